@@ -1,0 +1,94 @@
+"""``itersel lm``: estimate, compile and query language models."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from itersel.files import STANDARD_STREAM, read_lines, write_lines
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the sub-steps estimate, compile and score."""
+    steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
+    _add_estimate(steps.add_parser("estimate", help="estimate a model from text, as ARPA file"))
+    _add_compile(steps.add_parser("compile", help="compile an ARPA file for scoring and decoding"))
+    _add_score(steps.add_parser("score", help="log10 probability and unknown words of each line"))
+
+
+def _add_estimate(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Interpolated modified Kneser-Ney estimation without pruning; the numbers of KenLM's lmplz."
+    )
+    parser.add_argument("--order", type=_order, required=True, help="length of the longest n-grams")
+    parser.add_argument(
+        "--input",
+        nargs="+",
+        required=True,
+        metavar="TEXT",
+        help="tokenised text, one sentence a line (.gz is read; - is standard input); several are joined",
+    )
+    parser.add_argument(
+        "--vocabulary",
+        metavar="TEXT",
+        help="words that do not occur in this text are replaced by <unk> before estimation (open vocabulary)",
+    )
+    parser.add_argument("--output", required=True, help="ARPA file (.gz by name; - is standard output)")
+    parser.set_defaults(run=_estimate)
+
+
+def _add_compile(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Compile an ARPA file to arrays that processes map: one copy in memory per machine."
+    parser.add_argument("--input", required=True, help="ARPA file (.gz is read; - is standard input)")
+    parser.add_argument("--output", required=True, help="compiled model")
+    parser.set_defaults(run=_compile)
+
+
+def _add_score(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "For each line: log10 of its probability with </s>, a tab, the number of words outside the model."
+    )
+    parser.add_argument("--model", required=True, help="compiled model")
+    parser.add_argument(
+        "--input", default=STANDARD_STREAM, help="tokenised text, one sentence a line (default: -)"
+    )
+    parser.add_argument("--output", default=STANDARD_STREAM, help="(default: -)")
+    parser.set_defaults(run=_score)
+
+
+def _order(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
+    return int(text)
+
+
+def _estimate(options: argparse.Namespace) -> None:
+    from itersel.lm.arpa import write_arpa
+    from itersel.lm.estimate import FALLBACK_DISCOUNTS, estimate, read_text
+
+    result = estimate(read_text(options.input, options.vocabulary), options.order)
+    if result.fallback:
+        orders = ", ".join(map(str, result.fallback))
+        used = ", ".join(map(str, FALLBACK_DISCOUNTS))
+        print(
+            f"itersel lm: warning: too little text for the discounts of order {orders}; using {used}",
+            file=sys.stderr,
+        )
+    write_arpa(options.output, result.model)
+
+
+def _compile(options: argparse.Namespace) -> None:
+    from itersel.lm.binary import compile_model
+
+    compile_model(options.input, options.output)
+
+
+def _score(options: argparse.Namespace) -> None:
+    from itersel.lm.binary import load_model
+    from itersel.lm.score import score_lines
+
+    log10_probability, unknown = score_lines(load_model(options.model), read_lines(options.input))
+    write_lines(
+        options.output,
+        (f"{p:.6f}\t{n}" for p, n in zip(log10_probability.tolist(), unknown.tolist(), strict=True)),
+    )

@@ -1,0 +1,55 @@
+"""What a feature is: a name, and a 64-bit key of that name that means the same in every shard."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.errors import InputError
+from itersel.feature_kernels import hash_strings
+from itersel.strings import StringTable, string_table
+
+# Of a rule in the grammar of a sentence (counts differ from sentence to sentence: leave-one-out).
+GRAMMAR_FEATURES = (
+    "EgivenFCoherent",
+    "SampleCountF",
+    "CountEF",
+    "MaxLexFgivenE",
+    "MaxLexEgivenF",
+    "IsSingletonF",
+    "IsSingletonFE",
+)
+# Of a rule alone, or of a derivation: the decoder adds them.
+DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", "LanguageModel", "LanguageModel_OOV")
+DENSE_FEATURES = GRAMMAR_FEATURES + DECODER_FEATURES
+
+
+def feature_keys(names: StringTable) -> NDArray[np.uint64]:
+    """Return the keys of feature names: FNV-1a, 64 bits, with the finaliser of MurmurHash3."""
+    return hash_strings(names.data, names.offset)
+
+
+def feature_key(name: str) -> int:
+    """Return the key of one feature name."""
+    return int(feature_keys(string_table([name]))[0])
+
+
+def unique_features(keys: NDArray[np.uint64], names: StringTable) -> tuple[NDArray[np.uint64], StringTable]:
+    """Sort features by key, each once.
+
+    Raises
+    ------
+    InputError
+        If two different names have one key: their weights would be mixed up silently.
+    """
+    order = np.argsort(keys, kind="stable")
+    keys, names = keys[order], names.take(order)
+    first = np.ones(keys.shape[0], bool)
+    first[1:] = keys[1:] != keys[:-1]
+    for i in np.flatnonzero(~first).tolist():
+        if names.get(i) != names.get(i - 1):
+            raise InputError(
+                f"features '{names.get(i - 1)}' and '{names.get(i)}' have the same 64-bit key; rename one"
+            )
+    kept = np.flatnonzero(first)
+    return keys[kept], names.take(kept)

@@ -1,0 +1,1 @@
+"""Language models: estimation, ARPA files, compiled models, states of chart items."""

@@ -1,0 +1,249 @@
+"""ARPA files, the text format of n-gram language models."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.errors import InputError
+from itersel.files import open_output, read_bytes
+from itersel.lm.kernels import ngram_keys
+
+UNKNOWN, START, END = "<unk>", "<s>", "</s>"
+
+# What KenLM gives the unknown word of a model that does not list it.
+UNLISTED_UNKNOWN = -100.0
+
+
+class NGrams(NamedTuple):
+    """The n-grams of one order.
+
+    Attributes
+    ----------
+    words
+        int32 (n-grams, order): numbers of words.
+    log10_probability, backoff
+        float64 (n-grams): log10; the backoff is 0 where the file has none.
+    """
+
+    words: NDArray[np.int32]
+    log10_probability: NDArray[np.float64]
+    backoff: NDArray[np.float64]
+
+
+class Arpa(NamedTuple):
+    """An n-gram model.
+
+    Attributes
+    ----------
+    words
+        The vocabulary; number 0 is ``<unk>``.
+    ngrams
+        By order, from 1. Row i of the unigrams is word i.
+    """
+
+    words: list[str]
+    ngrams: list[NGrams]
+
+
+def read_arpa(path: str | os.PathLike[str]) -> Arpa:
+    """Read an ARPA file, ``.gz`` by name; ``-`` is standard input.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is damaged; names file and line.
+    """
+    return parse_arpa(read_bytes(path), path)
+
+
+def parse_arpa(content: bytes, path: str | os.PathLike[str]) -> Arpa:
+    r"""Read the content of an ARPA file; `path` is its name in messages.
+
+    A model without ``<unk>`` gets one of log10 probability -100.
+
+    Raises
+    ------
+    InputError
+        If a count differs from the header, a number is none, a word of an n-gram is no unigram, a
+        probability is above 1, an n-gram is listed twice, ``<s>`` or ``</s>`` or ``\end\`` is missing.
+    """
+    return _Parser(content, path).parse()
+
+
+class _Parser:
+    def __init__(self, content: bytes, path: str | os.PathLike[str]) -> None:
+        # bytes.split knows ASCII white space only: a no-break space is part of a word, as in KenLM.
+        self.lines = content.split(b"\n")
+        self.path = path
+        self.position = 0
+
+    def fail(self, message: str, position: int) -> NoReturn:
+        raise InputError(message, self.path, min(position, len(self.lines) - 1) + 1)
+
+    def next_line(self) -> bytes:
+        """Return the next line that is not empty, and step behind it."""
+        while self.position < len(self.lines):
+            line = self.lines[self.position].strip()
+            self.position += 1
+            if line:
+                return line
+        self.fail("ends before \\end\\; the file is truncated, make it anew", self.position)
+
+    def parse(self) -> Arpa:
+        counts = self.header()
+        words: list[str] = []
+        ids: dict[bytes, int] = {}
+        ngrams = []
+        for order, count in enumerate(counts, 1):
+            heading = self.next_line()
+            if heading != b"\\%d-grams:" % order:
+                self.fail(
+                    f"expected \\{order}-grams:; the number of n-grams differs from \\data\\",
+                    self.position - 1,
+                )
+            begin = self.position
+            rows = self.rows(order, count, highest=order == len(counts))
+            if order == 1:
+                words, ids = self.vocabulary(rows, begin)
+            ngrams.append(self.section(rows, order, ids, begin))
+        if self.next_line() != b"\\end\\":
+            self.fail("expected \\end\\; the number of n-grams differs from \\data\\", self.position - 1)
+        return Arpa(words, [_unigrams(ngrams[0], len(words)), *ngrams[1:]])
+
+    def header(self) -> list[int]:
+        r"""Read ``\data\`` and the numbers of n-grams."""
+        if self.next_line() != b"\\data\\":
+            self.fail("is not an ARPA file: expected \\data\\", self.position - 1)
+        counts: list[int] = []
+        while match := re.fullmatch(rb"ngram\s+(\d+)\s*=\s*(\d+)", self.next_line()):
+            if int(match[1]) != len(counts) + 1:
+                self.fail(f"expected 'ngram {len(counts) + 1}=...'", self.position - 1)
+            counts.append(int(match[2]))
+        self.position -= 1
+        if not counts:
+            self.fail("expected 'ngram 1=...'", self.position)
+        return counts
+
+    def rows(self, order: int, count: int, highest: bool) -> list[list[bytes]]:
+        """Return the fields of the n-grams of a section, each with or without a backoff."""
+        begin = self.position
+        rows = [line.split() for line in self.lines[begin : begin + count]]
+        size = np.fromiter(map(len, rows), np.int64, len(rows))
+        bad = np.flatnonzero((size != order + 1) & ((size != order + 2) | highest))
+        if bad.size:
+            row = rows[bad[0]]
+            if not row or row[0].startswith(b"\\"):
+                self.fail(
+                    f"the section ends after {bad[0]} n-grams, \\data\\ says {count}", begin + int(bad[0])
+                )
+            backoff = "" if highest else ", and perhaps a backoff"
+            self.fail(f"expected log10 p, {order} words{backoff}", begin + int(bad[0]))
+        if len(rows) < count:
+            self.fail(f"ends after {len(rows)} of {count} n-grams; the file is truncated", len(self.lines))
+        self.position += count
+        return rows
+
+    def vocabulary(self, rows: list[list[bytes]], begin: int) -> tuple[list[str], dict[bytes, int]]:
+        """Return the words in the order of their numbers, and the numbers; ``<unk>`` is 0."""
+        ids = {UNKNOWN.encode(): 0}
+        seen: set[bytes] = set()
+        for i, row in enumerate(rows):
+            if row[1] in seen:
+                self.fail(f"'{row[1].decode(errors='replace')}' is listed twice", begin + i)
+            seen.add(row[1])
+            ids.setdefault(row[1], len(ids))
+        for mark in (START, END):
+            if mark.encode() not in ids:
+                self.fail(f"the unigrams lack {mark}; estimate the model with sentence ends", begin - 1)
+        words = []
+        for word in ids:
+            try:
+                words.append(word.decode())
+            except UnicodeDecodeError:
+                bad = next(i for i, row in enumerate(rows) if row[1] == word)
+                self.fail("not valid UTF-8; convert the file with iconv", begin + bad)
+        return words, ids
+
+    def section(self, rows: list[list[bytes]], order: int, ids: dict[bytes, int], begin: int) -> NGrams:
+        """Turn the fields of a section into numbers."""
+        words = np.empty((len(rows), order), np.int32)
+        for j in range(order):
+            words[:, j] = [ids.get(row[j + 1], -1) for row in rows]
+        unlisted = np.argwhere(words < 0)
+        if unlisted.size:
+            i, j = unlisted[0].tolist()
+            word = rows[i][j + 1].decode(errors="replace")
+            self.fail(f"'{word}' is not among the unigrams", begin + i)
+        probability = self.numbers([row[0] for row in rows], begin)
+        above = np.flatnonzero(probability > 0)
+        if above.size:
+            self.fail("the log10 probability is positive", begin + int(above[0]))
+        with_backoff = [i for i, row in enumerate(rows) if len(row) == order + 2]
+        backoff = np.zeros(len(rows))
+        backoff[with_backoff] = self.numbers([rows[i][-1] for i in with_backoff], begin, with_backoff)
+        self.reject_duplicates(words, begin)
+        return NGrams(words, probability, backoff)
+
+    def numbers(
+        self, fields: list[bytes], begin: int, rows: Sequence[int] | None = None
+    ) -> NDArray[np.float64]:
+        """Read finite numbers; `rows` are their rows in the section where these are not 0, 1, ..."""
+        try:
+            result = np.array(fields, np.bytes_).astype(np.float64)
+            if np.isfinite(result).all():
+                return result
+        except ValueError:
+            pass
+        bad = next(i for i, field in enumerate(fields) if not _is_finite(field))
+        row = bad if rows is None else rows[bad]
+        self.fail(f"'{fields[bad].decode(errors='replace')}' is not a finite number", begin + row)
+
+    def reject_duplicates(self, words: NDArray[np.int32], begin: int) -> None:
+        keys = ngram_keys(words)
+        order = np.argsort(keys, kind="stable")
+        again = order[1:][keys[order[1:]] == keys[order[:-1]]]
+        if again.size:
+            self.fail("this n-gram is listed twice", begin + int(again.min()))
+
+
+def _is_finite(field: bytes) -> bool:
+    try:
+        return bool(np.isfinite(np.array([field], np.bytes_).astype(np.float64))[0])
+    except ValueError:
+        return False
+
+
+def _unigrams(grams: NGrams, count: int) -> NGrams:
+    """Bring the unigrams into the order of the vocabulary; an unlisted ``<unk>`` gets its row."""
+    probability, backoff = np.full(count, UNLISTED_UNKNOWN), np.zeros(count)
+    rows = grams.words[:, 0]
+    probability[rows], backoff[rows] = grams.log10_probability, grams.backoff
+    return NGrams(np.arange(count, dtype=np.int32)[:, None], probability, backoff)
+
+
+def write_arpa(path: str | os.PathLike[str], model: Arpa) -> None:
+    """Write an ARPA file, gzip by name; n-grams in the order of `model`, 7 significant digits."""
+    words = model.words
+    with open_output(path) as stream:
+        stream.write("\\data\\\n")
+        for order, grams in enumerate(model.ngrams, 1):
+            stream.write(f"ngram {order}={grams.words.shape[0]}\n")
+        for order, grams in enumerate(model.ngrams, 1):
+            stream.write(f"\n\\{order}-grams:\n")
+            texts = [[words[i] for i in column] for column in grams.words.T.tolist()]
+            ngrams = map(" ".join, zip(*texts, strict=True))
+            numbers = grams.log10_probability.tolist()
+            if order == len(model.ngrams):
+                stream.writelines(f"{p:.7g}\t{text}\n" for p, text in zip(numbers, ngrams, strict=True))
+            else:
+                stream.writelines(
+                    f"{p:.7g}\t{text}\t{b:.7g}\n"
+                    for p, text, b in zip(numbers, ngrams, grams.backoff.tolist(), strict=True)
+                )
+        stream.write("\n\\end\\\n")

@@ -1,0 +1,216 @@
+"""Interpolated modified Kneser-Ney estimation (Chen & Goodman 1998), with the numbers of KenLM's lmplz.
+
+Heafield et al. 2013 ("Scalable modified Kneser-Ney language model estimation") describe what is computed:
+adjusted counts, discounts from counts of counts, and interpolation of every order with the next lower
+one, of unigrams with the uniform distribution. Nothing is pruned.
+
+An n-gram is represented by the row of its first n - 1 words among the n-grams of order n - 1, and by its
+last word: one sort of integers per order, whatever the order. Rows sorted that way keep the n-grams of
+one context together.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.errors import InputError
+from itersel.files import read_lines
+from itersel.lm.arpa import END, START, UNKNOWN, Arpa, NGrams
+
+# Numbers of the special words.
+UNKNOWN_ID, START_ID, END_ID = 0, 1, 2
+
+# lmplz --discount_fallback
+FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
+
+
+class Text(NamedTuple):
+    """Sentences as numbers of words.
+
+    Attributes
+    ----------
+    words
+        The vocabulary: ``<unk>``, ``<s>``, ``</s>``, then the others as they first occur.
+    tokens
+        int64: every sentence between ``<s>`` and ``</s>``, end to end.
+    """
+
+    words: list[str]
+    tokens: NDArray[np.int64]
+
+
+class Estimate(NamedTuple):
+    """An estimated model.
+
+    Attributes
+    ----------
+    model
+        The n-grams, sorted by word number.
+    discounts
+        float64 (order, 3): what is taken from counts 1, 2, and 3 or more.
+    fallback
+        The orders whose discounts could not be estimated and are `FALLBACK_DISCOUNTS`.
+    """
+
+    model: Arpa
+    discounts: NDArray[np.float64]
+    fallback: list[int]
+
+
+class _Types(NamedTuple):
+    """The different n-grams of one order, sorted by first words, then last word."""
+
+    context: NDArray[np.int64]  # row of the first words in the next lower order
+    word: NDArray[np.int64]  # last word
+    suffix: NDArray[np.int64]  # row of the last words in the next lower order
+    occurrences: NDArray[np.int64]
+    starts: NDArray[np.bool_]  # whether the first word is <s>
+
+
+def read_text(
+    paths: Sequence[str | os.PathLike[str]], vocabulary: str | os.PathLike[str] | None = None
+) -> Text:
+    """Read tokenised text, one sentence a line.
+
+    Parameters
+    ----------
+    paths
+        Text files, ``.gz`` by name; ``-`` is standard input.
+    vocabulary
+        A text file; words that do not occur in it are replaced by ``<unk>``.
+
+    Raises
+    ------
+    InputError
+        If there is no text or no vocabulary, or if ``<unk>``, ``<s>`` or ``</s>`` occurs in the text.
+    """
+    allowed = None if vocabulary is None else _words_of(vocabulary)
+    ids: defaultdict[bytes, int] = defaultdict()
+    ids.default_factory = ids.__len__
+    specials = [mark.encode() for mark in (UNKNOWN, START, END)]
+    for mark in specials:
+        ids[mark]
+    tokens: list[int] = []
+    for path in paths:
+        for number, line in enumerate(read_lines(path), 1):
+            fields = line.encode().split()
+            for mark in specials:
+                if mark in fields:
+                    raise InputError(
+                        f"'{mark.decode()}' has a meaning in language models; rename it", path, number
+                    )
+            if allowed is not None:
+                fields = [word if word in allowed else specials[UNKNOWN_ID] for word in fields]
+            tokens.append(START_ID)
+            tokens.extend(map(ids.__getitem__, fields))
+            tokens.append(END_ID)
+    if not tokens:
+        raise InputError("is empty; a language model needs text", paths[0])
+    return Text([word.decode() for word in ids], np.array(tokens, np.int64))
+
+
+def _words_of(path: str | os.PathLike[str]) -> set[bytes]:
+    words = set().union(*(line.encode().split() for line in read_lines(path)))
+    if not words:
+        raise InputError("holds no words; a vocabulary needs some", path)
+    return words
+
+
+def estimate(text: Text, order: int) -> Estimate:
+    """Estimate a model of the given order (at least 1).
+
+    The probability of ``<unk>`` is its share of the uniform distribution, unless the text contains it;
+    ``<s>`` gets that number too (it is never predicted), as lmplz writes it.
+    """
+    size = len(text.words)
+    types = _ngram_types(text.tokens, size, order)
+    counts = _adjusted_counts(types)
+    discounts, fallback = _all_discounts(counts)
+    ngrams: list[NGrams] = []
+    probability = np.full(1, 1.0 / (size - 1))
+    words = np.empty((1, 0), np.int32)
+    for kind, count, discount in zip(types, counts, discounts, strict=True):
+        taken = discount[np.minimum(count, 3)]
+        total = np.bincount(kind.context, count, probability.shape[0])
+        # 0 / 0 where a context never occurs: there is no n-gram to read it, its backoff is 0 below.
+        left = np.bincount(kind.context, taken, probability.shape[0]) / np.maximum(total, 1)
+        if ngrams:
+            np.log10(left, out=ngrams[-1].backoff, where=left > 0)
+        probability = (count - taken) / total[kind.context] + left[kind.context] * probability[kind.suffix]
+        words = np.column_stack([words[kind.context], kind.word]).astype(np.int32)
+        ngrams.append(NGrams(words, np.log10(probability), np.zeros(probability.shape[0])))
+    return Estimate(Arpa(text.words, ngrams), discounts[:, 1:], fallback)
+
+
+def _ngram_types(tokens: NDArray[np.int64], size: int, order: int) -> list[_Types]:
+    """Find the different n-grams of every order; the rows of the unigrams are the words themselves."""
+    sentence_end = np.flatnonzero(tokens == END_ID)
+    position = np.arange(tokens.shape[0])
+    remaining = np.repeat(sentence_end, np.diff(sentence_end, prepend=-1)) - position + 1
+    zero, word = np.zeros(size, np.int64), np.arange(size)
+    types = [_Types(zero, word, zero, np.bincount(tokens, minlength=size), word == START_ID)]
+    row = tokens  # of the n-gram that begins at each position, in its order
+    for n in range(2, order + 1):
+        position = position[remaining[position] >= n]
+        codes, first, inverse, count = np.unique(
+            row[position] * size + tokens[position + n - 1],
+            return_index=True,
+            return_inverse=True,
+            return_counts=True,
+        )
+        context = codes // size
+        suffix = row[position[first] + 1]
+        types.append(_Types(context, codes % size, suffix, count, types[-1].starts[context]))
+        row = np.full(tokens.shape[0], -1)
+        row[position] = inverse
+    return types
+
+
+def _adjusted_counts(types: list[_Types]) -> list[NDArray[np.int64]]:
+    """Return the counts that probabilities are made of.
+
+    Of the highest order, and of n-grams that begin with <s> (nothing stands to their left), the
+    occurrences; of others, the number of different words to their left.
+    """
+    result = []
+    for kind, longer in itertools.pairwise(types):
+        extensions = np.bincount(longer.suffix, minlength=kind.occurrences.shape[0])
+        result.append(np.where(kind.starts, kind.occurrences, extensions))
+    result.append(types[-1].occurrences.copy())
+    result[0][START_ID] = 0  # <s> is never predicted
+    return result
+
+
+def _all_discounts(
+    counts: Iterable[NDArray[np.int64]],
+) -> tuple[NDArray[np.float64], list[int]]:
+    """Return the discounts of counts 0, 1, 2 and 3+ by order, and the orders that had to fall back."""
+    rows, fallback = [], []
+    for order, count in enumerate(counts, 1):
+        row = _discounts(np.bincount(np.minimum(count, 5), minlength=6)[1:5])
+        if row is None:
+            row = FALLBACK_DISCOUNTS
+            fallback.append(order)
+        rows.append((0.0, *row))
+    return np.array(rows), fallback
+
+
+def _discounts(occurring: NDArray[np.int64]) -> tuple[float, ...] | None:
+    """Estimate the discounts of counts 1, 2, 3+; None where they are undefined or out of range.
+
+    `occurring` are the numbers of n-grams that occur 1, 2, 3 and 4 times (Chen & Goodman 1998,
+    equation 26). Zero is out of range here, other than in lmplz: it could make a backoff log 0.
+    """
+    n = [int(value) for value in occurring]
+    if 0 in n[:3]:
+        return None
+    y = n[0] / (n[0] + 2 * n[1])
+    result = tuple(j - (j + 1) * y * n[j] / n[j - 1] for j in (1, 2, 3))
+    return result if all(0 < d <= j for j, d in enumerate(result, 1)) else None

@@ -1,0 +1,182 @@
+"""Look-up of n-grams and scoring of words, for the scorer, the compiler and the decoder.
+
+An n-gram is found by its key, a 62-bit hash of its words that is built from the last word leftwards: the
+key of "a b c" comes from that of "b c", so that looking for longer and longer n-grams that end in one
+word costs one step each. The words themselves are not stored; that a word sequence outside the model
+hits a stored key has probability (number of n-grams) / 2^62 a look-up, as in KenLM's probing model.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import kernel, leaf_kernel
+
+# Flags of an n-gram: the two low bits of its stored key, and `ModelArrays.unigram_flags`.
+EXTENDS_LEFT, EXTENDS_RIGHT = 1, 2
+
+FIRST_KEY = np.uint64(0x9E3779B97F4A7C14)
+_WORD_FACTOR = np.uint64(0xD6E8FEB86659FD93)
+_MIX_FACTOR = np.uint64(0xFF51AFD7ED558CCD)
+_MIX_SHIFT = np.uint64(32)
+_ONE = np.uint64(1)
+_LEFT_BIT = np.uint64(EXTENDS_LEFT)
+_FLAG_BITS = np.uint64(2)
+_KEY_MASK = np.uint64(0xFFFFFFFFFFFFFFFC)
+_SMALLEST_KEY = np.uint64(4)
+_NOTHING = np.uint64(0)
+
+
+class ModelArrays(NamedTuple):
+    """A language model as kernels see it; V words, log10 everywhere.
+
+    Attributes
+    ----------
+    order
+        Length of the longest n-grams.
+    unigram
+        float32 (V, 2): probability and backoff of every word; row 0 is the unknown word.
+    unigram_flags
+        uint8 (V): `EXTENDS_LEFT` and `EXTENDS_RIGHT` of every word.
+    slots
+        uint64 (capacity, 2): open addressing with linear probing, capacity a power of two. Column 0 is
+        key | flags, 0 in an empty slot; column 1 holds probability and backoff as two float32.
+    values
+        float32 (capacity, 4): the same memory; columns 2 and 3 are probability and backoff.
+    """
+
+    order: int
+    unigram: NDArray[np.float32]
+    unigram_flags: NDArray[np.uint8]
+    slots: NDArray[np.uint64]
+    values: NDArray[np.float32]
+
+
+@leaf_kernel
+def extend_key(key: np.uint64, word: int) -> np.uint64:
+    """Return the key of the n-gram that has `word` to the left of the n-gram of `key`."""
+    mixed = np.uint64(key) ^ ((np.uint64(word) + _ONE) * _WORD_FACTOR)
+    mixed = (mixed ^ (mixed >> _MIX_SHIFT)) * _MIX_FACTOR
+    return max((mixed ^ (mixed >> _MIX_SHIFT)) & _KEY_MASK, _SMALLEST_KEY)
+
+
+@kernel
+def ngram_keys(words: NDArray[np.int32]) -> NDArray[np.uint64]:
+    """Return the keys of n-grams, the rows of `words` (n-grams, order)."""
+    keys = np.empty(words.shape[0], np.uint64)
+    for i in range(words.shape[0]):
+        key = FIRST_KEY
+        for j in range(words.shape[1] - 1, -1, -1):
+            key = extend_key(key, words[i, j])
+        keys[i] = key
+    return keys
+
+
+@kernel
+def insert(slots: NDArray[np.uint64], rows: NDArray[np.uint64]) -> int:
+    """Store n-grams; `rows` (n-grams, 2) are as those of `ModelArrays.slots`.
+
+    Returns -1, or the first row whose key is there already; nothing from there on has been stored.
+    """
+    mask = np.uint64(slots.shape[0] - 1)
+    for i in range(rows.shape[0]):
+        key = rows[i, 0] & _KEY_MASK
+        slot = (key >> _FLAG_BITS) & mask
+        while slots[slot, 0] != _NOTHING:
+            if slots[slot, 0] & _KEY_MASK == key:
+                return i
+            slot = (slot + _ONE) & mask
+        slots[slot, 0] = rows[i, 0]
+        slots[slot, 1] = rows[i, 1]
+    return -1
+
+
+@leaf_kernel
+def find(model: ModelArrays, key: np.uint64) -> int:
+    """Return the row in ``model.slots`` of an n-gram of two or more words; -1 if it is not listed."""
+    slots = model.slots
+    mask = np.uint64(slots.shape[0] - 1)
+    slot = (np.uint64(key) >> _FLAG_BITS) & mask
+    while slots[slot, 0] != _NOTHING:
+        if slots[slot, 0] & _KEY_MASK == key:
+            # Not int(): numba would leave it unsigned, and unify it with -1 to a float.
+            return np.int64(slot)
+        slot = (slot + _ONE) & mask
+    return -1
+
+
+@leaf_kernel
+def score_word(model: ModelArrays, context: NDArray[np.int32], length: int, word: int) -> tuple[float, int]:
+    """Score a word after the words ``context[:length]``, the most recent last.
+
+    Returns log10 of its probability, and the length of the n-gram that gave it, 1 to ``model.order``.
+    """
+    most = min(length, model.order - 1)
+    score = np.float64(model.unigram[word, 0])
+    extends = model.unigram_flags[word] & EXTENDS_LEFT != 0
+    key = extend_key(FIRST_KEY, word)
+    used = 1
+    while extends and used <= most:
+        key = extend_key(key, context[length - used])
+        row = find(model, key)
+        if row < 0:
+            break
+        score = np.float64(model.values[row, 2])
+        extends = model.slots[row, 0] & _LEFT_BIT != _NOTHING
+        used += 1
+    return score + _backoff(model, context, length, used, most), used
+
+
+@leaf_kernel
+def _backoff(model: ModelArrays, context: NDArray[np.int32], length: int, least: int, most: int) -> float:
+    """Sum the backoffs of the last `least`, ..., `most` words of the context, as far as listed."""
+    total = 0.0
+    if least > most:
+        return total
+    last = context[length - 1]
+    if least == 1:
+        total += np.float64(model.unigram[last, 1])
+    extends = model.unigram_flags[last] & EXTENDS_LEFT != 0
+    key = extend_key(FIRST_KEY, last)
+    for n in range(2, most + 1):
+        if not extends:
+            break
+        key = extend_key(key, context[length - n])
+        if n >= least:
+            row = find(model, key)
+            if row < 0:
+                break
+            total += np.float64(model.values[row, 3])
+            extends = model.slots[row, 0] & _LEFT_BIT != _NOTHING
+    return total
+
+
+@kernel
+def score_sentences(
+    model: ModelArrays,
+    words: NDArray[np.int32],
+    offset: NDArray[np.int64],
+    start: int,
+    end: int,
+) -> NDArray[np.float64]:
+    """Return log10 of the probability of sentences, the end of the sentence included.
+
+    Sentence i is ``words[offset[i]:offset[i + 1]]``; `start` and `end` are the ids of <s> and </s>.
+    """
+    count = offset.shape[0] - 1
+    result = np.zeros(count, np.float64)
+    longest = 0
+    for i in range(count):
+        longest = max(longest, offset[i + 1] - offset[i])
+    sentence = np.empty(longest + 2, np.int32)
+    for i in range(count):
+        length = offset[i + 1] - offset[i]
+        sentence[0] = start
+        sentence[1 : length + 1] = words[offset[i] : offset[i + 1]]
+        sentence[length + 1] = end
+        for j in range(1, length + 2):
+            result[i] += score_word(model, sentence, j, sentence[j])[0]
+    return result

@@ -1,0 +1,108 @@
+"""The language model against KenLM: recorded models of lmplz, and the package where it is installed."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from itersel.files import read_lines
+from itersel.lm.arpa import Arpa, NGrams, read_arpa, write_arpa
+from itersel.lm.binary import LanguageModel, compile_model, load_model
+from itersel.lm.estimate import estimate, read_text
+from itersel.lm.score import score_lines
+
+ODD_LINES = [
+    "",
+    "the",
+    "zyzzyva",
+    "zyzzyva zyzzyva the zyzzyva",
+    "<unk> the file",
+    "click the zyzzyva button , then choose ok .",
+    ". " * 30,
+]
+
+
+@pytest.fixture(scope="module", params=[3, 5])
+def order(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
+@pytest.fixture(scope="module")
+def recorded(parity: Path, order: int) -> Path:
+    return parity / "lm" / f"train.en.o{order}.arpa.gz"
+
+
+@pytest.fixture(scope="module")
+def estimated(parity: Path, order: int) -> Arpa:
+    return estimate(read_text([parity / "corpus" / "train.en.gz"]), order).model
+
+
+@pytest.fixture(scope="module")
+def compiled(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("lm") / "lm.bin"
+    compile_model(recorded, path)
+    return path
+
+
+def sort(words: np.ndarray) -> np.ndarray:
+    return np.lexsort(words.T[::-1])
+
+
+def test_estimated_model_equals_that_of_lmplz(estimated: Arpa, recorded: Path) -> None:
+    expected = read_arpa(recorded)
+    assert estimated.words == expected.words
+    assert len(estimated.ngrams) == len(expected.ngrams)
+    for found, wanted in zip(estimated.ngrams, expected.ngrams, strict=True):
+        a, b = sort(found.words), sort(wanted.words)
+        np.testing.assert_array_equal(found.words[a], wanted.words[b])
+        np.testing.assert_allclose(found.log10_probability[a], wanted.log10_probability[b], rtol=0, atol=1e-5)
+        np.testing.assert_allclose(found.backoff[a], wanted.backoff[b], rtol=0, atol=1e-5)
+
+
+def test_scores_equal_those_of_kenlm(parity: Path, recorded: Path, compiled: Path) -> None:
+    kenlm = pytest.importorskip("kenlm", reason="the kenlm package is not installed")
+    compare(kenlm.Model(str(recorded)), load_model(compiled), read_lines(parity / "corpus" / "dev.en.gz"))
+
+
+def compare(reference: object, model: LanguageModel, lines: list[str]) -> None:
+    lines = lines + ODD_LINES
+    scores, unknown = score_lines(model, lines)
+    np.testing.assert_allclose(scores, [reference.score(line) for line in lines], rtol=0, atol=1e-3)
+    expected = [sum(found[2] for found in reference.full_scores(line, eos=False)) for line in lines]
+    assert unknown.tolist() == expected
+
+
+def test_pruned_model_with_open_vocabulary_scores_as_in_kenlm(parity: Path, tmp_path: Path) -> None:
+    kenlm = pytest.importorskip("kenlm", reason="the kenlm package is not installed")
+    vocabulary = tmp_path / "vocabulary"
+    vocabulary.write_text("\n".join(read_lines(parity / "corpus" / "dev.en.gz")[:100]))
+    model = estimate(read_text([parity / "corpus" / "devtest.en.gz"], vocabulary), 4).model
+    # KenLM wants every prefix of an n-gram; suffixes go.
+    trigrams, fourgrams = model.ngrams[2:]
+    fourgrams = keep(fourgrams, np.arange(fourgrams.words.shape[0]) % 3 == 0)
+    prefixes = {tuple(words) for words in fourgrams.words[:, :-1].tolist()}
+    wanted = [i % 4 == 0 or tuple(words) in prefixes for i, words in enumerate(trigrams.words.tolist())]
+    trigrams = keep(trigrams, np.array(wanted))
+    suffixes = {tuple(words) for words in fourgrams.words[:, 1:].tolist()}
+    assert len(suffixes - {tuple(words) for words in trigrams.words.tolist()}) > 1000
+    kept = [*model.ngrams[:2], trigrams, fourgrams]
+    write_arpa(tmp_path / "lm.arpa", Arpa(model.words, kept))
+    compile_model(tmp_path / "lm.arpa", tmp_path / "lm.bin")
+    lines = read_lines(parity / "corpus" / "dev.en.gz")[:200]
+    compare(kenlm.Model(str(tmp_path / "lm.arpa")), load_model(tmp_path / "lm.bin"), lines)
+
+
+def keep(grams: NGrams, rows: np.ndarray) -> NGrams:
+    return NGrams(*(column[rows] for column in grams))
+
+
+def test_compiled_model_loads_at_once(compiled: Path, order: int) -> None:
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        assert load_model(compiled, order).ids
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 0.2

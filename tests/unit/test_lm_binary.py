@@ -1,0 +1,170 @@
+"""Compiled models, and the command line."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.naive import lm as naive
+
+from itersel.arrayfile import map_arrays
+from itersel.cli.main import main
+from itersel.errors import InputError
+from itersel.files import read_lines
+from itersel.lm.arpa import read_arpa
+from itersel.lm.binary import KIND, MAXIMUM_LOAD, load_model
+
+TEXT = """the house is small
+the house is old
+a small house
+
+the old house is a small house
+is
+"""
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text"
+    path.write_text(TEXT)
+    return path
+
+
+def lm(*arguments: object) -> int:
+    return main(["lm", *map(str, arguments)])
+
+
+def build(text: Path, order: int = 3) -> Path:
+    arpa, compiled = text.with_name("lm.arpa.gz"), text.with_name("lm.bin")
+    assert lm("estimate", "--order", order, "--input", text, "--output", arpa) == 0
+    assert lm("compile", "--input", arpa, "--output", compiled) == 0
+    return compiled
+
+
+def test_compiled_model_holds_the_arpa_file(text: Path) -> None:
+    path = build(text)
+    model, arpa = load_model(path, order=3), read_arpa(text.with_name("lm.arpa.gz"))
+    assert model.order == 3
+    assert model.words.to_list() == arpa.words
+    assert model.ids == {word: i for i, word in enumerate(arpa.words)}
+    unigrams = np.column_stack([arpa.ngrams[0].log10_probability, arpa.ngrams[0].backoff])
+    np.testing.assert_array_equal(model.arrays.unigram, unigrams.astype(np.float32))
+    capacity = model.arrays.slots.shape[0]
+    filled = np.count_nonzero(model.arrays.slots[:, 0])
+    assert filled == sum(grams.words.shape[0] for grams in arpa.ngrams[1:])
+    assert filled <= MAXIMUM_LOAD * capacity < 2 * filled
+    assert capacity & (capacity - 1) == 0
+
+
+def test_attributes_tell_what_made_the_model(text: Path) -> None:
+    attributes = map_arrays(build(text), KIND)[1]
+    assert attributes["order"] == 3
+    assert attributes["words"] == 9
+    assert attributes["ngrams"] == [9, 17, 15]
+    assert len(attributes["arpa_sha256"]) == 64
+
+
+def test_same_input_same_bytes(text: Path) -> None:
+    path = build(text)
+    first = path.read_bytes(), text.with_name("lm.arpa.gz").read_bytes()
+    build(text)
+    assert first == (path.read_bytes(), text.with_name("lm.arpa.gz").read_bytes())
+
+
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_score_equals_naive_estimation_and_scoring(
+    text: Path, capsys: pytest.CaptureFixture[str], order: int
+) -> None:
+    path = build(text, order)
+    lines = ["the house is old", "", "is", "castle", "a <unk>\tcastle  is small ", "10\u00a0km house"]
+    queries = text.with_name("queries")
+    queries.write_text("".join(line + "\n" for line in lines))
+    capsys.readouterr()
+    assert lm("score", "--model", path, "--input", queries) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    model = naive.estimate([line.split() for line in TEXT.splitlines()], order)
+    words = [line.encode().split() for line in lines]
+    expected = [naive.score_sentence(model, order, [word.decode() for word in line]) for line in words]
+    assert [float(row[0]) for row in rows] == pytest.approx(expected, abs=1e-4)
+    assert [int(row[1]) for row in rows] == [0, 0, 0, 1, 2, 1]
+
+
+def test_score_reads_standard_input_and_writes_a_file(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, output = build(text), text.with_name("scores.gz")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the house\n\n")))
+    assert lm("score", "--model", path, "--output", output) == 0
+    assert [line.split("\t")[1] for line in read_lines(output)] == ["0", "0"]
+
+
+def test_no_lines_no_scores(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, empty = build(text), text.with_name("empty")
+    empty.touch()
+    capsys.readouterr()
+    assert lm("score", "--model", path, "--input", empty) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_open_vocabulary(text: Path, tmp_path: Path) -> None:
+    vocabulary, arpa = tmp_path / "vocabulary", tmp_path / "lm.arpa"
+    vocabulary.write_text("the house is\n")
+    assert lm("estimate", "--order", 2, "--input", text, "--vocabulary", vocabulary, "--output", arpa) == 0
+    model = read_arpa(arpa)
+    assert model.words == ["<unk>", "<s>", "</s>", "the", "house", "is"]
+    assert (model.ngrams[1].words == 0).any()
+    assert model.ngrams[0].log10_probability[0] > model.ngrams[0].log10_probability[1]
+
+
+def test_small_text_warns_in_one_line(text: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert lm("estimate", "--order", 3, "--input", text, "--output", "-") == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("\\data\\\nngram 1=9\n")
+    assert captured.err == (
+        "itersel lm: warning: too little text for the discounts of order 3; using 0.5, 1.0, 1.5\n"
+    )
+
+
+def test_wrong_order_is_an_error(text: Path) -> None:
+    path = build(text)
+    with pytest.raises(InputError, match=r"lm.bin: is a model of order 3, order 5 was asked for"):
+        load_model(path, order=5)
+
+
+@pytest.mark.parametrize("size", [4, 40, -1])
+def test_truncated_model_is_an_error(text: Path, capsys: pytest.CaptureFixture[str], size: int) -> None:
+    path = build(text)
+    path.write_bytes(path.read_bytes()[:size])
+    capsys.readouterr()
+    assert lm("score", "--model", path, "--input", text) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "lm.bin: " in error
+
+
+@pytest.mark.parametrize("step", ["estimate", "compile"])
+def test_bad_input_leaves_nothing_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], step: str
+) -> None:
+    bad, output = tmp_path / "bad", tmp_path / "output"
+    bad.write_text("a <s> b\n")
+    order = ["--order", 3] if step == "estimate" else []
+    assert lm(step, *order, "--input", bad, "--output", output) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"itersel lm: {bad}:1: ")
+    assert error.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["bad"]
+
+
+@pytest.mark.parametrize("order", ["0", "-1", "x", "2.5"])
+def test_order_is_a_whole_number_above_zero(text: Path, order: str) -> None:
+    assert lm("estimate", "--order", order, "--input", text, "--output", text.with_name("o")) == 2
+
+
+def test_duplicate_key_is_an_error(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = build(text)
+    before = compiled.read_bytes()
+    monkeypatch.setattr("itersel.lm.binary.insert", lambda slots, rows: 0)
+    assert lm("compile", "--input", text.with_name("lm.arpa.gz"), "--output", compiled) == 1
+    assert compiled.read_bytes() == before

@@ -1,0 +1,162 @@
+"""Estimation: closed forms, the naive double, refused input."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive import lm as naive
+
+from itersel.errors import InputError
+from itersel.lm import estimate as module
+from itersel.lm.arpa import Arpa
+from itersel.lm.estimate import Estimate, estimate, read_text
+
+
+def model_of(model: Arpa) -> naive.Model:
+    return {
+        tuple(model.words[i] for i in words): (p, backoff)
+        for grams in model.ngrams
+        for words, p, backoff in zip(
+            grams.words.tolist(), grams.log10_probability.tolist(), grams.backoff.tolist(), strict=True
+        )
+    }
+
+
+def estimate_lines(folder: Path, lines: list[str], order: int) -> Estimate:
+    path = folder / "text"
+    path.write_text("".join(line + "\n" for line in lines))
+    return estimate(read_text([path]), order)
+
+
+def test_bigrams_by_hand(tmp_path: Path) -> None:
+    # One sentence "a b": every adjusted count is 1 and every discount 0.5, by fallback.
+    result = estimate_lines(tmp_path, ["a b"], 2)
+    model = {key: (10**p, 10**b) for key, (p, b) in model_of(result.model).items()}
+    uniform = 1 / 4
+    unigram = 0.5 / 3 + 1.5 / 3 * uniform
+    bigram = 0.5 + 0.5 * unigram
+    assert result.fallback == [1, 2]
+    assert model == {
+        ("<unk>",): pytest.approx((0.5 * uniform, 1)),
+        ("<s>",): pytest.approx((0.5 * uniform, 0.5)),
+        ("</s>",): pytest.approx((unigram, 1)),
+        ("a",): pytest.approx((unigram, 0.5)),
+        ("b",): pytest.approx((unigram, 0.5)),
+        ("<s>", "a"): pytest.approx((bigram, 1)),
+        ("a", "b"): pytest.approx((bigram, 1)),
+        ("b", "</s>"): pytest.approx((bigram, 1)),
+    }
+
+
+def test_unigrams_by_hand(tmp_path: Path) -> None:
+    # Order 1 counts occurrences: a 3, b 2, </s> 2 of 7; fallback takes 1.5, 1, 1 of them.
+    model = model_of(estimate_lines(tmp_path, ["a a a", "b b"], 1).model)
+    left = 3.5 / 7 / 4
+    expected = {"<unk>": left, "<s>": left, "</s>": 1 / 7 + left, "a": 1.5 / 7 + left, "b": 1 / 7 + left}
+    assert model == {(word,): pytest.approx((np.log10(p), 0.0)) for word, p in expected.items()}
+
+
+def test_discounts_by_the_formula_of_chen_and_goodman() -> None:
+    # 100, 40, 20, 10 n-grams occur 1, 2, 3, 4 times: Y = 100/180.
+    found = module._discounts(np.array([100, 40, 20, 10]))
+    assert found == pytest.approx((1 - 2 * 5 / 9 * 0.4, 2 - 3 * 5 / 9 * 0.5, 3 - 4 * 5 / 9 * 0.5))
+
+
+@pytest.mark.parametrize(
+    "occurring", [[0, 5, 5, 5], [5, 0, 5, 5], [5, 5, 0, 5], [10, 1, 9, 9], [9, 9, 9, 90]]
+)
+def test_undefined_and_out_of_range_discounts(occurring: list[int]) -> None:
+    assert module._discounts(np.array(occurring)) is None
+
+
+def corpus(seed: int, sentences: int) -> list[str]:
+    # Zipfian, so that n-grams of all orders occur once, twice, three and four times.
+    random = np.random.default_rng(seed)
+    lengths = random.integers(0, 12, sentences)
+    return [" ".join(f"w{min(i, 2000)}" for i in random.zipf(1.6, length)) for length in lengths]
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 5, 6])
+def test_equals_naive_estimation_with_estimated_discounts(tmp_path: Path, order: int) -> None:
+    lines = corpus(order, 600)
+    result = estimate_lines(tmp_path, lines, order)
+    assert result.fallback == []
+    compare(model_of(result.model), naive.estimate([line.split() for line in lines], order))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from("abcd"), max_size=5), min_size=1, max_size=12),
+    st.integers(1, 5),
+)
+def test_equals_naive_estimation(
+    tmp_path_factory: pytest.TempPathFactory, text: list[list[str]], order: int
+) -> None:
+    result = estimate_lines(tmp_path_factory.mktemp("text"), [" ".join(words) for words in text], order)
+    compare(model_of(result.model), naive.estimate(text, order))
+
+
+def compare(found: naive.Model, expected: naive.Model) -> None:
+    assert found.keys() == expected.keys()
+    for ngram, values in expected.items():
+        assert found[ngram] == pytest.approx(values, abs=1e-9), ngram
+
+
+def test_probabilities_sum_to_one_in_every_context(tmp_path: Path) -> None:
+    result = estimate_lines(tmp_path, corpus(7, 80), 4)
+    model = model_of(result.model)
+    words = [word for word in result.model.words if word != "<s>"]
+    contexts = [(), *(ngram for ngram in model if len(ngram) < 4 and ngram[-1] != "</s>")]
+    for context in itertools.islice(contexts, 0, None, 7):
+        total = sum(10 ** naive.score_word(model, context, word)[0] for word in words)
+        assert total == pytest.approx(1, abs=1e-9), context
+
+
+def test_contexts_that_end_a_sentence_have_no_backoff(tmp_path: Path) -> None:
+    model = model_of(estimate_lines(tmp_path, corpus(3, 60), 3).model)
+    ends = [backoff for ngram, (_, backoff) in model.items() if ngram[-1] == "</s>"]
+    assert len(ends) > 10
+    assert set(ends) == {0.0}
+
+
+def test_words_outside_the_vocabulary_become_unknown(tmp_path: Path) -> None:
+    text, vocabulary = tmp_path / "text", tmp_path / "vocabulary"
+    text.write_text("a x b\ny a\n")
+    vocabulary.write_text("b c\na\n")
+    model = estimate(read_text([text], vocabulary), 2).model
+    assert model.words == ["<unk>", "<s>", "</s>", "a", "b"]
+    expected = naive.estimate([["a", "<unk>", "b"], ["<unk>", "a"]], 2)
+    compare(model_of(model), expected)
+    assert ("<unk>", "b") in expected
+
+
+def test_several_texts_are_joined(tmp_path: Path) -> None:
+    (tmp_path / "1").write_text("a b\n")
+    (tmp_path / "2").write_text("b\na\n")
+    (tmp_path / "3").write_text("a b\nb\na\n")
+    joined, whole = read_text([tmp_path / "1", tmp_path / "2"]), read_text([tmp_path / "3"])
+    assert joined.words == whole.words
+    np.testing.assert_array_equal(joined.tokens, whole.tokens)
+
+
+@pytest.mark.parametrize("mark", ["<s>", "</s>", "<unk>"])
+def test_special_words_in_the_text_are_refused(tmp_path: Path, mark: str) -> None:
+    path = tmp_path / "text"
+    path.write_text(f"a b\nb {mark} a\n")
+    with pytest.raises(InputError, match=rf"text:2: '{mark}'"):
+        read_text([path])
+
+
+def test_empty_text_and_empty_vocabulary_are_refused(tmp_path: Path) -> None:
+    empty, text = tmp_path / "empty", tmp_path / "text"
+    empty.touch()
+    text.write_text("a\n")
+    with pytest.raises(InputError, match="empty: is empty"):
+        read_text([empty])
+    with pytest.raises(InputError, match="empty: holds no words"):
+        read_text([text], empty)

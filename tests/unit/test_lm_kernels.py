@@ -1,0 +1,141 @@
+"""Kernels of the language model against their naive doubles."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive import lm as naive
+
+from itersel.lm import kernels
+from itersel.lm.arpa import Arpa, NGrams, write_arpa
+from itersel.lm.binary import LanguageModel, compile_model, load_model
+
+WORDS = ["<unk>", "<s>", "</s>", "a", "b", "c"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("lm")
+
+
+def build(folder: Path, model: naive.Model, order: int) -> LanguageModel:
+    """Write a model of `WORDS`, and compile it."""
+    number = {word: i for i, word in enumerate(WORDS)}
+    ngrams = []
+    for n in range(1, order + 1):
+        listed = [ngram for ngram in model if len(ngram) == n]
+        if n == 1:
+            listed.sort(key=lambda ngram: number[ngram[0]])
+        words = np.array([[number[word] for word in ngram] for ngram in listed], np.int32).reshape(-1, n)
+        values = np.array([model[ngram] for ngram in listed]).reshape(-1, 2)
+        ngrams.append(NGrams(words, values[:, 0], values[:, 1]))
+    write_arpa(folder / "lm.arpa", Arpa(WORDS, ngrams))
+    compile_model(folder / "lm.arpa", folder / "lm.bin")
+    return load_model(folder / "lm.bin")
+
+
+@st.composite
+def models(draw: st.DrawFn) -> tuple[naive.Model, int]:
+    """Draw models as pruning leaves them: prefixes and suffixes of a listed n-gram may be missing."""
+    order = draw(st.integers(1, 4))
+    number = st.integers(-40, 0).map(lambda i: i / 8)
+    values = st.tuples(number, number)
+    model = {(word,): draw(values) for word in WORDS}
+    for n in range(2, order + 1):
+        ngram = st.tuples(*[st.sampled_from(WORDS)] * n)
+        model |= draw(st.dictionaries(ngram, values, max_size=8))
+    # The highest order has no backoff.
+    return {ngram: (p, b if len(ngram) < order else 0.0) for ngram, (p, b) in model.items()}, order
+
+
+@settings(max_examples=60, deadline=None)
+@given(models(), st.sampled_from(WORDS))
+def test_score_word_equals_the_definition(folder: Path, drawn: tuple[naive.Model, int], left: str) -> None:
+    model, order = drawn
+    compiled = build(folder, model, order).arrays
+    # Listed n-grams as contexts, and longer than the model uses: chance contexts would hardly ever back off.
+    for context in [(), *model, *((left, *ngram) for ngram in model)]:
+        array = np.array([*map(WORDS.index, context), 0], np.int32)
+        for word in range(len(WORDS)):
+            score, used = kernels.score_word(compiled, array, len(context), word)
+            history = context[max(0, len(context) - order + 1) :]
+            expected, least = naive.score_word(model, history, WORDS[word])
+            assert score == pytest.approx(expected, abs=1e-5)
+            # Longer where the n-gram was put in as infix of a listed one.
+            assert least <= used <= len(history) + 1
+
+
+@settings(max_examples=30, deadline=None)
+@given(models(), st.lists(st.lists(st.integers(0, 5), max_size=5), max_size=4))
+def test_score_sentences_equals_the_definition(
+    folder: Path, drawn: tuple[naive.Model, int], sentences: list[list[int]]
+) -> None:
+    model, order = drawn
+    compiled = build(folder, model, order).arrays
+    offset = np.cumsum([0, *map(len, sentences)])
+    words = np.array(list(itertools.chain(*sentences)), np.int32)
+    found = kernels.score_sentences(compiled, words, offset, 1, 2)
+    expected = [naive.score_sentence(model, order, [WORDS[i] for i in s]) for s in sentences]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(models())
+def test_every_infix_is_found_and_its_flags_tell_what_there_is(
+    folder: Path, drawn: tuple[naive.Model, int]
+) -> None:
+    model, order = drawn
+    compiled = build(folder, model, order).arrays
+    listed = {ngram[i:j] for ngram in model for i in range(len(ngram)) for j in range(i + 1, len(ngram) + 1)}
+    slots = 0
+    for n in range(1, order + 1):
+        for ngram in itertools.product(range(len(WORDS)), repeat=n):
+            words = tuple(WORDS[i] for i in ngram)
+            if n == 1:
+                flags = int(compiled.unigram_flags[ngram[0]])
+            else:
+                row = kernels.find(compiled, kernels.ngram_keys(np.array([ngram], np.int32))[0])
+                assert (row >= 0) == (words in listed)
+                if row < 0:
+                    continue
+                slots += 1
+                flags = int(compiled.slots[row, 0]) % 4
+                if words in model:
+                    np.testing.assert_allclose(compiled.values[row, 2:], model[words], rtol=1e-6)
+            left = any(longer[1:] == words for longer in listed)
+            right = any(longer[:-1] == words for longer in listed) or model.get(words, (0, 0))[1] != 0
+            assert flags == left * kernels.EXTENDS_LEFT + right * kernels.EXTENDS_RIGHT
+    assert np.count_nonzero(compiled.slots[:, 0]) == slots
+
+
+@given(st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=6))
+def test_keys_equal_the_naive_ones(words: list[int]) -> None:
+    expected = naive_key = int(kernels.FIRST_KEY)
+    key = kernels.FIRST_KEY
+    for word in reversed(words):
+        naive_key = naive.extend_key(naive_key, word)
+        key = kernels.extend_key(np.uint64(key), word)
+    assert int(key) == naive_key != expected
+    assert int(kernels.ngram_keys(np.array([words], np.int32))[0]) == naive_key
+    assert naive_key % 4 == 0
+    assert naive_key > 0
+
+
+def test_insert_finds_every_place_and_reports_a_key_that_is_there() -> None:
+    # Keys that all want the same slot of eight: bits 2 to 4 are equal.
+    keys = np.array([4 + 32 * i for i in range(5)], np.uint64)
+    rows = np.column_stack([keys | np.uint64(3), np.arange(5, dtype=np.uint64)])
+    slots = np.zeros((8, 2), np.uint64)
+    assert kernels.insert(slots, rows) == -1
+    np.testing.assert_array_equal(slots[1:6], rows)
+    model = kernels.ModelArrays(
+        2, np.zeros((1, 2), np.float32), np.zeros(1, np.uint8), slots, slots.view(np.float32).reshape(8, 4)
+    )
+    assert [kernels.find(model, key) for key in keys] == [1, 2, 3, 4, 5]
+    assert kernels.find(model, np.uint64(4 + 32 * 5)) == -1
+    assert kernels.insert(slots, rows[2:]) == 0
