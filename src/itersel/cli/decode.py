@@ -1,0 +1,53 @@
+"""``itersel decode``: translate the sentences of a shard."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the step."""
+    parser.add_argument("--shard", required=True, help="sentences with grammars (HDF5)")
+    parser.add_argument("--model", required=True, help="compiled language model")
+    parser.add_argument("--weights", required=True, help="weights: .h5, or text 'name value'")
+    parser.add_argument(
+        "--k-best",
+        type=int,
+        default=0,
+        metavar="K",
+        help="write the K best different translations, 'id ||| text ||| name=value ... ||| score', "
+        "instead of the best one a line",
+    )
+    parser.add_argument("--pop-limit", type=int, default=200, help="hypotheses a node (default 200)")
+    parser.add_argument("--max-span", type=int, default=15, help="longest source span of an X (default 15)")
+    parser.add_argument("--features", choices=("dense", "all"), default="all", help="default: all")
+    parser.add_argument("--output", default="-", help="file, .gz or - for standard output (default)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Decode, and write the result whole or not at all."""
+    from itersel.decode.decoder import Decoder
+    from itersel.decode.output import best_line, kbest_lines
+    from itersel.errors import InputError
+    from itersel.files import open_output
+    from itersel.grammar.shard import read_shard
+    from itersel.lm.binary import load_model
+    from itersel.progress import progress
+    from itersel.weights import read_weights
+
+    if options.k_best < 0:
+        raise InputError(f"--k-best {options.k_best} is out of bounds; give 0 or more")
+    weights = read_weights(options.weights)
+    shard = read_shard(options.shard)
+    decoder = Decoder(shard, load_model(options.model), options.pop_limit, options.features, options.max_span)
+    vectors = decoder.weight_vectors(weights)
+    words = shard.vocabulary.to_list()
+    with open_output(options.output) as stream:
+        for sentence in progress(range(shard.sentence_count), "decode"):
+            found = decoder.decode(sentence, *vectors, k=max(options.k_best, 1))
+            if options.k_best:
+                lines = kbest_lines(sentence, found, words, decoder.dense_names, shard.feature_name)
+            else:
+                lines = iter([best_line(found, words)])
+            stream.writelines(line + "\n" for line in lines)

@@ -1,0 +1,1 @@
+"""Translation: CKY+, cube pruning, lazy k-best."""

@@ -1,0 +1,221 @@
+"""The decoder: the k best different translations of a sentence, with their feature vectors.
+
+The way of a sentence: `rule_kernels` (scores and language-model states of its rules), `forest_kernels`
+(CKY+ without language model), `search_kernels` (cube pruning with it), `kbest_kernels` (lazy k-best),
+`vector_kernels` (features). One thread; deterministic: equal scores are ordered by the order of the grammar.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.decode.forest_kernels import build_trie, parse
+from itersel.decode.kbest_kernels import Best, kbest
+from itersel.decode.rule_kernels import (
+    RuleTable,
+    SentenceRules,
+    make_sentence_rules,
+    score_rules,
+    state_rules,
+)
+from itersel.decode.search_kernels import MAX_POP_LIMIT, search, sort_rules
+from itersel.decode.vector_kernels import dense_vectors, sparse_vectors
+from itersel.errors import InputError
+from itersel.features import DECODER_FEATURES, feature_keys
+from itersel.grammar.shard import GLUE, PASS_THROUGH, Shard
+from itersel.lm.binary import LanguageModel
+from itersel.lm.state_kernels import States, make_states, reset_states, word_state
+from itersel.strings import string_table
+from itersel.weights import Weights, find_weights
+
+WORD_PENALTY = -1 / math.log(10)
+PAIRS_PER_WORD = 5000  # compositions of a usual sentence; the tables grow when one needs more
+
+
+class KBest(NamedTuple):
+    """The k best different translations of one sentence, best first; offsets have k + 1 elements.
+
+    Attributes
+    ----------
+    word, word_offset
+        int32, int64: words, numbers of the shard's vocabulary.
+    score
+        float64 (k): model score.
+    dense
+        float64 (k, C): the dense features `Decoder.dense_names`.
+    feature, feature_value, feature_offset
+        int32, float64, int64: sparse features, rows of the shard's feature table, ascending within a
+        translation. Empty when only dense features are used.
+    """
+
+    word: NDArray[np.int32]
+    word_offset: NDArray[np.int64]
+    score: NDArray[np.float64]
+    dense: NDArray[np.float64]
+    feature: NDArray[np.int32]
+    feature_value: NDArray[np.float64]
+    feature_offset: NDArray[np.int64]
+
+
+class Decoder:
+    """Decodes the sentences of one shard with one language model.
+
+    Parameters
+    ----------
+    shard
+        Sentences and grammars.
+    model
+        Compiled language model.
+    pop_limit
+        Hypotheses taken from the queue of a node.
+    features
+        ``all``, or ``dense``: sparse features are neither scored nor reported.
+    max_span
+        Longest source span of an X.
+    """
+
+    def __init__(
+        self,
+        shard: Shard,
+        model: LanguageModel,
+        pop_limit: int = 200,
+        features: str = "all",
+        max_span: int = 15,
+    ) -> None:
+        if not 1 <= pop_limit <= MAX_POP_LIMIT:
+            raise InputError(f"pop limit {pop_limit} is out of bounds; choose 1 to {MAX_POP_LIMIT}")
+        self.shard, self.model, self.pop_limit, self.max_span = shard, model, pop_limit, max_span
+        self.dense_names = tuple(shard.dense_names) + DECODER_FEATURES
+        self.use_sparse = features == "all"
+        model_word = np.array([model.ids.get(word, 0) for word in shard.vocabulary.to_list()], np.int32)
+        self._table = RuleTable(
+            shard.rule_source,
+            shard.rule_source_offset,
+            shard.rule_target,
+            shard.rule_target_offset,
+            shard.rule_feature,
+            shard.rule_feature_value,
+            shard.rule_feature_offset,
+            model_word,
+        )
+        self._rule_dense = _rule_dense(shard, model_word)
+        # Tables of language-model states by size: small ones stay in the cache of the processor.
+        self._states: dict[int, States] = {}
+
+    def weight_vectors(self, weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return `weights` as dense (C) and sparse (F) float64 vectors of this shard."""
+        dense = find_weights(weights, feature_keys(string_table(self.dense_names)))
+        return dense, find_weights(weights, self.shard.feature_key)
+
+    def decode(
+        self,
+        sentence: int,
+        dense_weights: NDArray[np.float64],
+        sparse_weights: NDArray[np.float64],
+        k: int = 100,
+    ) -> KBest:
+        """Translate one sentence of the shard.
+
+        Parameters
+        ----------
+        sentence
+            Number in the shard, from 0.
+        dense_weights, sparse_weights
+            float64 (C) and (F): see `weight_vectors`.
+        k
+            Number of translations; fewer are returned where the forest has fewer.
+        """
+        shard = self.shard
+        words = shard.source[shard.source_offset[sentence] : shard.source_offset[sentence + 1]]
+        if words.shape[0] == 0:
+            return self._empty()
+        rules = self._sentence_rules(sentence)
+        score_rules(self._table, rules, dense_weights, sparse_weights, self.use_sparse)
+        best = self._search(words, rules, float(dense_weights[self._model_column]), k)
+        dense = dense_vectors(best, rules, self._model_column)
+        if self.use_sparse:
+            feature, value, offset = sparse_vectors(best, rules, self._table)
+        else:
+            feature, value = np.zeros(0, np.int32), np.zeros(0)
+            offset = np.zeros(best.score.shape[0] + 1, np.int64)
+        return KBest(best.word, best.word_offset, best.score, dense, feature, value, offset)
+
+    @property
+    def _model_column(self) -> int:
+        return len(self.shard.dense_names) + DECODER_FEATURES.index("LanguageModel")
+
+    def _sentence_rules(self, sentence: int) -> SentenceRules:
+        """Gather the rules of a sentence, the glue rules first, and their dense features."""
+        shard = self.shard
+        begin, end = shard.grammar_offset[sentence : sentence + 2]
+        rule = np.concatenate((np.arange(2, dtype=np.int32), shard.grammar_rule[begin:end]))
+        columns = len(shard.dense_names)
+        dense = np.zeros((rule.shape[0], len(self.dense_names)))
+        dense[2:, :columns] = shard.grammar_dense[begin:end]
+        dense[:, columns:] = self._rule_dense[rule]
+        return make_sentence_rules(rule, dense)
+
+    def _search(self, words: NDArray[np.int32], rules: SentenceRules, model_weight: float, k: int) -> Best:
+        """Parse, search and find the k best; starts again with larger tables where they were too small."""
+        model, arrays = self.model, self.model.arrays
+        trie = build_trie(self._table, rules.rule)
+        forest = parse(words, trie, self.max_span)
+        pairs = 1 << (PAIRS_PER_WORD * words.shape[0]).bit_length()
+        while True:
+            states = self._state_tables(pairs)
+            reset_states(states)
+            end_state = word_state(arrays, states, model.ids["</s>"])
+            state_rules(self._table, rules, arrays, states, model.ids["<s>"], model_weight)
+            if not states.counts[2]:
+                sort_rules(trie, rules)
+                found = search(forest, trie, rules, arrays, states, end_state, model_weight, self.pop_limit)
+                if not states.counts[2]:
+                    break
+            pairs *= 2
+        pool, rows = 2 * found.edge_rule.shape[0] + 64 * k, min(found.item_score.shape[0], 20000)
+        while True:
+            best = kbest(found, rules, self._table, k, pool, rows)
+            if best.complete:
+                return best
+            pool, rows = 2 * pool, min(2 * rows, found.item_score.shape[0])
+
+    def _state_tables(self, pairs: int) -> States:
+        """Return tables for `pairs` compositions, a power of two."""
+        if pairs not in self._states:
+            self._states[pairs] = make_states(self.model.order, pairs // 2, pairs)
+        return self._states[pairs]
+
+    def _empty(self) -> KBest:
+        # nothing is translated, so that nothing is scored either: not even the end of the sentence
+        return KBest(
+            np.zeros(0, np.int32),
+            np.zeros(2, np.int64),
+            np.zeros(1),
+            np.zeros((1, len(self.dense_names))),
+            np.zeros(0, np.int32),
+            np.zeros(0),
+            np.zeros(2, np.int64),
+        )
+
+
+def _rule_dense(shard: Shard, model_word: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return float64 (rules, decoder features): what depends on the rule alone."""
+    terminal = shard.rule_target >= 0
+    unknown = np.zeros(shard.rule_target.shape[0], bool)
+    unknown[terminal] = model_word[shard.rule_target[terminal]] == 0
+    dense = np.zeros((shard.rule_kind.shape[0], len(DECODER_FEATURES)))
+    dense[:, DECODER_FEATURES.index("Glue")] = shard.rule_kind == GLUE
+    dense[:, DECODER_FEATURES.index("PassThrough")] = shard.rule_kind == PASS_THROUGH
+    words = _count_by_rule(terminal, shard.rule_target_offset)
+    dense[:, DECODER_FEATURES.index("WordPenalty")] = WORD_PENALTY * words
+    dense[:, DECODER_FEATURES.index("LanguageModel_OOV")] = _count_by_rule(unknown, shard.rule_target_offset)
+    return dense
+
+
+def _count_by_rule(marked: NDArray[np.bool_], offset: NDArray[np.int64]) -> NDArray[np.int64]:
+    total = np.concatenate(([0], np.cumsum(marked)))
+    return total[offset[1:]] - total[offset[:-1]]

@@ -1,0 +1,286 @@
+"""Lazy k-best derivations with different yields (Huang and Chiang 2005, algorithm 3).
+
+Duplicates are removed at every item: two equal pieces of text would only give two equal wholes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.decode.forest_kernels import NONE, grown
+from itersel.decode.rule_kernels import RuleTable, SentenceRules
+from itersel.decode.search_kernels import GOAL_RULE, Hypotheses
+from itersel.jit import kernel, leaf_kernel
+
+
+class Derivations(NamedTuple):
+    """Candidates and derivations of all items that were visited.
+
+    Attributes
+    ----------
+    score
+        float64 (pool).
+    edge, first, second
+        int32 (pool): an edge, and the ranks of the derivations of its antecedents.
+    left, right
+        int32 (pool): the skew heap in which a candidate waits.
+    hash, power
+        uint64 (pool): hash of the yield of a derivation, and the base to the power of its length.
+    heap, last, block, size
+        int32 (items): root of the heap of candidates; the candidate whose successors are still to be
+        made; row in `ranked`, -1 before the first visit; number of derivations found.
+    ranked
+        int32 (visited items, k): derivations, best first.
+    counts
+        int64 (2): used pool, used rows.
+    """
+
+    score: NDArray[np.float64]
+    edge: NDArray[np.int32]
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    hash: NDArray[np.uint64]
+    power: NDArray[np.uint64]
+    heap: NDArray[np.int32]
+    last: NDArray[np.int32]
+    block: NDArray[np.int32]
+    size: NDArray[np.int32]
+    ranked: NDArray[np.int32]
+    counts: NDArray[np.int64]
+
+
+@kernel
+def make_derivations(items: int, pool: int, rows: int, k: int) -> Derivations:
+    """Allocate for so many items, candidates and visited items."""
+    return Derivations(
+        np.empty(pool, np.float64), np.empty(pool, np.int32), np.empty(pool, np.int32),
+        np.empty(pool, np.int32), np.empty(pool, np.int32), np.empty(pool, np.int32),
+        np.empty(pool, np.uint64), np.empty(pool, np.uint64), np.full(items, NONE, np.int32),
+        np.full(items, NONE, np.int32), np.full(items, NONE, np.int32), np.zeros(items, np.int32),
+        np.empty((rows, k), np.int32), np.zeros(2, np.int64),
+    )  # fmt: skip
+
+
+@leaf_kernel
+def before(found: Derivations, a: int, b: int) -> bool:
+    """Whether candidate a goes before b: the better score, else the older one."""
+    return found.score[a] > found.score[b] or (found.score[a] == found.score[b] and a < b)
+
+
+@leaf_kernel
+def meld(found: Derivations, a: int, b: int) -> int:
+    """Join two skew heaps (Sleator and Tarjan 1986), top-down."""
+    if a == NONE:
+        return b
+    if b == NONE:
+        return a
+    if before(found, b, a):
+        a, b = b, a
+    root = a
+    while True:
+        # what was on the left goes to the right; what is melded goes to the left
+        rest = found.right[a]
+        found.right[a] = found.left[a]
+        if rest == NONE:
+            found.left[a] = b
+            return root
+        if before(found, b, rest):
+            rest, b = b, rest
+        found.left[a] = rest
+        a = rest
+
+
+@leaf_kernel
+def add_candidate(
+    hypotheses: Hypotheses, found: Derivations, item: int, edge: int, first: int, second: int
+) -> None:
+    """Put a candidate into the heap of an item; silently not, if the pool is full (`kbest` checks it)."""
+    candidate = found.counts[0]
+    found.counts[0] = candidate + 1
+    if candidate >= found.score.shape[0]:
+        return
+    score = hypotheses.edge_score[edge]
+    if first > 0:
+        antecedent = hypotheses.edge_first[edge]
+        score -= hypotheses.item_score[antecedent]
+        score += found.score[found.ranked[found.block[antecedent], first]]
+    if second > 0:
+        antecedent = hypotheses.edge_second[edge]
+        score -= hypotheses.item_score[antecedent]
+        score += found.score[found.ranked[found.block[antecedent], second]]
+    found.score[candidate], found.edge[candidate] = score, edge
+    found.first[candidate], found.second[candidate] = first, second
+    found.left[candidate], found.right[candidate] = NONE, NONE
+    found.heap[item] = meld(found, found.heap[item], candidate)
+
+
+@leaf_kernel
+def hash_yield(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations, candidate: int) -> None:
+    """Fill in hash and power of a candidate, whose antecedents' derivations are known."""
+    edge = found.edge[candidate]
+    first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
+    rule = hypotheses.edge_rule[edge]
+    a, b = NONE, NONE
+    if first != NONE:
+        a = found.ranked[found.block[first], found.first[candidate]]
+    if second != NONE:
+        b = found.ranked[found.block[second], found.second[candidate]]
+    if rule == GOAL_RULE:
+        found.hash[candidate], found.power[candidate] = found.hash[a], found.power[a]
+        return
+    if rules.swapped[rule]:
+        a, b = b, a
+    value, power = rules.hash[rule, 0], rules.power[rule, 0]
+    if a != NONE:
+        value = (value * found.power[a] + found.hash[a]) * rules.power[rule, 1] + rules.hash[rule, 1]
+        power *= found.power[a] * rules.power[rule, 1]
+    if b != NONE:
+        value = (value * found.power[b] + found.hash[b]) * rules.power[rule, 2] + rules.hash[rule, 2]
+        power *= found.power[b] * rules.power[rule, 2]
+    found.hash[candidate], found.power[candidate] = value, power
+
+
+@leaf_kernel
+def has_derivation(
+    hypotheses: Hypotheses, rules: SentenceRules, found: Derivations, item: int, rank: int
+) -> bool:
+    """Find derivations of an item up to `rank` (from 0); returns whether there are so many.
+
+    Every corner (first, second) of an edge has one parent, (first, second - 1), or (first - 1, 0) where
+    second is 0. It is no better than its parent, so that the order of popping is exact without a set of
+    visited corners.
+    """
+    if found.size[item] > rank:
+        return True
+    if rank >= found.ranked.shape[1]:
+        return False
+    if found.block[item] == NONE:
+        if found.counts[1] >= found.ranked.shape[0]:
+            found.counts[0] = found.score.shape[0] + 1
+            return False
+        found.block[item] = found.counts[1]
+        found.counts[1] += 1
+        edge = hypotheses.item_edge[item]
+        while edge != NONE:
+            add_candidate(hypotheses, found, item, edge, 0, 0)
+            edge = hypotheses.edge_next[edge]
+    block = found.block[item]
+    while found.size[item] <= rank:
+        last = found.last[item]
+        if last != NONE:
+            found.last[item] = NONE
+            edge, i, j = found.edge[last], found.first[last], found.second[last]
+            first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
+            if first != NONE and j == 0 and has_derivation(hypotheses, rules, found, first, i + 1):
+                add_candidate(hypotheses, found, item, edge, i + 1, 0)
+            if second != NONE and has_derivation(hypotheses, rules, found, second, j + 1):
+                add_candidate(hypotheses, found, item, edge, i, j + 1)
+        if found.counts[0] > found.score.shape[0]:
+            return False
+        candidate = found.heap[item]
+        if candidate == NONE:
+            return False
+        found.heap[item] = meld(found, found.left[candidate], found.right[candidate])
+        found.last[item] = candidate
+        edge = found.edge[candidate]
+        for antecedent in (hypotheses.edge_first[edge], hypotheses.edge_second[edge]):
+            # ranks above 0 were found when the candidate was made
+            if antecedent != NONE and not has_derivation(hypotheses, rules, found, antecedent, 0):
+                return False
+        hash_yield(hypotheses, rules, found, candidate)
+        new = True
+        for i in range(found.size[item]):
+            if found.hash[found.ranked[block, i]] == found.hash[candidate]:
+                new = False
+                break
+        if new:
+            found.ranked[block, found.size[item]] = candidate
+            found.size[item] += 1
+    return True
+
+
+class Best(NamedTuple):
+    """The k best derivations of a sentence, best first; offsets have k + 1 elements.
+
+    Attributes
+    ----------
+    score
+        float64 (k).
+    model
+        float64 (k): log10 probability of the language model, `</s>` included.
+    rule, rule_offset
+        int32, int64: the rules of each derivation (numbers of the sentence).
+    word, word_offset
+        int32, int64: the words of each yield (vocabulary of the shard).
+    complete
+        False: the pool was too small, nothing else is valid.
+    """
+
+    score: NDArray[np.float64]
+    model: NDArray[np.float64]
+    rule: NDArray[np.int32]
+    rule_offset: NDArray[np.int64]
+    word: NDArray[np.int32]
+    word_offset: NDArray[np.int64]
+    complete: bool
+
+
+@kernel
+def kbest(
+    hypotheses: Hypotheses, rules: SentenceRules, table: RuleTable, k: int, pool: int, rows: int
+) -> Best:
+    """Find the k best derivations of the goal with different yields; fewer if there are fewer."""
+    items = hypotheses.item_score.shape[0]
+    found = make_derivations(items, pool, rows, k)
+    goal = items - 1
+    has_derivation(hypotheses, rules, found, goal, k - 1)
+    complete = found.counts[0] <= pool
+    count = found.size[goal] if complete else 0
+    score, model = np.zeros(count, np.float64), np.zeros(count, np.float64)
+    rule_offset, word_offset = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
+    rule, word = np.empty(1024, np.int32), np.empty(1024, np.int32)
+    # symbols still to be written, the next one on top: words, or derivations as -1 - number
+    stack = np.empty(1024, np.int32)
+    used_rules, used_words = 0, 0
+    for i in range(count):
+        derivation = found.ranked[found.block[goal], i]
+        score[i] = found.score[derivation]
+        stack[0] = -1 - derivation
+        depth = 1
+        while depth > 0:
+            depth -= 1
+            symbol = stack[depth]
+            if symbol >= 0:
+                word = grown(word, used_words)
+                word[used_words] = symbol
+                used_words += 1
+                continue
+            derivation = -1 - symbol
+            edge = found.edge[derivation]
+            model[i] += hypotheses.edge_model[edge]
+            first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
+            a, b = 0, 0
+            if first != NONE:
+                a = -1 - found.ranked[found.block[first], found.first[derivation]]
+            if second != NONE:
+                b = -1 - found.ranked[found.block[second], found.second[derivation]]
+            if hypotheses.edge_rule[edge] == GOAL_RULE:
+                stack[depth] = a
+                depth += 1
+                continue
+            rule = grown(rule, used_rules)
+            rule[used_rules] = hypotheses.edge_rule[edge]
+            used_rules += 1
+            shard_rule = rules.rule[hypotheses.edge_rule[edge]]
+            for j in range(table.target_offset[shard_rule + 1] - 1, table.target_offset[shard_rule] - 1, -1):
+                target = table.target[j]
+                stack = grown(stack, depth)
+                stack[depth] = a if target == -1 else (b if target == -2 else target)
+                depth += 1
+        rule_offset[i + 1], word_offset[i + 1] = used_rules, used_words
+    return Best(score, model, rule[:used_rules], rule_offset, word[:used_words], word_offset, complete)

@@ -1,0 +1,151 @@
+"""The rules of one sentence: scores by sparse products, and language-model states of their target sides."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import kernel, leaf_kernel
+from itersel.lm.kernels import ModelArrays
+from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, compose, word_state
+
+SEGMENTS = 3  # target words before, between and behind at most two nonterminals
+YIELD_BASE = np.uint64(0x9E3779B97F4A7C15)  # odd: base of the polynomial hash of a yield
+YIELD_MIX = np.uint64(0xBF58476D1CE4E5B9)
+YIELD_SHIFT = np.uint64(31)
+GLUE_START_RULE, GLUE_RULE = 0, 1
+
+
+class RuleTable(NamedTuple):
+    """The rules of a shard as the kernels see them; shapes as in `itersel.grammar.shard.Shard`."""
+
+    source: NDArray[np.int32]
+    source_offset: NDArray[np.int64]
+    target: NDArray[np.int32]
+    target_offset: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    feature_value: NDArray[np.float32]
+    feature_offset: NDArray[np.int64]
+    # int32 (words of the shard): number in the language model, 0 where it is unknown there
+    model_word: NDArray[np.int32]
+
+
+class SentenceRules(NamedTuple):
+    """The rules of one sentence, the two glue rules first.
+
+    Attributes
+    ----------
+    rule
+        int32 (R): row of the `RuleTable`.
+    dense
+        float64 (R, C): all dense features; the column of the language model is zero.
+    score
+        float64 (R): weighted features, language model not included.
+    estimate
+        float64 (R): `score`, and the target words scored by the language model without context.
+    state
+        int32 (R, 3): language-model states of the target words before, between and behind nonterminals.
+    inside
+        float64 (R): log10 probability of these words without context.
+    swapped
+        bool (R): the second nonterminal comes first on the target side.
+    hash, power
+        uint64 (R, 3): hashes of these words, and the base to the power of their number.
+    """
+
+    rule: NDArray[np.int32]
+    dense: NDArray[np.float64]
+    score: NDArray[np.float64]
+    estimate: NDArray[np.float64]
+    state: NDArray[np.int32]
+    inside: NDArray[np.float64]
+    swapped: NDArray[np.bool_]
+    hash: NDArray[np.uint64]
+    power: NDArray[np.uint64]
+
+
+def make_sentence_rules(rule: NDArray[np.int32], dense: NDArray[np.float64]) -> SentenceRules:
+    """Allocate the arrays that the kernels below fill."""
+    count = rule.shape[0]
+    return SentenceRules(
+        rule=rule,
+        dense=dense,
+        score=np.zeros(count),
+        estimate=np.zeros(count),
+        state=np.zeros((count, SEGMENTS), np.int32),
+        inside=np.zeros(count),
+        swapped=np.zeros(count, np.bool_),
+        hash=np.zeros((count, SEGMENTS), np.uint64),
+        power=np.ones((count, SEGMENTS), np.uint64),
+    )
+
+
+@kernel
+def score_rules(
+    table: RuleTable,
+    rules: SentenceRules,
+    dense_weight: NDArray[np.float64],
+    sparse_weight: NDArray[np.float64],
+    use_sparse: bool,
+) -> None:
+    """Fill in `score`: dense and sparse features times their weights, in the order of the features."""
+    columns = dense_weight.shape[0]
+    for i in range(rules.rule.shape[0]):
+        total = 0.0
+        for column in range(columns):
+            total += rules.dense[i, column] * dense_weight[column]
+        if use_sparse:
+            rule = rules.rule[i]
+            for j in range(table.feature_offset[rule], table.feature_offset[rule + 1]):
+                total += sparse_weight[table.feature[j]] * table.feature_value[j]
+        rules.score[i] = total
+
+
+@leaf_kernel
+def word_hash(word: int) -> np.uint64:
+    """Spread a word number over 64 bits."""
+    mixed = (np.uint64(word) + np.uint64(1)) * YIELD_MIX
+    return (mixed ^ (mixed >> YIELD_SHIFT)) * YIELD_BASE
+
+
+@kernel
+def state_rules(
+    table: RuleTable,
+    rules: SentenceRules,
+    model: ModelArrays,
+    states: States,
+    begin_of_sentence: int,
+    model_weight: float,
+) -> None:
+    """Fill in `state`, `inside`, `swapped`, `hash`, `power` and `estimate`.
+
+    The sentence begins with the rule [S] -> [X], so its first segment is `<s>`: every item of the glue
+    category knows its left context.
+    """
+    for i in range(rules.rule.shape[0]):
+        rule = rules.rule[i]
+        segment, state, inside = 0, EMPTY_STATE, 0.0
+        value, power = np.uint64(0), np.uint64(1)
+        if i == GLUE_START_RULE:
+            state = begin_state(model, states, begin_of_sentence)
+        for j in range(table.target_offset[rule], table.target_offset[rule + 1]):
+            symbol = table.target[j]
+            if symbol < 0:
+                if segment == 0:
+                    rules.swapped[i] = symbol == -2
+                rules.state[i, segment] = state
+                rules.hash[i, segment], rules.power[i, segment] = value, power
+                segment, state = segment + 1, EMPTY_STATE
+                value, power = np.uint64(0), np.uint64(1)
+                continue
+            word = table.model_word[symbol]
+            state, change = compose(model, states, state, word_state(model, states, word))
+            inside += model.unigram[word, 0] + change
+            value = value * YIELD_BASE + word_hash(symbol)
+            power *= YIELD_BASE
+        rules.state[i, segment] = state
+        rules.hash[i, segment], rules.power[i, segment] = value, power
+        rules.inside[i] = inside
+        rules.estimate[i] = rules.score[i] + model_weight * inside

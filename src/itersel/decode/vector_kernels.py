@@ -1,0 +1,55 @@
+"""Feature vectors of derivations, from counting their rules."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.decode.kbest_kernels import Best
+from itersel.decode.rule_kernels import RuleTable, SentenceRules
+from itersel.jit import kernel
+
+
+@kernel
+def dense_vectors(best: Best, rules: SentenceRules, model_column: int) -> NDArray[np.float64]:
+    """Return float64 (k, C): sums over the rules of each derivation, and the language model's column."""
+    count, columns = best.score.shape[0], rules.dense.shape[1]
+    vectors = np.zeros((count, columns))
+    for i in range(count):
+        for j in range(best.rule_offset[i], best.rule_offset[i + 1]):
+            for column in range(columns):
+                vectors[i, column] += rules.dense[best.rule[j], column]
+        vectors[i, model_column] = best.model[i]
+    return vectors
+
+
+@kernel
+def sparse_vectors(
+    best: Best, rules: SentenceRules, table: RuleTable
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
+    """Return sparse rows (feature, value, offset of k + 1): each feature once in a row, ascending."""
+    count = best.score.shape[0]
+    total = 0
+    for j in range(best.rule.shape[0]):
+        rule = rules.rule[best.rule[j]]
+        total += table.feature_offset[rule + 1] - table.feature_offset[rule]
+    feature, value = np.empty(total, np.int32), np.empty(total, np.float64)
+    offset = np.zeros(count + 1, np.int64)
+    buffer, buffer_value = np.empty(total, np.int32), np.empty(total, np.float64)
+    used = 0
+    for i in range(count):
+        size = 0
+        for j in range(best.rule_offset[i], best.rule_offset[i + 1]):
+            rule = rules.rule[best.rule[j]]
+            for place in range(table.feature_offset[rule], table.feature_offset[rule + 1]):
+                buffer[size], buffer_value[size] = table.feature[place], table.feature_value[place]
+                size += 1
+        order = np.argsort(buffer[:size], kind="mergesort")
+        for place in order:
+            if used > offset[i] and feature[used - 1] == buffer[place]:
+                value[used - 1] += buffer_value[place]
+            else:
+                feature[used], value[used] = buffer[place], buffer_value[place]
+                used += 1
+        offset[i + 1] = used
+    return feature[:used], value[:used], offset

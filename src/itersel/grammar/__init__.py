@@ -1,0 +1,1 @@
+"""Grammars: index of a corpus, extraction, text form, shards."""
