@@ -28,7 +28,7 @@ from itersel.errors import InputError
 from itersel.features import DECODER_FEATURES, feature_keys
 from itersel.grammar.shard import GLUE, PASS_THROUGH, Shard
 from itersel.lm.binary import LanguageModel
-from itersel.lm.state_kernels import States, make_states, reset_states, word_state
+from itersel.lm.state_kernels import States, make_states, reset_states
 from itersel.strings import string_table
 from itersel.weights import Weights, find_weights
 
@@ -168,11 +168,10 @@ class Decoder:
         while True:
             states = self._state_tables(pairs)
             reset_states(states)
-            end_state = word_state(arrays, states, model.ids["</s>"])
             state_rules(self._table, rules, arrays, states, model.ids["<s>"], model_weight)
             if not states.counts[2]:
                 sort_rules(trie, rules)
-                found = search(forest, trie, rules, arrays, states, end_state, model_weight, self.pop_limit)
+                found = search(forest, trie, rules, arrays, states, model.ids["</s>"], model_weight, self.pop_limit)
                 if not states.counts[2]:
                     break
             pairs *= 2

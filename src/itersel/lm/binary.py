@@ -161,6 +161,10 @@ def _flags(ngrams: list[NGrams]) -> list[NDArray[np.uint8]]:
             flag[index.rows(longer[:, 1:])] |= EXTENDS_LEFT
             flag[index.rows(longer[:, :-1])] |= EXTENDS_RIGHT
         flags.append(flag)
+    # A context's suffix is a context: the right edge of a chart item is found from short to long.
+    for k in range(len(ngrams) - 1, 0, -1):
+        contexts = ngrams[k].words[flags[k] & EXTENDS_RIGHT != 0]
+        flags[k - 1][_Index(ngrams[k - 1].words).rows(contexts[:, 1:])] |= EXTENDS_RIGHT
     return flags
 
 

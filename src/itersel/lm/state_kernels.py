@@ -256,7 +256,7 @@ def composed_change(model: ModelArrays, states: States, a: int, b: int) -> float
         change += score_word(model, words, length, word)[0]
         words[length] = word
         length += 1
-    if states.row[b, FULL]:
+    if states.row[b, FULL] and states.row[b, LEFT_LENGTH] < model.order - 1:
         change += backoff_sum(model, words, length, states.row[b, LEFT_LENGTH] + 1)
     return change
 

@@ -1,0 +1,113 @@
+"""``itersel grammar``: index a corpus; extract, export and import grammars."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the sub-steps index, extract, export and import."""
+    steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
+    _add_index(steps.add_parser("index", help="index a word-aligned corpus for extraction"))
+    _add_extract(steps.add_parser("extract", help="extract the grammars of sentences into a shard"))
+    _add_export(steps.add_parser("export", help="write the grammars of a shard in cdec's format"))
+    _add_import(steps.add_parser("import", help="make a shard of grammars in cdec's format"))
+
+
+def _add_index(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Index a word-aligned parallel corpus for `itersel grammar extract`."
+    parser.add_argument("--source", required=True, metavar="TEXT", help="tokenised text (.gz is read)")
+    parser.add_argument("--target", required=True, metavar="TEXT", help="its translation, line by line")
+    parser.add_argument(
+        "--alignment", required=True, help="word alignment, source-target in Pharaoh format, line by line"
+    )
+    parser.add_argument("--output", required=True, metavar="INDEX", help="index")
+    parser.set_defaults(run=_index)
+
+
+def _add_extract(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Extract the hierarchical rules (Chiang 2007) that apply to each sentence, with their features."
+    )
+    parser.add_argument("--index", required=True, help="index of the training corpus")
+    parser.add_argument("--input", required=True, metavar="TEXT", help="sentences to translate, tokenised")
+    parser.add_argument(
+        "--leave-one-out",
+        metavar="IDS",
+        help="the sentences are of the indexed corpus, at these line numbers (from 0; one a line of the "
+        "file): what a sentence pair itself contributes does not count for it",
+    )
+    parser.add_argument("--references", metavar="TEXT", help="one reference a line; needed for training")
+    parser.add_argument("--output", required=True, metavar="SHARD", help="shard")
+    _add_number(parser, "--max-span", 15, "longest source span of a rule in the corpus, in words")
+    _add_number(parser, "--max-symbols", 5, "most source symbols of a rule")
+    _add_number(parser, "--max-nonterminals", 2, "most nonterminals of a rule")
+    _add_number(parser, "--min-gap", 1, "fewest source words under a nonterminal in the corpus")
+    _add_number(parser, "--max-samples", 300, "occurrences looked at of each source side, evenly spaced")
+    parser.set_defaults(run=_extract)
+
+
+def _add_number(parser: argparse.ArgumentParser, name: str, default: int, meaning: str) -> None:
+    parser.add_argument(
+        name, type=int, default=default, metavar="N", help=f"{meaning} (default: %(default)s)"
+    )
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Write grammar.0.gz, grammar.1.gz ... in cdec's text format, without glue and pass-through rules."
+    )
+    parser.add_argument("--shard", required=True, help="shard")
+    parser.add_argument("--output", required=True, metavar="DIR", help="folder for the grammars")
+    parser.set_defaults(run=_export)
+
+
+def _add_import(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Make a shard of sentences and their grammars in cdec's text format."
+    parser.add_argument(
+        "--input",
+        required=True,
+        metavar="TEXT",
+        help='sentences, one a line, tokenised; or lines <seg grammar="FILE" id="N"> text </seg>',
+    )
+    parser.add_argument(
+        "--grammars",
+        metavar="DIR",
+        help="folder of grammar.0.gz, grammar.1.gz ... (plain files too); needed where the input names none",
+    )
+    parser.add_argument("--references", metavar="TEXT", help="one reference a line; needed for training")
+    parser.add_argument("--output", required=True, metavar="SHARD", help="shard")
+    parser.set_defaults(run=_import)
+
+
+def _index(options: argparse.Namespace) -> None:
+    from itersel.grammar.index import build_index
+
+    build_index(options.source, options.target, options.alignment, options.output)
+
+
+def _extract(options: argparse.Namespace) -> None:
+    from itersel.grammar.extract import ExtractionSettings, extract_shard
+
+    settings = ExtractionSettings(
+        max_span=options.max_span,
+        max_symbols=options.max_symbols,
+        max_nonterminals=options.max_nonterminals,
+        min_gap=options.min_gap,
+        max_samples=options.max_samples,
+    )
+    extract_shard(
+        options.index, options.input, options.output, options.leave_one_out, options.references, settings
+    )
+
+
+def _export(options: argparse.Namespace) -> None:
+    from itersel.grammar.text import export_grammars
+
+    export_grammars(options.shard, options.output)
+
+
+def _import(options: argparse.Namespace) -> None:
+    from itersel.grammar.text import import_grammars
+
+    import_grammars(options.input, options.grammars, options.output, options.references)

@@ -1,0 +1,234 @@
+"""Build a shard from rules that are Python data: of text grammars, and of tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.errors import InputError
+from itersel.features import GRAMMAR_FEATURES, feature_keys, unique_features
+from itersel.grammar.shard import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, Shard
+from itersel.grammar.sparse import SparseFeatures, rule_features
+from itersel.strings import concatenate, string_table
+
+# PhraseModel_0 is dense, R:X:haus:house and SourcePath_haus are not: a rule for each name alone, so that all
+# shards of a corpus agree on which features are dense.
+DENSE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[0-9]+)?")
+MAX_DENSE = 64
+
+Symbol = str | int  # a terminal, or -1 and -2 for the nonterminals
+Sides = tuple[tuple[Symbol, ...], tuple[Symbol, ...]]
+Points = tuple[tuple[int, int], ...]
+
+
+class Rule(NamedTuple):
+    """A rule of one sentence's grammar.
+
+    Attributes
+    ----------
+    source, target
+        Symbols; -1 and -2 are the first and the second nonterminal of the source side, on both sides.
+    features
+        Values by name, dense and sparse, without those that follow from the rule or that the decoder adds.
+    alignment
+        Word alignment, source-target, positions within the sides.
+    """
+
+    source: tuple[Symbol, ...]
+    target: tuple[Symbol, ...]
+    features: Mapping[str, float] = {}
+    alignment: Points = ()
+
+
+class _Row(NamedTuple):
+    """What makes a rule of the shard: rules that differ in any of this are different rules."""
+
+    kind: int
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    alignment: Points
+    sparse: tuple[tuple[str, float], ...]
+
+
+def is_dense(name: str) -> bool:
+    """Tell whether a feature of a text grammar is dense; all others are sparse features of the rule."""
+    return DENSE_NAME.fullmatch(name) is not None
+
+
+def make_shard(
+    sentences: Iterable[Sequence[str]],
+    references: Iterable[Sequence[str]] | None,
+    grammars: Iterable[Iterable[Rule]],
+    attributes: Mapping[str, Any] | None = None,
+) -> Shard:
+    """Build a shard, with glue and pass-through rules and all sparse features.
+
+    Parameters
+    ----------
+    sentences, references
+        Words; no references: the shard can be decoded, but not trained on.
+    grammars
+        The rules of each sentence; read one sentence at a time. A rule listed twice is two rules, as in
+        cdec: derivations may use either. The shard keeps the rules of one source side together.
+    attributes
+        What made the shard.
+
+    Raises
+    ------
+    InputError
+        If there are more than `MAX_DENSE` dense features, or keys of features collide.
+    """
+    builder = _Builder()
+    source, grammar = [], []
+    for words, rules in zip(sentences, grammars, strict=True):
+        source.append(builder.words(words))
+        grammar.append(builder.sentence(words, rules))
+    reference = None if references is None else [builder.words(words) for words in references]
+    return builder.finish(source, reference, grammar, attributes or {})
+
+
+class _Builder:
+    """Numbers words and rules in the order in which they first occur."""
+
+    def __init__(self) -> None:
+        self.vocabulary: dict[str, int] = {}
+        self.rows: dict[_Row, int] = {}
+        self.columns: dict[str, int] = {name: column for column, name in enumerate(GRAMMAR_FEATURES)}
+        self.dense: list[NDArray[np.float32]] = []
+        self._row(_Row(GLUE_START, (-1,), (-1,), (), ()))
+        self._row(_Row(GLUE, (-1, -2), (-1, -2), (), ()))
+
+    def words(self, words: Sequence[str]) -> tuple[int, ...]:
+        return tuple(self.vocabulary.setdefault(word, len(self.vocabulary)) for word in words)
+
+    def sentence(self, words: Sequence[str], rules: Iterable[Rule]) -> list[int]:
+        """Return the rules of a sentence and its pass-through rules; keep their dense features."""
+        by_source: dict[tuple[Symbol, ...], list[tuple[int, Rule]]] = {}
+        for rule in rules:
+            by_source.setdefault(rule.source, []).append((GRAMMAR_RULE, rule))
+        for word in dict.fromkeys(words):
+            rule = Rule((word,), (word,), {}, ((0, 0),))
+            by_source.setdefault(rule.source, []).append((PASS_THROUGH, rule))
+        grouped = [entry for entries in by_source.values() for entry in entries]
+        self.dense.append(self._dense([rule.features for _, rule in grouped]))
+        return [self._rule(kind, rule) for kind, rule in grouped]
+
+    def _dense(self, features: Sequence[Mapping[str, float]]) -> NDArray[np.float32]:
+        for values in features:
+            for name in values:
+                if name not in self.columns and is_dense(name):
+                    self.columns[name] = len(self.columns)
+        if len(self.columns) > MAX_DENSE:
+            raise InputError(
+                f"more than {MAX_DENSE} dense features, '{next(reversed(self.columns))}' is one too many; "
+                "write sparse features with a colon, as in Class:name"
+            )
+        rows = [[values.get(name, 0.0) for name in self.columns] for values in features]
+        return np.array(rows, np.float32).reshape(len(rows), len(self.columns))
+
+    def _rule(self, kind: int, rule: Rule) -> int:
+        sparse = tuple(sorted(item for item in rule.features.items() if item[0] not in self.columns))
+        return self._row(
+            _Row(kind, self._symbols(rule.source), self._symbols(rule.target), rule.alignment, sparse)
+        )
+
+    def _symbols(self, symbols: tuple[Symbol, ...]) -> tuple[int, ...]:
+        vocabulary = self.vocabulary
+        return tuple(
+            symbol if isinstance(symbol, int) else vocabulary.setdefault(symbol, len(vocabulary))
+            for symbol in symbols
+        )
+
+    def _row(self, row: _Row) -> int:
+        return self.rows.setdefault(row, len(self.rows))
+
+    def finish(
+        self,
+        source: list[tuple[int, ...]],
+        reference: list[tuple[int, ...]] | None,
+        grammar: list[list[int]],
+        attributes: Mapping[str, Any],
+    ) -> Shard:
+        vocabulary = string_table(self.vocabulary)
+        kind = np.array([row.kind for row in self.rows], np.uint8)
+        rule_source, rule_source_offset = _ragged([row.source for row in self.rows])
+        rule_target, rule_target_offset = _ragged([row.target for row in self.rows])
+        features = rule_features(
+            vocabulary, kind, rule_source, rule_source_offset, rule_target, rule_target_offset
+        )
+        features = _add_features(features, [row.sparse for row in self.rows])
+        points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in self.rows])
+        source_words, source_offset = _ragged(source)
+        grammar_rule, grammar_offset = _ragged(grammar)
+        no_reference = np.zeros(0, np.int32), np.zeros(0, np.int64)
+        reference_words, reference_offset = no_reference if reference is None else _ragged(reference)
+        dense, names = self._all_dense()
+        return Shard(
+            vocabulary=vocabulary,
+            source=source_words,
+            source_offset=source_offset,
+            reference=reference_words,
+            reference_offset=reference_offset,
+            rule_kind=kind,
+            rule_source=rule_source,
+            rule_source_offset=rule_source_offset,
+            rule_target=rule_target,
+            rule_target_offset=rule_target_offset,
+            rule_alignment=points.astype(np.uint8).reshape(-1, 2),
+            rule_alignment_offset=points_offset // 2,
+            rule_feature=features.rule_feature,
+            rule_feature_value=features.rule_feature_value,
+            rule_feature_offset=features.rule_feature_offset,
+            feature_key=features.feature_key,
+            feature_name=features.feature_name,
+            grammar_rule=grammar_rule,
+            grammar_offset=grammar_offset,
+            grammar_dense=dense,
+            dense_names=names,
+            attributes=dict(attributes),
+        )
+
+    def _all_dense(self) -> tuple[NDArray[np.float32], tuple[str, ...]]:
+        """Return the dense features: the grammar's own seven, then the others by name."""
+        own = len(GRAMMAR_FEATURES)
+        names = list(self.columns)
+        order = [*range(own), *sorted(range(own, len(names)), key=names.__getitem__)]
+        padded = [np.pad(rows, ((0, 0), (0, len(names) - rows.shape[1]))) for rows in self.dense]
+        dense = np.concatenate([np.zeros((0, len(names)), np.float32), *padded])[:, order]
+        return np.ascontiguousarray(dense), tuple(names[column] for column in order)
+
+
+def _ragged(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    offset = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=offset[1:])
+    return np.fromiter((value for row in rows for value in row), np.int32, int(offset[-1])), offset
+
+
+def _add_features(
+    computed: SparseFeatures, listed: Sequence[tuple[tuple[str, float], ...]]
+) -> SparseFeatures:
+    """Add sparse features that a grammar lists to those that follow from the rules."""
+    names = string_table(dict.fromkeys(name for row in listed for name, _ in row))
+    if names.count == 0:
+        return computed
+    keys = feature_keys(names)
+    key, name = unique_features(
+        np.concatenate((computed.feature_key, keys)), concatenate((computed.feature_name, names))
+    )
+    number = dict(zip(names.to_list(), np.searchsorted(key, keys).tolist(), strict=True))
+    rule = np.concatenate(
+        (
+            np.repeat(np.arange(len(listed)), np.diff(computed.rule_feature_offset)),
+            np.repeat(np.arange(len(listed)), [len(row) for row in listed]),
+        )
+    )
+    old = np.searchsorted(key, computed.feature_key)[computed.rule_feature]
+    feature = np.concatenate((old, [number[text] for row in listed for text, _ in row])).astype(np.int32)
+    value = np.concatenate((computed.rule_feature_value, [weight for row in listed for _, weight in row]))
+    order = np.lexsort((feature, rule))
+    offset = np.searchsorted(rule[order], np.arange(len(listed) + 1))
+    return SparseFeatures(feature[order], value[order].astype(np.float32), offset.astype(np.int64), key, name)

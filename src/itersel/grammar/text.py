@@ -1,0 +1,293 @@
+"""cdec's text grammars, in and out: ``[X] ||| source ||| target ||| name=value ... ||| 0-0 1-1``.
+
+How they are read:
+
+- Nonterminals are ``[X,1]`` and ``[X,2]``, in this order on the source side, each once on both sides. The
+  target side may be empty (the words are deleted); the alignment field may be missing.
+- A feature with a name like ``MaxLexEgivenF`` or ``PhraseModel_0`` (letters and digits; at most one ``_``,
+  before a number) is dense, 0 where it is missing; any other is a sparse feature of the rule.
+- Features that follow from the rule (`itersel.grammar.sparse`) and those that the decoder adds must not be
+  listed: they are added to every rule, and would count twice.
+- A rule listed twice is two rules, as in cdec.
+- Glue and pass-through rules are not listed; every grammar has them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel import __version__
+from itersel.errors import InputError
+from itersel.features import DECODER_FEATURES
+from itersel.files import open_output, read_lines
+from itersel.grammar.build import Points, Rule, Sides, Symbol, make_shard
+from itersel.grammar.shard import GRAMMAR_RULE, Shard, read_shard, write_shard
+from itersel.grammar.sparse import COMPUTED_FEATURE
+
+SEPARATOR = "|||"
+LEFT_HAND_SIDE = "[X]"
+NONTERMINAL = re.compile(r"\[([^\[\],\s]+),([0-9]+)\]")
+NONTERMINALS = {"[X,1]": -1, "[X,2]": -2}
+POINT = re.compile(r"([0-9]{1,3})-([0-9]{1,3})")
+MAX_POSITION = 255
+# From here on, numbers round to infinity in single precision.
+OVERFLOW = 2.0**128 - 2.0**103
+SEGMENT = re.compile(r'\s*<seg((?:\s+[\w-]+="[^"]*")*)\s*>(.*)</seg>\s*')
+ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+
+
+class Sentence(NamedTuple):
+    """A sentence to translate, and the file of its grammar."""
+
+    words: list[str]
+    grammar: Path
+
+
+def import_grammars(
+    text: str | os.PathLike[str],
+    grammars: str | os.PathLike[str] | None,
+    output: str | os.PathLike[str],
+    references: str | os.PathLike[str] | None = None,
+) -> None:
+    """Write a shard of sentences and their text grammars.
+
+    Parameters
+    ----------
+    text
+        Sentences: see `read_input`.
+    grammars
+        Folder of ``grammar.0.gz`` (or ``grammar.0``) ...; may be None if the input names the grammars.
+    output
+        The shard.
+    references
+        One reference a line.
+
+    Raises
+    ------
+    InputError
+        With file and line, for whatever is not as described at the head of this module.
+    """
+    sentences = read_input(text, grammars)
+    reference_words = None
+    if references is not None:
+        reference_words = [split_words(line) for line in read_lines(references)]
+        if len(reference_words) != len(sentences):
+            raise InputError(
+                f"{len(reference_words)} references for {len(sentences)} sentences of {os.fspath(text)}; "
+                "give one a sentence",
+                references,
+            )
+    shard = make_shard(
+        (sentence.words for sentence in sentences),
+        reference_words,
+        (read_grammar(sentence.grammar) for sentence in sentences),
+        {"step": "grammar import", "version": __version__},
+    )
+    write_shard(output, shard)
+
+
+def split_words(line: str) -> list[str]:
+    """Split at ASCII white space only: a no-break space is part of a word."""
+    return [word.decode() for word in line.encode().split()]
+
+
+def read_input(
+    path: str | os.PathLike[str], grammars: str | os.PathLike[str] | None = None
+) -> list[Sentence]:
+    """Read sentences, one a line, plain or as ``<seg grammar="PATH" id="N"> text </seg>``.
+
+    A sentence without the attribute ``grammar`` has the grammar ``grammar.N.gz`` of the folder `grammars`,
+    N its ``id``, or else its line number from 0. A path in ``grammar`` is relative to the working folder.
+    The text is taken as it is, as by cdec: ``&amp;`` stays ``&amp;``.
+    """
+    sentences = []
+    for number, line in enumerate(read_lines(path)):
+        attributes, text = {}, line
+        if line.lstrip().startswith("<seg"):
+            match = SEGMENT.fullmatch(line)
+            if match is None:
+                raise InputError('expected <seg name="value" ...> text </seg>', path, number + 1)
+            attributes, text = dict(ATTRIBUTE.findall(match[1])), match[2]
+        words = split_words(text)
+        if SEPARATOR in words:
+            raise InputError(f"'{SEPARATOR}' separates fields, it cannot be a word", path, number + 1)
+        if "grammar" in attributes:
+            grammar = Path(attributes["grammar"])
+        elif grammars is not None:
+            grammar = _grammar_path(Path(grammars), attributes.get("id", str(number)))
+        else:
+            raise InputError('names no grammar; give --grammars, or <seg grammar="..."', path, number + 1)
+        sentences.append(Sentence(words, grammar))
+    return sentences
+
+
+def _grammar_path(folder: Path, identifier: str) -> Path:
+    plain = folder / f"grammar.{identifier}"
+    return plain if plain.is_file() else folder / f"grammar.{identifier}.gz"
+
+
+def read_grammar(path: str | os.PathLike[str]) -> Iterator[Rule]:
+    """Read the rules of one grammar."""
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            yield parse_rule(line)
+        except ValueError as error:
+            raise InputError(str(error), path, number) from None
+
+
+def parse_rule(line: str) -> Rule:
+    """Parse one line.
+
+    Raises
+    ------
+    ValueError
+        If it is not a rule; says why.
+    """
+    fields = line.split(SEPARATOR)
+    if not 4 <= len(fields) <= 5:
+        raise ValueError(
+            f"{len(fields)} fields separated by {SEPARATOR}, expected "
+            f"'[X] {SEPARATOR} source {SEPARATOR} target {SEPARATOR} features' and maybe an alignment"
+        )
+    if fields[0].strip() != LEFT_HAND_SIDE:
+        raise ValueError(f"left-hand side '{fields[0].strip()}', expected {LEFT_HAND_SIDE}")
+    source, target = _sides(fields[1], fields[2])
+    alignment = _alignment(fields[4]) if len(fields) == 5 else ()
+    for i, j in alignment:
+        if i >= len(source) or j >= len(target):
+            raise ValueError(f"alignment point {i}-{j} is outside of the rule")
+    return Rule(source, target, _features(fields[3]), alignment)
+
+
+# Rules of one source side stand together, and a target side comes again soon: most calls are answered
+# by the cache.
+@lru_cache(maxsize=1 << 12)
+def _side(text: str) -> tuple[Symbol, ...]:
+    symbols: list[Symbol] = []
+    for word in split_words(text):
+        match = NONTERMINAL.fullmatch(word)
+        if match and word not in NONTERMINALS:
+            raise ValueError(f"nonterminal '{word}', expected [X,1] or [X,2]")
+        symbols.append(NONTERMINALS[word] if match else word)
+    return tuple(symbols)
+
+
+def _sides(source_text: str, target_text: str) -> Sides:
+    source, target = _side(source_text), _side(target_text)
+    nonterminals = [symbol for symbol in source if isinstance(symbol, int)]
+    if nonterminals not in ([], [-1], [-1, -2]):
+        raise ValueError("nonterminals of the source side must be [X,1], then [X,2], each once")
+    if sorted((symbol for symbol in target if isinstance(symbol, int)), reverse=True) != nonterminals:
+        raise ValueError("the target side must have each nonterminal of the source side once")
+    if not source:
+        raise ValueError("the source side is empty")
+    if source == (-1,):
+        raise ValueError("the source side is a lone nonterminal; such a rule could apply without end")
+    return source, target
+
+
+def _features(text: str) -> dict[str, float]:
+    features: dict[str, float] = {}
+    for item in text.split():
+        name, _, number = item.partition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            raise ValueError(f"feature '{item}', expected name=number") from None
+        if not name or "_" in number:
+            raise ValueError(f"feature '{item}', expected name=number")
+        if not abs(value) < OVERFLOW:  # NaN too
+            raise ValueError(f"feature '{item}' is not finite in single precision")
+        if name in features:
+            raise ValueError(f"feature '{name}' is listed twice")
+        if name in DECODER_FEATURES or COMPUTED_FEATURE.match(name):
+            raise ValueError(f"feature '{name}' is added to rules by itersel; leave it out")
+        features[name] = value
+    return features
+
+
+@lru_cache(maxsize=1 << 12)
+def _alignment(text: str) -> Points:
+    points = []
+    for item in text.split():
+        match = POINT.fullmatch(item)
+        if match is None or max(int(match[1]), int(match[2])) > MAX_POSITION:
+            raise ValueError(f"alignment point '{item}', expected two positions as in 0-1")
+        points.append((int(match[1]), int(match[2])))
+    return tuple(points)
+
+
+def export_grammars(shard: str | os.PathLike[str], output: str | os.PathLike[str]) -> None:
+    """Write the grammars of a shard as ``grammar.0.gz`` ... into the folder `output`.
+
+    Glue and pass-through rules, and the features that follow from a rule, are left out, as cdec makes
+    them itself. Numbers are the shortest that read back the same.
+    """
+    content = read_shard(shard)
+    writer = _Writer(content)
+    for sentence in range(content.sentence_count):
+        with open_output(Path(output) / f"grammar.{sentence}.gz") as stream:
+            stream.writelines(writer.lines(sentence))
+
+
+class _Writer:
+    """Formats the rules of a shard."""
+
+    def __init__(self, shard: Shard) -> None:
+        self.shard = shard
+        self.words = shard.vocabulary.to_list()
+        for word in self.words:
+            if SEPARATOR in word or NONTERMINAL.fullmatch(word):
+                raise InputError(f"the word '{word}' would mean something else in a text grammar")
+        self.names = shard.feature_name.to_list()
+        self.listed = np.array([COMPUTED_FEATURE.match(name) is None for name in self.names], bool)
+
+    def lines(self, sentence: int) -> Iterator[str]:
+        """Yield the lines of the grammar of one sentence."""
+        shard = self.shard
+        for place in range(int(shard.grammar_offset[sentence]), int(shard.grammar_offset[sentence + 1])):
+            rule = int(shard.grammar_rule[place])
+            if shard.rule_kind[rule] != GRAMMAR_RULE:
+                continue
+            dense = zip(shard.dense_names, shard.grammar_dense[place], strict=True)
+            features = [f"{name}={_number(value)}" for name, value in dense]
+            yield self._rule(rule, features) + "\n"
+
+    def _rule(self, rule: int, features: list[str]) -> str:
+        shard = self.shard
+        source = shard.rule_source[shard.rule_source_offset[rule] : shard.rule_source_offset[rule + 1]]
+        target = shard.rule_target[shard.rule_target_offset[rule] : shard.rule_target_offset[rule + 1]]
+        row = slice(shard.rule_feature_offset[rule], shard.rule_feature_offset[rule + 1])
+        for feature, value in zip(shard.rule_feature[row], shard.rule_feature_value[row], strict=True):
+            if self.listed[feature]:
+                features.append(f"{self.names[feature]}={_number(value)}")
+        fields = [LEFT_HAND_SIDE, self._symbols(source), self._symbols(target), " ".join(features)]
+        points = shard.rule_alignment[
+            shard.rule_alignment_offset[rule] : shard.rule_alignment_offset[rule + 1]
+        ]
+        if points.shape[0]:
+            fields.append(" ".join(f"{i}-{j}" for i, j in points.tolist()))
+        return f" {SEPARATOR} ".join(fields)
+
+    def _symbols(self, symbols: NDArray[np.int32]) -> str:
+        return " ".join(
+            self.words[symbol] if symbol >= 0 else f"[X,{-symbol}]" for symbol in symbols.tolist()
+        )
+
+
+def _number(value: np.float32) -> str:
+    # The cache must tell 0 from -0, which are equal.
+    return _format(value, bool(np.signbit(value)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _format(value: np.float32, _negative: bool) -> str:
+    return np.format_float_positional(value, unique=True, trim="-")

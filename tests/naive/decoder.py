@@ -1,0 +1,184 @@
+"""A decoder in plain Python: all translations of a sentence, each by its best derivation.
+
+Chiang 2007, sections 4 and 5, without pruning. A chart item is a category and a span; it holds every
+string that it can be translated to, with the rules of the best derivation of that string. Keeping only the
+best one loses nothing: what language model and word penalty add to a string does not depend on how it was
+derived.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from tests.naive.features import sparse_features
+
+Symbol = str | int  # a terminal, or -1 and -2 for the nonterminals
+Words = tuple[str, ...]
+Span = tuple[int, int]
+
+
+class Rule(NamedTuple):
+    """A rule with all features that it adds to a derivation."""
+
+    source: tuple[Symbol, ...]
+    target: tuple[Symbol, ...]
+    features: Mapping[str, float]
+
+
+class Derivation(NamedTuple):
+    """The score of its rules (without what follows from the string alone), and how often each is used."""
+
+    score: float
+    rules: Counter[int]
+
+
+class Translation(NamedTuple):
+    """A translation by its best derivation."""
+
+    words: Words
+    score: float
+    features: dict[str, float]
+
+
+Item = dict[Words, Derivation]
+
+GLUE_START = Rule((-1,), (-1,), sparse_features((-1,), (-1,), "S"))
+GLUE = Rule((-1, -2), (-1, -2), {"Glue": 1, **sparse_features((-1, -2), (-1, -2), "S", "S")})
+
+
+def grammar_rule(
+    source: tuple[Symbol, ...], target: tuple[Symbol, ...], features: Mapping[str, float]
+) -> Rule:
+    """Return a rule of a sentence's grammar: its own features and those that follow from it."""
+    return Rule(source, target, {**features, **sparse_features(source, target)})
+
+
+def pass_through(word: str) -> Rule:
+    """Return the rule that copies a word."""
+    return grammar_rule((word,), (word,), {"PassThrough": 1})
+
+
+def decode(
+    words: Sequence[str],
+    rules: Sequence[Rule],
+    weights: Mapping[str, float],
+    log10_probability: Callable[[Words], float],
+    is_known: Callable[[str], bool],
+    k: int = 100,
+    max_span: int = 15,
+) -> list[Translation]:
+    """Translate a sentence (at least one word) with `rules`, glue and pass-through rules.
+
+    Parameters
+    ----------
+    words
+        The source sentence.
+    rules
+        Its grammar; see `grammar_rule`.
+    weights
+        Weights of features by name; others weigh nothing.
+    log10_probability, is_known
+        The language model: of a whole sentence with its end, and whether it has a word.
+    k
+        Number of translations.
+    max_span
+        Longest source span of an X.
+
+    Returns
+    -------
+    The k best different translations, best first, equal ones in alphabetical order.
+    """
+    all_rules = [GLUE_START, GLUE, *rules, *map(pass_through, dict.fromkeys(words))]
+    goal = Chart(words, all_rules, weights, max_span).glue(len(words))
+    found = []
+    for string, derivation in goal.items():
+        features = Counter[str]()
+        for rule, count in derivation.rules.items():
+            for name, value in all_rules[rule].features.items():
+                features[name] += value * count
+        features["WordPenalty"] = -len(string) / math.log(10)
+        features["LanguageModel"] = log10_probability(string)
+        features["LanguageModel_OOV"] = sum(not is_known(word) for word in string)
+        score = sum(weights.get(name, 0) * value for name, value in features.items())
+        found.append(Translation(string, score, {name: value for name, value in features.items() if value}))
+    return sorted(found, key=lambda translation: (-translation.score, translation.words))[:k]
+
+
+class Chart:
+    """All items of a sentence, each computed when it is first asked for."""
+
+    def __init__(
+        self, words: Sequence[str], rules: Sequence[Rule], weights: Mapping[str, float], max_span: int
+    ) -> None:
+        self.words, self.rules, self.max_span = words, rules, max_span
+        self.rule_score = [
+            sum(weights.get(name, 0) * value for name, value in rule.features.items()) for rule in rules
+        ]
+        self.phrases: dict[Span, Item] = {}
+        self.sentences: dict[int, Item] = {}
+
+    def phrase(self, begin: int, end: int) -> Item:
+        """Return the item X over words[begin:end]."""
+        if end - begin > self.max_span:
+            return {}
+        if (begin, end) not in self.phrases:
+            item: Item = {}
+            for number, rule in enumerate(self.rules[2:], 2):
+                for spans in match(rule.source, self.words, begin, end):
+                    self._combine(item, number, [self.phrase(*span) for span in spans])
+            self.phrases[begin, end] = item
+        return self.phrases[begin, end]
+
+    def glue(self, end: int) -> Item:
+        """Return the item S over words[0:end]."""
+        if end not in self.sentences:
+            item: Item = {}
+            self._combine(item, 0, [self.phrase(0, end)])
+            for middle in range(1, end):
+                self._combine(item, 1, [self.glue(middle), self.phrase(middle, end)])
+            self.sentences[end] = item
+        return self.sentences[end]
+
+    def _combine(self, item: Item, number: int, antecedents: list[Item]) -> None:
+        """Add every string that a rule makes of its antecedents; keep the better derivation."""
+        for parts in choices(antecedents):
+            derivations = [antecedent[part] for antecedent, part in zip(antecedents, parts, strict=True)]
+            string = substitute(self.rules[number].target, parts)
+            score = self.rule_score[number] + sum(derivation.score for derivation in derivations)
+            if string not in item or score > item[string].score:
+                used = sum((derivation.rules for derivation in derivations), Counter([number]))
+                item[string] = Derivation(score, used)
+
+
+def match(source: tuple[Symbol, ...], words: Sequence[str], begin: int, end: int) -> Iterator[list[Span]]:
+    """Yield the spans of the nonterminals for every way in which `source` covers words[begin:end]."""
+    if not source:
+        if begin == end:
+            yield []
+    elif isinstance(source[0], str):
+        if begin < end and words[begin] == source[0]:
+            yield from match(source[1:], words, begin + 1, end)
+    else:
+        for middle in range(begin + 1, end + 1):
+            for spans in match(source[1:], words, middle, end):
+                yield [(begin, middle), *spans]
+
+
+def choices(antecedents: list[Item]) -> Iterator[list[Words]]:
+    """Yield every choice of one string from each antecedent."""
+    if not antecedents:
+        yield []
+        return
+    for string in antecedents[0]:
+        for rest in choices(antecedents[1:]):
+            yield [string, *rest]
+
+
+def substitute(target: tuple[Symbol, ...], parts: list[Words]) -> Words:
+    """Return the target side with strings in place of its nonterminals."""
+    return tuple(
+        word for symbol in target for word in ((symbol,) if isinstance(symbol, str) else parts[-symbol - 1])
+    )

@@ -1,0 +1,132 @@
+"""Learning in plain Python: sentence BLEU, pairs and updates as the papers write them down."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+ORDER = 4
+
+
+class Hypothesis(NamedTuple):
+    """A translation, with its features by name and its model score."""
+
+    words: tuple[int, ...]
+    features: dict[str, float]
+    score: float
+
+
+Pair = tuple[int, int]
+
+
+def ngrams(words: Sequence[int], n: int) -> Counter[tuple[int, ...]]:
+    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+
+def counts(hypothesis: Sequence[int], reference: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return clipped matches and n-grams of the hypothesis for n = 1 to N."""
+    matches, totals = [], []
+    for n in range(1, ORDER + 1):
+        ours, theirs = ngrams(hypothesis, n), ngrams(reference, n)
+        matches.append(sum(min(count, theirs[gram]) for gram, count in ours.items()))
+        totals.append(sum(ours.values()))
+    return matches, totals
+
+
+class Bleu:
+    """Sentence BLEU; one object for the sentences of an epoch of a shard."""
+
+    def __init__(self, variant: str) -> None:
+        self.variant = variant
+        self.context: list[float] = [0.0] * (2 * ORDER + 2)
+
+    def score(self, hypothesis: Sequence[int], reference: Sequence[int]) -> float:
+        matches, totals = counts(hypothesis, reference)
+        h, r = float(len(hypothesis)), float(len(reference))
+        order = min(ORDER, len(reference))
+        if self.variant == "chiang":
+            matches = [a + b for a, b in zip(matches, self.context[:ORDER], strict=True)]
+            totals = [a + b for a, b in zip(totals, self.context[ORDER : 2 * ORDER], strict=True)]
+            h, r = h + self.context[-2], r + self.context[-1]
+        if h == 0 or order == 0:
+            return 0.0
+        penalty = 1.0 if h > r else math.exp(1 - r / h)
+        if self.variant == "liang":
+            return penalty * sum(
+                product_mean(matches[:n], totals[:n]) / 2 ** (ORDER - n + 1) for n in range(1, order + 1)
+            )
+        if self.variant in ("lin", "nakov"):
+            if self.variant == "nakov":
+                penalty = 1.0 if h > r + 1 else math.exp(1 - (r + 1) / h)
+            matches = matches[:1] + [c + 1 for c in matches[1:]]
+            totals = totals[:1] + [s + 1 for s in totals[1:]]
+        return penalty * product_mean(matches[:order], totals[:order])
+
+    def score_all(self, hypotheses: Sequence[Sequence[int]], reference: Sequence[int]) -> list[float]:
+        """Score a k-best list, then let its first one decay into the context."""
+        scores = [self.score(words, reference) for words in hypotheses]
+        matches, totals = counts(hypotheses[0], reference)
+        now = [*matches, *totals, len(hypotheses[0]), len(reference)]
+        self.context = [0.9 * (a + b) for a, b in zip(self.context, now, strict=True)]
+        return scores
+
+
+def product_mean(matches: Sequence[float], totals: Sequence[float]) -> float:
+    """Return the geometric mean of matches / totals."""
+    if 0 in matches:
+        return 0.0
+    return math.prod(c / s for c, s in zip(matches, totals, strict=True)) ** (1 / len(matches))
+
+
+def ranking(bleu: Sequence[float]) -> list[int]:
+    return sorted(range(len(bleu)), key=lambda i: (-bleu[i], i))
+
+
+def multipartite_pairs(bleu: Sequence[float]) -> list[Pair]:
+    order = ranking(bleu)
+    tenth = max(1, math.floor(len(bleu) / 10 + 0.5))
+    high, middle, low = order[:tenth], order[tenth : len(bleu) - tenth], order[len(bleu) - tenth :]
+    if len(bleu) == 1:
+        return []
+    pairs = [(a, b) for a in high for b in middle + low] + [(a, b) for a in middle for b in low]
+    return [(a, b) for a, b in pairs if bleu[a] > bleu[b]]
+
+
+def all_pairs(bleu: Sequence[float]) -> list[Pair]:
+    order = ranking(bleu)
+    return [(a, b) for i, a in enumerate(order) for b in order[i + 1 :] if bleu[a] > bleu[b]]
+
+
+PAIRS: dict[str, Callable[[Sequence[float]], list[Pair]]] = {
+    "multipartite": multipartite_pairs,
+    "all": all_pairs,
+}
+
+
+def dot(weights: dict[str, float], features: dict[str, float]) -> float:
+    return sum(weights.get(name, 0.0) * value for name, value in features.items())
+
+
+def update_pairs(
+    weights: dict[str, float],
+    kbest: Sequence[Hypothesis],
+    pairs: Sequence[Pair],
+    loss: str,
+    update: str,
+    rate: float,
+) -> tuple[dict[str, float], int]:
+    """Go through the pairs; returns new weights and the number of updates."""
+    weights, updates = dict(weights), 0
+    for better, worse in pairs:
+        if update == "sentence":
+            margin = kbest[better].score - kbest[worse].score
+        else:
+            margin = dot(weights, kbest[better].features) - dot(weights, kbest[worse].features)
+        if margin <= 0 if loss == "perceptron" else margin < 1:
+            updates += 1
+            for sign, hypothesis in ((1, kbest[better]), (-1, kbest[worse])):
+                for name, value in hypothesis.features.items():
+                    weights[name] = weights.get(name, 0.0) + sign * rate * value
+    return weights, updates

@@ -1,0 +1,131 @@
+"""A decoder without a search: every sentence has a fixed list of translations, the model ranks them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from tests.naive.learning import PAIRS, Bleu, Hypothesis, dot, update_pairs
+
+from itersel.decode.decoder import KBest
+from itersel.features import feature_keys
+from itersel.grammar.shard import Shard
+from itersel.learn.train import TrainSettings
+from itersel.strings import string_table
+
+DENSE_NAMES = ("LanguageModel", "WordPenalty")
+
+
+class Sentence(NamedTuple):
+    """Reference, translations, and their features by name (those of `DENSE_NAMES`, and sparse ones)."""
+
+    reference: tuple[int, ...]
+    translations: tuple[tuple[int, ...], ...]
+    features: tuple[dict[str, float], ...]
+
+    def kbest(self, weights: dict[str, float], k: int) -> list[Hypothesis]:
+        found = [
+            Hypothesis(words, features, dot(weights, features))
+            for words, features in zip(self.translations, self.features, strict=True)
+        ]
+        return sorted(found, key=lambda hypothesis: -hypothesis.score)[:k]
+
+
+def random_sentence(random: np.random.Generator, names: Sequence[str], *, exact: bool) -> Sentence:
+    """Return a sentence; with `exact`, dense features are eighths, so that no sum of them is rounded."""
+    reference = tuple(random.integers(5, size=random.integers(1, 9)).tolist())
+    count = int(random.integers(1, 25))
+    translations = tuple(tuple(random.integers(5, size=random.integers(0, 9)).tolist()) for _ in range(count))
+    features = []
+    for _ in range(count):
+        chosen = random.choice(len(names), size=random.integers(len(names) + 1), replace=False)
+        values = {names[i]: float(random.integers(1, 3)) for i in chosen}
+        for name in DENSE_NAMES:
+            values[name] = float(random.integers(-16, 17)) / 8 if exact else random.normal()
+        features.append(values)
+    return Sentence(reference, translations, tuple(features))
+
+
+def make_shard(sentences: Sequence[Sentence], names: Sequence[str]) -> Shard:
+    """Return a shard of what training looks at: references, and the table of sparse features."""
+    table = string_table(names)
+    keys = feature_keys(table)
+    order = np.argsort(keys)
+    reference = [sentence.reference for sentence in sentences]
+    empty, offset = np.zeros(0, np.int32), np.zeros(1, np.int64)
+    return Shard(
+        vocabulary=string_table(["word"] * 5),
+        source=empty,
+        source_offset=np.zeros(len(sentences) + 1, np.int64),
+        reference=np.array([word for words in reference for word in words], np.int32),
+        reference_offset=np.cumsum([0] + [len(words) for words in reference]).astype(np.int64),
+        rule_kind=np.zeros(0, np.uint8),
+        rule_source=empty,
+        rule_source_offset=offset,
+        rule_target=empty,
+        rule_target_offset=offset,
+        rule_alignment=np.zeros((0, 2), np.uint8),
+        rule_alignment_offset=offset,
+        rule_feature=empty,
+        rule_feature_value=np.zeros(0, np.float32),
+        rule_feature_offset=offset,
+        feature_key=keys[order],
+        feature_name=table.take(order),
+        grammar_rule=empty,
+        grammar_offset=np.zeros(len(sentences) + 1, np.int64),
+        grammar_dense=np.zeros((0, 0), np.float32),
+        dense_names=(),
+    )
+
+
+class OracleDecoder:
+    """The same interface as `itersel.decode.decoder.Decoder`."""
+
+    dense_names = DENSE_NAMES
+
+    def __init__(self, sentences: Sequence[Sentence], shard: Shard) -> None:
+        self.sentences = sentences
+        self.names = shard.feature_name.to_list()
+
+    def decode(
+        self,
+        sentence: int,
+        dense_weights: NDArray[np.float64],
+        sparse_weights: NDArray[np.float64],
+        k: int = 100,
+    ) -> KBest:
+        weights = dict(zip(self.names, sparse_weights.tolist(), strict=True))
+        weights |= dict(zip(self.dense_names, dense_weights.tolist(), strict=True))
+        return make_kbest(self.sentences[sentence].kbest(weights, k), self.names)
+
+
+def make_kbest(hypotheses: Sequence[Hypothesis], names: Sequence[str]) -> KBest:
+    """Lay a k-best list out as arrays; `names` is the table of sparse features."""
+    rows = [
+        [(i, hypothesis.features[name]) for i, name in enumerate(names) if name in hypothesis.features]
+        for hypothesis in hypotheses
+    ]
+    return KBest(
+        word=np.array([word for hypothesis in hypotheses for word in hypothesis.words], np.int32),
+        word_offset=np.cumsum([0] + [len(hypothesis.words) for hypothesis in hypotheses]).astype(np.int64),
+        score=np.array([hypothesis.score for hypothesis in hypotheses]),
+        dense=np.array(
+            [[hypothesis.features.get(name, 0.0) for name in DENSE_NAMES] for hypothesis in hypotheses]
+        ),
+        feature=np.array([i for row in rows for i, _ in row], np.int32),
+        feature_value=np.array([value for row in rows for _, value in row], np.float64),
+        feature_offset=np.cumsum([0] + [len(row) for row in rows]).astype(np.int64),
+    )
+
+
+def train(sentences: Sequence[Sentence], weights: dict[str, float], how: TrainSettings) -> dict[str, float]:
+    """Train a shard for an epoch, in plain Python."""
+    bleu = Bleu(how.bleu)
+    for sentence in sentences:
+        kbest = sentence.kbest(weights, how.k_best)
+        scores = bleu.score_all([hypothesis.words for hypothesis in kbest], sentence.reference)
+        pairs = PAIRS[how.pairs](scores)
+        weights, _ = update_pairs(weights, kbest, pairs, how.loss, how.update, how.learning_rate)
+    return weights

@@ -1,0 +1,71 @@
+"""Algorithms 1 to 4 of Simianer, Riezler & Dyer (ACL 2012), transcribed from their pseudo-code.
+
+Weight vectors are dictionaries. A corpus is a list of shards, a shard a list of sentences; `train` stands
+for the loop over the pairs of all its sentences: it takes a shard and weights, and returns weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from itersel.features import feature_key
+
+Vector = dict[str, float]
+Shard = TypeVar("Shard")
+Train = Callable[[Shard, Vector], Vector]
+
+
+def scaled_sum(vectors: Sequence[Vector], scale: float) -> Vector:
+    total: Vector = {}
+    for vector in vectors:
+        for name, value in vector.items():
+            total[name] = total.get(name, 0.0) + value
+    return {name: scale * value for name, value in total.items()}
+
+
+def sgd(shard: Shard, epochs: int, train: Train[Shard]) -> Vector:
+    """Algorithm 1."""
+    weights: Vector = {}
+    results = []
+    for _ in range(epochs):
+        weights = train(shard, weights)
+        results.append(weights)
+    return scaled_sum(results, 1 / epochs)
+
+
+def mix_sgd(shards: Sequence[Shard], epochs: int, train: Train[Shard]) -> Vector:
+    """Algorithm 2."""
+    return scaled_sum([sgd(shard, epochs, train) for shard in shards], 1 / len(shards))
+
+
+def iter_mix_sgd(shards: Sequence[Shard], epochs: int, train: Train[Shard]) -> Vector:
+    """Algorithm 3."""
+    weights: Vector = {}
+    for _ in range(epochs):
+        weights = scaled_sum([train(shard, weights) for shard in shards], 1 / len(shards))
+    return weights
+
+
+def iter_sel_sgd(shards: Sequence[Shard], epochs: int, train: Train[Shard], number: int) -> Vector:
+    """Algorithm 4: of each epoch, the K features of the largest l2 norm (equal norms by key)."""
+    weights: Vector = {}
+    for _ in range(epochs):
+        results = [train(shard, weights) for shard in shards]
+        names = {name for result in results for name in result}
+        norm = {name: column_norm([w.get(name, 0.0) for w in results], "l2") for name in names}
+        chosen = sorted(names, key=lambda name: (-norm[name], feature_key(name)))[:number]
+        mean = scaled_sum(results, 1 / len(shards))
+        weights = {name: mean[name] for name in chosen}
+    return weights
+
+
+def column_norm(column: Sequence[float], norm: str) -> float:
+    if norm == "l0":
+        return float(sum(value != 0 for value in column))
+    if norm == "linf":
+        return max(abs(value) for value in column)
+    if norm == "l1":
+        return sum(abs(value) for value in column)
+    return math.sqrt(sum(value * value for value in column))

@@ -1,0 +1,149 @@
+"""Random small translation problems: a sentence, its grammar, weights and a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hypothesis import strategies as st
+from tests.naive import decoder as naive_decoder
+from tests.naive import lm as naive_lm
+
+from itersel.features import DENSE_FEATURES
+from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.shard import Shard
+
+SOURCE_WORDS = ("a", "b", "c=d")
+TARGET_WORDS = ("x", "y", "z")
+# Target words that a language model may know; "a" comes from pass-through rules.
+MODEL_WORDS = ("x", "y", "a")
+MAX_WORDS = 5
+MAX_RULES = 7
+
+
+class Problem(NamedTuple):
+    """What a decoder needs to translate one sentence.
+
+    Attributes
+    ----------
+    words
+        The source sentence.
+    rules
+        Its grammar, as `itersel.grammar.build.make_shard` takes it.
+    weights
+        By feature name, dense and sparse.
+    model, order
+        Language model: log10 probability and backoff of n-grams.
+    """
+
+    words: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    weights: dict[str, float]
+    model: naive_lm.Model
+    order: int
+
+    def is_known(self, word: str) -> bool:
+        """Tell whether the language model has a word."""
+        return (word,) in self.model
+
+    def log10_probability(self, words: Sequence[str]) -> float:
+        """Return the log10 probability of a sentence with its end."""
+        return naive_lm.score_sentence(self.model, self.order, list(words))
+
+
+def eighths(largest: int = 16) -> st.SearchStrategy[float]:
+    """Return numbers that single precision holds exactly."""
+    return st.integers(-largest, largest).map(lambda n: n / 8)
+
+
+@st.composite
+def small_rules(draw: st.DrawFn, words: Sequence[str]) -> Rule:
+    """Draw a rule that covers some span of `words`, at most two parts of it by nonterminals."""
+    begin = draw(st.integers(0, len(words) - 1))
+    end = draw(st.integers(begin + 1, len(words)))
+    source: list[str | int] = []
+    nonterminals = place = 0
+    while place < end - begin:
+        room = end - begin - place
+        # A nonterminal over the whole span would be a rule whose source side is a lone nonterminal.
+        longest = min(room, end - begin - 1)
+        if nonterminals < 2 and longest and draw(st.integers(0, 2)) == 0:
+            nonterminals += 1
+            source.append(-nonterminals)
+            place += draw(st.integers(1, longest))
+        else:
+            source.append(words[begin + place])
+            place += 1
+    target: list[str | int] = draw(st.lists(st.sampled_from(TARGET_WORDS), max_size=3))
+    for symbol in range(1, nonterminals + 1):
+        target.insert(draw(st.integers(0, len(target))), -symbol)
+    names = st.sampled_from(("EgivenFCoherent", "CountEF", "Other", "Listed:one"))
+    return Rule(tuple(source), tuple(target), draw(st.dictionaries(names, eighths(), max_size=3)))
+
+
+@st.composite
+def small_models(draw: st.DrawFn) -> tuple[naive_lm.Model, int]:
+    """Draw a backoff model of order 1 to 3, with the prefixes and suffixes of all its n-grams."""
+    order = draw(st.integers(1, 3))
+    words = draw(st.lists(st.sampled_from(MODEL_WORDS), unique=True))
+    longest = st.lists(st.sampled_from([*words, "</s>"]), min_size=order, max_size=order)
+    drawn = draw(st.lists(longest.filter(lambda ngram: "</s>" not in ngram[:-1]), max_size=6))
+    starts = [("<s>", *ngram[1:]) for ngram in drawn if order > 1 and draw(st.booleans())]
+    ngrams = {(word,) for word in ("<unk>", "<s>", "</s>", *words)}
+    for ngram in [*map(tuple, drawn), *starts]:
+        ngrams |= {ngram[i:j] for i in range(order) for j in range(i + 1, order + 1)}
+    model = {}
+    for ngram in sorted(ngrams):
+        extends = len(ngram) < order and ngram[-1] != "</s>"
+        model[ngram] = (-draw(st.integers(1, 24)) / 8, draw(eighths(8)) if extends else 0.0)
+    return model, order
+
+
+@st.composite
+def small_grammars(draw: st.DrawFn) -> Problem:
+    """Draw a problem that `tests.naive.decoder` solves in no time."""
+    words = tuple(draw(st.lists(st.sampled_from(SOURCE_WORDS), min_size=1, max_size=MAX_WORDS)))
+    rules = tuple(draw(st.lists(small_rules(words), max_size=MAX_RULES)))
+    sparse = {name for rule in naive_rules(rules) for name in rule.features}
+    names = sorted({*DENSE_FEATURES, *sparse})
+    # Thousandths, so that different derivations seldom have equal scores.
+    numbers = draw(st.lists(st.integers(-2000, 2000), min_size=len(names), max_size=len(names)))
+    model, order = draw(small_models())
+    return Problem(words, rules, {n: v / 1000 for n, v in zip(names, numbers, strict=True)}, model, order)
+
+
+def naive_rules(rules: Sequence[Rule]) -> list[naive_decoder.Rule]:
+    """Return rules as the slow decoder takes them."""
+    return [naive_decoder.grammar_rule(rule.source, rule.target, rule.features) for rule in rules]
+
+
+def to_shard(problem: Problem, reference: Sequence[str] | None = None) -> Shard:
+    """Return a shard of one sentence."""
+    return make_shard([problem.words], None if reference is None else [reference], [problem.rules])
+
+
+def to_arpa(model: naive_lm.Model, order: int) -> list[str]:
+    """Return the lines of an ARPA file."""
+    lines = ["\\data\\"]
+    by_length = [[ngram for ngram in model if len(ngram) == n] for n in range(1, order + 1)]
+    lines += [f"ngram {n}={len(ngrams)}" for n, ngrams in enumerate(by_length, 1)]
+    for n, ngrams in enumerate(by_length, 1):
+        lines += ["", f"\\{n}-grams:"]
+        for ngram in ngrams:
+            probability, backoff = model[ngram]
+            fields = [str(probability), " ".join(ngram), *([str(backoff)] if n < order else [])]
+            lines.append("\t".join(fields))
+    return [*lines, "", "\\end\\"]
+
+
+def solve(problem: Problem, k: int = 100, max_span: int = 15) -> list[naive_decoder.Translation]:
+    """Return the k best translations of a problem."""
+    return naive_decoder.decode(
+        problem.words,
+        naive_rules(problem.rules),
+        problem.weights,
+        problem.log10_probability,
+        problem.is_known,
+        k,
+        max_span,
+    )

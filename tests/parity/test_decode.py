@@ -1,0 +1,134 @@
+"""The decoder against what cdec found in 60 sentences with the same grammars, weights and language model."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from itersel.decode.decoder import Decoder
+from itersel.decode.output import text_of
+from itersel.files import read_lines
+from itersel.grammar.shard import read_shard
+from itersel.grammar.text import import_grammars
+from itersel.lm.binary import compile_model, load_model
+from itersel.weights import read_weights
+
+SENTENCES = 60
+# printed to 6 digits, and cdec adds in single precision
+SCORE_TOLERANCE = 1e-3
+
+
+@pytest.fixture(scope="module")
+def problem(parity, tmp_path_factory):
+    """Return shard, language model and weights."""
+    folder = tmp_path_factory.mktemp("decode")
+    source = parity / "decode"
+    import_grammars(source / "src.de", source / "grammar", folder / "shard.h5", source / "ref.en")
+    compile_model(parity / "lm" / "train.en.o3.arpa.gz", folder / "lm.bin")
+    return read_shard(folder / "shard.h5"), load_model(folder / "lm.bin"), read_weights(source / "weights.txt")
+
+
+def decode(problem, pop_limit, k):
+    """Decode all sentences."""
+    shard, model, weights = problem
+    decoder = Decoder(shard, model, pop_limit)
+    vectors = decoder.weight_vectors(weights)
+    return decoder, [decoder.decode(i, *vectors, k=k) for i in range(SENTENCES)]
+
+
+@pytest.fixture(scope="module")
+def at_200(problem):
+    """Return 100-best lists at the default pop limit."""
+    return decode(problem, 200, 100)
+
+
+def recorded(path):
+    """Return lists of (text, features, score) by sentence."""
+    lists = [[] for _ in range(SENTENCES)]
+    for line in read_lines(path):
+        number, text, features, score = line.split(" ||| ")
+        pairs = (item.rsplit("=", 1) for item in features.split(" "))
+        lists[int(number)].append((text, {name: float(value) for name, value in pairs}, float(score)))
+    return lists
+
+
+def features_of(decoder, found, rank):
+    """Return all features of a translation that are not zero."""
+    values = dict(zip(decoder.dense_names, found.dense[rank].tolist(), strict=True))
+    begin, end = found.feature_offset[rank : rank + 2]
+    for i, value in zip(found.feature[begin:end], found.feature_value[begin:end], strict=True):
+        values[decoder.shard.feature_name.get(i)] = float(value)
+    return {name: value for name, value in values.items() if value}
+
+
+@pytest.mark.slow
+def test_with_a_high_pop_limit_the_best_scores_are_cdecs(problem, parity):
+    _, found = decode(problem, 5000, 1)
+    expected = [best[0][2] for best in recorded(parity / "decode" / "best.pop5000.txt")]
+    difference = np.array([one.score[0] for one in found]) - expected
+    assert difference.min() > -SCORE_TOLERANCE
+
+
+def test_at_pop_limit_200_the_mean_best_score_is_no_worse(at_200, parity):
+    expected = recorded(parity / "decode" / "kbest.pop200.gz")
+    ours = np.mean([found.score[0] for found in at_200[1]])
+    assert ours >= np.mean([best[0][2] for best in expected])
+
+
+def test_lists_are_as_long_and_hold_no_string_twice(at_200, parity):
+    decoder, lists = at_200
+    words = decoder.shard.vocabulary.to_list()
+    for found, expected in zip(lists, recorded(parity / "decode" / "kbest.pop200.gz"), strict=True):
+        texts = [text_of(found, rank, words) for rank in range(found.score.shape[0])]
+        assert len(texts) >= len(expected)
+        assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.slow
+def test_strings_of_both_lists_have_the_same_scores_and_dense_features(problem, parity):
+    # Two pruned searches lose different derivations of a string; with a higher limit ours loses hardly any.
+    decoder, lists = decode(problem, 1000, 100)
+    words = decoder.shard.vocabulary.to_list()
+    shared = lower = 0
+    for found, expected in zip(lists, recorded(parity / "decode" / "kbest.pop200.gz"), strict=True):
+        rank_of = {text_of(found, rank, words): rank for rank in range(found.score.shape[0])}
+        for text, features, score in expected:
+            if text not in rank_of:
+                continue
+            rank = rank_of[text]
+            shared += 1
+            lower += found.score[rank] < score - SCORE_TOLERANCE
+            if abs(found.score[rank] - score) < 1e-4:
+                assert_close(features_of(decoder, found, rank), features, decoder.dense_names, found.score)
+    assert shared > 2000
+    assert lower <= 0.005 * shared
+
+
+def assert_close(ours, theirs, names, scores):
+    """Compare values to 6 digits; a derivation of exactly the same score may have other rules."""
+    weighted = [name for name in names if name not in ("IsSingletonF", "IsSingletonFE")]
+    different = {n for n in weighted if abs(ours.get(n, 0) - theirs.get(n, 0)) > 1e-3}
+    assert not different & {"LanguageModel", "WordPenalty", "LanguageModel_OOV"}
+    assert not different or len(different) > 1, f"one feature alone differs: {different}"
+
+
+def test_sparse_features_have_cdecs_names_and_values(at_200, parity):
+    decoder, lists = at_200
+    words = decoder.shard.vocabulary.to_list()
+    compared = 0
+    for found, expected in zip(lists, recorded(parity / "decode" / "kbest20.sparse.gz"), strict=True):
+        rank_of = {text_of(found, rank, words): rank for rank in range(found.score.shape[0])}
+        for text, features, _ in expected:
+            if text not in rank_of:
+                continue
+            ours = features_of(decoder, found, rank_of[text])
+            rules = {name: value for name, value in features.items() if name.startswith("R:")}
+            if rules != {name: value for name, value in ours.items() if name.startswith("R:")}:
+                continue  # another derivation of the same string
+            compared += 1
+            sparse = {n: v for n, v in features.items() if n not in decoder.dense_names}
+            assert Counter(sparse) == Counter({n: v for n, v in ours.items() if n not in decoder.dense_names})
+            assert {n: ours.get(n, 0) for n in decoder.dense_names} == pytest.approx(
+                {n: features.get(n, 0) for n in decoder.dense_names}, rel=1e-5, abs=1e-5
+            )
+    assert compared > 300

@@ -1,0 +1,144 @@
+"""cdec's own grammars, and the features of its k-best derivations."""
+
+import gzip
+import itertools
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from itersel.features import GRAMMAR_FEATURES
+from itersel.grammar.shard import GLUE, PASS_THROUGH, Shard, read_shard
+from itersel.grammar.text import export_grammars, import_grammars, parse_rule, read_grammar
+
+SPARSE = ("RBS:", "RBT:", "Shape_")
+PRINTED_DIGITS = 1e-5  # relative: cdec prints six digits of sums
+
+
+class Hypothesis(NamedTuple):
+    sentence: int
+    features: dict[str, float]
+
+
+@pytest.fixture(scope="module")
+def shard_path(parity: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("import") / "shard.h5"
+    import_grammars(parity / "decode/src.de", parity / "decode/grammar", path, parity / "decode/ref.en")
+    return path
+
+
+@pytest.fixture(scope="module")
+def shard(shard_path: Path) -> Shard:
+    return read_shard(shard_path)
+
+
+@pytest.fixture(scope="module")
+def hypotheses(parity: Path) -> list[Hypothesis]:
+    with gzip.open(parity / "decode/kbest20.sparse.gz", "rt", encoding="utf-8") as stream:
+        fields = [line.split(" ||| ") for line in stream]
+    return [Hypothesis(int(f[0]), parse_features(f[2])) for f in fields]
+
+
+def parse_features(text: str) -> dict[str, float]:
+    return {name: float(value) for name, value in (item.rsplit("=", 1) for item in text.split())}
+
+
+@pytest.fixture(scope="module")
+def rows(shard: Shard) -> list[dict[str, float]]:
+    """Sparse features of every rule, by name."""
+    names, bounds = shard.feature_name.to_list(), shard.rule_feature_offset.tolist()
+    feature, value = shard.rule_feature.tolist(), shard.rule_feature_value.tolist()
+    return [
+        {names[feature[i]]: value[i] for i in range(begin, end)} for begin, end in itertools.pairwise(bounds)
+    ]
+
+
+@pytest.fixture(scope="module")
+def identities(rows: list[dict[str, float]]) -> list[str]:
+    """The identity feature of every rule."""
+    found = [[name for name in row if name.startswith("R:")] for row in rows]
+    assert all(len(names) == 1 for names in found)
+    return [names[0] for names in found]
+
+
+def test_sparse_features_are_those_of_the_rules(
+    hypotheses: list[Hypothesis], rows: list[dict[str, float]], identities: list[str]
+) -> None:
+    row_of = dict(zip(identities, rows, strict=True))
+    assert all(row_of[name] == row for name, row in zip(identities, rows, strict=True))
+    assert len(hypotheses) == 367
+    for _, features in hypotheses:
+        expected = Counter({name: value for name, value in features.items() if name.startswith(SPARSE)})
+        computed: Counter[str] = Counter()
+        for name, count in features.items():
+            if name.startswith("R:"):
+                computed.update({n: v * count for n, v in row_of[name].items() if n != name})
+        assert computed == expected
+
+
+def test_glue_is_the_identity_of_the_glue_rule(
+    shard: Shard, hypotheses: list[Hypothesis], identities
+) -> None:
+    [glue] = np.flatnonzero(shard.rule_kind == GLUE)
+    for _, features in hypotheses:
+        assert features.get("Glue", 0) == features.get(identities[glue], 0)
+
+
+def rule_instances(shard: Shard, identities: list[str], sentence: int) -> dict[str, list[np.ndarray]]:
+    """Return, by identity, the dense features and PassThrough of the rules of a sentence."""
+    columns = [shard.dense_names.index(name) for name in GRAMMAR_FEATURES]
+    instances: dict[str, list[np.ndarray]] = defaultdict(list)
+    for place in range(shard.grammar_offset[sentence], shard.grammar_offset[sentence + 1]):
+        rule = shard.grammar_rule[place]
+        passed = shard.rule_kind[rule] == PASS_THROUGH
+        instances[identities[rule]].append(np.append(shard.grammar_dense[place, columns], passed))
+    return instances
+
+
+def test_dense_and_pass_through_features_are_those_of_the_rules(
+    shard: Shard, hypotheses: list[Hypothesis], identities: list[str]
+) -> None:
+    """A known word may be passed through or translated by itself: the identity of both is the same."""
+    for sentence, group in itertools.groupby(hypotheses, lambda hypothesis: hypothesis.sentence):
+        instances = rule_instances(shard, identities, sentence)
+        for _, features in group:
+            choices = [
+                [
+                    sum(chosen)
+                    for chosen in itertools.combinations_with_replacement(instances[name], int(count))
+                ]
+                for name, count in features.items()
+                if name.startswith("R:X:")
+            ]
+            expected = [features.get(name, 0.0) for name in (*GRAMMAR_FEATURES, "PassThrough")]
+            sums = (sum(chosen) for chosen in itertools.product(*choices))
+            assert any(
+                np.allclose(total, expected, rtol=PRINTED_DIGITS, atol=PRINTED_DIGITS) for total in sums
+            )
+
+
+def test_export_gives_the_rules_of_cdec_back(parity: Path, shard_path: Path, tmp_path: Path) -> None:
+    export_grammars(shard_path, tmp_path)
+    for sentence in (0, 2, 59):
+        ours = list(read_grammar(tmp_path / f"grammar.{sentence}.gz"))
+        theirs = list(read_grammar(parity / f"decode/grammar/grammar.{sentence}.gz"))
+        assert len(theirs) > 100
+        for rule in ours + theirs:
+            assert rule.features.keys() == set(GRAMMAR_FEATURES)
+
+        def rounded(rule):
+            values = tuple(np.float32(rule.features[name]).tobytes() for name in GRAMMAR_FEATURES)
+            return rule.source, rule.target, rule.alignment, values
+
+        # ours has the rules of one source side together
+        assert Counter(map(rounded, ours)) == Counter(map(rounded, theirs))
+
+
+@pytest.mark.parametrize("folder", ["extract/loo", "extract/dev"])
+def test_extracted_grammars_can_be_read(parity: Path, folder: str) -> None:
+    path = min((parity / folder).rglob("*.gz"))
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        rules = [parse_rule(line.removesuffix("\n")) for line in stream]
+    assert {name for rule in rules for name in rule.features} == set(GRAMMAR_FEATURES)

@@ -1,0 +1,126 @@
+"""The fast decoder against the slow one, and what it promises at the edges."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from tests.naive.strategies import small_grammars, solve, to_arpa, to_shard
+
+from itersel.decode.decoder import Decoder
+from itersel.decode.output import best_line, kbest_lines, text_of
+from itersel.errors import InputError
+from itersel.grammar.build import Rule, make_shard
+from itersel.lm.binary import compile_model, load_model
+from itersel.weights import make_weights
+
+ARPA = ["\\data\\", "ngram 1=5", "", "\\1-grams:", "-1\t<unk>", "-1\t<s>", "-1\t</s>", "-1\tx", "-2\ty", "\\end\\"]
+
+
+def model_of(arpa, folder):
+    """Compile the lines of an ARPA file."""
+    (folder / "lm.arpa").write_text("\n".join(arpa) + "\n")
+    compile_model(folder / "lm.arpa", folder / "lm.bin")
+    return load_model(folder / "lm.bin")
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(problem=small_grammars())
+def test_the_k_best_lists_are_those_of_the_slow_decoder(problem, tmp_path):
+    expected = solve(problem, k=20)
+    shard = to_shard(problem)
+    # far more pops than any of these forests has hypotheses: no pruning
+    decoder = Decoder(shard, model_of(to_arpa(problem.model, problem.order), tmp_path), pop_limit=5000)
+    vectors = decoder.weight_vectors(make_weights(problem.weights))
+    found = decoder.decode(0, *vectors, k=20)
+    words = shard.vocabulary.to_list()
+    texts = [text_of(found, rank, words) for rank in range(found.score.shape[0])]
+
+    assert len(set(texts)) == len(texts)
+    assert found.score == pytest.approx([translation.score for translation in expected], abs=1e-4)
+    assert np.all(np.diff(found.score) <= 1e-9)
+    best = {" ".join(translation.words): translation for translation in solve(problem, k=10**6)}
+    for rank, text in enumerate(texts):
+        # equal scores may come in another order, but a string has the score of its best derivation
+        assert found.score[rank] == pytest.approx(best[text].score, abs=1e-4)
+        features = dict(zip(decoder.dense_names, found.dense[rank], strict=True))
+        begin, end = found.feature_offset[rank : rank + 2]
+        for i, value in zip(found.feature[begin:end], found.feature_value[begin:end], strict=True):
+            features[shard.feature_name.get(i)] = value
+        score = sum(problem.weights.get(name, 0) * value for name, value in features.items())
+        assert score == pytest.approx(found.score[rank], abs=1e-4)
+        assert features["LanguageModel"] == pytest.approx(best[text].features["LanguageModel"], abs=1e-4)
+
+
+def test_equal_scores_come_in_the_order_of_the_grammar_whatever_the_pop_limit(tmp_path):
+    rules = [Rule(("a",), (word,), {}) for word in ("y", "x", "z")]
+    shard = make_shard([("a",)], None, [rules])
+    model = model_of(ARPA, tmp_path)
+    for pop_limit in (10, 100):
+        decoder = Decoder(shard, model, pop_limit)
+        found = decoder.decode(0, *decoder.weight_vectors(make_weights({})))
+        words = shard.vocabulary.to_list()
+        assert [text_of(found, rank, words) for rank in range(4)] == ["y", "x", "z", "a"]
+
+
+def test_a_word_without_rules_passes_through(tmp_path):
+    shard = make_shard([("new", "words")], None, [[]])
+    decoder = Decoder(shard, model_of(ARPA, tmp_path))
+    found = decoder.decode(0, *decoder.weight_vectors(make_weights({"PassThrough": -1.0})))
+    assert best_line(found, shard.vocabulary.to_list()) == "new words"
+    features = dict(zip(decoder.dense_names, found.dense[0], strict=True))
+    assert features["PassThrough"] == 2
+    assert features["Glue"] == 1
+    assert features["LanguageModel_OOV"] == 2
+    assert features["WordPenalty"] == pytest.approx(-2 / math.log(10))
+    assert features["LanguageModel"] == pytest.approx(-3)
+    assert found.score.tolist() == pytest.approx([-2])
+
+
+def test_an_empty_sentence_translates_to_an_empty_line(tmp_path):
+    shard = make_shard([(), ("a",)], None, [[], []])
+    decoder = Decoder(shard, model_of(ARPA, tmp_path))
+    found = decoder.decode(0, *decoder.weight_vectors(make_weights({"LanguageModel": 1.0})))
+    words = shard.vocabulary.to_list()
+    assert best_line(found, words) == ""
+    assert list(kbest_lines(0, found, words, decoder.dense_names, shard.feature_name)) == ["0 |||  |||  ||| 0"]
+
+
+def test_x_spans_are_limited_and_glue_is_not(tmp_path):
+    words = ("a",) * 20
+    long_rule = Rule(("a", -1, "a"), ("x", -1, "x"), {"Long": 1.0})
+    shard = make_shard([words], None, [[long_rule]])
+    decoder = Decoder(shard, model_of(ARPA, tmp_path), max_span=3)
+    found = decoder.decode(0, *decoder.weight_vectors(make_weights({"Long": 1.0})), k=1)
+    assert best_line(found, shard.vocabulary.to_list()).split().count("x") == 12
+    assert len(best_line(found, shard.vocabulary.to_list()).split()) == 20
+
+
+def test_dense_features_leave_sparse_ones_out(tmp_path):
+    shard = make_shard([("a",)], None, [[Rule(("a",), ("x",), {})]])
+    decoder = Decoder(shard, model_of(ARPA, tmp_path), features="dense")
+    found = decoder.decode(0, *decoder.weight_vectors(make_weights({"R:X:a:x": 5.0, "PassThrough": -1.0})))
+    assert found.feature.shape[0] == 0
+    assert found.score.tolist() == [0.0, -1.0]
+
+
+@pytest.mark.parametrize("pop_limit", [0, 20000])
+def test_a_pop_limit_out_of_bounds_is_an_error(pop_limit, tmp_path):
+    shard = make_shard([("a",)], None, [[]])
+    with pytest.raises(InputError, match="pop limit"):
+        Decoder(shard, model_of(ARPA, tmp_path), pop_limit)
+
+
+def test_tables_that_are_too_small_grow(tmp_path, monkeypatch):
+    monkeypatch.setattr("itersel.decode.decoder.PAIRS_PER_WORD", 1)
+    rules = [Rule(("a",), (x, y), {"CountEF": float(i)}) for i, (x, y) in enumerate(["xy", "yx", "zz", "zx"])]
+    shard = make_shard([("a",) * 4], None, [rules])
+    model = model_of(ARPA, tmp_path)
+    weights = make_weights({"CountEF": 0.1, "LanguageModel": 1.0})
+    decoder = Decoder(shard, model)
+    small = decoder.decode(0, *decoder.weight_vectors(weights))
+    monkeypatch.undo()
+    decoder = Decoder(shard, model)
+    large = decoder.decode(0, *decoder.weight_vectors(weights))
+    assert small.score.tolist() == large.score.tolist()
+    assert small.word.tolist() == large.word.tolist()

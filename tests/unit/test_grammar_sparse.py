@@ -1,0 +1,172 @@
+"""Sparse features of rules: names as cdec writes them, and the kernels against their plain double."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive.features import sparse_features
+
+from itersel.errors import InputError
+from itersel.features import feature_keys
+from itersel.grammar import sparse
+from itersel.grammar.shard import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
+from itersel.grammar.sparse import SparseFeatures, rule_features
+from itersel.grammar.sparse_kernels import COLLISION, Names, find_name
+from itersel.strings import string_table
+
+GLUE_RULES = [(GLUE_START, (-1,), (-1,)), (GLUE, (-1, -2), (-1, -2))]
+
+
+def compute(rules: list[tuple]) -> SparseFeatures:
+    """Return the features of (kind, source, target) with words in place of their numbers."""
+    vocabulary: dict[str, int] = {}
+
+    def side(part):
+        rows = [
+            [s if isinstance(s, int) else vocabulary.setdefault(s, len(vocabulary)) for s in rule[part]]
+            for rule in rules
+        ]
+        offset = np.cumsum([0, *map(len, rows)])
+        return np.array([symbol for row in rows for symbol in row], np.int32), offset
+
+    kind = np.array([rule[0] for rule in rules], np.uint8)
+    source, target = side(1), side(2)
+    return rule_features(string_table(vocabulary), kind, *source, *target)
+
+
+def by_rule(features: SparseFeatures) -> list[dict[str, float]]:
+    names = features.feature_name.to_list()
+    bounds = features.rule_feature_offset.tolist()
+    return [
+        {names[features.rule_feature[i]]: float(features.rule_feature_value[i]) for i in range(begin, end)}
+        for begin, end in itertools.pairwise(bounds)
+    ]
+
+
+def test_names_of_a_hierarchical_rule() -> None:
+    # the names of section 5 of the design, which are cdec's
+    [features] = by_rule(compute([(GRAMMAR_RULE, (-1, "haus"), (-1, "house"))]))
+    assert features == {
+        "R:X:NX_haus:N1_house": 1,
+        "RBS:<r>_X": 1,
+        "RBS:X_haus": 1,
+        "RBS:haus_</r>": 1,
+        "RBT:<r>_X1": 1,
+        "RBT:X1_house": 1,
+        "RBT:house_</r>": 1,
+        "Shape_S01100_T01100": 1,
+    }
+
+
+def test_names_of_glue_rules() -> None:
+    start, glue = by_rule(compute(GLUE_RULES))
+    assert set(start) == {
+        "R:S:NX:N1", "RBS:<r>_X", "RBS:X_</r>", "RBT:<r>_X1", "RBT:X1_</r>", "Shape_S01000_T01000",
+    }  # fmt: skip
+    assert set(glue) == {
+        "R:S:NS_NX:N1_N2", "RBS:<r>_S", "RBS:S_X", "RBS:X_</r>", "RBT:<r>_S1", "RBT:S1_X2", "RBT:X2_</r>",
+        "Shape_S01010_T01010",
+    }  # fmt: skip
+
+
+def test_swapped_nonterminals_and_all_five_positions_of_a_shape() -> None:
+    [features] = by_rule(compute([(GRAMMAR_RULE, ("a", "b", -1, "c", -2, "d"), ("x", -2, -1))]))
+    assert {"R:X:a_b_NX_c_NX_d:x_N2_N1", "RBT:X2_X1", "Shape_S11111_T11010"} <= set(features)
+
+
+def test_repeated_bigrams_count() -> None:
+    [features] = by_rule(compute([(GRAMMAR_RULE, ("a", "a", "a"), ("b",))]))
+    assert features["RBS:a_a"] == 2
+
+
+def test_separators_are_escaped_and_equal_names_are_one_feature() -> None:
+    features = compute([(GRAMMAR_RULE, ("a=", "a;"), ("=;",)), (GRAMMAR_RULE, ("a_", "a_"), ("__",))])
+    first, second = by_rule(features)
+    assert first == second
+    assert first["R:X:a__a_:__"] == 1
+    assert features.feature_name.count == 7
+
+
+def test_an_empty_target_side_is_a_bigram_of_its_ends() -> None:
+    [features] = by_rule(compute([(GRAMMAR_RULE, ("a",), ())]))
+    assert {"R:X:a:", "RBT:<r>_</r>", "Shape_S10000_T00000"} <= set(features)
+
+
+def test_pass_through_rules_have_the_features_of_other_rules() -> None:
+    copied, rule = by_rule(compute([(PASS_THROUGH, ("a",), ("a",)), (GRAMMAR_RULE, ("a",), ("a",))]))
+    assert copied == rule
+
+
+def test_no_rules() -> None:
+    features = compute([])
+    assert features.rule_feature_offset.tolist() == [0]
+    assert features.feature_name.count == features.feature_key.shape[0] == 0
+
+
+words = st.text("ab=;_ü漢", min_size=1, max_size=4)
+
+
+@st.composite
+def rules(draw: st.DrawFn) -> tuple:
+    count = draw(st.integers(0, 2))
+    sides = []
+    for _ in range(2):
+        side = draw(st.lists(words, min_size=1 if count == 0 else 0, max_size=5))
+        places = sorted(draw(st.lists(st.integers(0, len(side)), min_size=count, max_size=count)))
+        for number, place in enumerate(places):
+            side.insert(place + number, None)
+        sides.append(side)
+    orders = [range(count), draw(st.permutations(range(count)))]
+    filled = []
+    for side, order in zip(sides, orders, strict=True):
+        numbers = iter(order)
+        filled.append(tuple(-1 - next(numbers) if s is None else s for s in side))
+    return (GRAMMAR_RULE, *filled)
+
+
+@settings(deadline=None)
+@given(st.lists(rules(), max_size=8))
+def test_kernels_agree_with_the_plain_double(drawn: list[tuple]) -> None:
+    features = compute([*GLUE_RULES, *drawn])
+    expected = [sparse_features((-1,), (-1,), "S"), sparse_features((-1, -2), (-1, -2), "S", "S")]
+    expected += [sparse_features(source, target) for _, source, target in drawn]
+    assert by_rule(features) == expected
+
+
+def test_tables_are_sorted_and_complete_when_there_are_many_names() -> None:
+    numbers = np.random.default_rng(1).integers(0, 3000, (4000, 4)).astype(str)
+    drawn = [(GRAMMAR_RULE, (a, b), (c, d)) for a, b, c, d in numbers.tolist()]
+    features = compute(drawn)
+    assert np.all(np.diff(features.feature_key.astype(object)) > 0)
+    assert np.array_equal(features.feature_key, feature_keys(features.feature_name))
+    assert by_rule(features) == [sparse_features(source, target) for _, source, target in drawn]
+    starts = features.rule_feature_offset[1:-1]
+    ascends = np.diff(features.rule_feature) > 0
+    ascends[starts - 1] = True
+    assert ascends.all()
+
+
+def test_a_name_with_the_key_of_another_is_found() -> None:
+    names = Names(
+        np.full(4, -1, np.int32), np.zeros(2, np.uint64), np.zeros(9, np.uint8), np.zeros(3, np.int64)
+    )
+    key, first, other = np.uint64(7), np.frombuffer(b"abc", np.uint8), np.frombuffer(b"abd", np.uint8)
+    assert find_name(names, 0, key, first.copy(), 3) == 0
+    assert find_name(names, 1, key, first.copy(), 3) == 0
+    assert find_name(names, 1, key, other.copy(), 3) == COLLISION
+    assert find_name(names, 1, key, first.copy(), 2) == COLLISION
+    assert find_name(names, 1, np.uint64(11), other.copy(), 3) == 1
+
+
+def test_a_collision_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = sparse.count_features
+
+    def collide(*arguments):
+        rows, names, count, _ = kernel(*arguments)
+        return rows, names, count, np.frombuffer(b"R:X:a:b", np.uint8)
+
+    monkeypatch.setattr(sparse, "count_features", collide)
+    with pytest.raises(InputError, match="'R:X:a:b' has the 64-bit key of another"):
+        compute(GLUE_RULES)

@@ -1,0 +1,338 @@
+"""cdec's text grammars: reading, writing, and every error with its place."""
+
+import gzip
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.naive.strategies import SOURCE_WORDS, eighths, small_rules
+
+from itersel.cli.main import main
+from itersel.errors import InputError
+from itersel.features import GRAMMAR_FEATURES
+from itersel.grammar.build import MAX_DENSE, Rule, is_dense, make_shard
+from itersel.grammar.shard import GRAMMAR_RULE, PASS_THROUGH, Shard, read_shard, write_shard
+from itersel.grammar.text import (
+    export_grammars,
+    import_grammars,
+    parse_rule,
+    read_grammar,
+    read_input,
+)
+from itersel.strings import StringTable
+
+SEVEN = " ".join(f"{name}={value}" for value, name in enumerate(GRAMMAR_FEATURES))
+RULE = f"[X] ||| a [X,1] ||| [X,1] x ||| {SEVEN} ||| 0-1"
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.parent.mkdir(exist_ok=True, parents=True)
+    text = "".join(line + "\n" for line in lines).encode()
+    path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    return path
+
+
+def import_one(folder: Path, *lines: str, text: str = "a b") -> Shard:
+    """Import one sentence with a grammar of these lines."""
+    write(folder / "g" / "grammar.0", *lines)
+    import_grammars(write(folder / "text", text), folder / "g", folder / "shard.h5")
+    return read_shard(folder / "shard.h5")
+
+
+def listed_rules(shard: Shard, sentence: int = 0) -> list[tuple]:
+    """Return kind, source and target of the rules of a sentence, with words."""
+    words = shard.vocabulary.to_list()
+
+    def side(symbols, offset, rule):
+        return tuple(words[s] if s >= 0 else s for s in symbols[offset[rule] : offset[rule + 1]].tolist())
+
+    begin, end = shard.grammar_offset[sentence : sentence + 2]
+    return [
+        (
+            int(shard.rule_kind[rule]),
+            side(shard.rule_source, shard.rule_source_offset, rule),
+            side(shard.rule_target, shard.rule_target_offset, rule),
+        )
+        for rule in shard.grammar_rule[begin:end].tolist()
+    ]
+
+
+def assert_equal(first: Shard, second: Shard) -> None:
+    for item in fields(Shard):
+        a, b = getattr(first, item.name), getattr(second, item.name)
+        if isinstance(a, StringTable):
+            assert a.to_list() == b.to_list(), item.name
+        elif isinstance(a, np.ndarray):
+            # bytes: -0 is not 0
+            assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes()), item.name
+        elif item.name != "attributes":
+            assert a == b, item.name
+
+
+def test_a_rule_is_parsed() -> None:
+    rule = parse_rule("[X] ||| a [X,1] b [X,2] ||| [X,2] x [X,1] ||| A=1 Class:b=-2.5e-1 ||| 0-1 2-1")
+    assert rule.source == ("a", -1, "b", -2)
+    assert rule.target == (-2, "x", -1)
+    assert rule.features == {"A": 1, "Class:b": -0.25}
+    assert rule.alignment == ((0, 1), (2, 1))
+
+
+def test_alignment_features_and_target_may_be_empty() -> None:
+    assert parse_rule("[X] ||| a ||| x ||| A=1") == Rule(("a",), ("x",), {"A": 1.0}, ())
+    assert parse_rule("[X] ||| a ||| x ||| |||") == Rule(("a",), ("x",), {}, ())
+    assert parse_rule("[X] ||| a ||| ||| A=1") == Rule(("a",), (), {"A": 1.0}, ())
+
+
+def test_white_space_is_ascii_only() -> None:
+    assert parse_rule("[X] ||| a\u00a0b\tc ||| x ||| ").source == ("a\u00a0b", "c")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("[X] ||| a ||| x", "3 fields"),
+        ("[X] ||| a ||| x ||| A=1 ||| 0-0 ||| more", "6 fields"),
+        ("", "1 fields"),
+        ("[S] ||| a ||| x ||| A=1", r"left-hand side '\[S\]'"),
+        ("a ||| b ||| x ||| A=1", "left-hand side 'a'"),
+        ("[X] ||| a [X,3] ||| x [X,3] ||| A=1", r"nonterminal '\[X,3\]'"),
+        ("[X] ||| a [NP,1] ||| x [NP,1] ||| A=1", r"nonterminal '\[NP,1\]'"),
+        ("[X] ||| a [X,2] ||| x [X,2] ||| A=1", "source side must be"),
+        ("[X] ||| [X,2] a [X,1] ||| x [X,2] [X,1] ||| A=1", "source side must be"),
+        ("[X] ||| [X,1] a [X,1] ||| x [X,1] ||| A=1", "source side must be"),
+        ("[X] ||| [X,1] a [X,2] [X,2] ||| x [X,1] [X,2] ||| A=1", "source side must be"),
+        ("[X] ||| [X,1] a ||| x ||| A=1", "each nonterminal of the source side once"),
+        ("[X] ||| [X,1] a ||| x [X,1] [X,1] ||| A=1", "each nonterminal of the source side once"),
+        ("[X] ||| [X,1] a [X,2] ||| [X,1] [X,1] ||| A=1", "each nonterminal of the source side once"),
+        ("[X] ||| a ||| x [X,1] ||| A=1", "each nonterminal of the source side once"),
+        ("[X] ||| ||| x ||| A=1", "source side is empty"),
+        ("[X] ||| [X,1] ||| x [X,1] ||| A=1", "lone nonterminal"),
+        ("[X] ||| a ||| x ||| A", "feature 'A', expected"),
+        ("[X] ||| a ||| x ||| 0.5", "feature '0.5', expected"),
+        ("[X] ||| a ||| x ||| =1", "feature '=1', expected"),
+        ("[X] ||| a ||| x ||| A=one", "feature 'A=one', expected"),
+        ("[X] ||| a ||| x ||| A=1_0", "feature 'A=1_0', expected"),
+        ("[X] ||| a ||| x ||| A=nan", "not finite"),
+        ("[X] ||| a ||| x ||| A=-inf", "not finite"),
+        ("[X] ||| a ||| x ||| A=1e39", "not finite"),
+        ("[X] ||| a ||| x ||| A=1 A=2", "'A' is listed twice"),
+        ("[X] ||| a ||| x ||| PassThrough=1", "added to rules by itersel"),
+        ("[X] ||| a ||| x ||| R:X:a:x=1", "added to rules by itersel"),
+        ("[X] ||| a ||| x ||| A=1 ||| 0", "alignment point '0'"),
+        ("[X] ||| a ||| x ||| A=1 ||| 0-300", "alignment point '0-300'"),
+        ("[X] ||| a ||| x ||| A=1 ||| 0-1", "alignment point 0-1 is outside"),
+        ("[X] ||| a ||| x ||| A=1 ||| 1-0", "alignment point 1-0 is outside"),
+    ],
+)
+def test_a_bad_rule_is_an_error_with_file_and_line(tmp_path: Path, line: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        import_one(tmp_path, RULE, line, RULE)
+    assert (error.value.path, error.value.line) == (tmp_path / "g" / "grammar.0", 2)
+    assert not [path for path in tmp_path.iterdir() if path.name not in ("g", "text")]
+
+
+def test_rules_are_grouped_by_source_side_with_pass_through_rules_behind(tmp_path: Path) -> None:
+    shard = import_one(
+        tmp_path,
+        *("[X] ||| b ||| y ||| ", "[X] ||| a b ||| z ||| ", "[X] ||| b ||| x ||| ", "[X] ||| a b ||| y ||| "),
+        text="b a b",
+    )
+    assert listed_rules(shard) == [
+        (GRAMMAR_RULE, ("b",), ("y",)),
+        (GRAMMAR_RULE, ("b",), ("x",)),
+        (PASS_THROUGH, ("b",), ("b",)),
+        (GRAMMAR_RULE, ("a", "b"), ("z",)),
+        (GRAMMAR_RULE, ("a", "b"), ("y",)),
+        (PASS_THROUGH, ("a",), ("a",)),
+    ]
+
+
+def test_a_rule_listed_twice_is_two_instances_of_one_rule(tmp_path: Path) -> None:
+    shard = import_one(tmp_path, "[X] ||| a ||| x ||| CountEF=1", "[X] ||| a ||| x ||| CountEF=2", text="a")
+    assert shard.grammar_rule.tolist() == [2, 2, 3]
+    assert shard.grammar_dense[:, GRAMMAR_FEATURES.index("CountEF")].tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize("name", ["CountEF", "Dense", "PhraseModel_0", "P2"])
+def test_dense_names(name: str) -> None:
+    assert is_dense(name)
+
+
+@pytest.mark.parametrize("name", ["Class:one", "Source_haus", "_0", "A_0_1", "1"])
+def test_sparse_names(name: str) -> None:
+    assert not is_dense(name)
+
+
+def test_listed_features_become_dense_columns_or_sparse_features(tmp_path: Path) -> None:
+    shard = import_one(tmp_path, "[X] ||| a ||| x ||| Zeta=1 Class:one=0.5", "[X] ||| b ||| x ||| Beta=2")
+    assert shard.dense_names == (*GRAMMAR_FEATURES, "Beta", "Zeta")
+    assert shard.grammar_dense[:, -2:].tolist() == [[0, 1], [0, 0], [2, 0], [0, 0]]
+    names = shard.feature_name.to_list()
+    begin, end = shard.rule_feature_offset[2:4]
+    row = dict(zip(shard.rule_feature[begin:end].tolist(), shard.rule_feature_value[begin:end], strict=True))
+    assert row[names.index("Class:one")] == 0.5
+    assert row[names.index("R:X:a:x")] == 1
+    assert sorted(row) == list(row)
+    assert names.index("Class:one") not in shard.rule_feature[end:]
+
+
+def test_too_many_dense_features_are_an_error(tmp_path: Path) -> None:
+    enough = MAX_DENSE - len(GRAMMAR_FEATURES)
+    lines = [f"[X] ||| a ||| x ||| D{number}=1" for number in range(enough)]
+    assert len(import_one(tmp_path, *lines).dense_names) == MAX_DENSE
+    with pytest.raises(InputError, match=f"more than {MAX_DENSE} dense features, 'Over'"):
+        import_one(tmp_path, *lines, "[X] ||| a ||| x ||| Over=1")
+
+
+def test_segments_name_their_grammars(tmp_path: Path) -> None:
+    first = write(tmp_path / "one.gz", RULE)
+    text = write(tmp_path / "text", f'<seg grammar="{first}" id="7"> a &amp; b </seg>', "plain")
+    with pytest.raises(InputError, match="names no grammar; give --grammars") as error:
+        read_input(text)
+    assert error.value.line == 2
+    sentences = read_input(text, tmp_path)
+    assert [sentence.words for sentence in sentences] == [["a", "&amp;", "b"], ["plain"]]
+    assert [sentence.grammar for sentence in sentences] == [first, tmp_path / "grammar.1.gz"]
+
+
+def test_the_id_of_a_segment_is_the_number_of_its_grammar(tmp_path: Path) -> None:
+    grammar = write(tmp_path / "grammar.7", RULE)
+    [sentence] = read_input(write(tmp_path / "text", '<seg id="7">a</seg>'), tmp_path)
+    assert sentence.grammar == grammar
+
+
+@pytest.mark.parametrize("line", ["<seg id=7> a </seg>", '<seg id="7"> a', "<segment> a </segment>"])
+def test_a_malformed_segment_is_an_error(tmp_path: Path, line: str) -> None:
+    with pytest.raises(InputError, match="expected <seg") as error:
+        read_input(write(tmp_path / "text", "fine", line), tmp_path)
+    assert error.value.line == 2
+
+
+def test_a_separator_is_no_word(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be a word"):
+        read_input(write(tmp_path / "text", "a ||| b"), tmp_path)
+
+
+def test_a_missing_or_damaged_grammar_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file") as error:
+        import_grammars(write(tmp_path / "text", "a"), tmp_path, tmp_path / "shard.h5")
+    assert error.value.path == tmp_path / "grammar.0.gz"
+    whole = gzip.compress(RULE.encode() * 100)
+    (tmp_path / "grammar.0.gz").write_bytes(whole[:-20])
+    with pytest.raises(InputError, match="truncated gzip"):
+        list(read_grammar(tmp_path / "grammar.0.gz"))
+    (tmp_path / "bad").write_bytes(RULE.encode() + b"\n[X] ||| \xff")
+    with pytest.raises(InputError, match="not valid UTF-8") as error:
+        list(read_grammar(tmp_path / "bad"))
+    assert error.value.line == 2
+
+
+def test_references_must_be_as_many_as_sentences(tmp_path: Path) -> None:
+    text, references = write(tmp_path / "text", "a"), write(tmp_path / "references", "x", "y")
+    with pytest.raises(InputError, match="2 references for 1 sentences") as error:
+        import_grammars(text, tmp_path, tmp_path / "shard.h5", references)
+    assert error.value.path == references
+
+
+def test_references_are_kept(tmp_path: Path) -> None:
+    write(tmp_path / "grammar.0", RULE)
+    write(tmp_path / "grammar.1")
+    text, references = write(tmp_path / "text", "a b", ""), write(tmp_path / "references", "x new", "y")
+    import_grammars(text, tmp_path, tmp_path / "shard.h5", references)
+    shard = read_shard(tmp_path / "shard.h5")
+    words = shard.vocabulary.to_list()
+    assert [words[i] for i in shard.source] == ["a", "b"]
+    assert [words[i] for i in shard.reference] == ["x", "new", "y"]
+    assert shard.source_offset.tolist() == [0, 2, 2]
+    assert shard.reference_offset.tolist() == [0, 2, 3]
+    assert shard.has_references
+    assert not import_one(tmp_path, RULE).has_references
+
+
+@pytest.mark.parametrize("word", ["[X,1]", "|||", "[NP,12]"])
+def test_a_word_that_means_something_else_in_a_grammar_cannot_be_exported(tmp_path: Path, word: str) -> None:
+    write_shard(tmp_path / "shard.h5", make_shard([[word]], None, [[]]))
+    with pytest.raises(InputError, match="would mean something else"):
+        export_grammars(tmp_path / "shard.h5", tmp_path / "g")
+    assert not (tmp_path / "g").exists()
+
+
+def test_export_writes_what_was_imported(tmp_path: Path) -> None:
+    lines = [
+        "[X] ||| a [X,1] b ||| x [X,1] ||| EgivenFCoherent=-0 SampleCountF=0.301029995664 CountEF=1e-05 "
+        "MaxLexFgivenE=99 MaxLexEgivenF=0 IsSingletonF=1 IsSingletonFE=0 ||| 0-0 2-0",
+        "[X] ||| b ||| ||| EgivenFCoherent=0 Class:one=2.5",
+    ]
+    import_one(tmp_path, *lines)
+    export_grammars(tmp_path / "shard.h5", tmp_path / "out")
+    [path] = (tmp_path / "out").iterdir()
+    assert path.name == "grammar.0.gz"
+    assert gzip.decompress(path.read_bytes()).decode().splitlines() == [
+        "[X] ||| a [X,1] b ||| x [X,1] ||| EgivenFCoherent=-0 SampleCountF=0.30103 CountEF=0.00001 "
+        "MaxLexFgivenE=99 MaxLexEgivenF=0 IsSingletonF=1 IsSingletonFE=0 ||| 0-0 2-0",
+        "[X] ||| b |||  ||| EgivenFCoherent=0 SampleCountF=0 CountEF=0 "
+        "MaxLexFgivenE=0 MaxLexEgivenF=0 IsSingletonF=0 IsSingletonFE=0 Class:one=2.5",
+    ]
+
+
+texts = st.lists(st.sampled_from((*SOURCE_WORDS, "ä\u00a0ö")), min_size=1, max_size=4)
+values = eighths() | st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def corpora(draw: st.DrawFn) -> tuple[list[list[str]], list[list[Rule]]]:
+    sentences = draw(st.lists(texts, max_size=3))
+    names = st.sampled_from((*GRAMMAR_FEATURES, "Other", "Listed:one", "Listed:two"))
+    grammars = []
+    for words in sentences:
+        rules = draw(st.lists(small_rules(words), max_size=5))
+        rules = [rule._replace(features=draw(st.dictionaries(names, values, max_size=3))) for rule in rules]
+        grammars.append([rule._replace(alignment=draw(alignments(rule))) for rule in rules])
+    return sentences, grammars
+
+
+def alignments(rule: Rule):
+    places = [range(len(side)) for side in (rule.source, rule.target)]
+    if not all(places):
+        return st.just(())
+    return st.lists(st.tuples(*map(st.sampled_from, places)), max_size=3).map(tuple)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(corpora())
+def test_a_round_trip_changes_nothing(tmp_path_factory: pytest.TempPathFactory, corpus) -> None:
+    folder, (texts, grammars) = tmp_path_factory.mktemp("trip"), corpus
+    before = make_shard(texts, texts, grammars)
+    write_shard(folder / "before.h5", before)
+    export_grammars(folder / "before.h5", folder / "g")
+    text = write(folder / "text", *map(" ".join, texts))
+    import_grammars(text, folder / "g", folder / "after.h5", text)
+    assert_equal(read_shard(folder / "after.h5"), before)
+
+
+def test_command_line_makes_equal_bytes_of_equal_input(tmp_path: Path) -> None:
+    write(tmp_path / "g" / "grammar.0.gz", RULE, "[X] ||| b ||| y ||| CountEF=1 Class:one=2 ||| 0-0")
+    text = write(tmp_path / "text", "a b")
+    for shard in ("first.h5", "second.h5"):
+        arguments = ["--input", str(text), "--grammars", str(tmp_path / "g"), "--references", str(text)]
+        assert main(["grammar", "import", *arguments, "--output", str(tmp_path / shard)]) == 0
+        output = ["--output", str(tmp_path / shard.removesuffix(".h5"))]
+        assert main(["grammar", "export", "--shard", str(tmp_path / shard), *output]) == 0
+    assert (tmp_path / "first.h5").read_bytes() == (tmp_path / "second.h5").read_bytes()
+    exported = [(tmp_path / name / "grammar.0.gz").read_bytes() for name in ("first", "second")]
+    assert exported[0] == exported[1]
+
+
+def test_command_line_reports_errors_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "grammar.0", "[X] ||| a ||| x")
+    text = write(tmp_path / "text", "a")
+    arguments = ["--input", str(text), "--grammars", str(tmp_path), "--output", str(tmp_path / "shard.h5")]
+    assert main(["grammar", "import", *arguments]) == 1
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"itersel grammar: {tmp_path}/grammar.0:1: 3 fields")
+    (tmp_path / "shard.h5").write_bytes(b"half a shard")
+    assert main(["grammar", "export", "--shard", str(tmp_path / "shard.h5"), "--output", str(tmp_path)]) == 1
+    assert "damaged or truncated" in capsys.readouterr().err
