@@ -1,0 +1,1 @@
+"""Word alignment: models by thot, symmetrisation, Pharaoh files."""

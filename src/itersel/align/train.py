@@ -1,0 +1,76 @@
+"""Alignment models, trained and applied to the same text in both directions at once."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from itersel.align.direction import SentenceLengthError, Task
+from itersel.align.pharaoh import Point
+from itersel.errors import InputError
+
+
+def align(
+    source: Sequence[Sequence[str]], target: Sequence[Sequence[str]], model: str = "eflomal", seed: int = 1
+) -> tuple[list[list[Point]], list[list[Point]]]:
+    """Train a model in both directions and return the alignments of both.
+
+    Parameters
+    ----------
+    source, target
+        Tokenised sentences, as many on either side. A pair with an empty side gets no points.
+    model
+        One of `itersel.align.direction.MODELS`.
+    seed
+        Of the sampler of eflomal; the other models are not random.
+
+    Returns
+    -------
+    forward, reverse
+        Points (source, target) of each pair; see `itersel.align.symmetrize`.
+
+    Raises
+    ------
+    SentenceLengthError
+        If a sentence is longer than the model accepts.
+    InputError
+        If a training process died.
+    """
+    full = [index for index in range(len(source)) if source[index] and target[index]]
+    left, right = (_numbered([side[index] for index in full]) for side in (source, target))
+    tasks = [Task(model, seed, left, right, sys.stderr.isatty()), Task(model, seed, right, left, False)]
+    try:
+        with ThreadPoolExecutor() as pool:
+            forward_origins, reverse_origins = pool.map(_run, tasks)
+    except SentenceLengthError as error:
+        raise SentenceLengthError(full[error.pair], error.limit) from None
+    forward: list[list[Point]] = [[] for _ in source]
+    reverse: list[list[Point]] = [[] for _ in source]
+    for index, origins in zip(full, forward_origins, strict=True):
+        forward[index] = [(i - 1, j) for j, i in enumerate(origins) if i]
+    for index, origins in zip(full, reverse_origins, strict=True):
+        reverse[index] = [(i, j - 1) for i, j in enumerate(origins) if j]
+    return forward, reverse
+
+
+def _numbered(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the sentences with a number for each word: thot keeps words as ``NULL`` for itself."""
+    numbers: dict[str, str] = {}
+    return [[numbers.setdefault(word, str(len(numbers))) for word in sentence] for sentence in sentences]
+
+
+def _run(task: Task) -> list[list[int]]:
+    if not task.given:
+        return []
+    command = [sys.executable, "-m", "itersel.align.direction"]
+    # Only standard error is shared: a child whose parent was killed ends when it writes its result.
+    child = subprocess.run(command, input=pickle.dumps(task), stdout=subprocess.PIPE, check=False)
+    if child.returncode != 0:
+        raise InputError(f"training of {task.model} ended with status {child.returncode}; was memory short?")
+    result: list[list[int]] | SentenceLengthError = pickle.loads(child.stdout)
+    if isinstance(result, SentenceLengthError):
+        raise result
+    return result

@@ -1,0 +1,181 @@
+"""``itersel corpus``: fetch, prepare and describe parallel text."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from itersel.errors import InputError
+
+if TYPE_CHECKING:
+    from itersel.corpus.prepare import Preparation
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the three forms."""
+    forms = parser.add_subparsers(dest="form", metavar="FORM", required=True)
+    _add_libreoffice_help(
+        forms.add_parser("libreoffice-help", help="get the LibreOffice Help of two languages")
+    )
+    _add_prepare(forms.add_parser("prepare", help="tokenise, lowercase, split and filter parallel text"))
+    statistics = forms.add_parser("statistics", help="print statistics of prepared text as a table")
+    statistics.add_argument("input", nargs="+", metavar="FILE", help="statistics.json of corpus prepare")
+    statistics.set_defaults(run=_statistics)
+
+
+def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Write the aligned paragraphs of the LibreOffice Help in two languages: DIR/source.gz, "
+        "DIR/target.gz, DIR/task.gz (the module of each) and DIR/statistics.json. The packages "
+        "libreoffice-help-LANGUAGE come through apt, without root, unless --from names a folder of them."
+    )
+    parser.add_argument("--source-language", required=True, metavar="CODE", help="as Debian writes it: de")
+    parser.add_argument("--target-language", required=True, metavar="CODE", help="as Debian writes it: en-us")
+    parser.add_argument(
+        "--from", dest="folder", type=Path, metavar="FOLDER", help="the unpacked help, or the two .deb files"
+    )
+    parser.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder to write to")
+    parser.set_defaults(run=_libreoffice_help)
+
+
+def _add_prepare(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Unicode NFC, Moses punctuation normalisation and tokenisation, lower case; write "
+        "DIR/SPLIT.{source,target,task,alignment}.gz, statistics, and preparation.json for new text."
+    )
+    _add_prepare_inputs(parser)
+    parser.add_argument("--source-language", metavar="CODE", help="chooses tokenisation rules, as de")
+    parser.add_argument("--target-language", metavar="CODE", help="chooses tokenisation rules, as en")
+    parser.add_argument("--tokenized", action="store_true", help="spaces separate the tokens already")
+    parser.add_argument(
+        "--split-compounds", action="store_true", help="split compounds of the source, learnt from train"
+    )
+    parser.add_argument(
+        "--preparation",
+        type=Path,
+        metavar="FILE",
+        help="preparation.json of the training corpus: do the same (in place of the four options above)",
+    )
+    _add_prepare_bounds(parser)
+    parser.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder to write to")
+    parser.set_defaults(run=_prepare)
+
+
+def _add_prepare_inputs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--source", required=True, metavar="FILE", help="one sentence a line, UTF-8, plain or .gz"
+    )
+    parser.add_argument("--target", required=True, metavar="FILE", help="its translation, line by line")
+    parser.add_argument("--task", metavar="FILE", help="task label of each line")
+    parser.add_argument(
+        "--alignment", metavar="FILE", help="word alignment of each line (0-0 1-2 ...); needs --tokenized"
+    )
+    parser.add_argument("--monolingual", metavar="FILE", help="more target text, for the language model")
+
+
+def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
+    # Imported here for the choices; the module is light.
+    from itersel.corpus.split import SPLITS
+
+    parser.add_argument(
+        "--split",
+        choices=[*SPLITS, "hash"],
+        default="hash",
+        help="what the text is; hash: a hash of the source decides for each unique pair (default)",
+    )
+    parser.add_argument(
+        "--max-length", type=_positive(int), default=80, metavar="N", help="most tokens a side in train (80)"
+    )
+    parser.add_argument(
+        "--max-ratio",
+        type=_positive(float),
+        default=9.0,
+        metavar="R",
+        help="greatest length ratio in train (9)",
+    )
+    parser.add_argument("--modules", default="", metavar="A,B,..", help="keep only pairs of these tasks")
+    parser.add_argument(
+        "--max-train", type=_positive(int), default=0, metavar="N", help="most pairs of train, chosen by hash"
+    )
+    parser.add_argument(
+        "--max-held-out",
+        type=_positive(int),
+        default=0,
+        metavar="N",
+        help="the same for dev, devtest and test each",
+    )
+
+
+def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        value = kind(text)
+        if not 0 < value < float("inf"):
+            raise argparse.ArgumentTypeError(f"'{text}' is not greater than 0")
+        return value
+
+    parse.__name__ = kind.__name__
+    return parse
+
+
+def _libreoffice_help(options: argparse.Namespace) -> None:
+    from itersel.corpus.fetch import fetch
+
+    collection = fetch(options.source_language, options.target_language, options.output, options.folder)
+    lost = ", ".join(f"{name} {count:,}" for name, count in collection.counts.items())
+    print(f"{collection.bitext.size:,} unique pairs; {lost}")
+
+
+def _prepare(options: argparse.Namespace) -> None:
+    from itersel.corpus.pipeline import Settings, prepare_corpus, write_corpus
+    from itersel.corpus.statistics import format_table
+    from itersel.corpus.text import read_parallel, read_text
+
+    preparation = _preparation(options)
+    settings = Settings(
+        split=options.split,
+        split_compounds=options.split_compounds,
+        max_length=options.max_length,
+        max_ratio=options.max_ratio,
+        modules=tuple(filter(None, options.modules.split(","))),
+        max_train=options.max_train,
+        max_held_out=options.max_held_out,
+    )
+    bitext = read_parallel(options.source, options.target, options.task, options.alignment)
+    monolingual = None if options.monolingual is None else read_text(options.monolingual)
+    splits = prepare_corpus(bitext, preparation, settings)
+    if monolingual is not None:
+        monolingual = preparation.target(monolingual)
+    write_corpus(options.output, splits, preparation, settings, monolingual)
+    print(format_table({name: split.statistics for name, split in splits.items()}))
+
+
+def _preparation(options: argparse.Namespace) -> Preparation:
+    from itersel.corpus.prepare import Preparation, read_preparation
+
+    own = options.source_language or options.target_language or options.tokenized or options.split_compounds
+    if options.preparation is not None:
+        if own:
+            raise InputError("--preparation takes the place of languages, --tokenized and --split-compounds")
+        preparation = read_preparation(options.preparation)
+    elif options.source_language and options.target_language:
+        preparation = Preparation(options.source_language, options.target_language, options.tokenized)
+    else:
+        raise InputError("give --source-language and --target-language, or --preparation")
+    if options.split_compounds and options.split not in ("train", "hash"):
+        raise InputError("compounds are learnt from train: give --preparation of the training corpus")
+    _check_alignment_options(options, preparation.tokenized, options.split_compounds or preparation.compounds)
+    return preparation
+
+
+def _check_alignment_options(options: argparse.Namespace, tokenized: bool, compounds: object) -> None:
+    if options.alignment is not None and (not tokenized or compounds):
+        message = "its points count the tokens of the files: give --tokenized and no compound splitting"
+        raise InputError(message, options.alignment)
+
+
+def _statistics(options: argparse.Namespace) -> None:
+    from itersel.corpus.statistics import format_table, read_statistics
+
+    print(format_table(read_statistics(options.input)))

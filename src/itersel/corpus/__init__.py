@@ -1,0 +1,1 @@
+"""Parallel text: reading with checks, LibreOffice Help, preparation, splits, statistics."""

@@ -1,0 +1,137 @@
+"""The LibreOffice Help as parallel text.
+
+Debian's packages ``libreoffice-help-<language>`` hold the same HTML pages in every language: the pages have
+the same names, their paragraphs and headings the same ids, so that paragraphs align exactly. The folder of
+a page (swriter, scalc, ...) names the module it belongs to: its natural task.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from lxml import html
+
+from itersel.corpus.text import Bitext, clean_text
+from itersel.errors import InputError
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z]+)*")
+_PARAGRAPHS = " or ".join(f"self::{tag}" for tag in ("p", "h1", "h2", "h3", "h4", "h5", "h6"))
+# The rest of a page is navigation, with ids of its own in every language.
+_PARAGRAPHS_WITH_ID = f"//*[@id='DisplayArea']//*[@id and ({_PARAGRAPHS})]"
+
+Page = dict[tuple[str, int], str]
+
+
+class Collection(NamedTuple):
+    """The aligned paragraphs of two languages, and how many there were.
+
+    Attributes
+    ----------
+    bitext
+        Unique pairs, with their module as task, by page, then in order of the source page.
+    counts
+        ``pages``, ``paragraphs`` (with text, in the source) and of those the pairs that were not kept:
+        ``no counterpart``, ``untranslated`` (both sides equal), ``duplicates``.
+    """
+
+    bitext: Bitext
+    counts: dict[str, int]
+
+
+def check_language(language: str) -> str:
+    """Return a language code as in Debian's package names, such as ``de`` or ``pt-br``."""
+    if not _LANGUAGE.fullmatch(language):
+        raise InputError(f"'{language}' is not a language code; write it as Debian does, as de or en-us")
+    return language
+
+
+def find_pages(folder: Path, language: str) -> Path:
+    """Return the folder of the pages of one language, anywhere below `folder`.
+
+    Raises
+    ------
+    InputError
+        If there is no ``<language>/text`` below `folder`.
+    """
+    for path, folders, _ in os.walk(folder):
+        folders.sort()
+        # Packages are named in lower case (en-us), their folders as locales are (en-US).
+        if "text" in folders and Path(path).name.lower() == language:
+            return Path(path) / "text"
+    message = f"holds no folder {language}/text of help pages; unpack libreoffice-help-{language} here"
+    raise InputError(message, folder)
+
+
+def collect(source: Path, target: Path) -> Collection:
+    """Align the pages below two folders of `find_pages`."""
+    counts = Counter({"pages": 0, "paragraphs": 0, "no counterpart": 0, "untranslated": 0, "duplicates": 0})
+    tasks: dict[tuple[str, str], str] = {}
+    for page in _page_names(source):
+        counts["pages"] += 1
+        target_page = read_page(target / page) if (target / page).is_file() else {}
+        for source_text, target_text in _aligned(read_page(source / page), target_page):
+            counts["paragraphs"] += 1
+            pair = (source_text, target_text)
+            if not target_text:
+                counts["no counterpart"] += 1
+            elif source_text == target_text:
+                counts["untranslated"] += 1
+            elif pair in tasks:
+                counts["duplicates"] += 1
+            else:
+                tasks[pair] = page.parts[0]
+    if not tasks:
+        raise InputError("no paragraph has a counterpart in the other language; give two languages", source)
+    sources, targets = zip(*tasks, strict=True)
+    return Collection(Bitext(list(sources), list(targets), list(tasks.values())), dict(counts))
+
+
+def _page_names(folder: Path) -> list[Path]:
+    return sorted(path.relative_to(folder) for path in folder.rglob("*.html"))
+
+
+def _aligned(source: Page, target: Page) -> Iterator[tuple[str, str]]:
+    """Yield each source paragraph with its counterpart, or with an empty text if it has none.
+
+    A few ids occur more than once on a page. If they occur equally often in both languages, they are
+    aligned in their order; if not, nobody knows which is which.
+    """
+    source_count, target_count = (Counter(name for name, _ in page) for page in (source, target))
+    for key, text in source.items():
+        if text:
+            equal = source_count[key[0]] == target_count[key[0]]
+            yield text, target[key] if equal else ""
+
+
+def read_page(path: Path) -> Page:
+    """Return the texts of the paragraphs and headings of a page by id and occurrence of the id."""
+    occurrences: dict[str, int] = defaultdict(int)
+    page = {}
+    for element in html.parse(path, parser=html.HTMLParser(encoding="utf-8")).xpath(_PARAGRAPHS_WITH_ID):
+        name = element.get("id")
+        page[name, occurrences[name]] = clean_text("".join(_texts(element)))
+        occurrences[name] += 1
+    return page
+
+
+def _texts(element: html.HtmlElement) -> Iterator[str]:
+    yield element.text or ""
+    for child in _shown(element):
+        if child.tag == "br":
+            yield " "
+        elif isinstance(child.tag, str):  # comments have none
+            yield from _texts(child)
+        yield child.tail or ""
+
+
+def _shown(element: html.HtmlElement) -> list[html.HtmlElement]:
+    """Return the children of an element; of variants (by system or module), the default or the first."""
+    children = list(element)
+    if "switchinline" not in (element.get("class") or ""):
+        return children
+    return [child for child in children if (child.get("id") or "").startswith("default")] or children[:1]

@@ -1,0 +1,120 @@
+"""Preparation of text: NFC, Moses punctuation and tokens, lower case, compound splitting.
+
+What was done to the training corpus is kept in a file (`Preparation.write`), so that a trained system can
+do the same to new text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from itersel.corpus.compounds import CompoundSplitter
+from itersel.errors import InputError
+from itersel.files import open_output, read_bytes
+
+# Chinese and Japanese are written without spaces: each of their characters becomes a token, as BLEU's
+# tokenizer for Chinese has it. Han, kana, and the halfwidth and extension blocks.
+_UNSPACED_LANGUAGES = ("zh", "ja")
+_UNSPACED = re.compile(
+    "([\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003134f])"
+)
+
+
+def tokenizer(language: str) -> Callable[[str], str]:
+    """Return a function from raw to tokenised text (Moses' scripts, as ported by sacremoses).
+
+    Nothing is escaped (``&`` stays ``&``). `language` may carry a region (``pt-br``), for which Moses has
+    no rules of its own.
+    """
+    from sacremoses import MosesPunctNormalizer, MosesTokenizer
+
+    language = language.split("-")[0].lower()
+    normalizer, moses = MosesPunctNormalizer(language), MosesTokenizer(language)
+
+    def tokenize(text: str) -> str:
+        if language in _UNSPACED_LANGUAGES:
+            text = _UNSPACED.sub(r" \1 ", text)
+        return " ".join(moses.tokenize(normalizer.normalize(text), escape=False))
+
+    return tokenize
+
+
+@dataclass
+class Preparation:
+    """How raw text becomes text for training and translation.
+
+    Attributes
+    ----------
+    source_language, target_language
+        Codes as ``de``; they choose the rules of tokenisation.
+    tokenized
+        The text is tokenised already: spaces separate tokens, only NFC and lower case are applied.
+    compounds
+        Splits compounds of the source; None: they stay whole.
+    """
+
+    source_language: str
+    target_language: str
+    tokenized: bool = False
+    compounds: CompoundSplitter | None = None
+
+    def source(self, lines: Sequence[str]) -> list[str]:
+        """Prepare source text, except for compounds."""
+        return self._prepare(lines, self.source_language)
+
+    def target(self, lines: Sequence[str]) -> list[str]:
+        """Prepare target text."""
+        return self._prepare(lines, self.target_language)
+
+    def split_compounds(self, lines: Sequence[str]) -> list[str]:
+        """Split the compounds of prepared source text."""
+        return list(lines) if self.compounds is None else list(map(self.compounds.split_sentence, lines))
+
+    def _prepare(self, lines: Sequence[str], language: str) -> list[str]:
+        tokenize = (lambda text: " ".join(text.split())) if self.tokenized else tokenizer(language)
+        show = sys.stderr.isatty()
+        result = []
+        for number, line in enumerate(lines):
+            if show and number % 10_000 == 0:
+                print(f"\r\x1b[Kpreparing {language}: {number:,} of {len(lines):,}", end="", file=sys.stderr)
+            result.append(tokenize(unicodedata.normalize("NFC", line)).lower())
+        if show:
+            print("\r\x1b[K", end="", file=sys.stderr)
+        return result
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write as JSON."""
+        frequency = None if self.compounds is None else self.compounds.frequency
+        document = {
+            "source_language": self.source_language,
+            "target_language": self.target_language,
+            "tokenized": self.tokenized,
+            "source_frequency": frequency,
+        }
+        with open_output(path) as stream:
+            json.dump(document, stream, ensure_ascii=False, sort_keys=True, indent=1)
+
+
+def read_preparation(path: str | os.PathLike[str]) -> Preparation:
+    """Read what `Preparation.write` wrote.
+
+    Raises
+    ------
+    InputError
+        If it is not such a file.
+    """
+    try:
+        document = json.loads(read_bytes(path))
+        languages = str(document["source_language"]), str(document["target_language"])
+        frequency = document["source_frequency"]
+        compounds = None if frequency is None else CompoundSplitter(frequency)
+        return Preparation(*languages, bool(document["tokenized"]), compounds)
+    except (ValueError, KeyError, TypeError):
+        raise InputError("is not a preparation.json of itersel corpus prepare", path) from None

@@ -1,0 +1,73 @@
+"""Which pairs go where: splits by a hash of the source, filters, samples."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+
+from itersel.corpus.text import Bitext
+
+SPLITS = ("train", "dev", "devtest", "test")
+# Of 1000 sources, 28 are dev, 28 devtest and 56 test.
+_BUCKETS = 1000
+_HELD_OUT = (("dev", 28), ("devtest", 56), ("test", 112))
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(hashlib.md5(text.encode(), usedforsecurity=False).digest(), "big")
+
+
+def split_of(source: str) -> str:
+    """Return the split of a prepared source sentence: equal sentences always meet in one split."""
+    bucket = _digest(source) % _BUCKETS
+    return next((name for name, end in _HELD_OUT if bucket < end), "train")
+
+
+def unique(bitext: Bitext) -> list[int]:
+    """Return the indices of the first of equal pairs."""
+    first: dict[tuple[str, str], int] = {}
+    for index, pair in enumerate(zip(bitext.source, bitext.target, strict=True)):
+        first.setdefault(pair, index)
+    return list(first.values())
+
+
+def sample(bitext: Bitext, count: int) -> list[int]:
+    """Return the ascending indices of `count` pairs, chosen by a hash of both sides.
+
+    The choice of `count` pairs contains that of fewer, and a pair keeps its place in the order however
+    the corpus around it changes.
+    """
+    pairs = zip(bitext.source, bitext.target, strict=True)
+    digests = [_digest(f"{source}\n{target}") for source, target in pairs]
+    return sorted(sorted(range(bitext.size), key=lambda index: digests[index])[:count])
+
+
+def trainable(bitext: Bitext, max_length: int, max_ratio: float) -> tuple[list[int], dict[str, int]]:
+    """Return the indices of the pairs to train on, and how many others there are, by reason.
+
+    Parameters
+    ----------
+    max_length
+        The most tokens a side.
+    max_ratio
+        The most tokens of one side for one token of the other.
+    """
+    kept = []
+    dropped: Counter[str] = Counter({"empty": 0, "too long": 0, "length ratio": 0})
+    for index in range(bitext.size):
+        short, long = sorted((len(bitext.source[index].split()), len(bitext.target[index].split())))
+        if short == 0:
+            dropped["empty"] += 1
+        elif long > max_length:
+            dropped["too long"] += 1
+        elif long > max_ratio * short:
+            dropped["length ratio"] += 1
+        else:
+            kept.append(index)
+    return kept, dict(dropped)
+
+
+def of_tasks(tasks: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    """Return the indices of the pairs whose task is one of `wanted`."""
+    return [index for index, task in enumerate(tasks) if task in wanted]

@@ -1,0 +1,73 @@
+"""How much text there is, what was dropped and why: as JSON and as a table."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from itersel.corpus.text import Bitext
+from itersel.errors import InputError
+from itersel.files import read_bytes
+
+Statistics = dict[str, Any]
+
+
+def count_words(sentences: Sequence[str]) -> dict[str, int]:
+    """Return the number of tokens and of types (different tokens)."""
+    words = Counter(word for sentence in sentences for word in sentence.split())
+    return {"tokens": words.total(), "types": len(words)}
+
+
+def describe(bitext: Bitext, dropped: Mapping[str, int]) -> Statistics:
+    """Return the statistics of one split; `dropped` counts the pairs left out, by reason."""
+    tasks = {} if bitext.task is None else {"tasks": dict(sorted(Counter(bitext.task).items()))}
+    return {
+        "sentences": bitext.size,
+        "source": count_words(bitext.source),
+        "target": count_words(bitext.target),
+        "dropped": dict(dropped),
+        **tasks,
+    }
+
+
+def read_statistics(paths: Sequence[str | os.PathLike[str]]) -> dict[str, Statistics]:
+    """Return the splits of one or more statistics files of ``itersel corpus prepare``, by name."""
+    splits: dict[str, Statistics] = {}
+    for path in paths:
+        try:
+            splits.update(json.loads(read_bytes(path))["splits"])
+        except (ValueError, KeyError, TypeError):
+            raise InputError("is not a statistics file of itersel corpus prepare", path) from None
+    return splits
+
+
+def format_table(splits: Mapping[str, Statistics]) -> str:
+    """Return a table to read: a line a split, then a line for each that had pairs dropped."""
+    rows = [["", "sentences", "source tokens", "source types", "target tokens", "target types"]]
+    for name, split in splits.items():
+        numbers = [split["sentences"]]
+        numbers += [split[side][kind] for side in ("source", "target") for kind in ("tokens", "types")]
+        rows.append([name, *(f"{number:,}" for number in numbers)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(
+            [
+                row[0].ljust(widths[0]),
+                *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
+            ]
+        )
+        for row in rows
+    ]
+    return "\n".join([*lines, *_dropped_lines(splits)])
+
+
+def _dropped_lines(splits: Mapping[str, Statistics]) -> list[str]:
+    lines = []
+    for name, split in splits.items():
+        reasons = [f"{reason} {count:,}" for reason, count in split["dropped"].items() if count]
+        if reasons:
+            lines.append(f"not in {name}: {', '.join(reasons)}")
+    return lines

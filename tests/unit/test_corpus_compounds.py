@@ -1,0 +1,77 @@
+"""Compound splitting: the paper's example, and a plain double."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from itersel.corpus.compounds import CompoundSplitter
+
+# Koehn & Knight 2003, section 3.2.
+PAPER = {"aktionsplan": 852, "aktion": 960, "plan": 710, "aktions": 5, "akt": 224, "ion": 1}
+
+
+def test_the_paper_keeps_aktionsplan() -> None:
+    # Geometric means: aktionsplan 852; aktion-plan 825.6; aktions-plan 59.6; akt-ion-plan 54.2.
+    assert CompoundSplitter(PAPER).split("aktionsplan") == ("aktionsplan",)
+
+
+def test_without_the_whole_word_the_paper_splits_it() -> None:
+    frequency = dict(PAPER)
+    frequency["aktionsplan"] = 825
+    assert CompoundSplitter(frequency).split("aktionsplan") == ("aktion", "plan")
+    frequency["aktionsplan"] = 826
+    assert CompoundSplitter(frequency).split("aktionsplan") == ("aktionsplan",)
+
+
+def test_fillers_stand_between_parts_only() -> None:
+    splitter = CompoundSplitter({"haus": 5, "tür": 5, "jahr": 5, "zeit": 5})
+    assert splitter.split("haustür") == ("haus", "tür")
+    assert splitter.split("jahreszeit") == ("jahr", "zeit")
+    assert splitter.split("jahrszeit") == ("jahr", "zeit")
+    assert splitter.split("zeites") == ("zeites",)
+    assert splitter.split("jahrenzeit") == ("jahrenzeit",)
+
+
+def test_short_words_are_no_parts() -> None:
+    splitter = CompoundSplitter({"ab": 100, "haus": 100})
+    assert splitter.split("abhaus") == ("abhaus",)
+
+
+def test_words_with_other_characters_stay_whole() -> None:
+    splitter = CompoundSplitter({"haus": 5, "tür": 5})
+    assert splitter.split_sentence("haustür haus-tür haus2tür") == "haus tür haus-tür haus2tür"
+
+
+def test_ties_keep_the_word_and_then_the_shorter_first_part() -> None:
+    assert CompoundSplitter({"abc": 2, "def": 8, "abcdef": 4}).split("abcdef") == ("abcdef",)
+    assert CompoundSplitter({"abc": 3, "abcd": 3, "defg": 3, "efg": 3}).split("abcdefg") == ("abc", "defg")
+
+
+def all_splits(word: str, frequency: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
+    """Yield all ways to write a word as known parts."""
+    if frequency.get(word, 0) and len(word) >= 3:
+        yield (word,)
+    for end in range(3, len(word)):
+        part = word[:end]
+        for filler in ("", "s", "es"):
+            if frequency.get(part, 0) and word.startswith(filler, end):
+                for rest in all_splits(word[end + len(filler) :], frequency):
+                    yield (part, *rest)
+
+
+@given(
+    st.dictionaries(st.text("aes", min_size=1, max_size=5), st.integers(1, 9), max_size=12),
+    st.text("aes", min_size=1, max_size=12),
+)
+def test_no_split_has_a_greater_mean(frequency: dict[str, int], word: str) -> None:
+    def mean(parts: tuple[str, ...]) -> float:
+        return math.prod(frequency.get(part, 0) for part in parts) ** (1 / len(parts))
+
+    chosen = CompoundSplitter(frequency).split(word)
+    options = {(word,), *all_splits(word, frequency)}
+    assert chosen in options
+    assert mean(chosen) >= max(map(mean, options)) * (1 - 1e-12)

@@ -1,0 +1,231 @@
+"""``itersel corpus prepare``: text, splits, filters, samples, statistics."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from itersel.cli.main import main
+from itersel.corpus.prepare import Preparation, read_preparation
+from itersel.corpus.split import SPLITS, sample, split_of, trainable, unique
+from itersel.corpus.text import Bitext
+from itersel.files import read_lines, write_lines
+
+
+@pytest.mark.parametrize(
+    ("language", "raw", "tokens"),
+    [
+        # Moses, checked by hand: quotes, abbreviations, apostrophes by language, nothing escaped.
+        ("de", "Er sagte: „Z.B. 3,5 % & <b>“.", 'er sagte : " z.b. 3,5 % & < b > " .'),
+        ("en-us", "Don’t use “A1” (yet)…", 'don \'t use " a1 " ( yet ) ...'),
+        ("fr", "L’aide — d'abord.", "l' aide - d' abord ."),
+        ("ja", "Calcの図", "calc の 図"),
+        ("de", "u\u0308ber", "\u00fcber"),
+    ],
+)
+def test_raw_text(language: str, raw: str, tokens: str) -> None:
+    assert Preparation(language, language).source([raw]) == [tokens]
+    assert Preparation("de", language).target([raw]) == [tokens]
+
+
+def test_tokenized_text_keeps_its_tokens() -> None:
+    preparation = Preparation("de", "en", tokenized=True)
+    assert preparation.source(["Z.B.  (DAS)  u\u0308ber-Haus "]) == ["z.b. (das) \u00fcber-haus"]
+
+
+def test_preparation_file(tmp_path: Path) -> None:
+    files = prepare_options(tmp_path, ["haus tür"] * 2 + ["haustür"], ["house door"] * 3)
+    out = tmp_path / "out"
+    languages = ["--source-language", "de", "--target-language", "en", "--split-compounds"]
+    assert main(["corpus", "prepare", *files, *languages, "--split", "train", "--output", str(out)]) == 0
+    assert read_lines(out / "train.source.gz") == ["haus tür"] * 3
+    write_lines(tmp_path / "source", ["Die Haustür.", "", "Tür"])
+    options = ["--preparation", str(out / "preparation.json"), "--split", "dev", "--output", str(out)]
+    assert main(["corpus", "prepare", *files, *options]) == 0
+    # The words of dev are split by the counts of train; empty lines of dev stay.
+    assert read_lines(out / "dev.source.gz") == ["die haus tür .", "", "tür"]
+    preparation = read_preparation(out / "preparation.json")
+    assert preparation.split_compounds(preparation.source(["Türhaus!"])) == ["tür haus !"]
+    assert main(["corpus", "prepare", *files, *options, "--tokenized"]) == 1
+
+
+def prepare_options(
+    folder: Path, source: list[str], target: list[str], task: list[str] | None = None
+) -> list[str]:
+    write_lines(folder / "source", source)
+    write_lines(folder / "target", target)
+    options = ["--source", str(folder / "source"), "--target", str(folder / "target")]
+    if task is not None:
+        write_lines(folder / "task", task)
+        options += ["--task", str(folder / "task")]
+    return options
+
+
+@pytest.fixture(scope="module")
+def hashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with 1,000 pairs split by hash; each source twice, with different targets."""
+    folder = tmp_path_factory.mktemp("hashed")
+    source = [f"Satz {number // 2}" for number in range(1000)] + ["satz 1"]
+    target = [f"Sentence {number}" for number in range(1000)] + ["sentence 2"]
+    task = ["even" if number % 4 < 2 else "odd" for number in range(1000)] + ["odd"]
+    options = prepare_options(folder, source, target, task)
+    languages = ["--source-language", "de", "--target-language", "en", "--output", str(folder)]
+    assert main(["corpus", "prepare", *options, *languages]) == 0
+    return folder
+
+
+def read_split(folder: Path, split: str) -> list[tuple[str, str, str]]:
+    columns = [read_lines(folder / f"{split}.{column}.gz") for column in ("source", "target", "task")]
+    return list(zip(*columns, strict=True))
+
+
+def test_no_source_is_in_two_splits_and_no_pair_is_lost(hashed: Path) -> None:
+    splits = {split: read_split(hashed, split) for split in SPLITS}
+    sources = {split: {source for source, _, _ in pairs} for split, pairs in splits.items()}
+    assert sum(map(len, sources.values())) == len(set.union(*sources.values())) == 500
+    assert sum(map(len, splits.values())) == len(set().union(*splits.values())) == 1000
+
+
+def test_equal_pairs_become_one_and_are_counted(hashed: Path) -> None:
+    statistics = json.loads((hashed / "statistics.json").read_text())["splits"]
+    # "Satz 1 / Sentence 2" and its lowercased copy
+    assert sum(split["dropped"]["duplicates"] for split in statistics.values()) == 1
+    kept = [
+        pair for split in SPLITS for pair in read_split(hashed, split) if pair[:2] == ("satz 1", "sentence 2")
+    ]
+    assert kept == [("satz 1", "sentence 2", "odd")]
+
+
+def test_statistics_are_those_of_the_files(hashed: Path) -> None:
+    statistics = json.loads((hashed / "statistics.json").read_text())["splits"]
+    for split in SPLITS:
+        pairs = read_split(hashed, split)
+        words = [word for source, _, _ in pairs for word in source.split()]
+        assert statistics[split]["sentences"] == len(pairs)
+        assert statistics[split]["source"] == {"tokens": len(words), "types": len(set(words))}
+        assert sum(statistics[split]["tasks"].values()) == len(pairs)
+
+
+def test_statistics_as_a_table(hashed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["corpus", "statistics", str(hashed / "statistics.json")]) == 0
+    header, *rows = capsys.readouterr().out.splitlines()
+    assert " ".join(header.split()) == "sentences source tokens source types target tokens target types"
+    sizes = [str(len(read_split(hashed, split))) for split in SPLITS]
+    assert [row.split()[:2] for row in rows[:4]] == [list(row) for row in zip(SPLITS, sizes, strict=True)]
+    assert rows[4].endswith(": duplicates 1")
+
+
+def test_split_is_md5_modulo_1000() -> None:
+    # echo -n 'hilfe zu dieser hilfe' | md5sum: a number of 128 bits, 15 modulo 1000, which is below 28.
+    assert int("6c947b66a50508529f6d98e362086a5f", 16) % 1000 == 15
+    assert split_of("hilfe zu dieser hilfe") == "dev"
+
+
+def test_sizes_of_the_splits() -> None:
+    counts = dict.fromkeys(SPLITS, 0)
+    for number in range(20_000):
+        counts[split_of(f"satz {number}")] += 1
+    # 28, 28, 56 and 888 of 1000, to five standard deviations.
+    for split, expected in (("dev", 560), ("devtest", 560), ("test", 1120), ("train", 17_760)):
+        assert abs(counts[split] - expected) < 5 * expected**0.5
+
+
+def test_filters_count_what_they_drop_and_why() -> None:
+    source = ["a", "", "a b c d", "a b c d e f", "a", "a b"]
+    target = ["x", "x", "x y", "x", "x y z v w", ""]
+    kept, dropped = trainable(Bitext(source, target), max_length=5, max_ratio=3.0)
+    assert kept == [0, 2]
+    assert dropped == {"empty": 2, "too long": 1, "length ratio": 1}
+
+
+def test_only_train_is_filtered(tmp_path: Path) -> None:
+    options = prepare_options(tmp_path, ["a b c", ""], ["x", "y"])
+    common = [
+        *options,
+        "--source-language",
+        "de",
+        "--target-language",
+        "en",
+        "--output",
+        str(tmp_path / "out"),
+    ]
+    assert main(["corpus", "prepare", *common, "--split", "test", "--max-length", "1"]) == 0
+    assert read_lines(tmp_path / "out" / "test.source.gz") == ["a b c", ""]
+    assert not (tmp_path / "out" / "preparation.json").exists()
+
+
+def test_modules_and_bounds(tmp_path: Path) -> None:
+    source = [f"satz {number}" for number in range(300)]
+    task = ["swriter", "scalc", "smath"] * 100
+    options = prepare_options(tmp_path, source, source, task)
+    common = [*options, "--source-language", "de", "--target-language", "en", "--output", str(tmp_path)]
+    assert (
+        main(
+            [
+                "corpus",
+                "prepare",
+                *common,
+                "--modules",
+                "swriter,smath",
+                "--max-train",
+                "50",
+                "--max-held-out",
+                "2",
+            ]
+        )
+        == 0
+    )
+    pairs = {split: read_split(tmp_path, split) for split in SPLITS}
+    assert len(pairs["train"]) == 50
+    assert all(1 <= len(pairs[split]) <= 2 for split in SPLITS[1:])
+    assert {task for _, _, task in pairs["train"]} == {"swriter", "smath"}
+
+
+@given(
+    st.lists(st.tuples(st.text("ab", max_size=3), st.text("xy", max_size=3)), max_size=20), st.integers(0, 25)
+)
+def test_samples_are_nested_and_in_order(pairs: list[tuple[str, str]], count: int) -> None:
+    bitext = Bitext([source for source, _ in pairs], [target for _, target in pairs])
+    chosen = sample(bitext, count)
+    assert len(chosen) == min(count, len(pairs))
+    assert chosen == sorted(set(chosen))
+    assert set(chosen) <= set(sample(bitext, count + 1))
+
+
+@given(st.lists(st.tuples(st.text("ab", max_size=2), st.text("xy", max_size=2)), max_size=20))
+def test_unique_keeps_the_first_of_equal_pairs(pairs: list[tuple[str, str]]) -> None:
+    kept = unique(Bitext([source for source, _ in pairs], [target for _, target in pairs]))
+    assert kept == [index for index, pair in enumerate(pairs) if pair not in pairs[:index]]
+
+
+def test_alignment_and_monolingual_text_come_along(tmp_path: Path) -> None:
+    options = prepare_options(tmp_path, ["Ein Haus", "a " * 81, "Haus"], ["A house", "x " * 80, "House"])
+    write_lines(tmp_path / "alignment", ["0-0 1-1", "0-0", "0-0"])
+    write_lines(tmp_path / "more.gz", ["One  more", "", "And more"])
+    files = [
+        "--alignment",
+        str(tmp_path / "alignment"),
+        "--monolingual",
+        str(tmp_path / "more.gz"),
+        "--tokenized",
+    ]
+    languages = ["--source-language", "de", "--target-language", "en", "--output", str(tmp_path)]
+    assert main(["corpus", "prepare", *options, *files, *languages, "--split", "train"]) == 0
+    assert read_lines(tmp_path / "train.alignment.gz") == ["0-0 1-1", "0-0"]
+    assert read_lines(tmp_path / "train.source.gz") == ["ein haus", "haus"]
+    assert read_lines(tmp_path / "monolingual.gz") == ["one more", "and more"]
+    statistics = json.loads((tmp_path / "train.statistics.json").read_text())
+    assert statistics["monolingual"] == {"sentences": 2, "tokens": 4, "types": 3, "dropped": {"empty": 1}}
+
+
+def test_same_input_same_bytes(hashed: Path, tmp_path: Path) -> None:
+    files = [f"--{name}={hashed / name}" for name in ("source", "target", "task")]
+    languages = ["--source-language", "de", "--target-language", "en", "--output", str(tmp_path)]
+    assert main(["corpus", "prepare", *files, *languages]) == 0
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert len(names) == 14
+    assert all((tmp_path / name).read_bytes() == (hashed / name).read_bytes() for name in names)
