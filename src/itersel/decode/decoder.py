@@ -171,7 +171,9 @@ class Decoder:
             state_rules(self._table, rules, arrays, states, model.ids["<s>"], model_weight)
             if not states.counts[2]:
                 sort_rules(trie, rules)
-                found = search(forest, trie, rules, arrays, states, model.ids["</s>"], model_weight, self.pop_limit)
+                found = search(
+                    forest, trie, rules, arrays, states, model.ids["</s>"], model_weight, self.pop_limit
+                )
                 if not states.counts[2]:
                     break
             pairs *= 2

@@ -32,8 +32,12 @@ class Derivations(NamedTuple):
     heap, last, block, size
         int32 (items): root of the heap of candidates; the candidate whose successors are still to be
         made; row in `ranked`, -1 before the first visit; number of derivations found.
+    exhausted
+        bool (items): there are no further derivations.
     ranked
         int32 (visited items, k): derivations, best first.
+    stack_item, stack_rank
+        int32 (items + 1): items that are being worked on, and up to which rank.
     counts
         int64 (2): used pool, used rows.
     """
@@ -50,7 +54,10 @@ class Derivations(NamedTuple):
     last: NDArray[np.int32]
     block: NDArray[np.int32]
     size: NDArray[np.int32]
+    exhausted: NDArray[np.bool_]
     ranked: NDArray[np.int32]
+    stack_item: NDArray[np.int32]
+    stack_rank: NDArray[np.int32]
     counts: NDArray[np.int64]
 
 
@@ -62,7 +69,8 @@ def make_derivations(items: int, pool: int, rows: int, k: int) -> Derivations:
         np.empty(pool, np.int32), np.empty(pool, np.int32), np.empty(pool, np.int32),
         np.empty(pool, np.uint64), np.empty(pool, np.uint64), np.full(items, NONE, np.int32),
         np.full(items, NONE, np.int32), np.full(items, NONE, np.int32), np.zeros(items, np.int32),
-        np.empty((rows, k), np.int32), np.zeros(2, np.int64),
+        np.zeros(items, np.bool_), np.empty((rows, k), np.int32), np.empty(items + 1, np.int32),
+        np.empty(items + 1, np.int32), np.zeros(2, np.int64),
     )  # fmt: skip
 
 
@@ -146,62 +154,115 @@ def hash_yield(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations,
 
 
 @leaf_kernel
-def has_derivation(
-    hypotheses: Hypotheses, rules: SentenceRules, found: Derivations, item: int, rank: int
-) -> bool:
-    """Find derivations of an item up to `rank` (from 0); returns whether there are so many.
+def is_settled(found: Derivations, item: int, rank: int) -> bool:
+    """Whether it is known that an item has a derivation of this rank, or has none."""
+    return found.size[item] > rank or found.exhausted[item] or rank >= found.ranked.shape[1]
+
+
+@leaf_kernel
+def find_derivations(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations, goal: int) -> None:
+    """Find all k derivations of the goal, and of other items those that are needed for them.
+
+    What an item waits for is put on a stack above it. No recursion: numba breaks functions that call
+    themselves when it loads them from its cache (numba issue 6061).
 
     Every corner (first, second) of an edge has one parent, (first, second - 1), or (first - 1, 0) where
     second is 0. It is no better than its parent, so that the order of popping is exact without a set of
     visited corners.
     """
-    if found.size[item] > rank:
-        return True
-    if rank >= found.ranked.shape[1]:
-        return False
-    if found.block[item] == NONE:
-        if found.counts[1] >= found.ranked.shape[0]:
-            found.counts[0] = found.score.shape[0] + 1
-            return False
-        found.block[item] = found.counts[1]
-        found.counts[1] += 1
-        edge = hypotheses.item_edge[item]
-        while edge != NONE:
-            add_candidate(hypotheses, found, item, edge, 0, 0)
-            edge = hypotheses.edge_next[edge]
-    block = found.block[item]
-    while found.size[item] <= rank:
-        last = found.last[item]
-        if last != NONE:
-            found.last[item] = NONE
-            edge, i, j = found.edge[last], found.first[last], found.second[last]
-            first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
-            if first != NONE and j == 0 and has_derivation(hypotheses, rules, found, first, i + 1):
-                add_candidate(hypotheses, found, item, edge, i + 1, 0)
-            if second != NONE and has_derivation(hypotheses, rules, found, second, j + 1):
-                add_candidate(hypotheses, found, item, edge, i, j + 1)
+    found.stack_item[0], found.stack_rank[0] = goal, found.ranked.shape[1] - 1
+    depth = 1
+    while depth > 0:
+        item, rank = found.stack_item[depth - 1], found.stack_rank[depth - 1]
+        if is_settled(found, item, rank):
+            depth -= 1
+            continue
+        if found.block[item] == NONE and not visit_item(hypotheses, found, item):
+            return
+        wanted, wanted_rank = awaited(hypotheses, found, item)
+        if wanted != NONE:
+            found.stack_item[depth], found.stack_rank[depth] = wanted, wanted_rank
+            depth += 1
+            continue
+        add_successors(hypotheses, found, item)
         if found.counts[0] > found.score.shape[0]:
-            return False
-        candidate = found.heap[item]
-        if candidate == NONE:
-            return False
-        found.heap[item] = meld(found, found.left[candidate], found.right[candidate])
-        found.last[item] = candidate
+            return
+        next_derivation(hypotheses, rules, found, item)
+
+
+@leaf_kernel
+def visit_item(hypotheses: Hypotheses, found: Derivations, item: int) -> bool:
+    """Make the first candidates of an item, one an edge; returns False if a table is full."""
+    if found.counts[1] >= found.ranked.shape[0]:
+        found.counts[0] = found.score.shape[0] + 1
+        return False
+    found.block[item] = found.counts[1]
+    found.counts[1] += 1
+    edge = hypotheses.item_edge[item]
+    while edge != NONE:
+        add_candidate(hypotheses, found, item, edge, 0, 0)
+        edge = hypotheses.edge_next[edge]
+    return found.counts[0] <= found.score.shape[0]
+
+
+@leaf_kernel
+def awaited(hypotheses: Hypotheses, found: Derivations, item: int) -> tuple[int, int]:
+    """Return an item and a rank that have to be settled before this item can go on; -1 if none has to."""
+    last = found.last[item]
+    if last != NONE:
+        edge, i, j = found.edge[last], found.first[last], found.second[last]
+        first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
+        if first != NONE and j == 0 and not is_settled(found, first, i + 1):
+            return np.int64(first), np.int64(i + 1)
+        if second != NONE and not is_settled(found, second, j + 1):
+            return np.int64(second), np.int64(j + 1)
+    candidate = found.heap[item]
+    if candidate != NONE:
+        # higher ranks were settled when the candidate was made
         edge = found.edge[candidate]
-        for antecedent in (hypotheses.edge_first[edge], hypotheses.edge_second[edge]):
-            # ranks above 0 were found when the candidate was made
-            if antecedent != NONE and not has_derivation(hypotheses, rules, found, antecedent, 0):
-                return False
-        hash_yield(hypotheses, rules, found, candidate)
-        new = True
-        for i in range(found.size[item]):
-            if found.hash[found.ranked[block, i]] == found.hash[candidate]:
-                new = False
-                break
-        if new:
-            found.ranked[block, found.size[item]] = candidate
-            found.size[item] += 1
-    return True
+        first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
+        if first != NONE and found.size[first] == 0:
+            return np.int64(first), np.int64(0)
+        if second != NONE and found.size[second] == 0:
+            return np.int64(second), np.int64(0)
+    return np.int64(NONE), np.int64(0)
+
+
+@leaf_kernel
+def add_successors(hypotheses: Hypotheses, found: Derivations, item: int) -> None:
+    """Add the neighbours of the candidate that was taken last."""
+    last = found.last[item]
+    if last == NONE:
+        return
+    found.last[item] = NONE
+    edge, i, j = found.edge[last], found.first[last], found.second[last]
+    first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
+    if first != NONE and j == 0 and found.size[first] > i + 1:
+        add_candidate(hypotheses, found, item, edge, i + 1, 0)
+    if second != NONE and found.size[second] > j + 1:
+        add_candidate(hypotheses, found, item, edge, i, j + 1)
+
+
+@leaf_kernel
+def next_derivation(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations, item: int) -> None:
+    """Take the best candidate of an item, if what it waits for is settled; keep it if its yield is new."""
+    candidate = found.heap[item]
+    if candidate == NONE:
+        found.exhausted[item] = True
+        return
+    edge = found.edge[candidate]
+    first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
+    if (first != NONE and found.size[first] == 0) or (second != NONE and found.size[second] == 0):
+        return  # a successor has come to the top since `awaited` looked
+    found.heap[item] = meld(found, found.left[candidate], found.right[candidate])
+    found.last[item] = candidate
+    hash_yield(hypotheses, rules, found, candidate)
+    block = found.block[item]
+    for i in range(found.size[item]):
+        if found.hash[found.ranked[block, i]] == found.hash[candidate]:
+            return
+    found.ranked[block, found.size[item]] = candidate
+    found.size[item] += 1
 
 
 class Best(NamedTuple):
@@ -238,7 +299,7 @@ def kbest(
     items = hypotheses.item_score.shape[0]
     found = make_derivations(items, pool, rows, k)
     goal = items - 1
-    has_derivation(hypotheses, rules, found, goal, k - 1)
+    find_derivations(hypotheses, rules, found, goal)
     complete = found.counts[0] <= pool
     count = found.size[goal] if complete else 0
     score, model = np.zeros(count, np.float64), np.zeros(count, np.float64)

@@ -1,0 +1,43 @@
+"""``itersel bleu``: BLEU of one or more systems."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
+        "Lowercased BLEU as mteval-v11b computes it, by sacrebleu. Prints one line for each system: BLEU, "
+        "the precisions of 1-grams to 4-grams, the brevity penalty, the file; then sacrebleu's signature."
+    )
+    add_scoring_arguments(parser)
+    parser.add_argument(
+        "systems", nargs="+", metavar="SYSTEM", help="translations, one a line (- is standard input)"
+    )
+    parser.set_defaults(run=_run)
+
+
+def add_scoring_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of everything that computes BLEU."""
+    parser.add_argument("--reference", required=True, help="reference translations, one a line (.gz is read)")
+    parser.add_argument(
+        "--tokenize",
+        choices=("13a", "none"),
+        default="13a",
+        help="sacrebleu's tokenisation: 13a as in mteval-v11b, none for tokenised text (default: 13a)",
+    )
+
+
+def _run(options: argparse.Namespace) -> None:
+    from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
+
+    references = read_references(options.reference)
+    metric = make_bleu(references, options.tokenize)
+    systems = [read_translations(path, len(references), options.reference) for path in options.systems]
+    print("BLEU\tprecisions\tbrevity_penalty\tsystem")
+    for path, translations in zip(options.systems, systems, strict=True):
+        score = score_corpus(metric, translations)
+        precisions = "/".join(f"{precision:.1f}" for precision in score.precisions)
+        print(f"{score.bleu:.2f}\t{precisions}\t{score.brevity_penalty:.3f}\t{path}")
+    print(f"# {signature(metric)}")

@@ -1,0 +1,52 @@
+"""``itersel compare``: BLEU, and whether systems differ from a baseline."""
+
+from __future__ import annotations
+
+import argparse
+
+from itersel.cli.bleu import add_scoring_arguments
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
+        "Lowercased BLEU of a baseline and of systems, and for each system the p-value of the difference to "
+        "the baseline by approximate randomization (paired, two-sided)."
+    )
+    add_scoring_arguments(parser)
+    add_randomization_arguments(parser)
+    parser.add_argument("baseline", metavar="BASELINE", help="translations of the baseline, one a line")
+    parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="translations of the other systems")
+    parser.set_defaults(run=_run)
+
+
+def add_randomization_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of everything that tests significance."""
+    parser.add_argument("--trials", type=_trials, default=10_000, help="random exchanges (default: 10000)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the exchanges (default: 1)")
+
+
+def _trials(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
+    return int(text)
+
+
+def _run(options: argparse.Namespace) -> None:
+    from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
+    from itersel.evaluate.randomization import p_values
+
+    references = read_references(options.reference)
+    metric = make_bleu(references, options.tokenize)
+    paths = [options.baseline, *options.systems]
+    texts = {path: read_translations(path, len(references), options.reference) for path in paths}
+    baseline = texts[options.baseline]
+    others = {path: texts[path] for path in options.systems}
+    p_value = p_values(metric, baseline, others, options.trials, options.seed)
+    observed = score_corpus(metric, baseline).bleu
+    print("BLEU\tdifference\tp\tsystem")
+    print(f"{observed:.2f}\t\t\t{options.baseline}")
+    for path, translations in others.items():
+        bleu = score_corpus(metric, translations).bleu
+        print(f"{bleu:.2f}\t{bleu - observed:+.2f}\t{p_value[path]:.4f}\t{path}")
+    print(f"# {signature(metric)}|ar:{options.trials}|seed:{options.seed}")

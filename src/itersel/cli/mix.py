@@ -1,0 +1,98 @@
+"""``itersel mix``: from the weights of all shards of an epoch to one weight vector."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+from itersel.errors import InputError
+
+ALGORITHMS = {
+    "sgd": "one shard; mean over epochs",
+    "mixsgd": "mean over shards and epochs",
+    "itermixsgd": "mean over shards",
+    "itersel": "mean over shards of selected features",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the step."""
+    parser.add_argument(
+        "--inputs",
+        required=True,
+        metavar="LIST",
+        help="text file with the path of a shard's weights a line, as 'itersel train' writes them; "
+        "- is standard input",
+    )
+    parser.add_argument(
+        "--shards",
+        required=True,
+        type=_positive,
+        metavar="Z",
+        help="how many there must be: no fewer are mixed",
+    )
+    parser.add_argument(
+        "--algorithm",
+        required=True,
+        choices=tuple(ALGORITHMS),
+        help="; ".join(f"{name}: {text}" for name, text in ALGORITHMS.items()),
+    )
+    parser.add_argument(
+        "--epoch", required=True, type=_positive, metavar="T", help="number of the epoch, from 1"
+    )
+    parser.add_argument(
+        "--previous",
+        metavar="FILE",
+        help="mixed weights of the epoch before: sgd and mixsgd, from epoch 2 on",
+    )
+    limit = parser.add_mutually_exclusive_group()
+    limit.add_argument(
+        "--select", type=_positive, metavar="K", help="itersel: keep the K features of largest norm"
+    )
+    limit.add_argument(
+        "--threshold", type=_finite, metavar="L", help="itersel: keep the features of a norm above L"
+    )
+    parser.add_argument(
+        "--norm",
+        choices=("l0", "l1", "l2", "linf"),
+        default="l2",
+        help="norm of a feature's weights in all shards (default: %(default)s)",
+    )
+    parser.add_argument("--output", required=True, metavar="FILE", help="mixed weights, .h5 or text")
+    parser.add_argument(
+        "--matrix", metavar="FILE", help="also write the weights of all shards, norms and selection, .h5"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Select and mix."""
+    from itersel.files import read_lines
+    from itersel.select.mix import MixSettings, mix
+
+    settings = MixSettings(
+        algorithm=options.algorithm,
+        epoch=options.epoch,
+        shards=options.shards,
+        select=options.select,
+        threshold=options.threshold,
+        norm=options.norm,
+    )
+    inputs = read_lines(options.inputs)
+    if "" in inputs:
+        raise InputError("empty line; every line names a file", options.inputs, inputs.index("") + 1)
+    mix(inputs, options.output, settings, options.previous, options.matrix)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"{text} is not finite")
+    return number

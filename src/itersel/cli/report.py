@@ -1,0 +1,158 @@
+"""``itersel report``: choice of the epoch, table of experiments, table of the corpora."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from functools import partial
+
+from itersel.cli.bleu import add_scoring_arguments
+from itersel.cli.compare import add_randomization_arguments
+from itersel.errors import InputError
+
+FORMATS = (".txt", ".tsv", ".json")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the sub-steps choose, table, rules and corpus."""
+    steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
+    _add_choose(steps.add_parser("choose", help="choose the best epoch of an experiment on devtest"))
+    _add_table(steps.add_parser("table", help="table of systems: scores, and which differ significantly"))
+    _add_rules(steps.add_parser("rules", help="count the rules in the grammars of some shards"))
+    _add_corpus(steps.add_parser("corpus", help="table of the corpora: sentences, words, rules"))
+
+
+def _add_choose(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Score the translations of devtest after each epoch, copy the weights of the best epoch (of equal "
+        "ones the earliest), and describe the system."
+    )
+    add_scoring_arguments(parser)
+    parser.add_argument("--translations", nargs="+", required=True, help="one file an epoch, in order")
+    parser.add_argument("--weights", nargs="+", required=True, help="one file an epoch, in order")
+    parser.add_argument("--name", required=True, help="name of the experiment")
+    parser.add_argument("--algorithm", required=True, help="how it was trained")
+    parser.add_argument("--tune-on", required=True, help="on what corpus")
+    parser.add_argument("--features", required=True, help="with which features")
+    parser.add_argument("--shards", type=int, required=True, help="in how many shards")
+    parser.add_argument("--output-weights", required=True, help="copy of the weights of the best epoch")
+    parser.add_argument("--output", required=True, help="description of the system (JSON)")
+    parser.set_defaults(run=_choose)
+
+
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Score systems on test, and test every pair of them for a difference."
+    add_scoring_arguments(parser)
+    add_randomization_arguments(parser)
+    parser.add_argument("--systems", nargs="+", required=True, help="descriptions by 'itersel report choose'")
+    parser.add_argument("--translations", nargs="+", required=True, help="translations of test, as --systems")
+    _add_formats(parser)
+    parser.set_defaults(run=_table)
+
+
+def _add_rules(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--shards", required=True, help="file that lists one shard a line (- is standard input)"
+    )
+    parser.add_argument("--output", required=True, help="the count (JSON)")
+    parser.set_defaults(run=_rules)
+
+
+def _add_corpus(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--preparation", nargs="+", required=True, help="statistics.json files of 'itersel corpus prepare'"
+    )
+    parser.add_argument(
+        "--rules",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("SPLIT", "FILE"),
+        help="the count of 'itersel report rules' of a split; may be repeated",
+    )
+    _add_formats(parser)
+    parser.set_defaults(run=_corpus)
+
+
+def _add_formats(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--output",
+        nargs="+",
+        required=True,
+        help="files; the format of each is by its name: .txt, .tsv, .json",
+    )
+
+
+def _choose(options: argparse.Namespace) -> None:
+    from itersel.report.system import System, choose_epoch, keep_weights, score_epochs, write_system
+
+    if len(options.translations) != len(options.weights):
+        raise InputError(
+            f"{len(options.translations)} translations, but {len(options.weights)} weights; give one of each "
+            "for every epoch"
+        )
+    bleu, signature = score_epochs(options.reference, options.translations, options.tokenize)
+    epoch = choose_epoch(bleu)
+    active = keep_weights(options.weights[epoch - 1], options.output_weights)
+    system = System(
+        name=options.name,
+        algorithm=options.algorithm,
+        tune_on=options.tune_on,
+        features=options.features,
+        shards=options.shards,
+        epoch=epoch,
+        devtest_bleu=bleu,
+        signature=signature,
+        active_features=active,
+    )
+    write_system(options.output, system)
+
+
+def _table(options: argparse.Namespace) -> None:
+    from itersel.evaluate.bleu import read_references, read_translations
+    from itersel.report.system import read_system
+    from itersel.report.table import make_table
+
+    if len(options.systems) != len(options.translations):
+        raise InputError(
+            f"{len(options.systems)} systems, but {len(options.translations)} translations; give one of each"
+        )
+    references = read_references(options.reference)
+    table = make_table(
+        [read_system(path) for path in options.systems],
+        [read_translations(path, len(references), options.reference) for path in options.translations],
+        references,
+        tokenize=options.tokenize,
+        trials=options.trials,
+        seed=options.seed,
+    )
+    _write_formats(options.output, table.text, table.tsv, table.json)
+
+
+def _rules(options: argparse.Namespace) -> None:
+    from itersel.files import read_lines, write_lines
+    from itersel.report.corpus import count_rules
+
+    write_lines(options.output, [json.dumps({"rules": count_rules(read_lines(options.shards))})])
+
+
+def _corpus(options: argparse.Namespace) -> None:
+    from itersel.report.corpus import describe_splits, json_table, text_table, tsv_table
+
+    splits = describe_splits(options.preparation, dict(options.rules))
+    tables = (partial(table, splits) for table in (text_table, tsv_table, json_table))
+    _write_formats(options.output, *tables)
+
+
+def _write_formats(paths: list[str], *writers: Callable[[], list[str]]) -> None:
+    from itersel.files import write_lines
+
+    chosen = []
+    for path in paths:
+        suffix = next((suffix for suffix in FORMATS if path.endswith(suffix)), None)
+        if suffix is None:
+            raise InputError(f"the name must end in {', '.join(FORMATS)}", path)
+        chosen.append(writers[FORMATS.index(suffix)])
+    for path, writer in zip(paths, chosen, strict=True):
+        write_lines(path, writer())

@@ -1,0 +1,34 @@
+"""``itersel shard``: cut a corpus into shards."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
+        "Cut parallel text into Z shards whose sizes differ by one at most: DIR/z.source.gz, DIR/z.target.gz "
+        "and DIR/z.ids, the line numbers (from 0) for 'itersel grammar extract --leave-one-out'; z is from 0."
+    )
+    parser.add_argument("--source", required=True, metavar="FILE", help="one sentence a line")
+    parser.add_argument("--target", required=True, metavar="FILE", help="its translation, line by line")
+    parser.add_argument("--shards", required=True, type=_positive, metavar="Z", help="number of shards")
+    order = parser.add_mutually_exclusive_group()
+    order.add_argument("--seed", type=int, default=1, help="of the shuffle before the cut (default: 1)")
+    order.add_argument("--keep-order", action="store_true", help="do not shuffle: shards of adjacent lines")
+    parser.add_argument("--output", required=True, metavar="DIR", help="folder to write to")
+    parser.set_defaults(run=_run)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
+    return int(text)
+
+
+def _run(options: argparse.Namespace) -> None:
+    from itersel.corpus.sharding import shard_corpus
+
+    seed = None if options.keep_order else options.seed
+    shard_corpus(options.source, options.target, options.shards, seed, options.output)

@@ -1,0 +1,157 @@
+"""``itersel train``: one shard, one epoch."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+import itersel
+from itersel.errors import InputError
+
+if TYPE_CHECKING:
+    from itersel.learn.train import Training, TrainSettings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the step."""
+    files = parser.add_argument_group("files")
+    files.add_argument("--shard", required=True, metavar="FILE", help="shard.h5 with references")
+    files.add_argument("--model", required=True, metavar="FILE", help="compiled language model")
+    files.add_argument(
+        "--weights", metavar="FILE", help="weights to start from, .h5 or text (default: all zero)"
+    )
+    files.add_argument(
+        "--output", required=True, metavar="FILE", help="all weights that are not zero, .h5 or text"
+    )
+    search = parser.add_argument_group("decoding")
+    search.add_argument(
+        "--features", choices=("all", "dense"), default="all", help="features to learn (default: %(default)s)"
+    )
+    search.add_argument(
+        "--k-best", type=_positive, default=100, metavar="K", help="translations a sentence (default: 100)"
+    )
+    search.add_argument(
+        "--pop-limit", type=_positive, default=200, metavar="N", help="of cube pruning (default: 200)"
+    )
+    _add_learning_options(parser.add_argument_group("learning"))
+    parser.set_defaults(run=train)
+
+
+def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
+    learning.add_argument(
+        "--loss",
+        choices=("perceptron", "margin-perceptron"),
+        default="perceptron",
+        help="a pair is a mistake if its better translation does not lead by more than 0, or by 1 or more "
+        "(default: %(default)s)",
+    )
+    learning.add_argument(
+        "--update",
+        choices=("sequential", "sentence"),
+        default="sequential",
+        help="pair by pair, or all pairs of a sentence with its first scores (default: %(default)s)",
+    )
+    learning.add_argument(
+        "--pairs",
+        choices=("multipartite", "all", "pro"),
+        default="multipartite",
+        help="preference pairs of a k-best list (default: %(default)s)",
+    )
+    learning.add_argument(
+        "--bleu",
+        choices=("liang", "lin", "nakov", "papineni", "chiang"),
+        default="liang",
+        help="variant of sentence BLEU (default: %(default)s)",
+    )
+    learning.add_argument(
+        "--learning-rate", type=_rate, default=0.0001, metavar="RATE", help="(default: %(default)s)"
+    )
+    learning.add_argument(
+        "--seed", type=_not_negative, default=1, metavar="N", help="for --pairs pro (default: 1)"
+    )
+    learning.add_argument(
+        "--epoch",
+        type=_positive,
+        default=1,
+        metavar="T",
+        help="number of the epoch: recorded, and part of the seed of --pairs pro (default: 1)",
+    )
+    learning.add_argument(
+        "--shard-number",
+        type=_not_negative,
+        default=1,
+        metavar="Z",
+        help="number of the shard: recorded, and part of the seed of --pairs pro (default: 1)",
+    )
+
+
+def train(options: argparse.Namespace) -> None:
+    """Train one shard for one epoch."""
+    from itersel.decode.decoder import Decoder
+    from itersel.grammar.shard import read_shard
+    from itersel.learn.train import TrainSettings, train_shard
+    from itersel.lm.binary import load_model
+    from itersel.weights import read_weights, write_weights
+
+    settings = TrainSettings(
+        features=options.features,
+        k_best=options.k_best,
+        pop_limit=options.pop_limit,
+        loss=options.loss,
+        update=options.update,
+        pairs=options.pairs,
+        bleu=options.bleu,
+        learning_rate=options.learning_rate,
+        seed=options.seed,
+        epoch=options.epoch,
+        shard=options.shard_number,
+    )
+    shard = read_shard(options.shard)
+    if not shard.has_references:
+        raise InputError("has no references to learn from; extract it with --references", options.shard)
+    start = None if options.weights is None else read_weights(options.weights)
+    decoder = Decoder(shard, load_model(options.model), settings.pop_limit, settings.features)
+    result = train_shard(shard, decoder, start, settings)
+    write_weights(options.output, result.weights, _provenance(settings, result))
+
+
+def _provenance(settings: TrainSettings, result: Training) -> dict[str, str | int | float]:
+    """Return attributes of the output: what made it, and what there was to see.
+
+    ``settings`` is equal for all shards and epochs of an experiment.
+    """
+    values = settings.to_dict()
+    epoch, shard = values.pop("epoch"), values.pop("shard")
+    return {
+        "kind": "shard-weights",
+        "version": itersel.__version__,
+        "settings": json.dumps(values, sort_keys=True),
+        "epoch": epoch,
+        "shard": shard,
+        "sentences": result.sentences,
+        "pairs": result.pairs,
+        "updates": result.updates,
+        "mean_bleu": result.mean_bleu,
+    }
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number
+
+
+def _not_negative(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is less than 0")
+    return number
+
+
+def _rate(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
+    return number

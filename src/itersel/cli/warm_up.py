@@ -1,0 +1,69 @@
+"""``itersel warm-up``: compile all kernels into the cache, by running every step on a few sentences."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SOURCE = ["das haus ist klein .", "das kleine haus", "ein haus ist das", "klein ist das haus ."]
+TARGET = ["the house is small .", "the small house", "a house is that", "small is the house ."]
+ALIGNMENT = ["0-0 1-1 2-2 3-3 4-4", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1 2-2 3-3 4-4"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the step."""
+    parser.description = (
+        "Compile all kernels into the cache ($ITERSEL_CACHE, else the user's cache folder), so that jobs "
+        "that start together do not all compile them."
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the steps; kernels are compiled for the types of arrays that files give."""
+    from itersel.jit import cache_folder
+
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        _steps(Path(folder))
+    print(f"kernels are in {cache_folder()} ({time.monotonic() - start:.0f} s)", file=sys.stderr)
+
+
+def _steps(folder: Path) -> None:
+    def path(name: str) -> str:
+        return str(folder / name)
+
+    for name, lines in (("source", SOURCE), ("target", TARGET), ("alignment", ALIGNMENT), ("ids", "0123")):
+        Path(path(name)).write_text("".join(line + "\n" for line in lines))
+    _itersel("lm", "estimate", "--order", "3", "--input", path("target"), "--output", path("arpa"))
+    _itersel("lm", "compile", "--input", path("arpa"), "--output", path("lm"))
+    _itersel("lm", "score", "--model", path("lm"), "--input", path("target"), "--output", path("scores"))
+    corpus = ["--source", path("source"), "--target", path("target")]
+    _itersel("grammar", "index", *corpus, "--alignment", path("alignment"), "--output", path("index"))
+    extract = ["--index", path("index"), "--input", path("source"), "--references", path("target")]
+    _itersel("grammar", "extract", *extract, "--output", path("plain.h5"))
+    _itersel("grammar", "extract", *extract, "--leave-one-out", path("ids"), "--output", path("loo.h5"))
+    model = ["--model", path("lm")]
+    train = ["train", "--shard", path("loo.h5"), *model, "--k-best", "10", "--output", path("shard.h5")]
+    for update in ("sentence", "sequential"):
+        _itersel(*train, "--update", update)
+    Path(path("list")).write_text(path("shard.h5") + "\n")
+    mix = ["mix", "--inputs", path("list"), "--shards", "1", "--epoch", "1", "--algorithm", "itersel"]
+    _itersel(*mix, "--select", "10", "--matrix", path("W.h5"), "--output", path("v.h5"))
+    decode = ["decode", "--shard", path("plain.h5"), *model, "--weights", path("v.h5")]
+    _itersel(*decode, "--k-best", "10", "--output", path("translations"))
+
+
+def _itersel(*arguments: str) -> None:
+    from itersel.cli.main import main
+
+    # warnings about a corpus of four sentences say nothing to anyone
+    with contextlib.redirect_stderr(io.StringIO()) as messages:
+        status = main(arguments)
+    if status:
+        raise RuntimeError(f"itersel {' '.join(arguments)} failed: {messages.getvalue()}")

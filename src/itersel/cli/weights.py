@@ -1,0 +1,92 @@
+"""``itersel weights``: look at weights, and write them as other tools read them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from itersel.files import STANDARD_STREAM
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from itersel.weights import Weights
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the sub-steps show and export."""
+    steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
+    _add_show(steps.add_parser("show", help="the largest weights, and what made them"))
+    _add_export(steps.add_parser("export", help="all weights in cdec's text format"))
+
+
+def _add_show(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Lines of name, tab, weight; before them, after '#', what made the file."
+    parser.add_argument("file", metavar="FILE", help="weights, .h5 or text")
+    parser.add_argument(
+        "--number",
+        type=_not_negative,
+        default=20,
+        metavar="N",
+        help="how many; 0: all (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--by",
+        choices=("magnitude", "value", "name"),
+        default="magnitude",
+        help="largest magnitude first, largest value first, or by name (default: %(default)s)",
+    )
+    parser.set_defaults(run=show)
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Lines of name, tab, weight, by name: what cdec reads as weights."
+    parser.add_argument("file", metavar="FILE", help="weights, .h5 or text")
+    parser.add_argument(
+        "--output", default=STANDARD_STREAM, help="text, .gz by name; - is standard output (default)"
+    )
+    parser.set_defaults(run=export)
+
+
+def show(options: argparse.Namespace) -> None:
+    """Print the first weights of an order."""
+    from itersel.weights import open_hdf5, read_weights
+
+    weights = read_weights(options.file)
+    if options.file.endswith(".h5"):
+        with open_hdf5(options.file) as stream:
+            for name, value in sorted(stream.attrs.items()):
+                print(f"# {name}: {value}")
+    print(f"# weights: {weights.key.shape[0]}")
+    rows = _order(weights, options.by)
+    for row in rows[: options.number or None].tolist():
+        print(f"{weights.name.get(row)}\t{float(weights.value[row])!r}")
+
+
+def export(options: argparse.Namespace) -> None:
+    """Write all weights as text."""
+    from itersel.errors import InputError
+    from itersel.weights import read_weights, write_weights
+
+    if options.output.endswith(".h5"):
+        raise InputError("is not a name for text; choose one that does not end in .h5", options.output)
+    write_weights(options.output, read_weights(options.file))
+
+
+def _order(weights: Weights, by: str) -> NDArray[np.int64]:
+    """Return the rows in an order; equal ones by name."""
+    import numpy as np
+
+    names = np.argsort(np.array(weights.name.to_list(), object), kind="stable")
+    if by == "name":
+        return names
+    value = weights.value[names]
+    return names[np.argsort(-np.abs(value) if by == "magnitude" else -value, kind="stable")]
+
+
+def _not_negative(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is less than 0")
+    return number

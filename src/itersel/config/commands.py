@@ -1,0 +1,136 @@
+"""The options of `itersel` commands that follow from a config, quoted for a shell."""
+
+from __future__ import annotations
+
+import shlex
+
+from itersel.config.values import Config, Experiment
+
+DEFAULT_SELECT = 100_000
+
+# A shard goes on from its own weights; the mean over shards and epochs is only the result.
+ALGORITHMS_WITHOUT_MIXING = ("sgd", "mixsgd")
+
+
+def options(**values: object) -> str:
+    """Return keyword arguments as long options.
+
+    ``k_best=5`` becomes ``--k-best 5``, ``tokenized=True`` becomes ``--tokenized``; what is `None` or
+    `False` is left out.
+    """
+    words: list[str] = []
+    for name, value in values.items():
+        if value is None or value is False:
+            continue
+        words.append("--" + name.replace("_", "-"))
+        words += [] if value is True else [str(value)]
+    return shlex.join(words)
+
+
+def help_options(config: Config) -> str:
+    """Return the options of `itersel corpus libreoffice-help`."""
+    data = config.data
+    languages = options(source_language=data.source_language, target_language=data.target_language)
+    return f"{languages} {options(**{'from': data.folder})}".rstrip()
+
+
+def prepare_options(config: Config, split: str, preparation: str) -> str:
+    """Return the options of `itersel corpus prepare` for a split, or for all of them (``hash``).
+
+    Parameters
+    ----------
+    split
+        train, dev, devtest, test or hash.
+    preparation
+        The file that says how train was prepared; the other splits follow it.
+    """
+    data = config.data
+    if split not in ("train", "hash"):
+        return options(split=split, preparation=preparation, max_held_out=data.max_held_out)
+    return options(
+        split=split,
+        source_language=data.source_language,
+        target_language=data.target_language,
+        max_length=data.max_length,
+        max_ratio=data.max_ratio,
+        max_train=data.max_train,
+        max_held_out=data.max_held_out,
+        modules=",".join(data.modules) or None,
+        tokenized=data.tokenized,
+        split_compounds=data.compound_splitting,
+    )
+
+
+def align_options(config: Config) -> str:
+    """Return the options of `itersel align`."""
+    return options(model=config.align.model, symmetrization=config.align.symmetrization, seed=config.seed)
+
+
+def estimate_options(config: Config, vocabulary: str) -> str:
+    """Return the options of `itersel lm estimate`; `vocabulary` is the text that an open one is from."""
+    model = config.language_model
+    return options(order=model.order, vocabulary=vocabulary if model.open_vocabulary else None)
+
+
+def extract_options(config: Config) -> str:
+    """Return the options of `itersel grammar extract`."""
+    grammar = config.grammar
+    return options(
+        max_span=grammar.max_span,
+        max_symbols=grammar.max_symbols,
+        max_nonterminals=grammar.max_nonterminals,
+        min_gap=grammar.min_gap,
+        max_samples=grammar.max_samples,
+    )
+
+
+def train_options(config: Config, experiment: Experiment) -> str:
+    """Return the options of `itersel train`."""
+    return options(
+        features=experiment.features,
+        k_best=config.decoder.k_best,
+        pop_limit=config.decoder.pop_limit,
+        loss=experiment.loss,
+        update=experiment.update,
+        pairs=experiment.pairs,
+        bleu=experiment.bleu,
+        learning_rate=experiment.learning_rate,
+        seed=config.seed,
+    )
+
+
+def mix_options(experiment: Experiment) -> str:
+    """Return the options of `itersel mix`."""
+    selects = experiment.algorithm == "itersel"
+    by_number = selects and experiment.threshold is None
+    return options(
+        algorithm=experiment.algorithm,
+        shards=experiment.shards,
+        select=(experiment.select or DEFAULT_SELECT) if by_number else None,
+        threshold=experiment.threshold if selects else None,
+        norm=experiment.norm if selects else None,
+    )
+
+
+def decode_options(config: Config, experiment: Experiment) -> str:
+    """Return the options of `itersel decode`."""
+    return options(features=experiment.features, pop_limit=config.decoder.pop_limit)
+
+
+def system_options(config: Config, name: str) -> str:
+    """Return the options of `itersel report choose`."""
+    experiment = config.experiments[name]
+    return options(
+        name=name,
+        algorithm=experiment.algorithm,
+        tune_on=experiment.tune_on,
+        features=experiment.features,
+        shards=experiment.shards,
+        tokenize=config.evaluation.tokenize,
+    )
+
+
+def table_options(config: Config) -> str:
+    """Return the options of `itersel report table`."""
+    evaluation = config.evaluation
+    return options(tokenize=evaluation.tokenize, trials=evaluation.trials, seed=config.seed)

@@ -1,0 +1,203 @@
+"""From a mapping (YAML, JSON, Snakemake's `config`) to a checked `Config`."""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import re
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import Field, fields, is_dataclass
+from typing import Any
+
+from itersel.config.values import NAME_PATTERN, SPLITS, Config, Experiment
+from itersel.errors import InputError
+from itersel.files import read_bytes
+
+TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+
+
+def load_config(path: str | os.PathLike[str]) -> Config:
+    """Read and check a YAML or JSON file.
+
+    Raises
+    ------
+    InputError
+        If the file is not YAML, or its content is not a config; names the file and the key.
+    """
+    import yaml  # type: ignore[import-untyped]
+
+    try:
+        content = yaml.safe_load(read_bytes(path))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or "cannot be read"
+        raise InputError(f"not YAML: {problem}", path, mark.line + 1 if mark else None) from None
+    except UnicodeDecodeError:
+        raise InputError("not valid UTF-8; convert the file with iconv", path) from None
+    try:
+        return read_config(content)
+    except InputError as error:
+        raise InputError(error.message, path) from None
+
+
+def read_config(content: object) -> Config:
+    """Check a mapping and fill in the defaults.
+
+    Raises
+    ------
+    InputError
+        If a key is unknown, or a value of the wrong type, out of bounds, or at odds with another one;
+        the message is one line and names the key.
+    """
+    config: Config = _read_section(Config, {} if content is None else content, "")
+    _check_data(config)
+    _check_experiments(config)
+    return config
+
+
+@functools.cache
+def types_of(kind: type) -> dict[str, Any]:
+    """Return the types of the fields of a dataclass."""
+    return typing.get_type_hints(kind)
+
+
+def split_optional(kind: Any) -> tuple[Any, bool]:
+    """Return a type without `None`, and whether `None` was part of it."""
+    members = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+    rest = [member for member in members if member is not types.NoneType]
+    return rest[0], len(rest) < len(members)
+
+
+def _read_section(kind: Any, content: object, key: str) -> Any:
+    if not isinstance(content, Mapping):
+        raise InputError(f"config {_name(key)} must hold 'key: value' lines, not {_show(content)}")
+    known = {item.name: item for item in fields(kind)}
+    for name in content:
+        if name not in known:
+            raise InputError(
+                f"config has an unknown key '{_join(key, name)}'; known there: {', '.join(known)}"
+            )
+    return kind(
+        **{
+            name: _read_value(known[name], types_of(kind)[name], value, _join(key, name))
+            for name, value in content.items()
+        }
+    )
+
+
+def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
+    kind, optional = split_optional(kind)
+    if value is None and optional:
+        return None
+    if is_dataclass(kind):
+        return _read_section(kind, value, key)
+    if typing.get_origin(kind) is dict:
+        return _read_experiments(value, key)
+    if typing.get_origin(kind) is tuple:
+        if not isinstance(value, list | tuple):
+            raise InputError(f"config key '{key}' must be a list, not {_show(value)}")
+        return tuple(_check_type(str, entry, key) for entry in value)
+    checked = _check_type(kind, value, key)
+    _check_bounds(item.metadata, checked, key)
+    return checked
+
+
+def _read_experiments(value: object, key: str) -> dict[str, Experiment]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"config {_name(key)} must hold 'name: settings', not {_show(value)}")
+    for name in value:
+        if not isinstance(name, str) or not re.fullmatch(NAME_PATTERN, name):
+            raise InputError(
+                f"config key '{_join(key, name)}': the name of an experiment is made of letters, "
+                "digits, '.', '_' and '-'"
+            )
+    return {
+        name: _read_section(Experiment, {} if settings is None else settings, _join(key, name))
+        for name, settings in value.items()
+    }
+
+
+def _check_type(kind: type, value: Any, key: str) -> Any:
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is kind and (not isinstance(value, float) or math.isfinite(value)):
+        return value
+    advice = ""
+    if kind is float and isinstance(value, str) and re.fullmatch(r"[0-9.]+[eE][+-]?[0-9]+", value):
+        advice = f"; YAML takes {value} as text, write {float(value):.15g}"
+    raise InputError(f"config key '{key}' must be {TYPE_NAMES[kind]}, not {_show(value)}{advice}")
+
+
+def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
+    if "choices" in bounds and value not in bounds["choices"]:
+        _reject(key, value, f"one of {', '.join(bounds['choices'])}")
+    if "pattern" in bounds and not re.fullmatch(bounds["pattern"], value):
+        _reject(key, value, f"text of the form {bounds['pattern']}")
+    if "minimum" in bounds and value < bounds["minimum"]:
+        _reject(key, value, f"at least {bounds['minimum']}")
+    if "above" in bounds and value <= bounds["above"]:
+        _reject(key, value, f"above {bounds['above']}")
+    if "maximum" in bounds and value > bounds["maximum"]:
+        _reject(key, value, f"at most {bounds['maximum']}")
+
+
+def _check_data(config: Config) -> None:
+    data = config.data
+    for split in SPLITS:
+        files = getattr(data, split)
+        for side in ("source", "target"):
+            given = getattr(files, side) is not None
+            if data.kind == "files" and not given:
+                raise InputError(f"config key 'data.{split}.{side}' is missing; data.kind: files needs it")
+            if data.kind != "files" and given:
+                raise InputError(f"config key 'data.{split}.{side}' needs data.kind: files")
+        if files.alignment is not None and split != "train":
+            raise InputError(f"config key 'data.{split}.alignment': only train needs an alignment; remove it")
+    if data.train.alignment is not None and (not data.tokenized or data.compound_splitting):
+        raise InputError(
+            "config key 'data.train.alignment' counts the tokens of the files: it needs data.tokenized: true "
+            "and data.compound_splitting: false"
+        )
+    misplaced = ("folder", "modules") if data.kind == "files" else ("tokenized",)
+    for option in misplaced:
+        if getattr(data, option):
+            other = "libreoffice-help" if data.kind == "files" else "files"
+            raise InputError(f"config key 'data.{option}' needs data.kind: {other}")
+
+
+def _check_experiments(config: Config) -> None:
+    if not config.experiments:
+        raise InputError("config key 'experiments' is missing or empty; name at least one experiment")
+    for name, experiment in config.experiments.items():
+        key = f"experiments.{name}"
+        if experiment.algorithm == "sgd" and experiment.shards != 1:
+            raise InputError(f"config key '{key}.shards' is {experiment.shards}, must be 1 with sgd")
+        chosen = experiment.select is not None, experiment.threshold is not None
+        if any(chosen) and experiment.algorithm != "itersel":
+            option = "select" if chosen[0] else "threshold"
+            raise InputError(f"config key '{key}.{option}' needs algorithm: itersel")
+        if all(chosen):
+            raise InputError(f"config key '{key}.threshold' excludes '{key}.select'; remove one of them")
+
+
+def _reject(key: str, value: object, expected: str) -> typing.NoReturn:
+    raise InputError(f"config key '{key}' is {_show(value)}, must be {expected}")
+
+
+def _show(value: object) -> str:
+    """Return a value as it stands in a config, on one line."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    text = " ".join((repr(value) if isinstance(value, str) else str(value)).split())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _join(key: str, name: object) -> str:
+    return f"{key}.{name}" if key else str(name)
+
+
+def _name(key: str) -> str:
+    return f"key '{key}'" if key else "file"

@@ -1,0 +1,277 @@
+"""What can be configured: types, defaults, bounds and explanations. Everything else is made from this.
+
+`reading` checks a config against these classes; `rendering` makes the JSON schema, the documentation and
+config.yaml from them; `commands` makes the command lines of the steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+LANGUAGE_PATTERN = r"[a-z]{2,3}(-[a-z]+)*"
+
+DATA_KINDS = ("libreoffice-help", "files")
+SPLITS = ("train", "dev", "devtest", "test")
+ALIGNMENT_MODELS = ("eflomal", "fast_align", "hmm", "ibm4")
+SYMMETRIZATIONS = (
+    "grow-diag-final-and",
+    "grow-diag-final",
+    "grow-diag",
+    "grow",
+    "intersection",
+    "union",
+    "forward",
+    "reverse",
+)
+ALGORITHMS = ("sgd", "mixsgd", "itermixsgd", "itersel")
+TUNING_SETS = ("dev", "train")
+FEATURE_SETS = ("dense", "all")
+LOSSES = ("perceptron", "margin-perceptron")
+UPDATES = ("sequential", "sentence")
+PAIRS = ("multipartite", "all", "pro")
+SENTENCE_BLEUS = ("liang", "lin", "nakov", "papineni", "chiang")
+NORMS = ("l0", "l1", "l2", "linf")
+TOKENIZATIONS = ("13a", "none")
+
+
+def option(
+    explanation: str,
+    default: Any = None,
+    *,
+    choices: tuple[str, ...] = (),
+    minimum: float | None = None,
+    above: float | None = None,
+    maximum: float | None = None,
+    pattern: str = "",
+) -> Any:
+    """Return a dataclass field that carries its explanation and its bounds.
+
+    Parameters
+    ----------
+    explanation
+        One or two sentences, shown in the documentation and in config.yaml.
+    default
+        The value of a config that does not set it.
+    choices
+        The texts allowed; any where empty.
+    minimum, maximum
+        The least and the greatest number allowed.
+    above
+        A number that the value must exceed.
+    pattern
+        A regular expression that a text must match as a whole.
+    """
+    bounds = {
+        "choices": choices,
+        "minimum": minimum,
+        "above": above,
+        "maximum": maximum,
+        "pattern": pattern,
+    }
+    return field(
+        default=default,
+        metadata={"explanation": explanation, **{k: v for k, v in bounds.items() if v not in (None, (), "")}},
+    )
+
+
+def explain(explanation: str) -> dict[str, str]:
+    """Return the metadata of a dataclass field that holds further options."""
+    return {"explanation": explanation}
+
+
+@dataclass(frozen=True)
+class Split:
+    """The files of one split of `data.kind: files`."""
+
+    source: str | None = option("Source side: UTF-8, one sentence a line, plain or .gz.")
+    target: str | None = option("Target side, line by line the translation of the source side.")
+    task: str | None = option("Task label of each line (module, domain, section); optional.")
+    alignment: str | None = option(
+        "Word alignment of each line in Pharaoh format, source-target; optional, of train only. "
+        "Where it is given, no aligner runs. Needs data.tokenized: true."
+    )
+
+
+@dataclass(frozen=True)
+class Data:
+    """Where the text comes from, and how it is prepared."""
+
+    kind: str = option(
+        "libreoffice-help: the LibreOffice Help in two languages, from Debian's packages; "
+        "files: any parallel text.",
+        "libreoffice-help",
+        choices=DATA_KINDS,
+    )
+    source_language: str = option("Language code of the source side.", "de", pattern=LANGUAGE_PATTERN)
+    target_language: str = option("Language code of the target side.", "en-us", pattern=LANGUAGE_PATTERN)
+    folder: str | None = option(
+        "libreoffice-help: a folder that already holds the unpacked help or the two .deb files; "
+        "null: fetch them."
+    )
+    modules: tuple[str, ...] = option(
+        "libreoffice-help: the modules to use (swriter, scalc, shared, ...); empty: all.", ()
+    )
+    max_train: int | None = option("Use at most this many pairs for training; null: all.", minimum=1)
+    max_held_out: int | None = option(
+        "Use at most this many pairs for each of dev, devtest and test; null: all.", minimum=1
+    )
+    train: Split = field(default_factory=Split, metadata=explain("files: the training corpus."))
+    dev: Split = field(default_factory=Split, metadata=explain("files: the corpus for tuning."))
+    devtest: Split = field(
+        default_factory=Split, metadata=explain("files: the corpus on which the epoch is chosen.")
+    )
+    test: Split = field(
+        default_factory=Split, metadata=explain("files: the corpus that is scored at the end.")
+    )
+    monolingual: str | None = option("Further target text for the language model; optional.")
+    tokenized: bool = option("files: the text is tokenised already; take its tokens as they are.", False)
+    max_length: int = option("Drop training pairs with a side of more words than this.", 80, minimum=1)
+    max_ratio: float = option(
+        "Drop training pairs whose one side is this many times longer than the other.", 9.0, minimum=1
+    )
+    compound_splitting: bool = option("Split compounds of the source side (Koehn & Knight 2003).", False)
+
+
+@dataclass(frozen=True)
+class Align:
+    """Word alignment of the training corpus."""
+
+    model: str = option("Alignment model.", "eflomal", choices=ALIGNMENT_MODELS)
+    symmetrization: str = option(
+        "How the alignments of the two directions become one.",
+        "grow-diag-final-and",
+        choices=SYMMETRIZATIONS,
+    )
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """Language model of the target side."""
+
+    order: int = option("Length of the longest n-grams.", 3, minimum=1, maximum=9)
+    open_vocabulary: bool = option(
+        "Estimate with words outside the target side of the training corpus as `<unk>`; of use with "
+        "data.monolingual.",
+        False,
+    )
+    arpa: str | None = option(
+        "Use this ARPA file (plain or .gz, of order language_model.order) instead of estimating one."
+    )
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """Extraction of the hierarchical rules (Chiang 2007)."""
+
+    max_span: int = option("Longest source span of a rule, in words.", 15, minimum=1, maximum=100)
+    max_symbols: int = option("Most symbols on the source side of a rule.", 5, minimum=1, maximum=15)
+    max_nonterminals: int = option("Most nonterminals in a rule.", 2, minimum=0, maximum=2)
+    min_gap: int = option("Fewest words that a nonterminal covers in extraction.", 1, minimum=1)
+    max_samples: int = option("Occurrences of a source side that are sampled.", 300, minimum=1)
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """Search, in training and in testing."""
+
+    pop_limit: int = option("Cube pruning: items popped for each span.", 200, minimum=1)
+    k_best: int = option("Different translations in a k-best list of training.", 100, minimum=2)
+    jobs: int = option(
+        "Jobs in which devtest and test are each extracted and decoded; changes no result.",
+        1,
+        minimum=1,
+        maximum=1000,
+    )
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores and tests of significance."""
+
+    tokenize: str = option(
+        "sacrebleu's tokenisation: 13a as mteval-v11b does, or none to score the tokens as they are.",
+        "13a",
+        choices=TOKENIZATIONS,
+    )
+    trials: int = option("Shufflings of approximate randomization.", 10000, minimum=1)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One way to learn weights. All experiments share the corpus, the language model and the grammars."""
+
+    algorithm: str = option(
+        "sgd, mixsgd, itermixsgd or itersel: algorithms 1 to 4 of Simianer, Riezler & Dyer (2012).",
+        "itersel",
+        choices=ALGORITHMS,
+    )
+    tune_on: str = option("The corpus that weights are learned from.", "train", choices=TUNING_SETS)
+    features: str = option(
+        "dense: the 12 dense features; all: sparse features as well (rule identity, bigrams, shape).",
+        "all",
+        choices=FEATURE_SETS,
+    )
+    shards: int = option(
+        "Shards Z that the tuning corpus is split into, balanced, after a shuffle; part of the "
+        "algorithm. 1 with sgd.",
+        1,
+        minimum=1,
+        maximum=100_000,
+    )
+    epochs: int = option("Epochs T; the best on devtest is taken.", 10, minimum=1, maximum=1000)
+    loss: str = option(
+        "perceptron: `max(0, -<w,x>)`; margin-perceptron: `max(0, 1-<w,x>)`.", "perceptron", choices=LOSSES
+    )
+    update: str = option(
+        "sequential: each pair sees the weights that the pair before left; sentence: the decoder's "
+        "scores decide for all pairs of a sentence.",
+        "sequential",
+        choices=UPDATES,
+    )
+    pairs: str = option("Which translations of a k-best list are compared.", "multipartite", choices=PAIRS)
+    bleu: str = option("Sentence-level BLEU that ranks a k-best list.", "liang", choices=SENTENCE_BLEUS)
+    learning_rate: float = option("Constant learning rate.", 0.0001, above=0)
+    select: int | None = option(
+        "itersel: features kept after each epoch; null: 100000, where no threshold is given.", minimum=1
+    )
+    threshold: float | None = option(
+        "itersel: keep the features with a norm above this, in place of a fixed number.", minimum=0
+    )
+    norm: str = option("itersel: norm over the shards by which features are kept.", "l2", choices=NORMS)
+
+
+@dataclass(frozen=True)
+class Config:
+    """A run: data, models and experiments."""
+
+    name: str = option("Name of the run; its files are in `<output>/<name>`.", "run", pattern=NAME_PATTERN)
+    output: str = option("Folder of all results.", "results", pattern=r".+")
+    cache: str = option(
+        "Folder of compiled kernels, shared by all jobs and all runs.", "cache", pattern=r".+"
+    )
+    seed: int = option(
+        "Seed of everything random: alignment, sharding, sampling of pairs, significance.",
+        1,
+        minimum=1,
+        maximum=2**31 - 1,
+    )
+    data: Data = field(
+        default_factory=Data, metadata=explain("Where the text comes from, and how it is prepared.")
+    )
+    align: Align = field(default_factory=Align, metadata=explain("Word alignment of the training corpus."))
+    language_model: LanguageModel = field(
+        default_factory=LanguageModel, metadata=explain("Language model of the target side.")
+    )
+    grammar: Grammar = field(
+        default_factory=Grammar, metadata=explain("Extraction of the hierarchical rules (Chiang 2007).")
+    )
+    decoder: Decoder = field(default_factory=Decoder, metadata=explain("Search, in training and in testing."))
+    evaluation: Evaluation = field(
+        default_factory=Evaluation, metadata=explain("Scores and tests of significance.")
+    )
+    experiments: dict[str, Experiment] = field(
+        default_factory=dict,
+        metadata=explain("Experiments by name; the table at the end compares all of them."),
+    )

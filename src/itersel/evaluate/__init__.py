@@ -1,0 +1,1 @@
+"""Corpus BLEU and tests of significance."""

@@ -1,0 +1,93 @@
+"""Corpus BLEU by sacrebleu, with the signature of what was computed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sacrebleu.metrics.bleu import BLEU
+
+from itersel.errors import InputError
+from itersel.files import read_lines
+
+
+class CorpusScore(NamedTuple):
+    """BLEU of one system.
+
+    Attributes
+    ----------
+    bleu
+        0 to 100.
+    precisions
+        Of 1-grams to 4-grams, in per cent.
+    brevity_penalty
+        0 to 1.
+    length, reference_length
+        Words after sacrebleu's tokenisation.
+    """
+
+    bleu: float
+    precisions: tuple[float, ...]
+    brevity_penalty: float
+    length: int
+    reference_length: int
+
+
+def make_bleu(references: Sequence[str], tokenize: str = "13a") -> BLEU:
+    """Return sacrebleu's metric with the settings of mteval-v11b, lowercased.
+
+    Parameters
+    ----------
+    references
+        One a sentence.
+    tokenize
+        ``13a`` as mteval-v11b, or ``none`` for text whose tokens are to be scored as they are.
+    """
+    # force: do not warn that the text looks tokenised; it is.
+    return BLEU(lowercase=True, tokenize=tokenize, smooth_method="none", force=True, references=[references])
+
+
+def score_corpus(metric: BLEU, translations: Sequence[str]) -> CorpusScore:
+    """Return the BLEU of the translations against the references of `metric`."""
+    score = metric.corpus_score(translations, None)
+    return CorpusScore(score.score, tuple(score.precisions), score.bp, score.sys_len, score.ref_len)
+
+
+def signature(metric: BLEU) -> str:
+    """Return what was computed, in sacrebleu's notation; known after the first score."""
+    return str(metric.get_signature().format())
+
+
+def read_references(path: str | os.PathLike[str]) -> list[str]:
+    """Read references, one a line.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
+    references = read_lines(path)
+    if not references:
+        raise InputError("is empty; there is nothing to score against", path)
+    return references
+
+
+def read_translations(
+    path: str | os.PathLike[str], count: int, reference: str | os.PathLike[str]
+) -> list[str]:
+    """Read the translations of one system, one a line.
+
+    Raises
+    ------
+    InputError
+        If they are not `count`, the number of lines of the file `reference`.
+    """
+    lines = read_lines(path)
+    if len(lines) != count:
+        raise InputError(
+            f"has {len(lines)} lines, the reference {os.fspath(reference)} has {count}; "
+            "both must have one line a sentence",
+            path,
+        )
+    return lines

@@ -1,0 +1,1 @@
+"""Learning to rank translations: sentence BLEU, preference pairs, perceptron updates."""

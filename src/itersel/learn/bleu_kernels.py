@@ -1,0 +1,156 @@
+"""N-gram matches of many hypotheses with one reference, and sentence BLEU from the counts.
+
+Shapes: k = hypotheses, h = words of all hypotheses, r = words of the reference, N = `ORDER`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import kernel
+
+ORDER = 4  # N
+LIANG, LIN, NAKOV, PAPINENI, CHIANG = 0, 1, 2, 3, 4
+# A context of counts: N matches, N n-grams of the hypotheses, length of hypotheses, of references.
+CONTEXT_SIZE = 2 * ORDER + 2
+
+WORD_LIMIT = 1 << 31
+
+
+@kernel
+def find_node(key: NDArray[np.int64], parent: int, word: int) -> int:
+    """Return the slot of the node `word` under `parent`, or the free slot where it belongs."""
+    wanted = parent * WORD_LIMIT + word
+    mask: int = key.shape[0] - 1
+    slot = (word + parent * 7919) & mask
+    while key[slot] != wanted and key[slot] != -1:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@kernel
+def add_node(key: NDArray[np.int64], parent: int, word: int) -> int:
+    """Return the slot of the node `word` under `parent`, new or not."""
+    slot = find_node(key, parent, word)
+    key[slot] = parent * WORD_LIMIT + word
+    return slot
+
+
+@kernel
+def ngram_matches(
+    word: NDArray[np.int32], word_offset: NDArray[np.int64], reference: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Return the clipped matches, int64 (k, N): each n-gram counts at most as often as in the reference.
+
+    The n-grams of the reference are a trie in a hash table: a node is its slot, its key the slot of its
+    parent and its word, so that equal keys are equal n-grams.
+    """
+    count = word_offset.shape[0] - 1
+    reference_length = reference.shape[0]
+    capacity = 64
+    while capacity < 2 * ORDER * reference_length:
+        capacity *= 2
+    root = capacity
+    key = np.full(capacity, -1, np.int64)
+    available = np.zeros(capacity, np.int64)
+    for begin in range(reference_length):
+        node = root
+        for position in range(begin, min(begin + ORDER, reference_length)):
+            node = add_node(key, node, int(reference[position]))
+            available[node] += 1
+    matches = np.zeros((count, ORDER), np.int64)
+    left = np.empty(capacity, np.int64)
+    for hypothesis in range(count):
+        left[:] = available
+        end = word_offset[hypothesis + 1]
+        for begin in range(word_offset[hypothesis], end):
+            node = root
+            for n in range(min(ORDER, end - begin)):
+                node = find_node(key, node, int(word[begin + n]))
+                if key[node] == -1:
+                    break
+                if left[node] > 0:
+                    left[node] -= 1
+                    matches[hypothesis, n] += 1
+    return matches
+
+
+@kernel
+def brevity_penalty(hypothesis_length: float, reference_length: float) -> float:
+    """Return BP(h, r) for h > 0."""
+    if hypothesis_length > reference_length:
+        return 1.0
+    return math.exp(1.0 - reference_length / hypothesis_length)
+
+
+@kernel
+def mean_precision(
+    matches: NDArray[np.float64], ngrams: NDArray[np.float64], order: int, added: float
+) -> float:
+    """Return the geometric mean of the precisions up to `order`; `added` counts as match from n = 2 on."""
+    total = 0.0
+    for n in range(order):
+        smoothing = added if n > 0 else 0.0
+        if matches[n] + smoothing == 0.0:
+            return 0.0
+        total += math.log((matches[n] + smoothing) / (ngrams[n] + smoothing))
+    return math.exp(total / order)
+
+
+@kernel
+def score_counts(
+    variant: int,
+    matches: NDArray[np.float64],
+    ngrams: NDArray[np.float64],
+    hypothesis_length: float,
+    reference_length: float,
+    order: int,
+) -> float:
+    """Return sentence BLEU of one hypothesis; `order` is M, the largest order that counts."""
+    if hypothesis_length == 0.0 or order == 0:
+        return 0.0
+    if variant == LIANG:
+        total = 0.0
+        for n in range(1, order + 1):
+            total += mean_precision(matches, ngrams, n, 0.0) / 2.0 ** (ORDER - n + 1)
+        return brevity_penalty(hypothesis_length, reference_length) * total
+    if variant == LIN:
+        return brevity_penalty(hypothesis_length, reference_length) * mean_precision(
+            matches, ngrams, order, 1.0
+        )
+    if variant == NAKOV:
+        return brevity_penalty(hypothesis_length, reference_length + 1.0) * mean_precision(
+            matches, ngrams, order, 1.0
+        )
+    return brevity_penalty(hypothesis_length, reference_length) * mean_precision(matches, ngrams, order, 0.0)
+
+
+@kernel
+def score_hypotheses(
+    variant: int,
+    matches: NDArray[np.int64],
+    word_offset: NDArray[np.int64],
+    reference_length: int,
+    context: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return sentence BLEU, float64 (k), with `context` (zeros, but for `CHIANG`) added to the counts."""
+    count = matches.shape[0]
+    scores = np.empty(count)
+    total_matches, total_ngrams = np.empty(ORDER), np.empty(ORDER)
+    for hypothesis in range(count):
+        length = word_offset[hypothesis + 1] - word_offset[hypothesis]
+        for n in range(ORDER):
+            total_matches[n] = context[n] + matches[hypothesis, n]
+            total_ngrams[n] = context[ORDER + n] + max(0, length - n)
+        scores[hypothesis] = score_counts(
+            variant,
+            total_matches,
+            total_ngrams,
+            context[2 * ORDER] + length,
+            context[2 * ORDER + 1] + reference_length,
+            min(ORDER, reference_length),
+        )
+    return scores

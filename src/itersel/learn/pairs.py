@@ -1,0 +1,79 @@
+"""Which translation should have been ranked above which: three ways to form preference pairs.
+
+Every function takes the sentence BLEU of the k translations, float64 (k) in the order of the k-best list,
+and returns the pairs as int64 (pairs, 2): numbers of the better and of the worse translation. Pairs of
+equal BLEU are never formed. Their order matters to sequential updates: it is that of the better, then of
+the worse translation, by BLEU descending, ties by the order of the k-best list; of PRO, the widest first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.learn.pair_kernels import pairs_across_levels
+
+STRATEGIES = ("multipartite", "all", "pro")
+
+# Hopkins & May 2011, section 4: Gamma, the threshold of alpha, Xi
+PRO_DRAWN = 5000
+PRO_THRESHOLD = 0.05
+PRO_KEPT = 50
+
+
+def multipartite_pairs(bleu: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Pair the best tenth with all others, and the rest with the worst tenth [S12, section 3].
+
+    A tenth is rounded (half up), and at least 1.
+    """
+    count = bleu.shape[0]
+    tenth = max(1, (count + 5) // 10)
+    level = np.ones(count, np.int64)
+    level[count - tenth :] = 2
+    level[:tenth] = 0
+    return _pairs(bleu, level)
+
+
+def all_pairs(bleu: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Pair every translation with every worse one."""
+    return _pairs(bleu, np.arange(bleu.shape[0]))
+
+
+def pro_pairs(bleu: NDArray[np.float64], seed: tuple[int, ...]) -> NDArray[np.int64]:
+    """Draw 5000 pairs, keep those at least 0.05 BLEU apart, and of these the 50 widest.
+
+    Parameters
+    ----------
+    bleu
+        float64 (k).
+    seed
+        Not negative; for example seed, epoch, shard and sentence, so that what is drawn does not
+        depend on the order in which sentences are worked on.
+
+    Notes
+    -----
+    Drawn with replacement (Hopkins & May 2011, figure 4): a pair may come up twice. Equally wide ones
+    stay in the order in which they were drawn.
+    """
+    # The raw bits of a generator never change between versions of numpy, its derived distributions may.
+    raw = np.random.PCG64(list(seed)).random_raw(2 * PRO_DRAWN) >> np.uint64(32)
+    drawn = ((raw * np.uint64(bleu.shape[0])) >> np.uint64(32)).astype(np.int64).reshape(-1, 2)
+    difference = bleu[drawn[:, 0]] - bleu[drawn[:, 1]]
+    width = np.abs(difference)
+    kept = np.flatnonzero(width >= PRO_THRESHOLD)
+    kept = kept[np.argsort(-width[kept], kind="stable")[:PRO_KEPT]]
+    return np.where(difference[kept, None] > 0, drawn[kept], drawn[kept, ::-1])
+
+
+def make_pairs(strategy: str, bleu: NDArray[np.float64], seed: tuple[int, ...]) -> NDArray[np.int64]:
+    """Form pairs by one of `STRATEGIES`; only ``pro`` uses the seed."""
+    if strategy == "multipartite":
+        return multipartite_pairs(bleu)
+    if strategy == "all":
+        return all_pairs(bleu)
+    return pro_pairs(bleu, seed)
+
+
+def _pairs(bleu: NDArray[np.float64], level: NDArray[np.int64]) -> NDArray[np.int64]:
+    order = np.argsort(-bleu, kind="stable")
+    return order[pairs_across_levels(bleu[order], level)]

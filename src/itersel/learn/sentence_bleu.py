@@ -1,0 +1,73 @@
+"""BLEU of single sentences: five ways to keep it from being zero most of the time."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.learn.bleu_kernels import (
+    CHIANG,
+    CONTEXT_SIZE,
+    LIANG,
+    LIN,
+    NAKOV,
+    ORDER,
+    PAPINENI,
+    ngram_matches,
+    score_hypotheses,
+)
+
+VARIANTS = {"liang": LIANG, "lin": LIN, "nakov": NAKOV, "papineni": PAPINENI, "chiang": CHIANG}
+CONTEXT_DECAY = 0.9
+
+
+class SentenceBleu:
+    """Sentence BLEU with N = 4, M = min(N, r); 0 for an empty hypothesis or an empty reference.
+
+    Parameters
+    ----------
+    variant
+        ``liang``: BP * sum over n <= M of B_n / 2^(N-n+1), B_n the geometric mean of the first n
+        precisions (Liang et al. 2006, section 4; at most 15/16). ``lin``: BP * geometric mean of
+        (c_n+1)/(s_n+1), nothing added for n = 1 (Lin & Och 2004). ``nakov``: the same with BP(h, r+1)
+        (Nakov et al. 2012). ``papineni``: no smoothing (Papineni et al. 2002). ``chiang``: BLEU of the
+        sum of the counts, lengths included, and a context of earlier one-best counts, decayed by 0.9 a
+        sentence (Chiang et al. 2008, section 2); their factor of source lengths, equal for all
+        translations of a sentence, is left out.
+
+    Notes
+    -----
+    ``chiang`` has a state: make one object for an epoch of a shard, and score its sentences in order.
+    """
+
+    def __init__(self, variant: str = "liang") -> None:
+        self.variant = VARIANTS[variant]
+        self._context = np.zeros(CONTEXT_SIZE)
+
+    def score(
+        self, word: NDArray[np.int32], word_offset: NDArray[np.int64], reference: NDArray[np.int32]
+    ) -> NDArray[np.float64]:
+        """Score the k hypotheses of one sentence.
+
+        Parameters
+        ----------
+        word, word_offset
+            int32 words of all hypotheses, int64 (k + 1); the first one is the best of the model.
+        reference
+            int32 (r).
+
+        Returns
+        -------
+        float64 (k), between 0 and 1.
+        """
+        matches = ngram_matches(word, word_offset, reference)
+        length = reference.shape[0]
+        scores = score_hypotheses(self.variant, matches, word_offset, length, self._context)
+        if self.variant == CHIANG:
+            self._extend_context(matches[0], int(word_offset[1] - word_offset[0]), length)
+        return scores
+
+    def _extend_context(self, matches: NDArray[np.int64], length: int, reference_length: int) -> None:
+        ngrams = np.maximum(0, length - np.arange(ORDER))
+        self._context += np.concatenate((matches, ngrams, (length, reference_length)))
+        self._context *= CONTEXT_DECAY

@@ -1,0 +1,205 @@
+"""The update of one sentence: margins of its pairs, and what they add to the weights.
+
+Margins and updates depend on differences between translations alone, and translations of one k-best list
+share most of their features. So each feature is shifted by a constant: by its value in the first
+translation that has it, where most translations have it. What is left is few numbers.
+
+Shapes: k = translations, C = dense features, F = sparse features of the shard, L = sparse features of the
+k-best list, e = entries of its sparse rows, E = entries after the shift, p = pairs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import kernel
+
+
+class Columns(NamedTuple):
+    """Features of a k-best list by feature, shifted.
+
+    Attributes
+    ----------
+    dense
+        float64 (k, C).
+    feature
+        int32 (L): rows of the feature table, in the order in which they turn up.
+    offset
+        int64 (L + 1): column l of the sparse matrix is ``row[offset[l]:offset[l + 1]]``, ascending, and
+        ``value`` of the same.
+    row, value
+        int32 (E), float64 (E), not 0.
+    """
+
+    dense: NDArray[np.float64]
+    feature: NDArray[np.int32]
+    offset: NDArray[np.int64]
+    row: NDArray[np.int32]
+    value: NDArray[np.float64]
+
+
+class Vector(NamedTuple):
+    """Weights in training: value = start + learning rate * total.
+
+    The total of all updates is kept apart, because it is a whole number for counts of rules: updates that
+    cancel leave exactly the weight of the start, not a rounding error that would count as a feature.
+    """
+
+    start: NDArray[np.float64]
+    total: NDArray[np.float64]
+    value: NDArray[np.float64]
+
+
+@kernel
+def transpose_rows(
+    feature: NDArray[np.int32],
+    value: NDArray[np.float64],
+    offset: NDArray[np.int64],
+    column_of: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """Turn sparse rows (`offset` of k + 1 elements) into columns: `feature`, `offset`, `row`, `value`.
+
+    `column_of`, int32 (F), is scratch space: -1 everywhere, before and after.
+    """
+    size = feature.shape[0]
+    column, seen = np.empty(size, np.int32), np.empty(size, np.int32)
+    column_offset = np.zeros(size + 2, np.int64)
+    columns = 0
+    for entry in range(size):
+        name = feature[entry]
+        if column_of[name] == -1:
+            column_of[name] = columns
+            seen[columns] = name
+            columns += 1
+        column[entry] = column_of[name]
+        # two places on: column l begins at [l + 1] until its entries move that to its end
+        column_offset[column[entry] + 2] += 1
+    for position in range(columns):
+        column_of[seen[position]] = -1
+        column_offset[position + 2] += column_offset[position + 1]
+    row, column_value = np.empty(size, np.int32), np.empty(size)
+    for translation in range(offset.shape[0] - 1):
+        for entry in range(offset[translation], offset[translation + 1]):
+            place = column_offset[column[entry] + 1]
+            row[place], column_value[place] = translation, value[entry]
+            column_offset[column[entry] + 1] = place + 1
+    return seen[:columns].copy(), column_offset[: columns + 1].copy(), row, column_value
+
+
+@kernel
+def make_columns(
+    dense: NDArray[np.float64],
+    feature: NDArray[np.int32],
+    value: NDArray[np.float64],
+    offset: NDArray[np.int64],
+    column_of: NDArray[np.int32],
+) -> Columns:
+    """Return the shifted columns of a k-best list; for the arguments see `transpose_rows`."""
+    count = dense.shape[0]
+    names, begins, row, entry_value = transpose_rows(feature, value, offset, column_of)
+    # A shifted feature may have an entry in every translation: less than twice as many as before.
+    kept_row, kept_value = np.empty(2 * feature.shape[0], np.int32), np.empty(2 * feature.shape[0])
+    kept_offset = np.zeros(names.shape[0] + 1, np.int64)
+    kept = 0
+    for column in range(names.shape[0]):
+        begin, end = begins[column], begins[column + 1]
+        shift = entry_value[begin] if 2 * (end - begin) > count else 0.0
+        entry = begin
+        for translation in range(count):
+            difference = -shift
+            if entry < end and row[entry] == translation:
+                difference += entry_value[entry]
+                entry += 1
+            elif shift == 0.0:
+                continue
+            if difference != 0.0:
+                kept_row[kept], kept_value[kept] = translation, difference
+                kept += 1
+        kept_offset[column + 1] = kept
+    return Columns(dense - dense[0], names, kept_offset, kept_row[:kept].copy(), kept_value[:kept].copy())
+
+
+@kernel
+def gram_matrix(columns: Columns) -> NDArray[np.float64]:
+    """Return the inner products of all translations' shifted features, float64 (k, k).
+
+    Not by a matrix product of BLAS: its order of summation depends on processor and threads.
+    """
+    dense, offset = columns.dense, columns.offset
+    row, value = columns.row, columns.value
+    count = dense.shape[0]
+    gram = np.zeros((count, count))
+    for i in range(count):
+        for j in range(i + 1):
+            total = 0.0
+            for c in range(dense.shape[1]):
+                total += dense[i, c] * dense[j, c]
+            gram[i, j] = total
+    for column in range(offset.shape[0] - 1):
+        begin = offset[column]
+        for a in range(begin, offset[column + 1]):
+            for b in range(begin, a + 1):
+                gram[row[a], row[b]] += value[a] * value[b]
+    for i in range(count):
+        for j in range(i):
+            gram[j, i] = gram[i, j]
+    return gram
+
+
+@kernel
+def violated_pairs(
+    score: NDArray[np.float64],
+    pairs: NDArray[np.int64],
+    gram: NDArray[np.float64],
+    rate: float,
+    margin: float,
+    sequential: bool,
+) -> tuple[NDArray[np.float64], int]:
+    """Return how often each translation won minus how often it lost an update, float64 (k), and updates.
+
+    A pair (p, 2) is an update if its better translation leads by less than `margin`, or by nothing at all.
+    With `sequential`, `score` (k) follows the weights: an update by a pair changes the score of translation
+    t by rate * (gram[t, better] - gram[t, worse]); without, `gram` is not looked at.
+    """
+    count = score.shape[0]
+    coefficient, shift = np.zeros(count), np.zeros(count)
+    updates = 0
+    for pair in range(pairs.shape[0]):
+        better, worse = pairs[pair, 0], pairs[pair, 1]
+        lead = score[better] - score[worse] + rate * (shift[better] - shift[worse])
+        if lead > 0.0 and lead >= margin:
+            continue
+        updates += 1
+        coefficient[better] += 1.0
+        coefficient[worse] -= 1.0
+        if sequential:
+            for t in range(count):
+                shift[t] += gram[better, t] - gram[worse, t]
+    return coefficient, updates
+
+
+@kernel
+def add_update(
+    columns: Columns,
+    coefficient: NDArray[np.float64],
+    rate: float,
+    dense: Vector,
+    sparse: Vector,
+) -> None:
+    """Add rate * sum over translations of coefficient * features to the weights, in place."""
+    for c in range(columns.dense.shape[1]):
+        total = 0.0
+        for t in range(coefficient.shape[0]):
+            total += coefficient[t] * columns.dense[t, c]
+        dense.total[c] += total
+        dense.value[c] = dense.start[c] + rate * dense.total[c]
+    for column in range(columns.feature.shape[0]):
+        total = 0.0
+        for entry in range(columns.offset[column], columns.offset[column + 1]):
+            total += coefficient[columns.row[entry]] * columns.value[entry]
+        feature = columns.feature[column]
+        sparse.total[feature] += total
+        sparse.value[feature] = sparse.start[feature] + rate * sparse.total[feature]

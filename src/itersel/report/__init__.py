@@ -1,0 +1,1 @@
+"""Choice of the epoch, and tables of systems and corpora."""

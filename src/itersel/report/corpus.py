@@ -1,0 +1,105 @@
+"""The table of the corpora: sentences, words and rules (table 1 of Simianer, Riezler & Dyer 2012)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from itersel.corpus.statistics import Statistics, read_statistics
+from itersel.errors import InputError
+from itersel.files import read_bytes
+from itersel.grammar.shard import GRAMMAR_RULE
+from itersel.report.layout import aligned, tab_separated
+from itersel.weights import open_hdf5
+
+COLUMNS = ("split", "sentences", "source words", "target words", "dropped pairs", "rules", "rules a sentence")
+
+
+@dataclass(frozen=True)
+class Split:
+    """The size of one split.
+
+    Attributes
+    ----------
+    name
+        train, dev, devtest or test.
+    statistics
+        Of its preparation: see `itersel.corpus.statistics.describe`.
+    rules
+        Of the grammars of all sentences, without glue and pass-through rules; a rule counts once for
+        every sentence that has it. `None` where no grammars were needed.
+    """
+
+    name: str
+    statistics: Statistics
+    rules: int | None
+
+    def cells(self) -> list[str]:
+        """Return the row as text, in the order of `COLUMNS`."""
+        sentences = self.statistics["sentences"]
+        words = [self.statistics[side]["tokens"] for side in ("source", "target")]
+        numbers = [sentences, *words, sum(self.statistics["dropped"].values())]
+        rules = ["-", "-"]
+        if self.rules is not None:
+            rules = [str(self.rules), f"{self.rules / max(sentences, 1):.0f}"]
+        return [self.name, *map(str, numbers), *rules]
+
+
+def count_rules(shards: Iterable[str]) -> int:
+    """Return the number of rules in the grammars of all sentences of some shards."""
+    total = 0
+    for path in shards:
+        with open_hdf5(path) as stream:
+            try:
+                kind, rules = stream["rule_kind"][:], stream["grammar_rule"][:]
+            except (KeyError, OSError) as error:
+                raise InputError(f"damaged, or not a shard ({error}); make it anew", path) from None
+        total += int(np.count_nonzero(kind[rules] == GRAMMAR_RULE))
+    return total
+
+
+def read_rules(path: str | os.PathLike[str]) -> int:
+    """Read a count that ``itersel report rules`` wrote."""
+    try:
+        return int(json.loads(read_bytes(path))["rules"])
+    except (ValueError, KeyError, TypeError):
+        raise InputError("is not a count of rules; make it with 'itersel report rules'", path) from None
+
+
+def describe_splits(
+    preparation: Sequence[str | os.PathLike[str]], rules: Mapping[str, str | os.PathLike[str]]
+) -> list[Split]:
+    """Join the statistics of ``itersel corpus prepare`` with the counts of ``itersel report rules``.
+
+    Raises
+    ------
+    InputError
+        If a file is of another kind, or there are rules of a split that was not prepared.
+    """
+    statistics = read_statistics(preparation)
+    unknown = set(rules) - set(statistics)
+    if unknown:
+        raise InputError(f"no statistics of {', '.join(sorted(unknown))}; name its file in --preparation")
+    counts = {name: read_rules(path) for name, path in rules.items()}
+    return [Split(name, split, counts.get(name)) for name, split in statistics.items()]
+
+
+def text_table(splits: Sequence[Split]) -> list[str]:
+    """Return the table for people."""
+    return aligned(COLUMNS, [split.cells() for split in splits], left=(0,))
+
+
+def tsv_table(splits: Sequence[Split]) -> list[str]:
+    """Return the table for spreadsheets."""
+    names = [column.replace(" ", "_") for column in COLUMNS]
+    return tab_separated(names, [split.cells() for split in splits])
+
+
+def json_table(splits: Sequence[Split]) -> list[str]:
+    """Return the table for programs, with the reasons for which pairs were dropped."""
+    document = {split.name: {**split.statistics, "rules": split.rules} for split in splits}
+    return [json.dumps(document, indent=2, ensure_ascii=False)]

@@ -1,0 +1,95 @@
+"""A trained system: what it is, and how it did on devtest after each epoch."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from itersel.errors import InputError
+from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
+from itersel.files import atomic_path, read_bytes, write_lines
+from itersel.weights import read_weights
+
+
+@dataclass(frozen=True)
+class System:
+    """An experiment at its best epoch.
+
+    Attributes
+    ----------
+    name, algorithm, tune_on, features, shards
+        As in the config.
+    epoch
+        The best on devtest, from 1; of equal ones the earliest.
+    devtest_bleu
+        After each epoch.
+    signature
+        sacrebleu's signature of these scores.
+    active_features
+        Features whose weight is not zero at that epoch.
+    """
+
+    name: str
+    algorithm: str
+    tune_on: str
+    features: str
+    shards: int
+    epoch: int
+    devtest_bleu: tuple[float, ...]
+    signature: str
+    active_features: int
+
+
+def choose_epoch(bleu: Sequence[float]) -> int:
+    """Return the epoch (from 1) of the highest score, the earliest of equal ones."""
+    return max(range(len(bleu)), key=lambda epoch: (bleu[epoch], -epoch)) + 1
+
+
+def score_epochs(
+    reference: str | os.PathLike[str], translations: Sequence[str], tokenize: str
+) -> tuple[tuple[float, ...], str]:
+    """Return BLEU of the translations of each epoch, and sacrebleu's signature."""
+    references = read_references(reference)
+    metric = make_bleu(references, tokenize)
+    bleu = tuple(
+        score_corpus(metric, read_translations(path, len(references), reference)).bleu
+        for path in translations
+    )
+    return bleu, signature(metric)
+
+
+def keep_weights(weights: str, output: str) -> int:
+    """Copy the weights of an epoch to be those of the system; returns the number of nonzero ones."""
+    active = int(np.count_nonzero(read_weights(weights).value))
+    with atomic_path(output) as temporary:
+        shutil.copyfile(weights, temporary)
+    return active
+
+
+def write_system(path: str | os.PathLike[str], system: System) -> None:
+    """Write the description of a system as JSON."""
+    write_lines(path, [json.dumps(asdict(system), indent=2, ensure_ascii=False)])
+
+
+def read_system(path: str | os.PathLike[str]) -> System:
+    """Read what `write_system` wrote.
+
+    Raises
+    ------
+    InputError
+        If the file is something else.
+    """
+    try:
+        content: dict[str, Any] = json.loads(read_bytes(path))
+        content["devtest_bleu"] = tuple(content["devtest_bleu"])
+        return System(**{item.name: content[item.name] for item in fields(System)})
+    except (ValueError, KeyError, TypeError):
+        raise InputError(
+            "is not the description of a system; make it with 'itersel report choose'", path
+        ) from None

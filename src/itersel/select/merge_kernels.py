@@ -1,0 +1,272 @@
+"""Merge the sorted weights of many shards into columns, a range of keys at a time.
+
+Keys are hashes, uniform over their range: the leading bits of a key say where in the order it belongs. So
+the keys of a small range are put into a hash table whose slots ascend with the key; what is out of order
+after that is out by a few places.
+
+Shapes: Z = shards, n = entries of a range (of all shards), m = columns (distinct keys) of a range.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import kernel
+
+L0, L1, L2, LINF = 0, 1, 2, 3
+FINE, NOT_FINITE, COLLISION, DAMAGED = 0, 1, 2, 3
+
+# Entries merged at a time: their table (4 slots an entry), names and columns stay in the L2 cache.
+BLOCK = 1 << 14
+
+
+class Entries(NamedTuple):
+    """Weights of all shards in a range of keys.
+
+    Attributes
+    ----------
+    begin
+        int64 (Z + 1): shard z has the entries ``begin[z]:begin[z + 1]``, by ascending key.
+    key, value
+        uint64 (n), float64 (n).
+    name, name_offset
+        uint8, int64 (n + 1): the names.
+    """
+
+    begin: NDArray[np.int64]
+    key: NDArray[np.uint64]
+    value: NDArray[np.float64]
+    name: NDArray[np.uint8]
+    name_offset: NDArray[np.int64]
+
+
+class Columns(NamedTuple):
+    """Columns of the matrix, by ascending key.
+
+    Attributes
+    ----------
+    key, first
+        uint64 (m), int64 (m): key of each column, and one of its entries.
+    offset, shard, value
+        int64 (m + 1), int32, float64: column c holds ``value[offset[c]:offset[c + 1]]``, none of them 0,
+        of these shards, ascending.
+    """
+
+    key: NDArray[np.uint64]
+    first: NDArray[np.int64]
+    offset: NDArray[np.int64]
+    shard: NDArray[np.int32]
+    value: NDArray[np.float64]
+
+
+class Status(NamedTuple):
+    """Whether entries could be merged.
+
+    Attributes
+    ----------
+    kind
+        `FINE`; `NOT_FINITE`: the value of `entry`; `COLLISION`: `entry` and `other` have one key, but two
+        names; `DAMAGED`: the name of `entry` has no place.
+    entry, other
+        Numbers of entries.
+    """
+
+    kind: int
+    entry: int
+    other: int
+
+
+@kernel
+def same_name(entries: Entries, a: int, b: int) -> bool:
+    """Tell whether two entries have the same name."""
+    name, offset = entries.name, entries.name_offset
+    left, right = name[offset[a] : offset[a + 1]], name[offset[b] : offset[b + 1]]
+    if left.shape[0] != right.shape[0]:
+        return False
+    # No way out of the loop: so it becomes a few vector instructions, three times as fast.
+    difference = np.uint8(0)
+    for position in range(left.shape[0]):
+        difference |= left[position] ^ right[position]
+    return bool(difference == 0)
+
+
+@kernel
+def find_columns(
+    entries: Entries,
+    begin: NDArray[np.int64],
+    end: NDArray[np.int64],
+    low: np.uint64,
+    slots: NDArray[np.int32],
+    shift: np.uint64,
+    column: NDArray[np.int32],
+    first: NDArray[np.int64],
+    size: NDArray[np.int64],
+) -> tuple[int, Status]:
+    """Give numbers to the distinct keys of the entries ``begin[z]:end[z]``, as they turn up.
+
+    Writes the `column` of each entry in turn (-1: its value is 0), and of each column its `first` entry and
+    its `size`; `slots` of `make_slots` gets the columns. Returns the number of columns.
+    """
+    key, value, offset = entries.key, entries.value, entries.name_offset
+    count, turn = 0, 0
+    for z in range(begin.shape[0]):
+        for entry in range(begin[z], end[z]):
+            if not np.isfinite(value[entry]):
+                return count, Status(NOT_FINITE, entry, entry)
+            if offset[entry + 1] < offset[entry]:
+                return count, Status(DAMAGED, entry, entry)
+            column[turn] = -1
+            if value[entry] != 0.0:
+                slot = np.int64((key[entry] - low) >> shift)
+                while slots[slot] != -1 and key[first[slots[slot]]] != key[entry]:
+                    slot += 1
+                if slots[slot] == -1:
+                    slots[slot], first[count], size[count] = count, entry, 0
+                    count += 1
+                elif not same_name(entries, first[slots[slot]], entry):
+                    return count, Status(COLLISION, entry, first[slots[slot]])
+                column[turn] = slots[slot]
+                size[slots[slot]] += 1
+            turn += 1
+    return count, Status(FINE, 0, 0)
+
+
+@kernel
+def sort_columns(
+    slots: NDArray[np.int32], key: NDArray[np.uint64], first: NDArray[np.int64], order: NDArray[np.int32]
+) -> None:
+    """Write the columns into `order` (m), by ascending key."""
+    found = 0
+    for slot in range(slots.shape[0]):
+        column = slots[slot]
+        if column == -1:
+            continue
+        place = found
+        while place > 0 and key[first[order[place - 1]]] > key[first[column]]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = column
+        found += 1
+
+
+@kernel
+def make_slots(count: int, width: np.uint64) -> tuple[NDArray[np.int32], np.uint64]:
+    """Return a free table for `count` keys from 0 to `width`, and by how much to shift a key to its slot."""
+    homes = 2  # at least: shifting 64 bits by 64 is undefined
+    while homes < 4 * count:
+        homes *= 2
+    shift = np.uint64(0)
+    while width >> shift >= np.uint64(homes):
+        shift += np.uint64(1)
+    # Probing does not wrap around, so that slots stay in the order of the keys.
+    return np.full(homes + count, -1, np.int32), shift
+
+
+@kernel
+def place_entries(
+    entries: Entries,
+    begin: NDArray[np.int64],
+    end: NDArray[np.int64],
+    column: NDArray[np.int32],
+    place: NDArray[np.int64],
+    columns: Columns,
+) -> None:
+    """Copy entries to the `place` of their `column`, which moves on."""
+    turn = 0
+    for z in range(begin.shape[0]):
+        for entry in range(begin[z], end[z]):
+            if column[turn] != -1:
+                target = place[column[turn]]
+                place[column[turn]] = target + 1
+                columns.shard[target], columns.value[target] = z, entries.value[entry]
+            turn += 1
+
+
+@kernel
+def merge_entries(entries: Entries, low: np.uint64, high: np.uint64, columns: Columns) -> tuple[int, Status]:
+    """Merge the entries of a range of keys, `low` to `high` inclusive, block by block.
+
+    Writes `columns`, arrays of at least as many elements as there are entries (`offset`: one more); returns
+    how many columns there are.
+    """
+    shards, total = entries.begin.shape[0] - 1, entries.key.shape[0]
+    blocks = total // BLOCK + 1
+    width = (high - low) // np.uint64(blocks)
+    begin, end = entries.begin[:-1].copy(), np.empty(shards, np.int64)
+    merged, last = 0, low
+    columns.offset[0] = 0
+    for block in range(blocks):
+        block_low = low if block == 0 else last + np.uint64(1)
+        last = high if block == blocks - 1 else block_low + width
+        count = 0
+        for z in range(shards):
+            end[z] = begin[z]
+            while end[z] < entries.begin[z + 1] and entries.key[end[z]] <= last:
+                end[z] += 1
+            count += end[z] - begin[z]
+        slots, shift = make_slots(count, last - block_low)
+        column, first, size = np.empty(count, np.int32), np.empty(count, np.int64), np.empty(count, np.int64)
+        found, status = find_columns(entries, begin, end, block_low, slots, shift, column, first, size)
+        if status.kind != FINE:
+            return 0, status
+        order, place = np.empty(found, np.int32), np.empty(found, np.int64)
+        sort_columns(slots, entries.key, first, order)
+        for rank in range(found):
+            columns.first[merged] = first[order[rank]]
+            columns.key[merged] = entries.key[first[order[rank]]]
+            place[order[rank]] = columns.offset[merged]
+            columns.offset[merged + 1] = columns.offset[merged] + size[order[rank]]
+            merged += 1
+        place_entries(entries, begin, end, column, place, columns)
+        begin[:] = end
+    return merged, Status(FINE, 0, 0)
+
+
+@kernel
+def column_norms(offset: NDArray[np.int64], value: NDArray[np.float64], norm: int) -> NDArray[np.float64]:
+    """Return the norm of every column, float64 (m)."""
+    result = np.zeros(offset.shape[0] - 1)
+    for c in range(result.shape[0]):
+        for entry in range(offset[c], offset[c + 1]):
+            magnitude = abs(value[entry])
+            if norm == L0:
+                result[c] += 1.0
+            elif norm == L1:
+                result[c] += magnitude
+            elif norm == L2:
+                result[c] += magnitude * magnitude
+            else:
+                result[c] = max(result[c], magnitude)
+        if norm == L2:
+            result[c] = np.sqrt(result[c])
+    return result
+
+
+@kernel
+def column_sums(offset: NDArray[np.int64], value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of every column in the order of the shards, float64 (m)."""
+    result = np.zeros(offset.shape[0] - 1)
+    for c in range(result.shape[0]):
+        for entry in range(offset[c], offset[c + 1]):
+            result[c] += value[entry]
+    return result
+
+
+@kernel
+def copy_names(
+    name: NDArray[np.uint8], offset: NDArray[np.int64], rows: NDArray[np.int64]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the strings at `rows` of a table, as a table: uint8, int64 (rows + 1)."""
+    result_offset = np.zeros(rows.shape[0] + 1, np.int64)
+    for i in range(rows.shape[0]):
+        result_offset[i + 1] = result_offset[i] + offset[rows[i] + 1] - offset[rows[i]]
+    result = np.empty(result_offset[-1], np.uint8)
+    for i in range(rows.shape[0]):
+        source = name[offset[rows[i]] : offset[rows[i] + 1]]
+        target = result[result_offset[i] : result_offset[i + 1]]
+        for position in range(source.shape[0]):
+            target[position] = source[position]
+    return result, result_offset

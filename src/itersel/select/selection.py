@@ -1,0 +1,151 @@
+"""Which columns of the shard weights stay: joint feature selection [S12, section 3]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.select.merge_kernels import (
+    L0,
+    L1,
+    L2,
+    LINF,
+    Columns,
+    Entries,
+    column_norms,
+    column_sums,
+    copy_names,
+)
+from itersel.strings import StringTable, concatenate
+from itersel.weights import Weights
+
+NORMS = {"l0": L0, "l1": L1, "l2": L2, "linf": LINF}
+
+
+class Features(NamedTuple):
+    """Columns of the matrix, by ascending key, without their entries.
+
+    Attributes
+    ----------
+    key, name
+        uint64 (m), and the names.
+    norm, mean
+        float64 (m): over all shards, those without the feature included.
+    """
+
+    key: NDArray[np.uint64]
+    name: StringTable
+    norm: NDArray[np.float64]
+    mean: NDArray[np.float64]
+
+    def take(self, rows: NDArray[np.int64]) -> Features:
+        """Return the features at `rows`."""
+        return Features(self.key[rows], take_names(self.name, rows), self.norm[rows], self.mean[rows])
+
+
+class Selection(Protocol):
+    """Sees all features once, by ascending key, and keeps the selected ones."""
+
+    def add(self, features: Features) -> None:
+        """Look at some more features."""
+
+    def result(self) -> Features:
+        """Return the selected features, by ascending key."""
+
+    def contains(self, key: NDArray[np.uint64], norm: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Tell which features are selected, after all have been seen."""
+
+
+class AboveThreshold:
+    """Select features of a norm above a threshold; minus infinity selects all."""
+
+    def __init__(self, threshold: float) -> None:
+        self._threshold = threshold
+        self._kept: list[Features] = []
+
+    def add(self, features: Features) -> None:
+        """Look at some more features."""
+        self._kept.append(features.take(np.flatnonzero(features.norm > self._threshold)))
+
+    def result(self) -> Features:
+        """Return the selected features, by ascending key."""
+        self._kept = [_join(self._kept)]
+        return self._kept[0]
+
+    def contains(self, key: NDArray[np.uint64], norm: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Tell which features are selected."""
+        return norm > self._threshold
+
+
+class Largest:
+    """Select the K features of the largest norm; equal norms by ascending key.
+
+    Keeps no more than about 2 K features at a time.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._kept: list[Features] = []
+        self._size = 0
+        # The worst that is selected. Whatever comes later has a larger key.
+        self._last_norm, self._last_key = -np.inf, np.uint64(2**64 - 1)
+
+    def add(self, features: Features) -> None:
+        """Look at some more features."""
+        rows = np.flatnonzero(features.norm > self._last_norm)
+        if rows.shape[0] > self._number:
+            norm = features.norm[rows]
+            rows = rows[norm >= np.partition(norm, -self._number)[-self._number]]
+        self._kept.append(features.take(rows))
+        self._size += rows.shape[0]
+        if self._size > 2 * self._number:
+            self._prune()
+
+    def _prune(self) -> None:
+        features = _join(self._kept)
+        if features.key.shape[0] >= self._number:
+            best = np.argsort(-features.norm, kind="stable")[: self._number]
+            last = best[-1]
+            self._last_norm, self._last_key = features.norm[last], features.key[last]
+            features = features.take(np.sort(best))
+        self._kept, self._size = [features], features.key.shape[0]
+
+    def result(self) -> Features:
+        """Return the selected features, by ascending key."""
+        self._prune()
+        return self._kept[0]
+
+    def contains(self, key: NDArray[np.uint64], norm: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Tell which features are selected, after `result`."""
+        selected: NDArray[np.bool_] = (norm == self._last_norm) & (key <= self._last_key)
+        return selected | (norm > self._last_norm)
+
+
+def summarise(entries: Entries, columns: Columns, shards: int, norm: str) -> Features:
+    """Return names, norms and means of columns."""
+    names = StringTable(*copy_names(entries.name, entries.name_offset, columns.first))
+    norms = column_norms(columns.offset, columns.value, NORMS[norm])
+    return Features(columns.key, names, norms, column_sums(columns.offset, columns.value) / shards)
+
+
+def take_names(table: StringTable, rows: NDArray[np.int64]) -> StringTable:
+    """Return the strings at `rows`; faster than `StringTable.take` where there are millions."""
+    return StringTable(*copy_names(table.data, table.offset, rows))
+
+
+def nonzero_means(features: Features) -> Weights:
+    """Return the features whose mean is not 0 as weights."""
+    rows = np.flatnonzero(features.mean)
+    return Weights(features.key[rows], features.mean[rows], take_names(features.name, rows))
+
+
+def _join(parts: Sequence[Features]) -> Features:
+    return Features(
+        np.concatenate([part.key for part in parts]),
+        concatenate([part.name for part in parts]),
+        np.concatenate([part.norm for part in parts]),
+        np.concatenate([part.mean for part in parts]),
+    )

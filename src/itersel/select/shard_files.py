@@ -1,0 +1,173 @@
+"""Weights files of many shards, read a range of keys at a time.
+
+HDF5 stores an array that is neither chunked nor compressed as plain bytes. Where these are is asked of HDF5
+once a file; after that they are read directly: opening thousands of HDF5 files again and again would take
+longer than reading them, and keeping them open more file descriptors than a process has.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.errors import InputError
+from itersel.progress import progress
+from itersel.select.merge_kernels import Entries
+from itersel.weights import open_hdf5
+
+# Entries read at a time: 4 million of them, with all that is made of them, take about 500 MB.
+RANGE_ENTRIES = 1 << 22
+
+DATASETS: dict[str, np.dtype[Any]] = {
+    "features/key": np.dtype("<u8"),
+    "v": np.dtype("<f8"),
+    "features/name_offset": np.dtype("<i8"),
+    "features/name": np.dtype("u1"),
+}
+DAMAGED = "damaged or not written by 'itersel train'; make it anew"
+
+
+class ShardFile(NamedTuple):
+    """Where the arrays of a weights file are (positions in bytes of `DATASETS`), and how long they are."""
+
+    path: str
+    settings: str
+    weights: int
+    name_length: int
+    key: int
+    value: int
+    name_offset: int
+    name: int
+
+
+def open_shard(path: str) -> ShardFile:
+    """Find the arrays of a weights file.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, truncated, or not a weights file of `itersel train`.
+    """
+    with open_hdf5(path) as stream:
+        try:
+            count, length = stream["v"].shape[0], stream["features/name"].shape[0]
+            sizes = {"features/key": count, "v": count, "features/name_offset": count + 1}
+            position = [
+                _position(stream[name], dtype, sizes.get(name, length)) for name, dtype in DATASETS.items()
+            ]
+            settings = str(stream.attrs.get("settings", ""))
+        except (KeyError, OSError, AttributeError, IndexError):
+            position = [-1]
+    if min(position) < 0:
+        raise InputError(DAMAGED, path)
+    return ShardFile(path, settings, count, length, *position)
+
+
+def _position(dataset: h5py.Dataset, dtype: np.dtype[Any], size: int) -> int:
+    """Return where in the file an array begins, -1 if it is not as expected."""
+    if dataset.dtype != dtype or dataset.shape != (size,):
+        return -1
+    position = dataset.id.get_offset()
+    if position is None:
+        return 0 if size == 0 else -1
+    return int(position)
+
+
+class KeyRange(NamedTuple):
+    """The entries of all shards with keys from `low` to `high`, inclusive."""
+
+    low: np.uint64
+    high: np.uint64
+    entries: Entries
+
+
+class ShardReader:
+    """Reads the entries of all shards in ranges of keys, ascending.
+
+    Parameters
+    ----------
+    shards
+        Files of weights.
+    range_entries
+        How many entries to read at a time, about.
+
+    Raises
+    ------
+    InputError
+        If the arrays of a file are not those of a weights file.
+    """
+
+    def __init__(self, shards: Sequence[ShardFile], range_entries: int = RANGE_ENTRIES) -> None:
+        self._shards = shards
+        self._ranges = max(1, sum(shard.weights for shard in shards) // range_entries)
+        # equal parts of the 64 bits: keys are hashes
+        self._low = np.array([i * 2**64 // self._ranges for i in range(self._ranges)], np.uint64)
+        self._row = np.empty((len(shards), self._ranges + 1), np.int64)
+        for z, shard in enumerate(shards):
+            self._row[z] = _range_rows(shard, self._low)
+        # Used again for every range: fresh memory from the operating system takes as long as all the rest.
+        self.largest_range = int(np.diff(self._row).sum(axis=0).max())
+        self._key, self._value = np.empty(self.largest_range, np.uint64), np.empty(self.largest_range)
+        self._offset = np.zeros(self.largest_range + 1, np.int64)
+        self._name = np.empty(0, np.uint8)
+
+    def read(self) -> Iterator[KeyRange]:
+        """Yield range after range; each takes the memory of the one before."""
+        for i in progress(range(self._ranges), "mix"):
+            last = i == self._ranges - 1
+            high = np.uint64(2**64 - 1) if last else self._low[i + 1] - np.uint64(1)
+            yield KeyRange(self._low[i], high, self._read_entries(self._row[:, i], self._row[:, i + 1]))
+
+    def _read_entries(self, begin: NDArray[np.int64], end: NDArray[np.int64]) -> Entries:
+        """Read the rows ``begin[z]:end[z]`` of every shard."""
+        place = np.concatenate(([0], np.cumsum(end - begin)))
+        self._offset[0] = names = 0
+        for z in np.flatnonzero(end > begin).tolist():
+            shard, first, rows = self._shards[z], int(begin[z]), slice(place[z], place[z + 1])
+            with open(shard.path, "rb", buffering=0) as stream:
+                _read(stream, self._key[rows], shard.key + 8 * first, shard.path)
+                _read(stream, self._value[rows], shard.value + 8 * first, shard.path)
+                # One more than there are names: the end of the last one, where those of the next shard begin.
+                ends = self._offset[place[z] : place[z + 1] + 1]
+                _read(stream, ends, shard.name_offset + 8 * first, shard.path)
+                name_first, name_end = int(ends[0]), int(ends[-1])
+                if not 0 <= name_first <= name_end <= shard.name_length:
+                    raise InputError(DAMAGED, shard.path)
+                name = self._name_space(names, name_end - name_first)
+                _read(stream, name, shard.name + name_first, shard.path)
+            ends += names - name_first
+            names += name.shape[0]
+        total = place[-1]
+        return Entries(
+            place, self._key[:total], self._value[:total], self._name[:names], self._offset[: total + 1]
+        )
+
+    def _name_space(self, begin: int, size: int) -> NDArray[np.uint8]:
+        """Return space for `size` bytes of names after the first `begin` ones."""
+        if begin + size > self._name.shape[0]:
+            larger = np.empty(2 * (begin + size), np.uint8)
+            larger[:begin] = self._name[:begin]
+            self._name = larger
+        return self._name[begin : begin + size]
+
+
+def _range_rows(shard: ShardFile, low: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return in which row of a shard each range begins, and the number of rows."""
+    key = np.empty(shard.weights, np.uint64)
+    with open(shard.path, "rb", buffering=0) as stream:
+        _read(stream, key, shard.key, shard.path)
+    if not (key[1:] > key[:-1]).all():
+        raise InputError(DAMAGED, shard.path)
+    return np.append(np.searchsorted(key, low), shard.weights)
+
+
+def _read(stream: io.FileIO, array: NDArray[Any], position: int, path: str) -> None:
+    """Fill an array with the bytes at `position`."""
+    stream.seek(position)
+    if array.nbytes and stream.readinto(array.data) != array.nbytes:
+        raise InputError(DAMAGED, path)

@@ -1,0 +1,259 @@
+"""Grammar extraction in plain Python, from the definition: Chiang 2007, section 3.
+
+Every rule of every sentence pair is made, by subtracting initial phrases from initial phrases; grammars
+are then looked up in the list. Nothing is indexed, so corpora have to be tiny.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+Words = tuple[str, ...]
+Span = tuple[int, int]
+# a word, or -1 or -2: the first or the second nonterminal of the source side
+Symbol = str | int
+Rule = tuple[tuple[Symbol, ...], tuple[Symbol, ...]]
+Alignment = tuple[tuple[int, int], ...]
+# the runs of words of a source side, and where they begin in a sentence
+Blocks = tuple[Words, ...]
+Starts = tuple[int, ...]
+
+INFINITE_COST = 99.0
+
+
+class SentencePair(NamedTuple):
+    """Words of both sides, and links (source position, target position)."""
+
+    source: Words
+    target: Words
+    links: frozenset[tuple[int, int]]
+
+
+class Settings(NamedTuple):
+    """As `itersel.grammar.extract.ExtractionSettings`."""
+
+    max_span: int
+    max_symbols: int
+    max_nonterminals: int
+    min_gap: int
+    max_samples: int
+
+
+class Entry(NamedTuple):
+    """A rule in a grammar: its dense features in the order of GRAMMAR_FEATURES, and its alignment."""
+
+    features: tuple[float, ...]
+    alignment: Alignment
+
+
+class Occurrence(NamedTuple):
+    """Where the words of a source side are in the corpus."""
+
+    sentence: int
+    starts: Starts
+
+
+def is_initial_phrase(pair: SentencePair, source: Span, target: Span) -> bool:
+    """Return whether two spans are an initial phrase pair, and a tight one.
+
+    There is a link, no link leaves the box, and the words at its four edges are aligned (of initial
+    phrase pairs with the same links only the smallest is kept).
+    """
+    inside = [(i, j) for i, j in pair.links if source[0] <= i < source[1] and target[0] <= j < target[1]]
+    leaving = [(i, j) for i, j in pair.links if (source[0] <= i < source[1]) != (target[0] <= j < target[1])]
+    rows, columns = {i for i, _ in inside}, {j for _, j in inside}
+    edges = {source[0], source[1] - 1} <= rows and {target[0], target[1] - 1} <= columns
+    return bool(inside) and not leaving and edges
+
+
+def initial_phrases(pair: SentencePair, max_span: int) -> list[tuple[Span, Span]]:
+    """Return all initial phrase pairs of at most `max_span` words on either side."""
+
+    def spans(length: int) -> list[Span]:
+        return [(i, j) for i in range(length) for j in range(i + 1, min(length, i + max_span) + 1)]
+
+    return [
+        (source, target)
+        for source in spans(len(pair.source))
+        for target in spans(len(pair.target))
+        if is_initial_phrase(pair, source, target)
+    ]
+
+
+def write_side(words: Words, span: Span, gaps: Sequence[Span]) -> tuple[list[Symbol], dict[int, int]]:
+    """Return one side of a rule, gaps replaced by -1, -2, and the places of its words there."""
+    symbols: list[Symbol] = []
+    places = {}
+    position = span[0]
+    while position < span[1]:
+        gap = [number for number, (begin, _) in enumerate(gaps) if begin == position]
+        if gap:
+            symbols.append(-1 - gap[0])
+            position = gaps[gap[0]][1]
+        else:
+            places[position] = len(symbols)
+            symbols.append(words[position])
+            position += 1
+    return symbols, places
+
+
+def split_blocks(symbols: Sequence[Symbol], start: int, gap_lengths: Sequence[int]) -> tuple[Blocks, Starts]:
+    """Return the runs of words of a source side that begins at `start`, and where they begin."""
+    blocks, starts, position, gaps = [], [], start, list(gap_lengths)
+    for is_gap, run in itertools.groupby(symbols, key=lambda symbol: isinstance(symbol, int)):
+        if is_gap:
+            position += gaps.pop(0)
+        else:
+            blocks.append(tuple(run))
+            starts.append(position)
+            position += len(blocks[-1])
+    return tuple(blocks), tuple(starts)
+
+
+def rules_of(pair: SentencePair, settings: Settings) -> Iterator[tuple[Blocks, Starts, Rule, Alignment]]:
+    """Make every rule of a sentence pair in every way."""
+    phrases = initial_phrases(pair, settings.max_span)
+    for source, target in phrases:
+        parts = [
+            (inner, outer)
+            for inner, outer in phrases
+            if source[0] <= inner[0] and inner[1] <= source[1] and inner[1] - inner[0] >= settings.min_gap
+        ]
+        for count in range(settings.max_nonterminals + 1):
+            for chosen in itertools.combinations(sorted(parts), count):
+                source_gaps, target_gaps = [gap for gap, _ in chosen], [gap for _, gap in chosen]
+                # nonterminals are not adjacent on the source side
+                if any(first[1] >= second[0] for first, second in itertools.pairwise(source_gaps)):
+                    continue
+                symbols, places = write_side(pair.source, source, source_gaps)
+                target_symbols, target_places = write_side(pair.target, target, target_gaps)
+                alignment = sorted(
+                    (places[i], target_places[j]) for i, j in pair.links if i in places and j in target_places
+                )
+                if len(symbols) <= settings.max_symbols and alignment:
+                    blocks, starts = split_blocks(
+                        symbols, source[0], [end - begin for begin, end in source_gaps]
+                    )
+                    yield blocks, starts, (tuple(symbols), tuple(target_symbols)), tuple(alignment)
+
+
+def matches(words: Words, blocks: Blocks, settings: Settings) -> Iterator[Starts]:
+    """Return where the blocks are in a sentence, with gaps of at least `min_gap` between them."""
+    places = [[i for i in range(len(words)) if words[i : i + len(block)] == block] for block in blocks]
+    for starts in itertools.product(*places):
+        ends = [start + len(block) for start, block in zip(starts, blocks, strict=True)]
+        gaps = [begin - end for end, begin in zip(ends[:-1], starts[1:], strict=True)]
+        if all(gap >= settings.min_gap for gap in gaps) and ends[-1] - starts[0] <= settings.max_span:
+            yield starts
+
+
+def patterns_of(words: Words, settings: Settings) -> set[Blocks]:
+    """Return the runs of words that source sides of rules for a sentence can have."""
+    found = set()
+    runs = [(i, j) for i in range(len(words)) for j in range(i + 1, len(words) + 1)]
+    for count in range(1, settings.max_nonterminals + 2):
+        for chosen in itertools.combinations(runs, count):
+            gaps = [second[0] - first[1] for first, second in itertools.pairwise(chosen)]
+            symbols = sum(j - i for i, j in chosen) + len(gaps)
+            if (
+                all(gap >= settings.min_gap for gap in gaps)
+                and symbols <= settings.max_symbols
+                and chosen[-1][1] - chosen[0][0] <= settings.max_span
+            ):
+                found.add(tuple(words[i:j] for i, j in chosen))
+    return found
+
+
+class Extractor:
+    """The rules of a corpus, by the occurrences that give them."""
+
+    def __init__(self, corpus: Sequence[SentencePair], settings: Settings) -> None:
+        self.corpus, self.settings = corpus, settings
+        # (blocks, occurrence): {(rule, alignment)}
+        self.rules: dict[tuple[Blocks, Occurrence], set[tuple[Rule, Alignment]]] = defaultdict(set)
+        for number, pair in enumerate(corpus):
+            for blocks, starts, rule, alignment in rules_of(pair, settings):
+                self.rules[blocks, Occurrence(number, starts)].add((rule, alignment))
+        self.links = link_counts(corpus)
+
+    def suffix(self, occurrence: Occurrence) -> list[int]:
+        """Return the text from an occurrence on: words by first appearance, 0 at the ends of sentences."""
+        numbers: dict[str, int] = {}
+        for pair in self.corpus:
+            for word in pair.source:
+                numbers.setdefault(word, len(numbers) + 1)
+        rest = [self.corpus[occurrence.sentence].source[occurrence.starts[0] :]]
+        rest += [pair.source for pair in self.corpus[occurrence.sentence + 1 :]]
+        return [number for words in rest for number in [*(numbers[word] for word in words), 0]]
+
+    def sample(self, blocks: Blocks) -> list[Occurrence]:
+        """Return evenly spaced occurrences: in suffix order, those with gaps in the order of the corpus."""
+        found = [
+            Occurrence(number, starts)
+            for number, pair in enumerate(self.corpus)
+            for starts in sorted(matches(pair.source, blocks, self.settings))
+        ]
+        if len(blocks) == 1:
+            found.sort(key=self.suffix)
+        most = self.settings.max_samples
+        if len(found) <= most:
+            return found
+        return [found[math.floor(k * len(found) / most + 0.5)] for k in range(most)]
+
+    def grammar(self, words: Words, own: int | None = None) -> dict[Rule, Entry]:
+        """Return the grammar of a sentence; `own`: it is that sentence of the corpus, which is left out."""
+        entries = {}
+        for blocks in patterns_of(words, self.settings):
+            sample = self.sample(blocks)
+            others = [occurrence for occurrence in sample if occurrence.sentence != own]
+            found = [{rule for rule, _ in self.rules[blocks, occurrence]} for occurrence in others]
+            count = Counter(rule for rules in found for rule in rules)
+            source_count = Counter(source for rules in found for source in {rule[0] for rule in rules})
+            votes: dict[Rule, Counter[Alignment]] = defaultdict(Counter)
+            for occurrence in sample:
+                for rule, alignment in self.rules[blocks, occurrence]:
+                    votes[rule][alignment] += 1
+            for rule in count:
+                features = self.features(rule, len(others), count[rule], source_count[rule[0]])
+                best = min(votes[rule], key=lambda alignment: (-votes[rule][alignment], alignment))
+                entries[rule] = Entry(features, best)
+        return entries
+
+    def features(self, rule: Rule, samples: int, count: int, source_count: int) -> tuple[float, ...]:
+        """Return the dense features of a rule (design, section 5)."""
+        source = [symbol for symbol in rule[0] if isinstance(symbol, str)]
+        target = [symbol for symbol in rule[1] if isinstance(symbol, str)]
+        return (
+            -math.log10(count / samples),
+            math.log10(1 + samples),
+            math.log10(1 + count),
+            sum(self.cost(f, target, "source") for f in source),
+            sum(self.cost(e, source, "target") for e in target),
+            float(source_count == 1),
+            float(count == 1),
+        )
+
+    def cost(self, word: str, others: Sequence[str], side: str) -> float:
+        """Return -log10 of the largest p(word | other), NULL being one of the others."""
+        best = 0.0
+        for other in [*others, None]:
+            key = (word, other) if side == "source" else (other, word)
+            given = 1 if side == "source" else 0
+            total = sum(n for link, n in self.links.items() if link[given] == other)
+            best = max(best, self.links[key] / total if total else 0.0)
+        return -math.log10(best) if best else INFINITE_COST
+
+
+def link_counts(corpus: Sequence[SentencePair]) -> Counter[tuple[str | None, str | None]]:
+    """Count linked words; None stands for NULL, to which unaligned words are linked."""
+    count: Counter[tuple[str | None, str | None]] = Counter()
+    for pair in corpus:
+        count.update((pair.source[i], pair.target[j]) for i, j in pair.links)
+        sources, targets = {i for i, _ in pair.links}, {j for _, j in pair.links}
+        count.update((f, None) for i, f in enumerate(pair.source) if i not in sources)
+        count.update((None, e) for j, e in enumerate(pair.target) if j not in targets)
+    return count

@@ -1,0 +1,272 @@
+"""The config: one source for reading, schema, documentation and the commented file."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib
+import json
+import shlex
+
+import jsonschema
+import pytest
+import yaml
+
+from itersel.cli.main import main
+from itersel.config import Config, Experiment, commands, load_config, read_config, values
+from itersel.config.reading import types_of
+from itersel.config.rendering import commented_yaml, documentation, json_schema, schema_text
+from itersel.errors import InputError
+
+FILES = {split: {"source": "s", "target": "t"} for split in ("train", "dev", "devtest", "test")}
+
+
+def experiment(**settings):
+    return {"experiments": {"a": settings}}
+
+
+GOOD = [
+    experiment(),
+    experiment(algorithm="sgd", tune_on="dev", features="dense", epochs=1, learning_rate=1),
+    experiment(select=None, threshold=0),
+    {**experiment(), "data": {"kind": "files", **FILES, "monolingual": "m"}},
+    {**experiment(), "data": {"modules": ["swriter"], "max_ratio": 1}, "seed": 1},
+    {"experiments": {"a-b.c_1": {"norm": "linf"}, "d": {"threshold": 0.5}}},
+]
+
+# What a schema can say: config, and what the message must hold.
+BAD = [
+    ({**experiment(), "sed": 1}, "unknown key 'sed'"),
+    (experiment(epoch=3), "unknown key 'experiments.a.epoch'"),
+    (experiment(epochs=0), "'experiments.a.epochs' is 0, must be at least 1"),
+    (experiment(epochs=1.5), "'experiments.a.epochs' must be a whole number, not 1.5"),
+    (experiment(epochs=True), "'experiments.a.epochs' must be a whole number, not true"),
+    (experiment(epochs="3"), "'experiments.a.epochs' must be a whole number, not '3'"),
+    (experiment(learning_rate=0), "'experiments.a.learning_rate' is 0.0, must be above 0"),
+    (experiment(learning_rate="1e-4"), "YAML takes 1e-4 as text, write 0.0001"),
+    (experiment(shards=100_001), "must be at most 100000"),
+    (experiment(norm="l3"), "'experiments.a.norm' is 'l3', must be one of l0, l1, l2, linf"),
+    (experiment(norm=None), "'experiments.a.norm' must be text, not null"),
+    (experiment(threshold=-1), "'experiments.a.threshold' is -1.0, must be at least 0"),
+    ({"experiments": {"a/b": {}}}, "'experiments.a/b'"),
+    ({"experiments": {}}, "'experiments' is missing or empty"),
+    ({"experiments": []}, "'experiments' must hold"),
+    ({}, "'experiments' is missing or empty"),
+    ({**experiment(), "data": []}, "'data' must hold"),
+    ({**experiment(), "data": {"modules": "swriter"}}, "'data.modules' must be a list"),
+    ({**experiment(), "data": {"modules": [1]}}, "'data.modules' must be text, not 1"),
+    ({**experiment(), "data": {"train": {"sauce": "x"}}}, "unknown key 'data.train.sauce'"),
+    ({**experiment(), "name": "../x"}, "'name' is '../x', must be"),
+    ({**experiment(), "decoder": {"k_best": 1}}, "'decoder.k_best' is 1, must be at least 2"),
+    ({**experiment(), "language_model": {"order": 10}}, "'language_model.order' is 10"),
+    ([1], "config file must hold"),
+]
+
+# What only all keys together show.
+INCONSISTENT = [
+    (experiment(algorithm="sgd", shards=2), "'experiments.a.shards' is 2, must be 1 with sgd"),
+    (experiment(algorithm="mixsgd", select=5), "'experiments.a.select' needs algorithm: itersel"),
+    (experiment(algorithm="itermixsgd", threshold=1), "'experiments.a.threshold' needs"),
+    (experiment(select=5, threshold=0.1), "excludes 'experiments.a.select'"),
+    ({**experiment(), "data": {"kind": "files"}}, "'data.train.source' is missing"),
+    ({**experiment(), "data": {"test": {"target": "x"}}}, "'data.test.target' needs data.kind: files"),
+    ({**experiment(), "data": {"kind": "files", **FILES, "folder": "x"}}, "'data.folder' needs"),
+    (
+        {**experiment(), "data": {"kind": "files", **FILES, "train": {**FILES["train"], "alignment": "x"}}},
+        "needs data.tokenized: true",
+    ),
+    (
+        {**experiment(), "data": {"kind": "files", **FILES, "dev": {**FILES["dev"], "alignment": "x"}}},
+        "'data.dev.alignment': only train",
+    ),
+    ({**experiment(), "data": {"tokenized": True}}, "'data.tokenized' needs data.kind: files"),
+]
+
+
+@pytest.mark.parametrize("content", GOOD)
+def test_good(content):
+    read_config(content)
+    jsonschema.validate(content, json_schema())
+
+
+@pytest.mark.parametrize(("content", "message"), BAD + INCONSISTENT)
+def test_bad(content, message):
+    with pytest.raises(InputError) as error:
+        read_config(content)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("content", [content for content, _ in BAD])
+def test_schema_rejects_the_same(content):
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(content, json_schema())
+
+
+def test_values_are_taken():
+    config = read_config({"experiments": {"a": {"learning_rate": 1, "select": 7}}, "seed": 5})
+    assert (config.seed, config.data.max_length) == (5, 80)
+    assert config.experiments == {"a": Experiment(learning_rate=1.0, select=7)}
+    assert isinstance(config.experiments["a"].learning_rate, float)
+
+
+def test_defaults_are_within_their_bounds():
+    def all_defaults(kind):
+        return {
+            item.name: list(item.default) if isinstance(item.default, tuple) else item.default
+            for item in dataclasses.fields(kind)
+            if item.default is not dataclasses.MISSING
+        }
+
+    content = all_defaults(Config) | {"experiments": {"a": all_defaults(Experiment)}}
+    for item in dataclasses.fields(Config):
+        kind = types_of(Config)[item.name]
+        if dataclasses.is_dataclass(kind):
+            content[item.name] = all_defaults(kind)
+    assert read_config(content) == read_config(experiment())
+
+
+def test_generated_files_are_up_to_date(root):
+    for path, text in (
+        ("workflow/schemas/config.schema.json", schema_text()),
+        ("docs/config.md", documentation()),
+    ):
+        assert (root / path).read_text() == text, f"make {path} anew with `make generated`"
+    text = commented_yaml(load_config(root / "config.yaml"))
+    assert (root / "config.yaml").read_text() == text, "make config.yaml anew with `make generated`"
+
+
+def test_configs_of_the_project(root):
+    paths = [root / "config.yaml", *(root / "experiments").glob("*.yaml")]
+    assert len(paths) >= 3
+    for path in paths:
+        jsonschema.validate(yaml.safe_load(path.read_text()), json_schema())
+        config = load_config(path)
+        assert yaml.safe_load(commented_yaml(config))["name"] == config.name
+
+
+def test_commented_yaml_keeps_all_values():
+    content = {
+        "name": "x",
+        "data": {"kind": "files", **FILES, "compound_splitting": True},
+        "experiments": {"a": {"learning_rate": 1e-7}, "yes": {"threshold": 0.25}, "c": {"algorithm": "sgd"}},
+    }
+    config = read_config(content)
+    assert read_config(yaml.safe_load(commented_yaml(config))) == config
+
+
+def test_documentation_names_every_key():
+    text = documentation()
+    for kind in (Config, Experiment):
+        for item in dataclasses.fields(kind):
+            if item.default is not dataclasses.MISSING:
+                assert f"| `{item.name}` |" in text
+    assert "## `data.train`" in text
+
+
+CONFIG = read_config({"experiments": {"a": {"threshold": 0.5}, "b": {}, "c": {"algorithm": "mixsgd"}}})
+SYSTEM = ["--weights", "x", "--translations", "x", "--output-weights", "x", "--reference", "x"]
+TABLE = ["--reference", "x", "--systems", "x", "--translations", "x"]
+PREPARED = read_config(
+    {
+        **experiment(),
+        "data": {"max_train": 5, "max_held_out": 2, "modules": ["a", "b"], "compound_splitting": True},
+    }
+)
+COMMANDS = [
+    *(
+        (
+            "corpus",
+            ["prepare", "--source", "x", "--target", "x"],
+            commands.prepare_options(config, split, "x"),
+        )
+        for config in (CONFIG, PREPARED)
+        for split in ("hash", "train", "dev", "test")
+    ),
+    ("align", ["--source", "x", "--target", "x"], commands.align_options(CONFIG)),
+    ("corpus", ["libreoffice-help"], commands.help_options(CONFIG)),
+    ("lm", ["estimate", "--input", "x"], commands.estimate_options(CONFIG, "x")),
+    ("grammar", ["extract", "--index", "x", "--input", "x"], commands.extract_options(CONFIG)),
+    ("train", ["--shard", "x", "--model", "x"], commands.train_options(CONFIG, Experiment())),
+    (
+        "decode",
+        ["--shard", "x", "--model", "x", "--weights", "x"],
+        commands.decode_options(CONFIG, Experiment()),
+    ),
+    ("report", ["choose", *SYSTEM], commands.system_options(CONFIG, "a")),
+    ("report", ["table", *TABLE], commands.table_options(CONFIG)),
+    *(
+        ("mix", ["--inputs", "x", "--epoch", "1"], commands.mix_options(CONFIG.experiments[name]))
+        for name in CONFIG.experiments
+    ),
+]
+
+
+@pytest.mark.parametrize(("step", "required", "options"), COMMANDS)
+def test_commands_know_the_options(step, required, options):
+    parser = argparse.ArgumentParser()
+    importlib.import_module(f"itersel.cli.{step}").add_arguments(parser)
+    parser.parse_args([*required, *shlex.split(options), "--output", "x"])
+
+
+@pytest.mark.parametrize(
+    ("step", "option", "choices"),
+    [
+        ("align", "model", values.ALIGNMENT_MODELS),
+        ("align", "symmetrization", values.SYMMETRIZATIONS),
+        ("train", "loss", values.LOSSES),
+        ("train", "update", values.UPDATES),
+        ("train", "pairs", values.PAIRS),
+        ("train", "bleu", values.SENTENCE_BLEUS),
+        ("train", "features", values.FEATURE_SETS),
+        ("mix", "algorithm", values.ALGORITHMS),
+        ("mix", "norm", values.NORMS),
+        ("bleu", "tokenize", values.TOKENIZATIONS),
+    ],
+)
+def test_choices_are_those_of_the_steps(step, option, choices):
+    parser = argparse.ArgumentParser()
+    importlib.import_module(f"itersel.cli.{step}").add_arguments(parser)
+    action = parser._option_string_actions[f"--{option}"]
+    assert sorted(action.choices) == sorted(choices)
+
+
+def test_preparation_options():
+    assert commands.prepare_options(PREPARED, "hash", "p.json") == (
+        "--split hash --source-language de --target-language en-us --max-length 80 --max-ratio 9.0 "
+        "--max-train 5 --max-held-out 2 --modules a,b --split-compounds"
+    )
+    options = commands.prepare_options(PREPARED, "dev", "a file")
+    assert options == "--split dev --preparation 'a file' --max-held-out 2"
+
+
+def test_selection_options():
+    assert commands.mix_options(CONFIG.experiments["a"]).endswith(" --threshold 0.5 --norm l2")
+    assert commands.mix_options(CONFIG.experiments["b"]).endswith(" --select 100000 --norm l2")
+    assert commands.mix_options(CONFIG.experiments["c"]) == "--algorithm mixsgd --shards 1"
+
+
+def test_command_check(tmp_path, capsys):
+    path = tmp_path / "config.yaml"
+    path.write_text("experiments: {a: {epochs: 3}}\n")
+    assert main(["config", "check", str(path)]) == 0
+    for content, place in (
+        ("experiments: {a: {epochs: -3}}\n", ": config key 'experiments.a.epochs' is -3"),
+        ("name: x\n  y: [\n", ":2: not YAML: "),
+        (b"name: \xff\n".decode("latin-1").encode("latin-1"), ": not "),
+    ):
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        assert main(["config", "check", str(path)]) == 1
+        message = capsys.readouterr().err
+        assert message.count("\n") == 1
+        assert f"{path}{place}" in message
+    assert main(["config", "check", str(tmp_path / "missing")]) == 1
+
+
+def test_commands_print(tmp_path, capsys, root):
+    assert main(["config", "schema"]) == 0
+    assert json.loads(capsys.readouterr().out) == json_schema()
+    assert main(["config", "documentation", "--output", str(tmp_path / "doc.md")]) == 0
+    assert (tmp_path / "doc.md").read_text() == documentation()
+    assert main(["config", "template", str(root / "config.yaml")]) == 0
+    assert capsys.readouterr().out == (root / "config.yaml").read_text()

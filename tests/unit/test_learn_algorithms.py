@@ -1,0 +1,250 @@
+"""The four algorithms with the decoder: their pseudo-code, and the commands of the pipeline in a chain."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from tests.naive import learning, selection
+from tests.naive.learning import Hypothesis
+from tests.naive.selection import Vector
+
+import itersel
+from itersel.cli.main import main
+from itersel.decode.decoder import Decoder
+from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.shard import Shard, write_shard
+from itersel.lm.binary import load_model
+from itersel.weights import make_weights, read_weights, write_weights
+
+K_BEST, RATE, SHARDS, EPOCHS, NUMBER = 12, 0.01, 3, 3, 20
+
+WORDS = {
+    "das": ("the", "this", "that"),
+    "haus": ("house", "home", "building"),
+    "ist": ("is", "be"),
+    "klein": ("small", "little", "minor"),
+    "groß": ("large", "big", "great"),
+    "alt": ("old", "ancient"),
+    "sehr": ("very", "much"),
+}
+TEXT = [
+    "the house is small",
+    "the old house is large",
+    "this building is very old",
+    "the very old home is big",
+]
+
+
+def make_rules(random: np.random.Generator) -> list[Rule]:
+    """Return rules for all words, alone and beside a nonterminal, with costs that say little."""
+    sides = [((word,), (other,)) for word, others in WORDS.items() for other in others]
+    sides += [(("sehr", -1), ("very", -1)), (("sehr", -1), (-1, "much")), ((-1, "ist", -2), (-1, "is", -2))]
+    sides += [((-1, "ist", -2), (-2, "is", -1)), (("das", "haus"), ("the", "house"))]
+    costs = [float(round(cost, 3)) for cost in random.uniform(0, 2, len(sides))]
+    return [
+        Rule(source, target, {"EgivenFCoherent": cost})
+        for (source, target), cost in zip(sides, costs, strict=True)
+    ]
+
+
+def make_corpus(folder: Path) -> list[Shard]:
+    random = np.random.default_rng(7)
+    shards = []
+    for z in range(SHARDS):
+        source = [
+            ("das", str(random.choice(["alt", "klein", "groß"])), "haus", "ist", "sehr", str(adjective))
+            for adjective in random.choice(["alt", "klein", "groß"], 3)
+        ]
+        reference = [
+            tuple("very" if word == "sehr" else WORDS[word][0] for word in sentence) for sentence in source
+        ]
+        shard = make_shard(source, reference, [make_rules(random) for _ in source])
+        write_shard(folder / f"{z}.h5", shard)
+        shards.append(shard)
+    (folder / "text").write_text("".join(line + "\n" for line in TEXT))
+    for step in ("estimate --order 2 --input text --output arpa", "compile --input arpa --output lm.bin"):
+        names = [str(folder / word) if word in ("text", "arpa", "lm.bin") else word for word in step.split()]
+        assert main(["lm", *names]) == 0
+    return shards
+
+
+def plain_training(folder: Path, update: str) -> Callable[[Shard, Vector], Vector]:
+    """Return a function that trains a shard in plain Python, but for the search."""
+    model = load_model(folder / "lm.bin")
+
+    def train(shard: Shard, weights: Vector) -> Vector:
+        decoder, bleu = Decoder(shard, model), learning.Bleu("liang")
+        for i in range(shard.sentence_count):
+            kbest = hypotheses(decoder, i, weights)
+            reference = shard.reference[shard.reference_offset[i] : shard.reference_offset[i + 1]].tolist()
+            scores = bleu.score_all([hypothesis.words for hypothesis in kbest], reference)
+            pairs = learning.multipartite_pairs(scores)
+            weights, _ = learning.update_pairs(weights, kbest, pairs, "perceptron", update, RATE)
+        return weights
+
+    return train
+
+
+def hypotheses(decoder: Decoder, sentence: int, weights: Vector) -> list[Hypothesis]:
+    vectors = decoder.weight_vectors(make_weights(weights))
+    found = decoder.decode(sentence, *vectors, k=K_BEST)
+    names, result = decoder.shard.feature_name.to_list(), []
+    for i, score in enumerate(found.score.tolist()):
+        words = found.word[found.word_offset[i] : found.word_offset[i + 1]].tolist()
+        features = dict(zip(decoder.dense_names, found.dense[i].tolist(), strict=True))
+        for j in range(found.feature_offset[i], found.feature_offset[i + 1]):
+            features[names[found.feature[j]]] = float(found.feature_value[j])
+        result.append(Hypothesis(tuple(words), features, score))
+    return result
+
+
+def train_command(folder: Path, *options: str) -> list[str]:
+    learn = ["--k-best", str(K_BEST), "--learning-rate", str(RATE)]
+    return ["train", "--model", str(folder / "lm.bin"), *learn, *options]
+
+
+def chain(folder: Path, algorithm: str, update: str) -> Vector:
+    """Run the commands of the pipeline."""
+    own, shards = algorithm in ("sgd", "mixsgd"), 1 if algorithm == "sgd" else SHARDS
+    out = folder / algorithm
+    out.mkdir()
+    for epoch in range(1, EPOCHS + 1):
+        for z in range(shards):
+            begin = out / (f"w{epoch - 1}.{z}.h5" if own else f"v{epoch - 1}.h5")
+            start = ["--weights", str(begin)] if epoch > 1 else []
+            files = ["--shard", str(folder / f"{z}.h5"), "--output", str(out / f"w{epoch}.{z}.h5")]
+            assert main(train_command(folder, *files, *start, "--update", update, "--epoch", str(epoch))) == 0
+        (out / "list").write_text("".join(f"{out}/w{epoch}.{z}.h5\n" for z in range(shards)))
+        mix = ["mix", "--inputs", str(out / "list"), "--shards", str(shards), "--algorithm", algorithm]
+        mix += ["--epoch", str(epoch), "--output", str(out / f"v{epoch}.h5")]
+        mix += ["--select", str(NUMBER)] if algorithm == "itersel" else []
+        mix += ["--previous", str(out / f"v{epoch - 1}.h5")] if own and epoch > 1 else []
+        assert main(mix) == 0
+    return read_weights(out / f"v{EPOCHS}.h5").to_dict()
+
+
+@pytest.mark.parametrize("update", ["sequential", "sentence"])
+def test_commands_equal_the_pseudo_code(tmp_path: Path, update: str) -> None:
+    shards = make_corpus(tmp_path)
+    train = plain_training(tmp_path, update)
+    expected = {
+        "sgd": selection.sgd(shards[0], EPOCHS, train),
+        "mixsgd": selection.mix_sgd(shards, EPOCHS, train),
+        "itermixsgd": selection.iter_mix_sgd(shards, EPOCHS, train),
+        "itersel": selection.iter_sel_sgd(shards, EPOCHS, train, NUMBER),
+    }
+    for algorithm, weights in expected.items():
+        found = chain(tmp_path, algorithm, update)
+        for name in found.keys() | weights.keys():
+            assert found.get(name, 0.0) == pytest.approx(weights.get(name, 0.0), abs=1e-12)
+        assert sum(abs(value) > 1e-6 for value in found.values()) >= NUMBER / 2
+    assert max(abs(value) for value in expected["itersel"].values()) > RATE
+
+
+def test_training_learns(tmp_path: Path) -> None:
+    make_corpus(tmp_path)
+    output = tmp_path / "w.h5"
+    bleu = []
+    for epoch in range(5):
+        start = ["--weights", str(output)] if epoch else []
+        files = ["--shard", str(tmp_path / "0.h5"), "--output", str(output)]
+        assert main(train_command(tmp_path, *files, *start)) == 0
+        with h5py.File(output) as stream:
+            bleu.append(float(stream.attrs["mean_bleu"]))
+    # the reference can be reached: Liang's BLEU of a perfect translation is 15/16
+    assert bleu[0] < 0.8 < bleu[-1] <= 15 / 16
+
+
+def test_provenance_and_bytes(tmp_path: Path) -> None:
+    make_corpus(tmp_path)
+    files = ["--shard", str(tmp_path / "1.h5"), "--features", "dense", "--pairs", "pro", "--bleu", "chiang"]
+    options = ["--loss", "margin-perceptron", "--seed", "3", "--epoch", "4", "--shard-number", "1"]
+    for name in ("one.h5", "two.h5"):
+        assert main(train_command(tmp_path, *files, *options, "--output", str(tmp_path / name))) == 0
+    assert (tmp_path / "one.h5").read_bytes() == (tmp_path / "two.h5").read_bytes()
+    with h5py.File(tmp_path / "one.h5") as stream:
+        found = dict(stream.attrs)
+    assert (found["version"], found["epoch"], found["shard"]) == (itersel.__version__, 4, 1)
+    assert found["sentences"] == 3
+    assert found["pairs"] == 150
+    assert 0 < found["updates"] <= found["pairs"]
+    assert json.loads(found["settings"]) == {
+        "features": "dense",
+        "k_best": K_BEST,
+        "pop_limit": 200,
+        "loss": "margin-perceptron",
+        "update": "sequential",
+        "pairs": "pro",
+        "bleu": "chiang",
+        "learning_rate": RATE,
+        "seed": 3,
+    }
+    names = set(read_weights(tmp_path / "one.h5").name.to_list())
+    assert names
+    assert not any(":" in name for name in names)
+
+
+def truncate(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def put_nan(path: Path) -> None:
+    write_weights(path, make_weights({"Glue": 1.0}))
+    with h5py.File(path, "r+") as stream:
+        stream["v"][0] = np.nan
+
+
+def drop_references(path: Path) -> None:
+    write_shard(path, make_shard([("das",)], None, [[]]))
+
+
+@pytest.mark.parametrize(
+    ("broken", "damage", "message"),
+    [
+        ("0.h5", truncate, "0.h5: damaged or truncated HDF5 file"),
+        ("0.h5", Path.unlink, "0.h5: no such file"),
+        ("0.h5", drop_references, "0.h5: has no references to learn from; extract it with --references"),
+        ("start.h5", put_nan, "start.h5: the weight of 'Glue' is not finite"),
+        ("lm.bin", truncate, "lm.bin: truncated; make it anew"),
+    ],
+)
+def test_bad_input(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    broken: str,
+    damage: Callable[[Path], None],
+    message: str,
+) -> None:
+    make_corpus(tmp_path)
+    write_weights(tmp_path / "start.h5", make_weights({"Glue": 1.0}))
+    damage(tmp_path / broken)
+    before = sorted(tmp_path.iterdir())
+    files = ["--shard", str(tmp_path / "0.h5"), "--weights", str(tmp_path / "start.h5")]
+    capsys.readouterr()
+    assert main(train_command(tmp_path, *files, "--output", str(tmp_path / "w.h5"))) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--k-best", "0"],
+        ["--learning-rate", "0"],
+        ["--learning-rate", "nan"],
+        ["--seed", "-1"],
+        ["--epoch", "0"],
+        ["--pairs", "some"],
+    ],
+)
+def test_values_out_of_bounds_are_usage_errors(option: list[str]) -> None:
+    files = ["--shard", "s.h5", "--model", "lm.bin", "--output", "w.h5"]
+    assert main(["train", *files, *option]) == 2

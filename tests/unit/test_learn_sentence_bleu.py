@@ -1,0 +1,127 @@
+"""Sentence BLEU against closed forms, sacrebleu, and plain Python."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics import BLEU
+from tests.naive import learning as naive
+
+from itersel.learn.bleu_kernels import ngram_matches
+from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu
+
+Words = list[int]
+SENTENCE = st.lists(st.integers(0, 3), max_size=9)
+KBEST = st.lists(SENTENCE, min_size=1, max_size=5)
+
+
+def flat(hypotheses: list[Words]) -> tuple[np.ndarray, np.ndarray]:
+    offset = np.cumsum([0] + [len(words) for words in hypotheses]).astype(np.int64)
+    return np.array([word for words in hypotheses for word in words], np.int32), offset
+
+
+def score(scorer: SentenceBleu, hypotheses: list[Words], reference: Words) -> list[float]:
+    return scorer.score(*flat(hypotheses), np.array(reference, np.int32)).tolist()
+
+
+def test_perfect_translation() -> None:
+    reference = [5, 6, 7, 8, 9]
+    # Liang et al. sum 1/16 + 1/8 + 1/4 + 1/2; Nakov et al. want one word more than the reference has
+    expected = {"liang": 15 / 16, "lin": 1, "papineni": 1, "chiang": 1, "nakov": math.exp(1 - 6 / 5)}
+    for variant in VARIANTS:
+        assert score(SentenceBleu(variant), [reference], reference) == pytest.approx([expected[variant]])
+
+
+def test_liang_by_hand() -> None:
+    # 4 words against 5: precisions 3/4, 1/3, 0; brevity exp(1 - 5/4)
+    value = math.exp(-1 / 4) * (3 / 4 / 16 + math.sqrt(3 / 4 * 1 / 3) / 8)
+    assert score(SentenceBleu("liang"), [[1, 2, 9, 3]], [1, 2, 3, 4, 5]) == pytest.approx([value])
+
+
+def test_lin_and_nakov_by_hand() -> None:
+    # a reference of 2 words: M = 2; precisions 1/2 and (0+1)/(1+1)
+    assert score(SentenceBleu("lin"), [[1, 9]], [1, 2]) == pytest.approx([math.sqrt(1 / 2 * 1 / 2)])
+    penalty = math.exp(1 - 3 / 2)
+    assert score(SentenceBleu("nakov"), [[1, 9]], [1, 2]) == pytest.approx([penalty / 2])
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_nothing_is_worth_nothing(variant: str) -> None:
+    assert score(SentenceBleu(variant), [[], [7]], [1, 2]) == [0, 0]
+    assert score(SentenceBleu(variant), [[], [7]], []) == [0, 0]
+    assert score(SentenceBleu(variant), [[]], []) == [0]
+
+
+def test_matches_are_clipped() -> None:
+    # "the the the ..." of Papineni et al. 2002, section 2.1
+    hypothesis, reference = [1] * 7, [1, 2, 3, 4, 1, 5]
+    word, offset = flat([hypothesis])
+    assert ngram_matches(word, offset, np.array(reference, np.int32)).tolist() == [[2, 0, 0, 0]]
+
+
+def test_words_of_large_vocabularies() -> None:
+    reference = [2**31 - 1, 0, 2**31 - 1]
+    word, offset = flat([reference, [0, 2**31 - 1]])
+    matches = ngram_matches(word, offset, np.array(reference, np.int32))
+    assert matches.tolist() == [[3, 2, 1, 0], [2, 1, 0, 0]]
+
+
+@settings(max_examples=100, deadline=None)
+@given(KBEST, SENTENCE)
+def test_matches_equal_plain_counts(hypotheses: list[Words], reference: Words) -> None:
+    word, offset = flat(hypotheses)
+    matches = ngram_matches(word, offset, np.array(reference, np.int32))
+    assert matches.tolist() == [naive.counts(words, reference)[0] for words in hypotheses]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(sorted(VARIANTS)), st.lists(st.tuples(KBEST, SENTENCE), min_size=1, max_size=3))
+def test_equals_plain_python(variant: str, sentences: list[tuple[list[Words], Words]]) -> None:
+    ours, plain = SentenceBleu(variant), naive.Bleu(variant)
+    for hypotheses, reference in sentences:
+        expected = plain.score_all(hypotheses, reference)
+        assert score(ours, hypotheses, reference) == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.integers(0, 3), min_size=4, max_size=9), st.lists(st.integers(0, 3), min_size=4, max_size=9)
+)
+def test_equals_sacrebleu(hypothesis: Words, reference: Words) -> None:
+    texts = " ".join(map(str, hypothesis)), [" ".join(map(str, reference))]
+    for variant, method in (("papineni", "none"), ("lin", "add-k")):
+        theirs = BLEU(smooth_method=method, smooth_value=1, tokenize="none", effective_order=False)
+        expected = theirs.sentence_score(*texts).score / 100 if set(hypothesis) & set(reference) else 0
+        assert score(SentenceBleu(variant), [hypothesis], reference) == pytest.approx([expected], abs=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=8), min_size=2, max_size=5))
+def test_chiang_is_bleu_of_decayed_counts(texts: list[Words]) -> None:
+    # A sentence is worth the corpus BLEU of all so far, the one d sentences ago counting 0.9^d. Scaling all
+    # counts changes nothing, so that sacrebleu, which wants whole numbers, can be given 9^d * 10^(n-d).
+    reference = [0, 1, 2, 0, 1]
+    scorer = SentenceBleu("chiang")
+    for last, words in enumerate(texts):
+        found = score(scorer, [words], reference)
+        decay = [9 ** (last - i) * 10**i for i in range(last + 1)]
+        parts = [naive.counts(text, reference) for text in texts[: last + 1]]
+        matches, totals = (
+            [sum(d * part[side][n] for d, part in zip(decay, parts, strict=True)) for n in range(4)]
+            for side in (0, 1)
+        )
+        length = sum(d * len(text) for d, text in zip(decay, texts, strict=False))
+        theirs = BLEU.compute_bleu(matches, totals, length, 5 * sum(decay), smooth_method="none")
+        assert found == pytest.approx([theirs.score / 100], abs=1e-9)
+
+
+def test_first_translation_is_the_context() -> None:
+    context = SentenceBleu("chiang")
+    score(context, [[1, 2, 3, 4], [9, 9, 9, 9]], [1, 2, 3, 4])
+    # 0.9 of a perfect sentence, and a sentence without a match: 3.6 of 7.6 words, 2.7/5.7, 1.8/3.8, 0.9/1.9
+    expected = (3.6 / 7.6 * 2.7 / 5.7 * 1.8 / 3.8 * 0.9 / 1.9) ** (1 / 4)
+    assert score(context, [[9, 9, 9, 9]], [1, 2, 3, 4]) == pytest.approx([expected])

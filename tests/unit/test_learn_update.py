@@ -1,0 +1,132 @@
+"""Updates of one sentence: by hand, and against plain Python that looks every weight up by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive import learning as naive
+from tests.naive.learning import Hypothesis
+from tests.naive.oracle import DENSE_NAMES, make_kbest, random_sentence
+
+from itersel.learn.pairs import all_pairs
+from itersel.learn.update import MARGIN, UPDATES, Learner
+from itersel.learn.update_kernels import gram_matrix, make_columns
+
+NAMES = [f"feature{i}" for i in range(8)]
+# A power of two: with features in eighths nothing is rounded, and leads of exactly 0 and 1 are common.
+RATE = 2.0**-6
+
+
+def learner(weights: dict[str, float], loss: str, update: str, rate: float = RATE) -> Learner:
+    dense, sparse = (np.array([weights.get(name, 0.0) for name in names]) for names in (DENSE_NAMES, NAMES))
+    return Learner(dense, sparse, loss, update, rate)
+
+
+def found_weights(trained: Learner) -> dict[str, float]:
+    dense = zip(DENSE_NAMES, trained.dense.tolist(), strict=True)
+    return dict(dense) | dict(zip(NAMES, trained.sparse.tolist(), strict=True))
+
+
+def hypotheses(*features: dict[str, float]) -> list[Hypothesis]:
+    return [Hypothesis((), one, 0.0) for one in features]
+
+
+def test_sequential_pairs_see_the_update_before() -> None:
+    # Pair 0 > 2 teaches feature0 = 1/64, which ranks 1 above 2 as well: no update for it.
+    kbest = make_kbest(hypotheses({"feature0": 1.0}, {"feature0": 1.0}, {}), NAMES)
+    pairs = np.array([[0, 2], [1, 2]])
+    trained = learner({}, "perceptron", "sequential")
+    assert trained.learn(kbest, pairs) == 1
+    assert trained.sparse.tolist() == [RATE] + [0.0] * 7
+
+
+def test_sentence_pairs_see_the_scores_of_the_decoder() -> None:
+    kbest = make_kbest(hypotheses({"feature0": 1.0}, {"feature0": 1.0}, {}), NAMES)
+    pairs = np.array([[0, 2], [1, 2]])
+    trained = learner({}, "perceptron", "sentence")
+    assert trained.learn(kbest, pairs) == 2
+    assert trained.sparse.tolist() == [2 * RATE] + [0.0] * 7
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize(
+    ("loss", "lead", "updates"),
+    [
+        ("perceptron", -0.125, 1),
+        ("perceptron", 0.0, 1),
+        ("perceptron", 0.125, 0),
+        ("margin-perceptron", 0.875, 1),
+        ("margin-perceptron", 1.0, 0),
+    ],
+)
+def test_margin(loss: str, lead: float, updates: int, update: str) -> None:
+    kbest = make_kbest([Hypothesis((), {"feature1": 1.0}, lead), Hypothesis((), {}, 0.0)], NAMES)
+    trained = learner({"feature1": lead}, loss, update)
+    assert trained.learn(kbest, np.array([[0, 1]])) == updates
+    assert trained.sparse[1] == lead + updates * RATE
+
+
+def test_updates_that_cancel_leave_the_start() -> None:
+    # In floating point, 3 steps of 0.1 up and 3 down again do not end at 0.
+    trained = learner({"feature0": 0.7}, "perceptron", "sentence", rate=0.1)
+    kbest = make_kbest(hypotheses({"feature0": 1.0}, {}), NAMES)
+    for pair in [(0, 1)] * 3 + [(1, 0)] * 3:
+        trained.learn(kbest, np.array([pair]))
+    assert trained.sparse[0] == 0.7
+
+
+def test_no_pairs_no_update() -> None:
+    kbest = make_kbest(hypotheses({"feature0": 1.0}), NAMES)
+    assert learner({}, "perceptron", "sequential").learn(kbest, np.zeros((0, 2), np.int64)) == 0
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(sorted(MARGIN)), st.sampled_from(UPDATES))
+def test_equals_plain_python_exactly(seed: int, loss: str, update: str) -> None:
+    random = np.random.default_rng(seed)
+    sentence = random_sentence(random, NAMES, exact=True)
+    weights = {name: float(random.integers(-2, 3)) / 16 for name in (*NAMES, *DENSE_NAMES)}
+    kbest = sentence.kbest(weights, 100)
+    pairs = naive.all_pairs(random.integers(6, size=len(kbest)).tolist())
+    expected, updates = naive.update_pairs(weights, kbest, pairs, loss, update, RATE)
+    trained = learner(weights, loss, update)
+    assert trained.learn(make_kbest(kbest, NAMES), np.array(pairs, np.int64).reshape(-1, 2)) == updates
+    assert found_weights(trained) == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32))
+def test_gram_matrix_of_differences(seed: int) -> None:
+    # Shifting a feature changes inner products, but none of the differences that margins are made of.
+    sentence = random_sentence(np.random.default_rng(seed), NAMES, exact=True)
+    kbest = make_kbest(sentence.kbest({}, 100), NAMES)
+    scratch = np.full(len(NAMES), -1, np.int32)
+    gram = gram_matrix(
+        make_columns(kbest.dense, kbest.feature, kbest.feature_value, kbest.feature_offset, scratch)
+    )
+    assert (scratch == -1).all()
+    plain = np.array(
+        [
+            [naive.dot(a.features, b.features) for b in sentence.kbest({}, 100)]
+            for a in sentence.kbest({}, 100)
+        ]
+    )
+    count = len(plain)
+    i, j, a, b = np.random.default_rng(seed).integers(count, size=(4, 50))
+    found = gram[i, a] - gram[j, a] - gram[i, b] + gram[j, b]
+    assert found.tolist() == (plain[i, a] - plain[j, a] - plain[i, b] + plain[j, b]).tolist()
+
+
+def test_shifted_feature_with_different_values() -> None:
+    # In most translations, and different in nearly all of them: more entries after the shift than before.
+    features = [{"feature3": float(1 + i)} if i < 6 else {} for i in range(10)]
+    kbest = make_kbest(hypotheses(*features), NAMES)
+    trained = learner({}, "perceptron", "sentence")
+    pairs = all_pairs(np.arange(10.0))
+    weights, updates = naive.update_pairs(
+        {}, hypotheses(*features), [tuple(pair) for pair in pairs.tolist()], "perceptron", "sentence", RATE
+    )
+    assert trained.learn(kbest, pairs) == updates == 45
+    assert trained.sparse[3] == weights["feature3"]

@@ -1,0 +1,171 @@
+"""Choice of epochs, and the tables of systems and corpora."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import h5py
+import numpy as np
+import pytest
+
+from itersel.cli.main import main
+from itersel.evaluate.bleu import make_bleu, score_corpus
+from itersel.evaluate.randomization import p_values
+from itersel.report.layout import aligned, tab_separated
+from itersel.report.system import System, choose_epoch, read_system, write_system
+from itersel.report.table import make_table
+from itersel.weights import make_weights, read_weights, write_weights
+
+REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
+GOOD = [line.replace("c", "x") if i % 8 == 0 else line for i, line in enumerate(REFERENCES)]
+BAD = [line.replace("d", "x") for line in REFERENCES]
+
+
+def system(name, bleu=(30.0, 31.0)):
+    return System(name, "itersel", "train", "all", 4, choose_epoch(bleu), tuple(bleu), "nrefs:1|x", 12)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    def write(name, lines):
+        (tmp_path / name).write_text("".join(line + "\n" for line in lines))
+        return str(tmp_path / name)
+
+    return write
+
+
+def test_choose_epoch():
+    assert choose_epoch([1.0]) == 1
+    assert choose_epoch([1.0, 3.0, 2.0]) == 2
+    assert choose_epoch([1.0, 3.0, 3.0]) == 2
+
+
+def test_layout():
+    lines = aligned(("name", "n"), [["a", "10"], ["bcdef", "9"]], left=(0,))
+    assert lines == ["name    n", "-----  --", "a      10", "bcdef   9"]
+    assert tab_separated(("x", "y"), [["1", "2"]]) == ["x\ty", "1\t2"]
+
+
+def test_system_survives_a_file(tmp_path):
+    write_system(tmp_path / "system.json", system("a"))
+    assert read_system(tmp_path / "system.json") == system("a")
+
+
+def test_table():
+    systems = [system("one"), system("two", (40.0, 39.0)), system("three")]
+    table = make_table(systems, [GOOD, BAD, list(GOOD)], REFERENCES, trials=200, seed=4)
+    assert [row.differs_from for row in table.rows] == [(2,), (1, 3), (2,)]
+    assert table.rows[0].p["three"] == 1.0
+    metric = make_bleu(REFERENCES)
+    assert table.rows[1].p["one"] == p_values(metric, GOOD, {"two": BAD}, 200, 4)["two"]
+    assert table.rows[1].test.bleu == score_corpus(metric, BAD).bleu
+    text = table.text()
+    test_bleu = f"{table.rows[0].test.bleu:.2f}"
+    assert text[2].split() == f"1 one 4 itersel 4 train all 12 31.00 2 of 2 {test_bleu} 2".split()
+    assert "p < 0.05" in text[-3]
+    assert text[-1].startswith("BLEU: sacrebleu nrefs:1|case:lc|")
+    assert {len(line.split("\t")) for line in table.tsv()} == {11}
+    document = json.loads("\n".join(table.json()))
+    assert document["significance"]["trials"] == 200
+    second = document["systems"][1]
+    assert (second["name"], second["epoch"], second["devtest_bleu"]) == ("two", 1, [40.0, 39.0])
+    assert second["p"]["one"] == table.rows[1].p["one"]
+    assert second["differs_from"] == [1, 3]
+
+
+def test_table_of_one_system():
+    table = make_table([system("alone")], [GOOD], REFERENCES, trials=10)
+    assert table.rows[0].cells()[-1] == "-"
+
+
+CHOOSE = ["--name", "x", "--algorithm", "sgd", "--tune-on", "dev", "--features", "dense", "--shards", "1"]
+
+
+def test_command_choose(tmp_path, folder):
+    weights = [str(tmp_path / f"w{epoch}.h5") for epoch in (1, 2, 3)]
+    for epoch, path in enumerate(weights, 1):
+        write_weights(path, make_weights({"a": epoch, "b": 0.0, "c": 1.0}))
+    translations = [folder("t1", BAD), folder("t2", GOOD), folder("t3", GOOD)]
+    output = tmp_path / "system.json"
+    arguments = ["report", "choose", *CHOOSE, "--reference", folder("ref", REFERENCES), "--weights", *weights]
+    arguments += ["--translations", *translations, "--output-weights", str(tmp_path / "best.h5")]
+    assert main([*arguments, "--output", str(output)]) == 0
+    chosen = read_system(output)
+    assert (chosen.epoch, chosen.active_features, chosen.name) == (2, 2, "x")
+    assert len(chosen.devtest_bleu) == 3
+    assert read_weights(tmp_path / "best.h5").to_dict()["a"] == 2
+    assert (tmp_path / "best.h5").read_bytes() == (tmp_path / "w2.h5").read_bytes()
+
+
+def test_command_choose_needs_pairs(tmp_path, folder, capsys):
+    arguments = ["report", "choose", *CHOOSE, "--reference", folder("ref", REFERENCES), "--weights", "w"]
+    arguments += ["--translations", "a", "b", "--output-weights", "x", "--output", str(tmp_path / "out")]
+    assert main(arguments) == 1
+    assert "2 translations, but 1 weights" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_command_table(tmp_path, folder, capsys):
+    for name in "ab":
+        write_system(tmp_path / f"{name}.json", system(name))
+    arguments = ["report", "table", "--reference", folder("ref", REFERENCES), "--trials", "50"]
+    arguments += ["--translations", folder("ta", GOOD), folder("tb", BAD)]
+    arguments += ["--systems", str(tmp_path / "a.json"), str(tmp_path / "b.json"), "--output"]
+    outputs = [str(tmp_path / f"table{suffix}") for suffix in (".json", ".txt", ".tsv")]
+    assert main([*arguments, *outputs]) == 0
+    assert len(json.loads((tmp_path / "table.json").read_text())["systems"]) == 2
+    assert (tmp_path / "table.txt").read_text().startswith("system  experiment")
+    assert (tmp_path / "table.tsv").read_text().startswith("system\texperiment\t")
+    assert main([*arguments, str(tmp_path / "table.pdf")]) == 1
+    assert ".txt, .tsv, .json" in capsys.readouterr().err
+    (tmp_path / "b.json").write_text("{}")
+    assert main([*arguments, *outputs]) == 1
+    assert "b.json: is not the description of a system" in capsys.readouterr().err
+
+
+def write_rules(path, kinds, rules):
+    with h5py.File(path, "w") as stream:
+        stream["rule_kind"] = np.array(kinds, np.uint8)
+        stream["grammar_rule"] = np.array(rules, np.int32)
+
+
+def test_command_corpus(tmp_path, folder, monkeypatch):
+    # kinds: two glue rules, two of the grammar, one pass-through
+    write_rules(tmp_path / "0.h5", [1, 2, 0, 0, 3], [2, 3, 4, 2])
+    write_rules(tmp_path / "1.h5", [1, 2], [])
+    monkeypatch.setattr(
+        "sys.stdin", io.TextIOWrapper(io.BytesIO(f"{tmp_path}/0.h5\n{tmp_path}/1.h5\n".encode()))
+    )
+    rules = str(tmp_path / "rules.json")
+    assert main(["report", "rules", "--shards", "-", "--output", rules]) == 0
+    assert json.loads((tmp_path / "rules.json").read_text()) == {"rules": 3}
+    document = {"splits": {"train": split(2, 3, 4, short=1, long=2), "dev": split(1, 1, 1)}}
+    preparation = folder("statistics.json", [json.dumps(document)])
+    arguments = ["report", "corpus", "--preparation", preparation, "--rules", "train", rules, "--output"]
+    assert main([*arguments, *(str(tmp_path / f"corpus{suffix}") for suffix in (".txt", ".tsv", ".json"))]) == 0
+    rows = [line.split() for line in (tmp_path / "corpus.txt").read_text().splitlines()]
+    assert rows[2:] == [["train", "2", "3", "4", "3", "3", "2"], ["dev", "1", "1", "1", "0", "-", "-"]]
+    assert (tmp_path / "corpus.tsv").read_text().splitlines()[2] == "dev\t1\t1\t1\t0\t-\t-"
+    result = json.loads((tmp_path / "corpus.json").read_text())
+    assert result["train"] == {**document["splits"]["train"], "rules": 3}
+    assert result["dev"]["rules"] is None
+
+
+def split(sentences, source, target, **dropped):
+    sides = {"source": {"tokens": source, "types": 1}, "target": {"tokens": target, "types": 1}}
+    return {"sentences": sentences, **sides, "dropped": dropped}
+
+
+def test_command_corpus_errors(tmp_path, folder, capsys):
+    preparation = folder("statistics.json", [json.dumps({"splits": {"dev": split(1, 1, 1)}})])
+    output = str(tmp_path / "x.txt")
+    arguments = ["report", "corpus", "--preparation", preparation, "--output", output]
+    broken = folder("rules.json", ["[]"])
+    assert main([*arguments, "--rules", "dev", broken]) == 1
+    assert "is not a count of rules" in capsys.readouterr().err
+    assert main([*arguments, "--rules", "test", broken]) == 1
+    assert "no statistics of test" in capsys.readouterr().err
+    assert main(["report", "rules", "--shards", folder("list", [broken]), "--output", output]) == 1
+    assert "rules.json: damaged or truncated HDF5 file" in capsys.readouterr().err
+    assert not (tmp_path / "x.txt").exists()

@@ -1,0 +1,165 @@
+"""Reading and merging shards in ranges of keys, against a dictionary of dictionaries."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive.selection import column_norm
+
+from itersel.select import merge_kernels as kernels
+from itersel.select.merge_kernels import Columns, Entries, merge_entries
+from itersel.select.selection import NORMS
+from itersel.select.shard_files import ShardReader, open_shard
+from itersel.strings import string_table
+from itersel.weights import make_weights, write_weights
+
+HIGHEST = 2**64 - 1
+# Crowded and far apart, at both ends.
+KEYS = st.one_of(st.integers(0, 9), st.integers(0, HIGHEST), st.integers(HIGHEST - 9, HIGHEST))
+SHARD = st.dictionaries(KEYS, st.integers(-2, 2).map(float), max_size=12)
+
+
+def make_entries(shards: list[dict[int, float]]) -> Entries:
+    rows = [(key, shard[key]) for shard in shards for key in sorted(shard)]
+    table = string_table([str(key) for key, _ in rows])
+    return Entries(
+        np.cumsum([0] + [len(shard) for shard in shards]).astype(np.int64),
+        np.array([key for key, _ in rows], np.uint64),
+        np.array([value for _, value in rows], np.float64),
+        table.data.copy(),  # not read-only, as no array is outside tests
+        table.offset,
+    )
+
+
+def space(size: int) -> Columns:
+    return Columns(
+        np.empty(size, np.uint64),
+        np.empty(size, np.int64),
+        np.empty(size + 1, np.int64),
+        np.empty(size, np.int32),
+        np.empty(size),
+    )
+
+
+def merge(entries: Entries) -> tuple[Columns, int, kernels.Status]:
+    columns = space(entries.key.shape[0])
+    count, status = merge_entries(entries, np.uint64(0), np.uint64(HIGHEST), columns)
+    return columns, count, status
+
+
+def as_dictionary(columns: Columns, count: int) -> dict[int, dict[int, float]]:
+    return {
+        int(columns.key[c]): {
+            int(columns.shard[i]): float(columns.value[i])
+            for i in range(columns.offset[c], columns.offset[c + 1])
+        }
+        for c in range(count)
+    }
+
+
+def transposed(shards: list[dict[int, float]]) -> dict[int, dict[int, float]]:
+    keys = sorted({key for shard in shards for key, value in shard.items() if value})
+    return {key: {z: shard[key] for z, shard in enumerate(shards) if shard.get(key)} for key in keys}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(SHARD, min_size=1, max_size=6))
+def test_merge_transposes(shards: list[dict[int, float]]) -> None:
+    entries = make_entries(shards)
+    columns, count, status = merge(entries)
+    assert status.kind == kernels.FINE
+    found = as_dictionary(columns, count)
+    expected = transposed(shards)
+    assert list(found) == list(expected)
+    assert [list(column.items()) for column in found.values()] == [
+        list(column.items()) for column in expected.values()
+    ]
+    assert entries.key[columns.first[:count]].tolist() == list(expected)
+
+
+def test_merge_of_many_blocks() -> None:
+    random = np.random.default_rng(1)
+    pool = random.integers(0, HIGHEST, size=3 * kernels.BLOCK, dtype=np.uint64, endpoint=True).tolist()
+    shards = [
+        {key: float(random.normal()) for key in random.choice(pool, kernels.BLOCK).tolist()} for _ in range(4)
+    ]
+    columns, count, status = merge(make_entries(shards))
+    assert status.kind == kernels.FINE
+    assert as_dictionary(columns, count) == transposed(shards)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_not_finite(value: float) -> None:
+    entries = make_entries([{1: 1.0}, {1: 1.0, 5: value}])
+    _, count, status = merge(entries)
+    assert (count, *status) == (0, kernels.NOT_FINITE, 2, 2)
+
+
+def test_two_names_of_one_key() -> None:
+    first = make_entries([{1: 1.0, 7: 1.0}])
+    key = np.append(first.key, np.uint64(7))
+    for other in ("ward", "words"):
+        second = string_table(["a", "word", other])
+        entries = Entries(np.array([0, 2, 3]), key, np.ones(3), second.data.copy(), second.offset)
+        assert merge(entries)[2] == (kernels.COLLISION, 2, 1)
+
+
+def test_names_out_of_place() -> None:
+    entries = make_entries([{1: 1.0, 2: 1.0}])
+    entries.name_offset[1] = 9
+    assert merge(entries)[2].kind == kernels.DAMAGED
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@settings(deadline=None)
+@given(st.lists(st.lists(st.integers(-4, 4).filter(bool), min_size=1, max_size=5), max_size=5))
+def test_norms_and_sums(norm: str, columns: list[list[int]]) -> None:
+    offset = np.cumsum([0] + [len(column) for column in columns]).astype(np.int64)
+    value = np.array([entry for column in columns for entry in column], np.float64)
+    assert kernels.column_norms(offset, value, NORMS[norm]).tolist() == [
+        column_norm(column, norm) for column in columns
+    ]
+    assert kernels.column_sums(offset, value).tolist() == [sum(column) for column in columns]
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(max_size=4), min_size=1, max_size=6), st.data())
+def test_copy_names(names: list[str], data: st.DataObject) -> None:
+    table = string_table(names)
+    rows = data.draw(st.lists(st.integers(0, len(names) - 1), max_size=8))
+    found, offset = kernels.copy_names(table.data.copy(), table.offset, np.array(rows, np.int64))
+    parts = [found[a:b].tobytes().decode() for a, b in itertools.pairwise(offset)]
+    assert parts == [names[row] for row in rows]
+
+
+@pytest.mark.parametrize("range_entries", [1, 7, 1000])
+def test_ranges_hold_every_entry_once(tmp_path: Path, range_entries: int) -> None:
+    random = np.random.default_rng(range_entries)
+    shards = []
+    for z in range(5):
+        weights = make_weights(
+            {f"f{i}": float(random.normal()) for i in random.integers(60, size=30 * (z % 3))}
+        )
+        write_weights(tmp_path / f"{z}.h5", weights)
+        shards.append(weights)
+    found: list[list[tuple[int, float, str]]] = [[] for _ in shards]
+    reader = ShardReader([open_shard(str(tmp_path / f"{z}.h5")) for z in range(5)], range_entries)
+    limit = -1
+    for low, high, entries in reader.read():
+        assert low == limit + 1
+        limit = int(high)
+        assert entries.key.shape[0] <= reader.largest_range
+        for z in range(5):
+            for i in range(entries.begin[z], entries.begin[z + 1]):
+                assert low <= entries.key[i] <= high
+                name = entries.name[entries.name_offset[i] : entries.name_offset[i + 1]].tobytes().decode()
+                found[z].append((int(entries.key[i]), float(entries.value[i]), name))
+    assert limit == HIGHEST
+    for weights, rows in zip(shards, found, strict=True):
+        expected = zip(weights.key.tolist(), weights.value.tolist(), weights.name.to_list(), strict=True)
+        assert rows == list(expected)
