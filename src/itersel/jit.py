@@ -13,7 +13,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import config as numba_config
@@ -40,15 +40,17 @@ def cache_folder() -> Path:
     return Path(root) / kernel_digest()
 
 
-numba_config.CACHE_DIR = str(cache_folder())
+numba_config.CACHE_DIR = str(cache_folder())  # type: ignore[attr-defined]
 
+
+njit: Any = numba.njit  # its type knows neither `_nrt` nor flags that come as a dictionary
 
 FLAGS = {"cache": True, "nogil": True, "fastmath": False, "error_model": "numpy"}
 
 
 def kernel(function: Function) -> Function:
     """Compile a function of arrays and numbers to machine code, cached on disk."""
-    return cast(Function, numba.njit(**FLAGS)(function))
+    return cast(Function, njit(**FLAGS)(function))
 
 
 def leaf_kernel(function: Function) -> Function:
@@ -58,4 +60,4 @@ def leaf_kernel(function: Function) -> Function:
     that is not inlined. Small functions of many arrays spend most of their time on that: a composition of
     language-model states that is in the table takes 50 ns without, 150 to 200 ns with it.
     """
-    return cast(Function, numba.njit(_nrt=False, **FLAGS)(function))
+    return cast(Function, njit(_nrt=False, **FLAGS)(function))

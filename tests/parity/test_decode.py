@@ -25,7 +25,11 @@ def problem(parity, tmp_path_factory):
     source = parity / "decode"
     import_grammars(source / "src.de", source / "grammar", folder / "shard.h5", source / "ref.en")
     compile_model(parity / "lm" / "train.en.o3.arpa.gz", folder / "lm.bin")
-    return read_shard(folder / "shard.h5"), load_model(folder / "lm.bin"), read_weights(source / "weights.txt")
+    return (
+        read_shard(folder / "shard.h5"),
+        load_model(folder / "lm.bin"),
+        read_weights(source / "weights.txt"),
+    )
 
 
 def decode(problem, pop_limit, k):

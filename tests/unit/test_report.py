@@ -143,7 +143,9 @@ def test_command_corpus(tmp_path, folder, monkeypatch):
     document = {"splits": {"train": split(2, 3, 4, short=1, long=2), "dev": split(1, 1, 1)}}
     preparation = folder("statistics.json", [json.dumps(document)])
     arguments = ["report", "corpus", "--preparation", preparation, "--rules", "train", rules, "--output"]
-    assert main([*arguments, *(str(tmp_path / f"corpus{suffix}") for suffix in (".txt", ".tsv", ".json"))]) == 0
+    assert (
+        main([*arguments, *(str(tmp_path / f"corpus{suffix}") for suffix in (".txt", ".tsv", ".json"))]) == 0
+    )
     rows = [line.split() for line in (tmp_path / "corpus.txt").read_text().splitlines()]
     assert rows[2:] == [["train", "2", "3", "4", "3", "3", "2"], ["dev", "1", "1", "1", "0", "-", "-"]]
     assert (tmp_path / "corpus.tsv").read_text().splitlines()[2] == "dev\t1\t1\t1\t0\t-\t-"

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
+from typing import IO
+
+FilePath = str | os.PathLike[str]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,27 +31,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Decode, and write the result whole or not at all."""
-    from itersel.decode.decoder import Decoder
-    from itersel.decode.output import best_line, kbest_lines
     from itersel.errors import InputError
     from itersel.files import open_output
+
+    if options.k_best < 0:
+        raise InputError(f"--k-best {options.k_best} is out of bounds; give 0 or more")
+    with open_output(options.output) as stream:
+        translate_shard(
+            stream,
+            shard=options.shard,
+            model=options.model,
+            weights=options.weights,
+            pop_limit=options.pop_limit,
+            features=options.features,
+            max_span=options.max_span,
+            k_best=options.k_best,
+        )
+
+
+def translate_shard(
+    stream: IO[str],
+    *,
+    shard: FilePath,
+    model: FilePath,
+    weights: FilePath,
+    pop_limit: int,
+    features: str,
+    max_span: int,
+    k_best: int = 0,
+) -> None:
+    """Write the translations of all sentences of a shard: the best one a line, or `k_best` lists."""
+    from itersel.decode.decoder import Decoder
+    from itersel.decode.output import best_line, kbest_lines
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model
     from itersel.progress import progress
     from itersel.weights import read_weights
 
-    if options.k_best < 0:
-        raise InputError(f"--k-best {options.k_best} is out of bounds; give 0 or more")
-    weights = read_weights(options.weights)
-    shard = read_shard(options.shard)
-    decoder = Decoder(shard, load_model(options.model), options.pop_limit, options.features, options.max_span)
-    vectors = decoder.weight_vectors(weights)
-    words = shard.vocabulary.to_list()
-    with open_output(options.output) as stream:
-        for sentence in progress(range(shard.sentence_count), "decode"):
-            found = decoder.decode(sentence, *vectors, k=max(options.k_best, 1))
-            if options.k_best:
-                lines = kbest_lines(sentence, found, words, decoder.dense_names, shard.feature_name)
-            else:
-                lines = iter([best_line(found, words)])
-            stream.writelines(line + "\n" for line in lines)
+    read_weight = read_weights(weights)
+    sentences = read_shard(shard)
+    decoder = Decoder(sentences, load_model(model), pop_limit, features, max_span)
+    vectors = decoder.weight_vectors(read_weight)
+    words = sentences.vocabulary.to_list()
+    for sentence in progress(range(sentences.sentence_count), "decode"):
+        found = decoder.decode(sentence, *vectors, k=max(k_best, 1))
+        if k_best:
+            lines = kbest_lines(sentence, found, words, decoder.dense_names, sentences.feature_name)
+        else:
+            lines = iter([best_line(found, words)])
+        stream.writelines(line + "\n" for line in lines)

@@ -39,12 +39,17 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--references", metavar="TEXT", help="one reference a line; needed for training")
     parser.add_argument("--output", required=True, metavar="SHARD", help="shard")
+    add_extraction_settings(parser)
+    parser.set_defaults(run=_extract)
+
+
+def add_extraction_settings(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which rules are extracted."""
     _add_number(parser, "--max-span", 15, "longest source span of a rule in the corpus, in words")
     _add_number(parser, "--max-symbols", 5, "most source symbols of a rule")
     _add_number(parser, "--max-nonterminals", 2, "most nonterminals of a rule")
     _add_number(parser, "--min-gap", 1, "fewest source words under a nonterminal in the corpus")
     _add_number(parser, "--max-samples", 300, "occurrences looked at of each source side, evenly spaced")
-    parser.set_defaults(run=_extract)
 
 
 def _add_number(parser: argparse.ArgumentParser, name: str, default: int, meaning: str) -> None:

@@ -18,6 +18,7 @@ STEPS = {
     "align": ("align", "word-align parallel text, symmetrise alignments"),
     "lm": ("lm", "estimate, compile and query language models"),
     "grammar": ("grammar", "index a corpus; extract, import and export grammars"),
+    "shard": ("shard", "cut a corpus into shards, balanced, shuffled with a seed"),
     "decode": ("decode", "translate the sentences of a shard"),
     "train": ("train", "train one shard for one epoch"),
     "mix": ("mix", "select features over all shards of an epoch, and mix their weights"),

@@ -15,9 +15,10 @@ FORMATS = (".txt", ".tsv", ".json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-steps choose, table, rules and corpus."""
+    """Add the sub-steps choose, resources, table, rules and corpus."""
     steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
     _add_choose(steps.add_parser("choose", help="choose the best epoch of an experiment on devtest"))
+    _add_resources(steps.add_parser("resources", help="note what a system needs to translate new text"))
     _add_table(steps.add_parser("table", help="table of systems: scores, and which differ significantly"))
     _add_rules(steps.add_parser("rules", help="count the rules in the grammars of some shards"))
     _add_corpus(steps.add_parser("corpus", help="table of the corpora: sentences, words, rules"))
@@ -39,6 +40,19 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output-weights", required=True, help="copy of the weights of the best epoch")
     parser.add_argument("--output", required=True, help="description of the system (JSON)")
     parser.set_defaults(run=_choose)
+
+
+def _add_resources(parser: argparse.ArgumentParser) -> None:
+    from itersel.cli.grammar import add_extraction_settings
+
+    parser.add_argument("--model", required=True, help="compiled language model")
+    parser.add_argument("--index", required=True, help="index of the training corpus")
+    parser.add_argument("--preparation", required=True, help="preparation.json of 'itersel corpus prepare'")
+    parser.add_argument("--pop-limit", type=int, required=True, help="of the decoder")
+    parser.add_argument("--features", choices=("dense", "all"), required=True, help="of the decoder")
+    add_extraction_settings(parser)
+    parser.add_argument("--output", required=True, help="resources.json in the folder of the system")
+    parser.set_defaults(run=_resources)
 
 
 def _add_table(parser: argparse.ArgumentParser) -> None:
@@ -107,6 +121,24 @@ def _choose(options: argparse.Namespace) -> None:
         active_features=active,
     )
     write_system(options.output, system)
+
+
+def _resources(options: argparse.Namespace) -> None:
+    from dataclasses import fields
+
+    from itersel.grammar.extract import ExtractionSettings
+    from itersel.report.resources import Resources, write_resources
+
+    settings = {item.name: getattr(options, item.name) for item in fields(ExtractionSettings)}
+    resources = Resources(
+        model=options.model,
+        index=options.index,
+        preparation=options.preparation,
+        pop_limit=options.pop_limit,
+        features=options.features,
+        extraction=ExtractionSettings(**settings),
+    )
+    write_resources(options.output, resources)
 
 
 def _table(options: argparse.Namespace) -> None:

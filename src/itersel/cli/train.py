@@ -34,6 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     search.add_argument(
         "--pop-limit", type=_positive, default=200, metavar="N", help="of cube pruning (default: 200)"
     )
+    search.add_argument(
+        "--max-span",
+        type=_positive,
+        default=15,
+        metavar="N",
+        help="longest source span of an X (default: 15)",
+    )
     _add_learning_options(parser.add_argument_group("learning"))
     parser.set_defaults(run=train)
 
@@ -98,6 +105,7 @@ def train(options: argparse.Namespace) -> None:
         features=options.features,
         k_best=options.k_best,
         pop_limit=options.pop_limit,
+        max_span=options.max_span,
         loss=options.loss,
         update=options.update,
         pairs=options.pairs,
@@ -111,7 +119,9 @@ def train(options: argparse.Namespace) -> None:
     if not shard.has_references:
         raise InputError("has no references to learn from; extract it with --references", options.shard)
     start = None if options.weights is None else read_weights(options.weights)
-    decoder = Decoder(shard, load_model(options.model), settings.pop_limit, settings.features)
+    decoder = Decoder(
+        shard, load_model(options.model), settings.pop_limit, settings.features, settings.max_span
+    )
     result = train_shard(shard, decoder, start, settings)
     write_weights(options.output, result.weights, _provenance(settings, result))
 

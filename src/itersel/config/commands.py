@@ -90,6 +90,7 @@ def train_options(config: Config, experiment: Experiment) -> str:
         features=experiment.features,
         k_best=config.decoder.k_best,
         pop_limit=config.decoder.pop_limit,
+        max_span=config.grammar.max_span,
         loss=experiment.loss,
         update=experiment.update,
         pairs=experiment.pairs,
@@ -114,7 +115,17 @@ def mix_options(experiment: Experiment) -> str:
 
 def decode_options(config: Config, experiment: Experiment) -> str:
     """Return the options of `itersel decode`."""
-    return options(features=experiment.features, pop_limit=config.decoder.pop_limit)
+    return options(
+        features=experiment.features,
+        pop_limit=config.decoder.pop_limit,
+        max_span=config.grammar.max_span,
+    )
+
+
+def resource_options(config: Config, experiment: Experiment) -> str:
+    """Return the options of `itersel report resources`."""
+    decoder = options(features=experiment.features, pop_limit=config.decoder.pop_limit)
+    return f"{decoder} {extract_options(config)}"
 
 
 def system_options(config: Config, name: str) -> str:

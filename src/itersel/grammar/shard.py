@@ -139,9 +139,7 @@ def read_shard(path: str | os.PathLike[str]) -> Shard:
             }
             for item in fields(Shard):
                 if item.type == "StringTable":
-                    values[item.name] = StringTable(
-                        stream[item.name][:], stream[item.name + "_offset"][:]
-                    )
+                    values[item.name] = StringTable(stream[item.name][:], stream[item.name + "_offset"][:])
                 elif item.name not in values:
                     values[item.name] = stream[item.name][:]
         except (KeyError, OSError) as error:

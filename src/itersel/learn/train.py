@@ -45,7 +45,7 @@ class TrainSettings:
 
     Attributes
     ----------
-    features, pop_limit
+    features, pop_limit, max_span
         Of the decoder.
     k_best
         Translations of a sentence to learn from.
@@ -59,6 +59,7 @@ class TrainSettings:
 
     features: str = "all"
     pop_limit: int = 200
+    max_span: int = 15
     k_best: int = 100
     loss: str = "perceptron"
     update: str = "sequential"
@@ -107,7 +108,8 @@ def train_shard(
     shard
         Sentences with references.
     decoder
-        Decoder of this shard, made with `settings.features` and `settings.pop_limit`.
+        Decoder of this shard, made with `settings.features`, `settings.pop_limit` and
+        `settings.max_span`.
     start
         Weights to start from; None: all zero.
     settings

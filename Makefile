@@ -1,0 +1,52 @@
+# Two commands do everything: `make demo` and `make test`. Both make the environment where it is missing.
+
+PYTHON ?= python3.11
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt
+
+.PHONY: help demo test lint coverage generated
+
+help:
+	@echo "make demo       run the default experiment (config.yaml); the table and where it is come last"
+	@echo "make test       run all tests"
+	@echo "make lint       check style, types and the workflow"
+	@echo "make coverage   run the unit tests without compiling kernels, and measure their coverage"
+	@echo "make generated  make the files anew that are generated from src/itersel/config"
+
+demo: $(VENV)/installed
+	$(BIN)/snakemake
+
+test: $(VENV)/installed-for-tests
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/installed-for-lint
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+
+coverage: $(VENV)/installed-for-tests
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --cov=itersel --cov-report=term-missing:skip-covered tests/unit
+
+generated: $(VENV)/installed
+	$(BIN)/itersel config schema --output workflow/schemas/config.schema.json
+	$(BIN)/itersel config documentation --output docs/config.md
+	$(BIN)/itersel config template config.yaml --output config.yaml
+
+# Stamps: an environment is installed once, and again when what it is made from changes.
+$(VENV)/installed: pyproject.toml envs/constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) --editable .
+	@touch $@
+
+# kenlm has to be compiled, and a few tests compare with it: where there is no compiler, they are skipped.
+$(VENV)/installed-for-tests: $(VENV)/installed
+	$(INSTALL) --editable '.[test]'
+	@$(INSTALL) kenlm >/dev/null 2>&1 || echo "kenlm cannot be installed here: tests against it are skipped"
+	@touch $@
+
+$(VENV)/installed-for-lint: $(VENV)/installed
+	$(INSTALL) --editable '.[lint]'
+	@touch $@

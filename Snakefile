@@ -1,0 +1,37 @@
+# From parallel text to BLEU with significance: `snakemake`, `snakemake -n`, `snakemake --rulegraph`.
+# Every rule calls one `itersel` command; what it does is in src/itersel, what is run is in config.yaml.
+from snakemake.utils import min_version
+
+min_version("9.5")
+
+# A file named with --configfile replaces config.yaml: Snakemake would merge them, and run the
+# experiments of both.
+if not workflow.overwrite_configfiles:
+
+    configfile: "config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/corpus.smk"
+include: "workflow/rules/align.smk"
+include: "workflow/rules/lm.smk"
+include: "workflow/rules/grammar.smk"
+include: "workflow/rules/train.smk"
+include: "workflow/rules/decode.smk"
+include: "workflow/rules/evaluate.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        table=f"{RESULTS}/report/table.txt",
+        corpus=f"{RESULTS}/report/corpus.txt",
+        resources=of_experiments("best/resources.json"),
+
+
+onstart:
+    lock_folder()
+
+
+onsuccess:
+    show_results()

@@ -1,0 +1,50 @@
+"""``itersel translate``: from raw text to translations, with a trained system."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the step."""
+    parser.description = (
+        "Translate raw text, one sentence a line, as the text of the run was prepared: translations are "
+        "tokenised and lowercased."
+    )
+    parser.add_argument(
+        "--system", required=True, metavar="DIR", help="folder of a system: experiments/NAME/best of a run"
+    )
+    parser.add_argument("--input", default="-", help="text, .gz or - for standard input (default)")
+    parser.add_argument("--output", default="-", help="file, .gz or - for standard output (default)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Prepare, extract the grammars, decode."""
+    import tempfile
+    from pathlib import Path
+
+    from itersel.cli.decode import translate_shard
+    from itersel.corpus.prepare import read_preparation
+    from itersel.corpus.text import read_text
+    from itersel.files import open_output, write_lines
+    from itersel.grammar.extract import extract_shard
+    from itersel.report.resources import read_resources
+
+    resources = read_resources(options.system)
+    preparation = read_preparation(resources.preparation)
+    source = preparation.split_compounds(preparation.source(read_text(options.input)))
+    with tempfile.TemporaryDirectory() as folder:
+        text, shard = Path(folder, "source"), Path(folder, "shard.h5")
+        write_lines(text, source)
+        extract_shard(resources.index, text, shard, settings=resources.extraction)
+        with open_output(options.output) as stream:
+            translate_shard(
+                stream,
+                shard=shard,
+                model=resources.model,
+                weights=Path(options.system, "weights.h5"),
+                pop_limit=resources.pop_limit,
+                features=resources.features,
+                max_span=resources.extraction.max_span,
+            )

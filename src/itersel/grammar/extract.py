@@ -1,0 +1,230 @@
+"""Extraction of the grammars of a shard of sentences from the grammar index (docs/extraction.md)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel import __version__
+from itersel.errors import InputError
+from itersel.features import GRAMMAR_FEATURES
+from itersel.files import read_lines
+from itersel.grammar.grammar_kernels import place_rows, rule_costs
+from itersel.grammar.index import FilePath, GrammarIndex, Side, check_parallel, load_index, read_side
+from itersel.grammar.index_kernels import SPAN_LIMIT, IndexArrays
+from itersel.grammar.pattern_kernels import Limits
+from itersel.grammar.rules import RuleTable, extract_rule_table
+from itersel.grammar.shard import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, Shard, write_shard
+from itersel.grammar.sparse import rule_features
+from itersel.grammar.table_kernels import ROW_RULE, ROW_SAMPLES, ROW_SENTENCE
+from itersel.strings import string_table
+
+# rules 0 and 1, [S] -> [X] and [S] -> [S] [X]: symbols of either side, and where the sides end
+GLUE_SYMBOLS = np.array([-1, -1, -2], np.int32)
+GLUE_ENDS = np.array([1, 3], np.int64)
+GLUE_RULES = 2
+
+
+@dataclass(frozen=True)
+class ExtractionSettings:
+    """Which rules are extracted; the defaults are those of cdec and of Chiang 2007.
+
+    Attributes
+    ----------
+    max_span
+        Words that a rule covers in the corpus, on either side, at most; also in the input, source side.
+    max_symbols
+        Symbols of the source side, at most.
+    max_nonterminals
+        Nonterminals of a rule, at most.
+    min_gap
+        Source words that a nonterminal covers, at least.
+    max_samples
+        Occurrences of a source side that are looked at, at most.
+    """
+
+    max_span: int = 15
+    max_symbols: int = 5
+    max_nonterminals: int = 2
+    min_gap: int = 1
+    max_samples: int = 300
+
+    def __post_init__(self) -> None:
+        bounds = {
+            "max_span": (1, SPAN_LIMIT),
+            "max_symbols": (1, 15),
+            "max_nonterminals": (0, 2),
+            "min_gap": (1, SPAN_LIMIT),
+            "max_samples": (1, 1_000_000),
+        }
+        for name, (low, high) in bounds.items():
+            if not low <= getattr(self, name) <= high:
+                value, option = getattr(self, name), name.replace("_", "-")
+                raise InputError(f"--{option} is {value}; it must be between {low} and {high}")
+
+
+def extract_shard(
+    index: FilePath,
+    input: FilePath,
+    output: FilePath,
+    leave_one_out: FilePath | None = None,
+    references: FilePath | None = None,
+    settings: ExtractionSettings | None = None,
+) -> None:
+    """Extract the grammars of sentences, with all features, and write them as a shard.
+
+    Parameters
+    ----------
+    index
+        Made by `itersel.grammar.index.build_index`.
+    input
+        Tokenised source sentences, one a line; empty lines have empty grammars.
+    output
+        The shard.
+    leave_one_out
+        For sentences of the indexed corpus: a file with their line numbers there, from 0, one a line.
+        What a sentence pair contributes does not count in its own grammar.
+    references
+        Translations, one a line.
+    settings
+        Which rules are extracted.
+
+    Raises
+    ------
+    InputError
+        If the files differ in their number of lines, or a line of `leave_one_out` is not the number of
+        an indexed sentence that equals the input; names file and line.
+    """
+    loaded = load_index(index)
+    ids = {word: number for number, word in enumerate(loaded.words.to_list())}
+    source = read_side(input, ids)
+    reference = Side(np.empty(0, np.int32), np.empty(0, np.int64))
+    if references is not None:
+        reference = read_side(references, ids)
+        check_parallel(input, source, references, reference)
+    own = np.empty((0, 2), np.int64)
+    if leave_one_out is not None:
+        own = _read_own(leave_one_out, loaded, input, source)
+    settings = settings or ExtractionSettings()
+    attributes = {
+        "itersel": __version__,
+        "leave_one_out": leave_one_out is not None,
+        "indexed_sentences": loaded.sentence_count,
+        "settings": asdict(settings),
+    }
+    table = extract_rule_table(loaded.arrays, source.words, source.offset, own, Limits(**asdict(settings)))
+    write_shard(output, _make_shard(loaded.arrays, list(ids), source, reference, table, attributes))
+
+
+def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side) -> NDArray[np.int64]:
+    """Return the span (N, 2) of source positions of each input sentence in the indexed corpus."""
+    lines = read_lines(path)
+    if len(lines) != source.sentence_count:
+        raise InputError(
+            f"has {len(lines)} lines, but {os.fspath(input)} has {source.sentence_count}; "
+            "give one line number of the indexed corpus for each sentence",
+            path,
+            min(len(lines), source.sentence_count) + 1,
+        )
+    sentences = np.empty(len(lines), np.int64)
+    for i, line in enumerate(lines):
+        if not line.strip().isdecimal() or int(line) >= index.sentence_count:
+            raise InputError(
+                f"'{line}' is not the number of an indexed sentence, 0 to {index.sentence_count - 1}",
+                path,
+                i + 1,
+            )
+        sentences[i] = int(line)
+        words = source.words[source.offset[i] : source.offset[i + 1]]
+        if not np.array_equal(words, index.source_sentence(sentences[i])):
+            raise InputError(
+                f"differs from sentence {sentences[i]} of the index, which {os.fspath(path)} names; "
+                "give the line number of this sentence in the indexed corpus",
+                input,
+                i + 1,
+            )
+    return np.stack(
+        [index.arrays.source_offset[sentences], index.arrays.source_offset[sentences + 1]], axis=1
+    )
+
+
+def _make_shard(
+    index: IndexArrays,
+    words: list[str],
+    source: Side,
+    reference: Side,
+    table: RuleTable,
+    attributes: Mapping[str, Any],
+) -> Shard:
+    """Put sentences and rules into a shard, with all features and the glue rules."""
+    kind = np.full(table.source_offset.shape[0] - 1, GRAMMAR_RULE, np.uint8)
+    kind[table.row[table.row[:, ROW_SAMPLES] == 0, ROW_RULE]] = PASS_THROUGH
+    rule, offset, dense = _grammars(index, table, source.sentence_count)
+    used = np.unique(np.concatenate([source.words, reference.words, table.source, table.target]))
+    used = used[used > 0]
+    number = np.zeros(len(words), np.int32)
+    number[used] = np.arange(used.shape[0])
+    vocabulary = string_table([words[word] for word in used.tolist()])
+    rule_kind = np.concatenate([np.array([GLUE_START, GLUE], np.uint8), kind])
+    sides = (
+        np.append(GLUE_SYMBOLS, np.where(table.source < 0, table.source, number[table.source])),
+        _after_glue(table.source_offset, GLUE_ENDS),
+        np.append(GLUE_SYMBOLS, np.where(table.target < 0, table.target, number[table.target])),
+        _after_glue(table.target_offset, GLUE_ENDS),
+    )
+    features = rule_features(vocabulary, rule_kind, *sides)
+    return Shard(
+        vocabulary,
+        number[source.words],
+        source.offset,
+        number[reference.words],
+        reference.offset,
+        rule_kind,
+        *sides,
+        rule_alignment=table.point.astype(np.uint8),
+        rule_alignment_offset=_after_glue(table.point_offset, np.zeros(GLUE_RULES, np.int64)),
+        rule_feature=features.rule_feature,
+        rule_feature_value=features.rule_feature_value,
+        rule_feature_offset=features.rule_feature_offset,
+        feature_key=features.feature_key,
+        feature_name=features.feature_name,
+        grammar_rule=rule,
+        grammar_offset=offset,
+        grammar_dense=dense,
+        dense_names=GRAMMAR_FEATURES,
+        attributes=attributes,
+    )
+
+
+def _after_glue(offset: NDArray[np.int64], glue_ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the offsets of the glue rules and of the rules that `offset` is of."""
+    return np.concatenate(([0], glue_ends, glue_ends[-1] + offset[1:]))
+
+
+def _grammars(
+    index: IndexArrays, table: RuleTable, sentence_count: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float32]]:
+    """Return the rules of all sentences, where those of each begin, and their dense features."""
+    longest = int(np.diff(table.target_offset).max(initial=0))
+    cost = rule_costs(
+        index.pair_key,
+        index.pair_cost,
+        table.source,
+        table.source_offset,
+        table.target,
+        table.target_offset,
+        longest,
+    )
+    rows = np.bincount(table.row[:, ROW_SENTENCE], minlength=sentence_count)
+    offset = np.concatenate(([0], np.cumsum(rows))).astype(np.int64)
+    most = int(table.row[:, ROW_SAMPLES].max(initial=0))
+    logarithm = np.concatenate(([0.0], np.log10(np.arange(1, most + 2))))
+    rule = np.empty(table.row.shape[0], np.int32)
+    dense = np.empty((table.row.shape[0], len(GRAMMAR_FEATURES)), np.float32)
+    place_rows(table.row, offset, cost, logarithm, rule, dense)
+    return rule + np.int32(GLUE_RULES), offset, dense

@@ -1,0 +1,243 @@
+"""The kernel that extracts the grammars of a whole shard, pattern by pattern.
+
+Shapes: U = different patterns, I = pairs of a pattern and a sentence that has it, M = max_samples.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.grammar.array_kernels import run_end
+from itersel.grammar.match_kernels import Blocks, Matches, match_seconds, match_thirds, take_sample
+from itersel.grammar.pattern_kernels import Limits
+from itersel.grammar.rule_kernels import (
+    COUNT,
+    FIRST_ROW,
+    IS_FIRST,
+    OWN,
+    OWN_FOR,
+    PAIR,
+    ROW_BEGIN,
+    RULE,
+    VARIANT,
+    VARIANT_BITS,
+    VARIANTS,
+    Pairs,
+    find_rows,
+    group_rows,
+    write_targets,
+)
+from itersel.grammar.table_kernels import (
+    PASS,
+    ROW_COUNT,
+    ROW_RULE,
+    ROW_SAMPLES,
+    ROW_SENTENCE,
+    ROW_SINGLETON,
+    ROWS,
+    RULES,
+    Corpus,
+    Rules,
+    append_rules,
+    make_room,
+)
+from itersel.jit import kernel, leaf_kernel
+
+# rows of Work.variant_count
+ALL_OCCURRENCES, OWN_OCCURRENCES = 0, 1
+
+
+class Patterns(NamedTuple):
+    """The different patterns of a shard, and the sentences that have them.
+
+    block: int32 (U, 3), ascending; 0: no block. sentence: int32 (I), begin: int64 (U + 1), where those
+    of each pattern begin. own: int64 (N, 2), the span of each sentence in the corpus, which is left out
+    for it; N = 0: nothing is left out.
+    """
+
+    block: NDArray[np.int32]
+    begin: NDArray[np.int64]
+    sentence: NDArray[np.int32]
+    own: NDArray[np.int64]
+
+
+class Work(NamedTuple):
+    """Scratch of one pattern.
+
+    sample: int32 (M, 3), where the blocks of the sampled occurrences begin.
+    order: int32 (any), its pairs by variant.
+    variant_count: int64 (2, VARIANTS), ALL_OCCURRENCES and OWN_OCCURRENCES that have each variant.
+    new: int32 (any), the pairs whose rules are to be appended.
+    """
+
+    sample: NDArray[np.int32]
+    order: NDArray[np.int32]
+    variant_count: NDArray[np.int64]
+    new: NDArray[np.int32]
+
+
+@kernel
+def extract_pairs(
+    corpus: Corpus, lengths: tuple[int, int, int], limits: Limits, samples: int, pairs: Pairs, work: Work
+) -> int:
+    """Extract the pairs of all sampled occurrences; fills order and variant_count, returns how many."""
+    gaps = (1 if lengths[1] > 0 else 0) + (1 if lengths[2] > 0 else 0)
+    symbols = lengths[0] + lengths[1] + lengths[2] + gaps
+    edges = min(2, limits.max_nonterminals - gaps, limits.max_symbols - symbols)
+    rows = find_rows(corpus.position, work.sample[:samples], lengths, limits, edges, pairs)
+    write_targets(corpus.target, pairs.row, rows, pairs.symbol)
+    mask = 15
+    while mask < 2 * rows:
+        mask = 2 * mask + 1
+    count = group_rows(pairs.row, rows, pairs.symbol, pairs.pair, pairs.slot, mask)
+    ordered = 0
+    for variant in range(VARIANTS):
+        occurrences = 0
+        for number in range(samples):
+            occurrences += (pairs.seen[number, VARIANT_BITS] >> variant) & 1
+        work.variant_count[ALL_OCCURRENCES, variant] = occurrences
+        if occurrences > 0:
+            for pair in range(count):
+                if pairs.row[pairs.pair[pair, FIRST_ROW], VARIANT] == variant:
+                    work.order[ordered] = pair
+                    ordered += 1
+    return count
+
+
+@leaf_kernel
+def count_own(
+    samples: int,
+    sentence: int,
+    begin: int,
+    end: int,
+    pairs: Pairs,
+    sample: NDArray[np.int32],
+    count: NDArray[np.int64],
+) -> int:
+    """Count what the occurrences in [begin, end), those of a sentence, have; returns how many they are.
+
+    Fills OWN of their pairs, with OWN_FOR = sentence, and count[OWN_OCCURRENCES], by variant.
+    """
+    own = 0
+    for variant in range(VARIANTS):
+        count[OWN_OCCURRENCES, variant] = 0
+    for number in range(samples):
+        if begin <= sample[number, 0] < end:
+            own += 1
+            for i in range(pairs.seen[number, ROW_BEGIN], pairs.seen[number + 1, ROW_BEGIN]):
+                pair = pairs.row[i, PAIR]
+                if pairs.pair[pair, OWN_FOR] != sentence:
+                    pairs.pair[pair, OWN_FOR], pairs.pair[pair, OWN] = sentence, 0
+                pairs.pair[pair, OWN] += pairs.row[i, IS_FIRST]
+            for variant in range(VARIANTS):
+                count[OWN_OCCURRENCES, variant] += (pairs.seen[number, VARIANT_BITS] >> variant) & 1
+    return own
+
+
+@leaf_kernel
+def append_rows(
+    patterns: Patterns,
+    pattern: int,
+    is_word: bool,
+    samples: int,
+    count: int,
+    pairs: Pairs,
+    rules: Rules,
+    work: Work,
+) -> int:
+    """Append the rules of a pattern to the grammars of its sentences; returns how many are `new`.
+
+    With leave-one-out the occurrences in the sentence itself are left out, not replaced by others: the
+    sample of a pattern never depends on the sentence. A pattern of one word is passed through, too.
+    """
+    pair, order, row, variant_count = pairs.pair, work.order, rules.row, work.variant_count
+    end, new, passing = rules.size[ROWS], 0, -1
+    for k in range(patterns.begin[pattern], patterns.begin[pattern + 1]):
+        sentence, own, i = patterns.sentence[k], 0, 0
+        if patterns.own.shape[0] > 0:
+            own_begin, own_end = patterns.own[sentence, 0], patterns.own[sentence, 1]
+            own = count_own(samples, sentence, own_begin, own_end, pairs, work.sample, variant_count)
+        for variant in range(VARIANTS):
+            others = variant_count[ALL_OCCURRENCES, variant]
+            if own > 0:
+                others -= variant_count[OWN_OCCURRENCES, variant]
+            while i < count and pairs.row[pair[order[i], FIRST_ROW], VARIANT] == variant:
+                this, i = order[i], i + 1
+                times = pair[this, COUNT] - (pair[this, OWN] if pair[this, OWN_FOR] == sentence else 0)
+                if times == 0:
+                    continue
+                if pair[this, RULE] < 0:
+                    pair[this, RULE] = rules.size[RULES] + new
+                    work.new[new], new = this, new + 1
+                row[end, ROW_RULE], row[end, ROW_SENTENCE] = pair[this, RULE], sentence
+                row[end, ROW_SAMPLES], row[end, ROW_COUNT] = samples - own, times
+                row[end, ROW_SINGLETON] = others == 1
+                end += 1
+            if variant == 0 and is_word:
+                if passing < 0:
+                    passing = rules.size[RULES] + new
+                    work.new[new], new = PASS, new + 1
+                row[end, ROW_RULE], row[end, ROW_SENTENCE], row[end, ROW_SAMPLES] = passing, sentence, 0
+                end += 1
+    rules.size[ROWS] = end
+    return new
+
+
+@leaf_kernel
+def is_own(patterns: Patterns, pattern: int, first: NDArray[np.int32]) -> bool:
+    """Return whether all occurrences (ascending) are left out for the only sentence of a pattern."""
+    begin, end = patterns.begin[pattern], patterns.begin[pattern + 1]
+    if patterns.own.shape[0] == 0 or end - begin > 1:
+        return False
+    sentence = patterns.sentence[begin]
+    return patterns.own[sentence, 0] <= first[0] and first[-1] < patterns.own[sentence, 1]
+
+
+@kernel
+def extract_rules(
+    corpus: Corpus, patterns: Patterns, blocks: Blocks, limits: Limits, pairs: Pairs, rules: Rules, work: Work
+) -> Rules:
+    """Extract the rules of all patterns; returns `rules`, grown as needed.
+
+    Patterns are looked for together with those that have the same first block, or the same first two.
+    """
+    block, none = patterns.block, np.empty(0, np.int32)
+    group_end, pair_end, pair, pair_begin = 0, 0, 0, 0
+    seconds = thirds = Matches(np.zeros(1, np.int64), none, none, none)
+    for pattern in range(block.shape[0]):
+        u, v, w = block[pattern, 0], block[pattern, 1], block[pattern, 2]
+        if pattern == group_end:
+            group_end, pair_end = run_end(block[:, 0], pattern, block.shape[0]), pattern + 1
+            if pair_end < group_end:
+                seconds, pair = match_seconds(blocks, limits, u, block[pair_end:group_end, 1]), -1
+        elif pattern == pair_end:
+            pair_begin, pair_end = pattern, run_end(block[:, 1], pattern, group_end)
+            pair += 1
+        if v == 0:
+            first = second = third = corpus.suffix[blocks.low[u] : blocks.high[u]]
+        elif w == 0:
+            low, high = seconds.begin[pair], seconds.begin[pair + 1]
+            first = seconds.first[low:high]
+            second = third = seconds.second[low:high]
+            if pattern + 1 < pair_end:
+                distance = blocks.length[v] + limits.min_gap
+                thirds = match_thirds(
+                    blocks, limits, first, second, distance, block[pattern + 1 : pair_end, 2]
+                )
+        else:
+            low, high = thirds.begin[pattern - pair_begin - 1], thirds.begin[pattern - pair_begin]
+            first, second, third = thirds.first[low:high], thirds.second[low:high], thirds.third[low:high]
+        if first.shape[0] == 0 or (v > 0 and is_own(patterns, pattern, first)):
+            continue
+        samples = take_sample(first, second, third, work.sample)
+        lengths = (int(blocks.length[u]), int(blocks.length[v]), int(blocks.length[w]))
+        count = extract_pairs(corpus, lengths, limits, samples, pairs, work)
+        is_word = v == 0 and lengths[0] == 1
+        if count > 0 or is_word:
+            rules = make_room(rules, count, patterns.begin[pattern + 1] - patterns.begin[pattern], limits)
+            new = append_rows(patterns, pattern, is_word, samples, count, pairs, rules, work)
+            append_rules(corpus, blocks, block[pattern], work.sample, pairs, work.new[:new], rules)
+    return rules

@@ -1,0 +1,235 @@
+"""The grammar index: a word-aligned corpus, arranged so that rules can be extracted from it on demand.
+
+It is one file, mapped by every process that extracts. Occurrences of a contiguous pattern are one range
+of a suffix array (Lopez 2007), so that "the pattern begins at position p" is one comparison with the rank
+of p; all initial phrases of the alignment (Chiang 2007, section 3) are marked in bit masks.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel import __version__
+from itersel.arrayfile import map_arrays, write_arrays
+from itersel.errors import InputError
+from itersel.files import read_bytes, read_lines
+from itersel.grammar.index_kernels import (
+    LINK_BEGIN,
+    LINK_HIGH,
+    LINK_LOW,
+    IndexArrays,
+    mark_phrases,
+    parse_alignments,
+)
+from itersel.grammar.lexical import lexical_table, link_counts
+from itersel.strings import StringTable, string_table
+
+KIND = "grammar-index"
+FilePath = str | os.PathLike[str]
+
+
+class GrammarIndex(NamedTuple):
+    """A mapped index: its arrays, the words of both languages (word 0 is the empty string), its path."""
+
+    arrays: IndexArrays
+    words: StringTable
+    path: str
+
+    @property
+    def sentence_count(self) -> int:
+        """Number of sentence pairs."""
+        return int(self.arrays.source_offset.shape[0]) - 1
+
+    def source_sentence(self, sentence: int) -> NDArray[np.int32]:
+        """Return the source words of a sentence pair."""
+        begin, end = self.arrays.source_offset[sentence : sentence + 2]
+        return self.arrays.source[begin : end - 1]
+
+
+class Side(NamedTuple):
+    """Sentences: words (int32) end to end, and where sentences begin (int64), one more at the end."""
+
+    words: NDArray[np.int32]
+    offset: NDArray[np.int64]
+
+    @property
+    def sentence_count(self) -> int:
+        """Number of sentences."""
+        return int(self.offset.shape[0]) - 1
+
+
+def build_index(source: FilePath, target: FilePath, alignment: FilePath, output: FilePath) -> None:
+    """Index a word-aligned parallel corpus.
+
+    Parameters
+    ----------
+    source, target
+        Tokenised text, one sentence a line.
+    alignment
+        Pharaoh format, source-target, a line for each sentence pair.
+    output
+        The index, an array file of kind "grammar-index".
+
+    Raises
+    ------
+    InputError
+        If the files differ in their number of lines, an alignment point is malformed or outside its
+        sentence; names file and line.
+    """
+    ids: dict[str, int] = {"": 0}
+    source_side, target_side = read_side(source, ids), read_side(target, ids)
+    check_parallel(source, source_side, target, target_side)
+    links, sentence = _read_links(alignment, source, source_side, target, target_side)
+    arrays = _index_arrays(source_side, target_side, links, sentence, len(ids))
+    words = string_table(ids)
+    write_arrays(
+        output,
+        KIND,
+        {**arrays._asdict(), "words_data": words.data, "words_offset": words.offset},
+        {"itersel": __version__, "sentences": source_side.sentence_count},
+    )
+
+
+def load_index(path: FilePath) -> GrammarIndex:
+    """Map an index read-only.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, truncated, or something else.
+    """
+    arrays, _ = map_arrays(path, KIND)
+    words = StringTable(arrays.pop("words_data"), arrays.pop("words_offset"))
+    return GrammarIndex(IndexArrays(**arrays), words, os.fspath(path))
+
+
+def read_side(path: FilePath, ids: dict[str, int]) -> Side:
+    """Read tokenised sentences; new words get the next numbers, and are added to `ids`."""
+    lines = [line.split() for line in read_lines(path)]
+    for number, tokens in enumerate(lines, 1):
+        if "|||" in tokens:
+            raise InputError(
+                "'|||' separates the fields of grammars and cannot be a word; remove it", path, number
+            )
+    words = [ids.setdefault(token, len(ids)) for tokens in lines for token in tokens]
+    return Side(np.array(words, np.int32), _offsets(np.array([len(tokens) for tokens in lines], np.int64)))
+
+
+def check_parallel(first: FilePath, first_side: Side, second: FilePath, second_side: Side) -> None:
+    """Raise `InputError` if two files differ in their number of lines."""
+    _check_lengths(first, first_side.sentence_count, second, second_side.sentence_count)
+
+
+def _offsets(lengths: NDArray[np.integer]) -> NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+
+
+def _check_lengths(first: FilePath, first_lines: int, second: FilePath, second_lines: int) -> None:
+    if first_lines == second_lines:
+        return
+    short, long = (first, second) if first_lines < second_lines else (second, first)
+    lines = sorted((first_lines, second_lines))
+    message = f"ends after {lines[0]} lines, but {os.fspath(long)} has {lines[1]}; they must be parallel"
+    raise InputError(message, short, lines[0])
+
+
+def _read_links(
+    path: FilePath, source: FilePath, source_side: Side, target: FilePath, target_side: Side
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the links (L, 2), positions within the sentence, and the sentence (L) of each."""
+    text = np.frombuffer(read_bytes(path).replace(b"\r\n", b"\n"), np.uint8)
+    if text.size and text[-1] != ord("\n"):
+        text = np.append(text, np.uint8(ord("\n")))
+    lines = int((text == ord("\n")).sum())
+    _check_lengths(source, source_side.sentence_count, path, lines)
+    links, offset = np.empty((int((text == ord("-")).sum()), 2), np.int32), np.zeros(lines + 1, np.int64)
+    bad_line = parse_alignments(text, links, offset)
+    if bad_line >= 0:
+        raise InputError("expected alignment points such as '0-0 1-2'", path, bad_line + 1)
+    sentence = np.repeat(np.arange(lines), np.diff(offset))
+    for column, side, name in ((0, source_side, source), (1, target_side, target)):
+        outside = np.flatnonzero(links[:, column] >= np.diff(side.offset)[sentence])
+        if outside.size:
+            point = "-".join(map(str, links[outside[0]]))
+            raise InputError(
+                f"point {point} is outside the sentence of {os.fspath(name)}, which has "
+                f"{np.diff(side.offset)[sentence[outside[0]]]} words; align the corpus anew",
+                path,
+                int(sentence[outside[0]]) + 1,
+            )
+    return links, sentence
+
+
+def _index_arrays(
+    source: Side, target: Side, links: NDArray[np.int32], sentence: NDArray[np.int64], vocabulary_size: int
+) -> IndexArrays:
+    # a sentence end after each sentence: that of sentence s lies at source_offset[s + 1] - 1
+    words = np.insert(source.words, source.offset[1:], 0)
+    source_offset = source.offset + np.arange(source.sentence_count + 1)
+    link_source = source_offset[sentence] + links[:, 0]
+    link_target = target.offset[sentence] + links[:, 1]
+    back_link, back_begin = _links_of(link_target, link_source, target.words.shape[0])
+    link, begin = _links_of(link_source, link_target, words.shape[0])
+    position = np.zeros((words.shape[0], 5), np.int32)
+    position[:, LINK_LOW], position[:, LINK_HIGH] = _link_spans(link, begin)
+    position[:, LINK_BEGIN] = begin[:-1]
+    mark_phrases(source_offset, position, *_link_spans(back_link, back_begin))
+    key, cost = lexical_table(
+        *link_counts(words, target.words, np.repeat(np.arange(words.shape[0]), np.diff(begin)), link)
+    )
+    sentence_end = np.repeat(source_offset[1:] - 1, np.diff(source_offset))
+    return IndexArrays(
+        source=words,
+        source_offset=source_offset,
+        room=np.minimum(sentence_end - np.arange(words.shape[0]), 255).astype(np.uint8),
+        suffix=sort_suffixes(words),
+        word_begin=_offsets(np.bincount(words, minlength=vocabulary_size)),
+        target=target.words,
+        position=position,
+        link=link,
+        pair_key=key,
+        pair_cost=cost,
+    )
+
+
+def sort_suffixes(words: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the suffix array of a text: all positions, ordered by the text from there to its end.
+
+    Prefix doubling (Manber & Myers 1993): the order by the first k words gives that by the first 2 k.
+    """
+    size, step = words.shape[0], 1
+    rank = words.astype(np.int64)
+    order = np.argsort(rank, kind="stable")
+    while size:
+        following = np.zeros(size, np.int64)
+        following[: max(size - step, 0)] = rank[step:] + 1
+        key = rank * (max(size, int(rank.max())) + 2) + following
+        order = np.argsort(key)
+        different = np.concatenate(([False], np.diff(key[order]) != 0))
+        rank[order] = np.cumsum(different)
+        if different.sum() == size - 1:
+            break
+        step *= 2
+    return order.astype(np.int32)
+
+
+def _links_of(
+    position: NDArray[np.int64], linked: NDArray[np.int64], size: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the linked positions of every position of one side, ascending, none twice, and offsets."""
+    pairs = np.unique(position << 32 | linked)
+    return (pairs & 0xFFFFFFFF).astype(np.int32), _offsets(np.bincount(pairs >> 32, minlength=size))
+
+
+def _link_spans(
+    link: NDArray[np.int32], begin: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the first linked position of the other side, and one past the last; -1 for unaligned words."""
+    aligned = np.flatnonzero(np.diff(begin))
+    low, high = np.full((2, begin.shape[0] - 1), -1, np.int32)
+    low[aligned], high[aligned] = link[begin[aligned]], link[begin[aligned + 1] - 1] + 1
+    return low, high

@@ -1,0 +1,61 @@
+"""Lexical translation costs by relative frequency of alignment links."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.grammar.lexical_kernels import fill_table
+
+NULL = 0
+
+
+def link_counts(
+    source: NDArray[np.int32],
+    target: NDArray[np.int32],
+    link_source: NDArray[np.integer],
+    link_target: NDArray[np.integer],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Count how often words are linked; a word without a link is linked to `NULL`.
+
+    Parameters
+    ----------
+    source, target
+        Words of the two sides of the corpus (sentence ends, word 0, are left out).
+    link_source, link_target
+        Positions in `source` and `target` of every link.
+
+    Returns
+    -------
+    tuple
+        Source words, target words and counts of the different pairs, ordered by pair.
+    """
+    lonely_source, lonely_target = source.astype(np.int64), target.astype(np.int64)
+    lonely_source[link_source], lonely_target[link_target] = NULL, NULL
+    lonely_source, lonely_target = lonely_source[lonely_source > 0], lonely_target[lonely_target > 0]
+    pairs = np.concatenate(
+        [
+            source[link_source].astype(np.int64) << 32 | target[link_target],
+            lonely_source << 32 | NULL,
+            NULL << 32 | lonely_target,
+        ]
+    )
+    pair, count = np.unique(pairs, return_counts=True)
+    return (pair >> 32).astype(np.int32), (pair & 0xFFFFFFFF).astype(np.int32), count
+
+
+def lexical_table(
+    source: NDArray[np.int32], target: NDArray[np.int32], count: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
+    """Return the hash table of lexical costs, for `itersel.grammar.lexical_kernels`.
+
+    p(f|e) = count(f, e) / sum over f' of count(f', e), `NULL` among the words of either side.
+    """
+    cost = np.empty((count.shape[0], 2), np.float32)
+    # differences of logarithms would leave a tiny rest where the probability is 1
+    cost[:, 0] = -np.log10(count / np.bincount(target, count)[target]) + 0.0
+    cost[:, 1] = -np.log10(count / np.bincount(source, count)[source]) + 0.0
+    capacity = 1 << max(4, int(2 * count.shape[0]).bit_length())
+    key, value = np.zeros(capacity, np.uint64), np.zeros((capacity, 2), np.float32)
+    fill_table(source, target, cost, key, value)
+    return key, value

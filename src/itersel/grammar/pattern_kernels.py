@@ -1,0 +1,142 @@
+"""Kernels for the source patterns of a shard.
+
+A block is a run of words of a sentence that the corpus has; blocks are numbered from 1, in the order of
+the suffix array, so that every shard orders its patterns alike. A pattern is one to three blocks with a
+gap between them: u, u X v, u X v X w. Shapes: n = words of all sentences of the shard end to end,
+N = sentences, K = max_symbols, B = blocks.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import kernel, leaf_kernel
+
+# bits of the number of a block in the key of a pattern
+BLOCK_BITS = 21
+
+
+class Limits(NamedTuple):
+    """What a rule may be: see `itersel.grammar.extract.ExtractionSettings`."""
+
+    max_span: int
+    max_symbols: int
+    max_nonterminals: int
+    min_gap: int
+    max_samples: int
+
+
+@leaf_kernel
+def narrow(
+    source: NDArray[np.int32], suffix: NDArray[np.int32], low: int, high: int, depth: int, word: int
+) -> tuple[int, int]:
+    """Return the part of a range of suffixes with equal first `depth` words whose next word is `word`."""
+    begin, stop = low, high
+    while begin < stop:
+        middle = (begin + stop) // 2
+        if source[suffix[middle] + depth] < word:
+            begin = middle + 1
+        else:
+            stop = middle
+    end, stop = begin, high
+    while end < stop:
+        middle = (end + stop) // 2
+        if source[suffix[middle] + depth] <= word:
+            end = middle + 1
+        else:
+            stop = middle
+    return begin, end
+
+
+@leaf_kernel
+def find_blocks(
+    source: NDArray[np.int32],
+    suffix: NDArray[np.int32],
+    word_begin: NDArray[np.int64],
+    words: NDArray[np.int32],
+    offset: NDArray[np.int64],
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+) -> None:
+    """Fill low, high (n, K; preset to -1) with the ranges of words[i : i + k + 1].
+
+    words: int32 (n); words that the corpus has not are V or greater. offset: int64 (N + 1).
+    """
+    for s in range(offset.shape[0] - 1):
+        for i in range(offset[s], offset[s + 1]):
+            begin, end = 0, 0
+            for k in range(min(low.shape[1], offset[s + 1] - i)):
+                word = words[i + k]
+                if word >= word_begin.shape[0] - 1:
+                    break
+                if k == 0:
+                    begin, end = word_begin[word], word_begin[word + 1]
+                else:
+                    begin, end = narrow(source, suffix, begin, end, k, word)
+                if begin == end:
+                    break
+                low[i, k], high[i, k] = begin, end
+
+
+@kernel
+def block_extents(
+    suffix: NDArray[np.int32], low: NDArray[np.int32], high: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return the first and the last position (B + 1, 2) in the corpus of every block."""
+    extent = np.zeros((low.shape[0], 2), np.int32)
+    for block in range(1, low.shape[0]):
+        first, last = suffix[low[block]], suffix[low[block]]
+        for k in range(low[block] + 1, high[block]):
+            first, last = min(first, suffix[k]), max(last, suffix[k])
+        extent[block, 0], extent[block, 1] = first, last
+    return extent
+
+
+@leaf_kernel
+def list_patterns(
+    block: NDArray[np.int32],
+    offset: NDArray[np.int64],
+    limits: Limits,
+    key: NDArray[np.int64],
+    sentence: NDArray[np.int32],
+) -> int:
+    """List the patterns of every sentence, with repetitions; returns their number.
+
+    block: int32 (n, K), the block of k + 1 words at each place, or 0. key, sentence: for each pattern
+    its three numbers of blocks, the first in the highest bits, and its sentence. With empty `key`, only
+    counts.
+    """
+    count, write = 0, key.shape[0] > 0
+    for s in range(offset.shape[0] - 1):
+        for i in range(offset[s], offset[s + 1]):
+            stop = min(offset[s + 1], i + limits.max_span)
+            for a in range(1, min(limits.max_symbols, stop - i) + 1):
+                if block[i, a - 1] == 0:
+                    break
+                first = int(block[i, a - 1]) << (2 * BLOCK_BITS)
+                if write:
+                    key[count], sentence[count] = first, s
+                count += 1
+                if limits.max_nonterminals < 1:
+                    continue
+                for j in range(i + a + limits.min_gap, stop):
+                    for b in range(1, min(limits.max_symbols - 1 - a, stop - j) + 1):
+                        if block[j, b - 1] == 0:
+                            break
+                        second = first | (int(block[j, b - 1]) << BLOCK_BITS)
+                        if write:
+                            key[count], sentence[count] = second, s
+                        count += 1
+                        if limits.max_nonterminals < 2:
+                            continue
+                        for k in range(j + b + limits.min_gap, stop):
+                            for c in range(1, min(limits.max_symbols - 2 - a - b, stop - k) + 1):
+                                if block[k, c - 1] == 0:
+                                    break
+                                if write:
+                                    key[count], sentence[count] = second | block[k, c - 1], s
+                                count += 1
+    return count

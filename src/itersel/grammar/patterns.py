@@ -1,0 +1,109 @@
+"""The source patterns of a shard of sentences, and where the indexed corpus has them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.errors import InputError
+from itersel.grammar.extract_kernels import Patterns
+from itersel.grammar.index_kernels import IndexArrays
+from itersel.grammar.match_kernels import Blocks, locate_blocks
+from itersel.grammar.pattern_kernels import (
+    BLOCK_BITS,
+    Limits,
+    block_extents,
+    find_blocks,
+    list_patterns,
+)
+
+BLOCK_MASK = (1 << BLOCK_BITS) - 1
+# a number greater than the words of any block
+LENGTH_RADIX = 64
+
+
+def find_patterns(
+    index: IndexArrays,
+    words: NDArray[np.int32],
+    offset: NDArray[np.int64],
+    own: NDArray[np.int64],
+    limits: Limits,
+) -> tuple[Patterns, Blocks, NDArray[np.bool_]]:
+    """Find all patterns of some sentences, and where their blocks begin in the corpus.
+
+    Parameters
+    ----------
+    index
+        The corpus.
+    words, offset
+        int32 (n), int64 (N + 1): the sentences, in words of the index; others have higher numbers.
+    own
+        int64 (N, 2): the span of source positions that is left out for each sentence, or (0, 2).
+    limits
+        Which patterns are looked for.
+
+    Returns
+    -------
+    tuple
+        Patterns, blocks, and for every one of the n words whether it is a block.
+    """
+    low, high = np.full((2, words.shape[0], limits.max_symbols), -1, np.int32)
+    find_blocks(index.source, index.suffix, index.word_begin, words, offset, low, high)
+    block, lows, highs, lengths = _number_blocks(low, high)
+    if own.shape[0]:
+        extent = block_extents(index.suffix, lows, highs)[block]
+        begin, end = np.repeat(own, np.diff(offset), axis=0).T[:, :, None]
+        only_own = (extent[:, :, 0] >= begin) & (extent[:, :, 1] < end)
+        # what a block is part of is in the sentence itself only, too
+        block[np.logical_or.accumulate(only_own, axis=1)] = 0
+    depth = max(limits.max_symbols - 2, 0) if limits.max_nonterminals else 0
+    at = np.zeros((index.source.shape[0], depth), np.int32)
+    position_begin = np.zeros(lows.shape[0] + 1, np.int64)
+    position = locate_blocks(index.suffix, lows, highs, lengths, at, position_begin)
+    slot = np.full(lows.shape[0], -1, np.int32)
+    blocks = Blocks(lows, highs, lengths, at, position, position_begin, index.room, slot)
+    distinct, begin, sentence = _sort_patterns(block, offset, limits)
+    return (
+        Patterns(distinct, begin, sentence, own),
+        blocks,
+        block[:, 0] > 0,
+    )
+
+
+def _number_blocks(
+    low: NDArray[np.int32], high: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Give blocks numbers from 1, by place in the suffix array, then by length; 0: no block.
+
+    Returns the numbers (n, K), and of each block the range of the suffix array and the length.
+    """
+    code = low.astype(np.int64) * LENGTH_RADIX + np.arange(1, low.shape[1] + 1)
+    code[low < 0] = 0
+    # 0 goes first, whether or not a block is missing somewhere: the suffixes of words begin above it
+    distinct, number = np.unique(np.append(code, 0), return_inverse=True)
+    block = number[:-1].reshape(low.shape).astype(np.int32)
+    lows, lengths = (distinct // LENGTH_RADIX).astype(np.int32), (distinct % LENGTH_RADIX).astype(np.int32)
+    highs = np.zeros_like(lows)
+    highs[block] = high
+    highs[0] = 0
+    return block, lows, highs, lengths
+
+
+def _sort_patterns(
+    block: NDArray[np.int32], offset: NDArray[np.int64], limits: Limits
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
+    """Return the different patterns (U, 3) in ascending order, and the sentences of each."""
+    if block.max(initial=0) > BLOCK_MASK:
+        raise InputError(f"more than {BLOCK_MASK} different phrases; extract smaller shards")
+    count = list_patterns(block, offset, limits, np.empty(0, np.int64), np.empty(0, np.int32))
+    key, sentence = np.empty(count, np.int64), np.empty(count, np.int32)
+    list_patterns(block, offset, limits, key, sentence)
+    # stable: the sentences of a pattern stay in ascending order
+    order = np.argsort(key, kind="stable")
+    key, sentence = key[order], sentence[order]
+    new_pattern = np.diff(key, prepend=-1) != 0
+    kept = new_pattern | (np.diff(sentence, prepend=-1) != 0)
+    begin = np.flatnonzero(new_pattern[kept])
+    key = key[new_pattern]
+    distinct = np.stack([key >> 2 * BLOCK_BITS, key >> BLOCK_BITS & BLOCK_MASK, key & BLOCK_MASK], axis=1)
+    return distinct.astype(np.int32), np.append(begin, kept.sum()), sentence[kept]

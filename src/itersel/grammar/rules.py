@@ -1,0 +1,134 @@
+"""All rules of the grammars of a shard, before features: what `itersel.grammar.extract` builds on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.grammar.extract_kernels import Work, extract_rules
+from itersel.grammar.index_kernels import IndexArrays
+from itersel.grammar.pattern_kernels import Limits
+from itersel.grammar.patterns import find_patterns
+from itersel.grammar.rule_kernels import SHAPE_COLUMNS, VARIANTS, Pairs
+from itersel.grammar.table_kernels import (
+    POINT_END,
+    POINTS,
+    ROW_RULE,
+    ROW_SENTENCE,
+    ROWS,
+    RULES,
+    SOURCE_END,
+    SOURCES,
+    TARGET_END,
+    TARGETS,
+    Corpus,
+    Rules,
+)
+
+
+class RuleTable(NamedTuple):
+    """R rules, and G rows: the rules of each sentence.
+
+    Attributes
+    ----------
+    source, source_offset, target, target_offset
+        int32, int64 (R + 1): symbols; words as in the index, higher numbers for words it has not.
+    point, point_offset
+        int32 (points, 2), int64 (R + 1): alignments.
+    row
+        int32 (G, 5): rule, sentence, sampled occurrences of the source side (0: the rule passes a word
+        through), those of the rule, and whether the source side gives rules at just one of them. The rules
+        of a sentence are ordered by source side.
+    """
+
+    source: NDArray[np.int32]
+    source_offset: NDArray[np.int64]
+    target: NDArray[np.int32]
+    target_offset: NDArray[np.int64]
+    point: NDArray[np.int32]
+    point_offset: NDArray[np.int64]
+    row: NDArray[np.int32]
+
+
+def extract_rule_table(
+    index: IndexArrays,
+    words: NDArray[np.int32],
+    offset: NDArray[np.int64],
+    own: NDArray[np.int64],
+    limits: Limits,
+) -> RuleTable:
+    """Extract the rules of some sentences; parameters as in `itersel.grammar.patterns.find_patterns`."""
+    patterns, blocks, is_block = find_patterns(index, words, offset, own, limits)
+    sample = np.empty((limits.max_samples, 3), np.int32)
+    pairs = _empty_pairs(limits)
+    work = Work(
+        sample,
+        order=np.empty(pairs.pair.shape[0], np.int32),
+        variant_count=np.zeros((2, VARIANTS), np.int64),
+        new=np.empty(pairs.pair.shape[0] + 1, np.int32),
+    )
+    corpus = Corpus(index.source, index.suffix, index.position, index.link, index.target)
+    rules = extract_rules(corpus, patterns, blocks, limits, pairs, _empty_rules(), work)
+    size, end = rules.size, rules.end[: rules.size[RULES]]
+    extracted = RuleTable(
+        rules.source[: size[SOURCES], 0],
+        _offsets(end[:, SOURCE_END]),
+        rules.target[: size[TARGETS], 0],
+        _offsets(end[:, TARGET_END]),
+        rules.point[: size[POINTS]],
+        _offsets(end[:, POINT_END]),
+        rules.row[: size[ROWS]],
+    )
+    sentence = np.repeat(np.arange(offset.shape[0] - 1), np.diff(offset))
+    return _pass_through(extracted, words[~is_block], sentence[~is_block])
+
+
+def _empty_pairs(limits: Limits) -> Pairs:
+    """Return tables that hold all rules of one pattern."""
+    # at one occurrence: the pattern, X before, X after, X on both sides, of any length
+    rules = 1 + 2 * limits.max_span + limits.max_span * (limits.max_span - 1) // 2
+    capacity = limits.max_samples * rules
+    return Pairs(
+        row=np.empty((capacity + 1, 13), np.int32),
+        symbol=np.empty(capacity * limits.max_span, np.int32),
+        pair=np.empty((capacity, 7), np.int32),
+        slot=np.zeros(2 << (2 * capacity).bit_length(), np.int32),
+        shape=np.empty((16, SHAPE_COLUMNS), np.int32),
+        seen=np.empty((limits.max_samples + 1, 2), np.int32),
+    )
+
+
+def _empty_rules() -> Rules:
+    return Rules(
+        size=np.zeros(5, np.int64),
+        end=np.empty((1024, 3), np.int32),
+        source=np.empty((1024, 1), np.int32),
+        target=np.empty((1024, 1), np.int32),
+        point=np.empty((1024, 2), np.int32),
+        row=np.empty((1024, 5), np.int32),
+    )
+
+
+def _offsets(end: NDArray[np.int32]) -> NDArray[np.int64]:
+    return np.concatenate(([0], end)).astype(np.int64)
+
+
+def _pass_through(table: RuleTable, words: NDArray[np.int32], sentence: NDArray[np.int64]) -> RuleTable:
+    """Append rules, and rows at the end of their sentences, that pass words through."""
+    distinct, rule = np.unique(words, return_inverse=True)
+    pairs = np.unique(np.stack([sentence, rule.reshape(-1)], axis=1), axis=0)
+    row = np.zeros((pairs.shape[0], table.row.shape[1]), np.int32)
+    row[:, ROW_RULE] = pairs[:, 1] + table.source_offset.shape[0] - 1
+    row[:, ROW_SENTENCE] = pairs[:, 0]
+    step = np.arange(1, distinct.shape[0] + 1)
+    return RuleTable(
+        np.append(table.source, distinct),
+        np.append(table.source_offset, table.source_offset[-1] + step),
+        np.append(table.target, distinct),
+        np.append(table.target_offset, table.target_offset[-1] + step),
+        np.append(table.point, np.zeros((distinct.shape[0], 2), np.int32), axis=0),
+        np.append(table.point_offset, table.point_offset[-1] + step),
+        np.append(table.row, row, axis=0),
+    )

@@ -1,0 +1,70 @@
+"""What a trained system needs to translate new text, so that its folder is all that has to be named."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from itersel.errors import InputError
+from itersel.files import read_bytes, write_lines
+from itersel.grammar.extract import ExtractionSettings
+
+NAME = "resources.json"
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Files (in the description: relative to its folder) and settings of a system.
+
+    Attributes
+    ----------
+    model
+        Compiled language model.
+    index
+        Index of the training corpus.
+    preparation
+        How raw text is prepared.
+    pop_limit, features
+        Of the decoder.
+    extraction
+        Settings of extraction.
+    """
+
+    model: str
+    index: str
+    preparation: str
+    pop_limit: int
+    features: str
+    extraction: ExtractionSettings
+
+
+def write_resources(path: str | os.PathLike[str], resources: Resources) -> None:
+    """Write a description; paths are taken relative to its folder, so that both can be moved together."""
+    document = asdict(resources)
+    for name in ("model", "index", "preparation"):
+        document[name] = os.path.relpath(document[name], Path(path).parent)
+    write_lines(path, [json.dumps(document, indent=2)])
+
+
+def read_resources(folder: str | os.PathLike[str]) -> Resources:
+    """Read the description in the folder of a system; paths are those of the files.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    path = Path(folder) / NAME
+    if not path.is_file():
+        raise InputError(f"has no {NAME}; name a folder experiments/NAME/best of a finished run", folder)
+    try:
+        document: dict[str, Any] = json.loads(read_bytes(path))
+        document["extraction"] = ExtractionSettings(**document["extraction"])
+        for name in ("model", "index", "preparation"):
+            document[name] = os.path.normpath(path.parent / document[name])
+        return Resources(**{item.name: document[item.name] for item in fields(Resources)})
+    except (ValueError, KeyError, TypeError):
+        raise InputError("is not the description of a system; run the workflow again", path) from None

@@ -1,0 +1,335 @@
+"""Grammar extraction against the slow extractor, worked examples, and bad input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive import extractor as naive
+
+from itersel.errors import InputError
+from itersel.grammar.extract import ExtractionSettings, extract_shard
+from itersel.grammar.index import build_index
+from itersel.grammar.shard import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, Shard, read_shard
+
+SOURCE_WORDS = "abc"
+TARGET_WORDS = "xyz"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("extract")
+
+
+def write(path: Path, lines: Sequence[str]) -> Path:
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def index_corpus(folder: Path, corpus: Sequence[naive.SentencePair]) -> Path:
+    output = folder / "index"
+    build_index(
+        write(folder / "source", [" ".join(pair.source) for pair in corpus]),
+        write(folder / "target", [" ".join(pair.target) for pair in corpus]),
+        write(folder / "alignment", [" ".join(f"{i}-{j}" for i, j in sorted(pair.links)) for pair in corpus]),
+        output,
+    )
+    return output
+
+
+def extract(
+    folder: Path,
+    sentences: Sequence[naive.Words],
+    own: Sequence[int] | None = None,
+    chosen: ExtractionSettings | None = None,
+) -> Shard:
+    """Extract the grammars of some sentences from the index in `folder`."""
+    extract_shard(
+        folder / "index",
+        write(folder / "input", [" ".join(words) for words in sentences]),
+        folder / "shard.h5",
+        leave_one_out=None if own is None else write(folder / "ids", [str(number) for number in own]),
+        settings=chosen,
+    )
+    return read_shard(folder / "shard.h5")
+
+
+def rule_of(shard: Shard, rule: int) -> naive.Rule:
+    words = shard.vocabulary.to_list()
+
+    def symbols(side: np.ndarray, offset: np.ndarray) -> tuple[naive.Symbol, ...]:
+        row = side[offset[rule] : offset[rule + 1]].tolist()
+        return tuple(symbol if symbol < 0 else words[symbol] for symbol in row)
+
+    return (
+        symbols(shard.rule_source, shard.rule_source_offset),
+        symbols(shard.rule_target, shard.rule_target_offset),
+    )
+
+
+def grammar_of(shard: Shard, sentence: int) -> dict[naive.Rule, naive.Entry]:
+    """Return the extracted rules of a sentence; none may be there twice."""
+    entries = {}
+    for row in range(*shard.grammar_offset[sentence : sentence + 2]):
+        rule = shard.grammar_rule[row]
+        if shard.rule_kind[rule] == GRAMMAR_RULE:
+            points = slice(*shard.rule_alignment_offset[rule : rule + 2])
+            alignment = tuple((i, j) for i, j in shard.rule_alignment[points].tolist())
+            key = rule_of(shard, rule)
+            assert key not in entries
+            entries[key] = naive.Entry(tuple(shard.grammar_dense[row].tolist()), alignment)
+    return entries
+
+
+@st.composite
+def sentence_pairs(draw: st.DrawFn, longest: int = 8) -> naive.SentencePair:
+    """Return a sentence and its translation word for word, some words moved, added, dropped, linked anew.
+
+    Freely drawn links would give hardly any rule with a nonterminal.
+    """
+    size = draw(st.sampled_from([longest, *range(longest, 3, -1), 1, 0]))
+    source = [draw(st.sampled_from(SOURCE_WORDS)) for _ in range(size)]
+    # words, and the source positions that they translate, or -1
+    target = [(draw(st.sampled_from(TARGET_WORDS)), i) for i in range(size)]
+    for _ in range(draw(st.integers(0, 3)) if size else 0):
+        i, j = draw(st.integers(0, size - 1)), draw(st.integers(0, size - 1))
+        moved = target.pop(i)
+        target.insert(j, moved)
+    for _ in range(draw(st.integers(0, 1))):
+        target.insert(draw(st.integers(0, len(target))), (draw(st.sampled_from(TARGET_WORDS)), -1))
+    unaligned = draw(st.sets(st.integers(0, max(size - 1, 0)), max_size=1))
+    links = {(i, j) for j, (_, i) in enumerate(target) if i >= 0 and i not in unaligned}
+    if size:
+        points = st.tuples(st.integers(0, size - 1), st.integers(0, len(target) - 1))
+        links |= draw(st.sets(points, max_size=1))
+    return naive.SentencePair(tuple(source), tuple(word for word, _ in target), frozenset(links))
+
+
+@st.composite
+def problems(
+    draw: st.DrawFn,
+) -> tuple[list[naive.SentencePair], list[naive.Words], list[int] | None, naive.Settings]:
+    """Return a corpus, sentences to extract for, their numbers in the corpus or None, and settings."""
+    corpus = draw(st.lists(sentence_pairs(), min_size=2, max_size=5))
+    # leave-one-out must see other sentence pairs with the same text
+    corpus += draw(st.lists(st.sampled_from(corpus), max_size=2))
+    chosen = naive.Settings(
+        max_span=draw(st.sampled_from([8, 6, 2])),
+        max_symbols=draw(st.sampled_from([5, 4, 3, 1])),
+        max_nonterminals=draw(st.sampled_from([2, 1, 0])),
+        min_gap=draw(st.sampled_from([1, 1, 2])),
+        max_samples=draw(st.sampled_from([300, 3, 2, 1])),
+    )
+    if draw(st.booleans()):
+        own = draw(st.lists(st.integers(0, len(corpus) - 1), min_size=1, max_size=3))
+        return corpus, [corpus[number].source for number in own], own, chosen
+    words = st.lists(st.sampled_from(SOURCE_WORDS + "q"), min_size=3, max_size=8).map(tuple)
+    return corpus, draw(st.lists(words, min_size=1, max_size=2)), None, chosen
+
+
+@given(problems())
+# without the JIT an example takes half a second
+@settings(max_examples=20 if numba.config.DISABLE_JIT else 150, deadline=None)
+def test_as_the_slow_extractor(folder, problem) -> None:
+    corpus, sentences, own, chosen = problem
+    index_corpus(folder, corpus)
+    shard = extract(folder, sentences, own, ExtractionSettings(**chosen._asdict()))
+    slow = naive.Extractor(corpus, chosen)
+    for number, words in enumerate(sentences):
+        expected = slow.grammar(words, None if own is None else own[number])
+        found = grammar_of(shard, number)
+        assert found.keys() == expected.keys()
+        for rule, entry in expected.items():
+            assert found[rule].features == pytest.approx(entry.features, abs=1e-5)
+            assert found[rule].alignment == entry.alignment
+
+
+def example(source: str, target: str, links: str) -> naive.SentencePair:
+    points = [tuple(map(int, point.split("-"))) for point in links.split()]
+    return naive.SentencePair(tuple(source.split()), tuple(target.split()), frozenset(points))
+
+
+# Chiang 2007, figure 1; "the" belongs to the relative clause
+CHIANG = example(
+    "aozhou shi yu bei han you bangjiao de shaoshu guojia zhiyi",
+    "australia is one of the few countries that have diplomatic relations with north korea",
+    "0-0 1-1 2-11 3-12 4-13 5-8 6-9 6-10 7-4 7-7 8-5 9-6 10-2 10-3",
+)
+
+
+def test_rules_of_chiang(folder: Path) -> None:
+    """The rules that Chiang 2007, section 2, takes from the sentence."""
+    index_corpus(folder, [CHIANG])
+    rules = grammar_of(extract(folder, [CHIANG.source]), 0)
+    # <yu X1 you X2, have X2 with X1>
+    assert rules[("yu", -1, "you", -2), ("have", -2, "with", -1)].alignment == ((0, 2), (2, 0))
+    # <X1 de X2, the X2 that X1>
+    assert rules[(-1, "de", -2), ("the", -2, "that", -1)].alignment == ((1, 0), (1, 2))
+    # <X1 zhiyi, one of X1>
+    assert rules[(-1, "zhiyi"), ("one", "of", -1)].alignment == ((1, 0), (1, 1))
+    assert rules[("aozhou",), ("australia",)].alignment == ((0, 0),)
+    # one sentence pair: everything occurs once, and all words are translated alike
+    for entry in rules.values():
+        coherent, sample_count, pair_count, source_cost, _, *singletons = entry.features
+        assert (coherent, source_cost, *singletons) == (0, 0, 1, 1)
+        assert sample_count == pair_count == pytest.approx(np.log10(2))
+    assert not any(np.signbit(entry.features).any() for entry in rules.values())
+
+
+def test_features_worked_out_by_hand(folder: Path) -> None:
+    """ "a" occurs four times, is translated by x twice, by y once, is unaligned once."""
+    corpus = [example("a b", "x z", "0-0 1-1"), example("a", "x", "0-0"), example("a", "y", "0-0")]
+    corpus.append(example("a b", "z w", "1-0"))
+    index_corpus(folder, corpus)
+    rules = grammar_of(extract(folder, [("a", "b")]), 0)
+    x, y = rules[("a",), ("x",)].features, rules[("a",), ("y",)].features
+    # p(a|x) = 1; p(x|a) = 2/4, one of the links of "a" being with NULL
+    assert x == pytest.approx((np.log10(2), np.log10(5), np.log10(3), 0, np.log10(2), 0, 0), abs=1e-6)
+    assert y == pytest.approx((np.log10(4), np.log10(5), np.log10(2), 0, np.log10(4), 0, 1), abs=1e-6)
+    # "a b" is a phrase in the first pair only: in the last "a" is unaligned. p(z|b) = 1.
+    both = rules[("a", "b"), ("x", "z")].features
+    assert both == pytest.approx((np.log10(2), np.log10(3), np.log10(2), 0, np.log10(2), 1, 1), abs=1e-6)
+    assert len(rules) == 6  # and b, X b, a X
+
+
+def test_leave_one_out_counts_other_pairs_with_the_same_text(folder: Path) -> None:
+    corpus = [example("a", "x", "0-0"), example("a", "x", "0-0"), example("b", "y", "0-0")]
+    index_corpus(folder, corpus)
+    shard = extract(folder, [("a",), ("b",), ("a",)], own=[1, 2, 0])
+    rule = (("a",), ("x",))
+    assert grammar_of(shard, 0).keys() == grammar_of(shard, 2).keys() == {rule}
+    assert grammar_of(shard, 0)[rule].features[1:3] == pytest.approx((np.log10(2), np.log10(2)))
+    assert not grammar_of(shard, 1)
+    assert shard.attributes["leave_one_out"]
+
+
+def rows_of(shard: Shard, sentence: int) -> list[tuple[int, naive.Rule, tuple[float, ...]]]:
+    """Return what a grammar lists, in its order."""
+    rows = range(*shard.grammar_offset[sentence : sentence + 2])
+    return [
+        (int(shard.rule_kind[rule]), rule_of(shard, rule), tuple(shard.grammar_dense[row].tolist()))
+        for row in rows
+        for rule in [shard.grammar_rule[row]]
+    ]
+
+
+@given(problems(), st.randoms(use_true_random=False))
+@settings(max_examples=10 if numba.config.DISABLE_JIT else 50, deadline=None)
+def test_a_grammar_does_not_depend_on_the_other_sentences(folder, problem, random) -> None:
+    """Neither on their order nor on how they are cut into shards; not even the order of its rules."""
+    corpus, sentences, own, chosen = problem
+    chosen = ExtractionSettings(**chosen._asdict())
+    index_corpus(folder, corpus)
+    whole = extract(folder, sentences, own, chosen)
+    order = random.sample(range(len(sentences)), random.randint(1, len(sentences)))
+    part = extract(folder, [sentences[i] for i in order], own and [own[i] for i in order], chosen)
+    for place, number in enumerate(order):
+        assert rows_of(part, place) == rows_of(whole, number)
+
+
+def test_layout_of_the_shard(folder: Path) -> None:
+    corpus = [example("a b a c", "x y x z", "0-0 1-1 2-2 3-3"), example("c a", "x z", "0-1 1-0")]
+    index_corpus(folder, corpus)
+    references = write(folder / "references", ["x unseen", "", "y"])
+    sentences = write(folder / "input", ["a b a q", "", "c a"])
+    extract_shard(folder / "index", sentences, folder / "shard.h5", references=references)
+    shard = read_shard(folder / "shard.h5")
+    assert shard.rule_kind[:2].tolist() == [GLUE_START, GLUE]
+    assert tuple(kind for kind in shard.rule_kind if kind in (GLUE_START, GLUE)) == (GLUE_START, GLUE)
+    assert rule_of(shard, 0) == ((-1,), (-1,))
+    assert rule_of(shard, 1) == ((-1, -2), (-1, -2))
+    words = shard.vocabulary.to_list()
+    assert [words[word] for word in shard.source] == ["a", "b", "a", "q", "c", "a"]
+    assert [words[word] for word in shard.reference] == ["x", "unseen", "y"]
+    assert shard.source_offset.tolist() == [0, 4, 4, 6]
+    assert shard.reference_offset.tolist() == [0, 2, 2, 3]
+    assert shard.grammar_offset[1] == shard.grammar_offset[2]
+    for sentence, text in ((0, "aba q"), (2, "ca")):
+        rows = rows_of(shard, sentence)
+        passed = [rule for kind, rule, _ in rows if kind == PASS_THROUGH]
+        assert sorted(passed) == sorted(((w,), (w,)) for w in set(text) - {" "})
+        assert all(not any(dense) for kind, _, dense in rows if kind == PASS_THROUGH)
+        rules = shard.grammar_rule[slice(*shard.grammar_offset[sentence : sentence + 2])]
+        assert (np.diff(rules) > 0).all()
+        # rules of one source side stand together
+        sides = [rule[0] for _, rule, _ in rows]
+        assert len(set(sides)) == sum(a != b for a, b in zip(sides, [None, *sides], strict=False))
+    # every rule but glue is listed by a sentence, none twice
+    assert np.unique(shard.grammar_rule).tolist() == list(range(2, shard.rule_kind.shape[0]))
+    keys = [(int(shard.rule_kind[i]), rule_of(shard, i)) for i in range(shard.rule_kind.shape[0])]
+    assert len(set(keys)) == len(keys)
+    assert shard.rule_feature_offset.shape[0] == shard.rule_kind.shape[0] + 1
+    assert "RBS:<r>_a" in shard.feature_name.to_list()
+
+
+def test_no_sentences(folder: Path) -> None:
+    index_corpus(folder, [example("a", "x", "0-0")])
+    shard = extract(folder, [])
+    assert shard.sentence_count == 0
+    assert shard.rule_kind.tolist() == [GLUE_START, GLUE]
+
+
+def test_same_bytes(folder: Path) -> None:
+    index_corpus(folder, [CHIANG, CHIANG])
+    results = []
+    for _ in range(2):
+        extract(folder, [CHIANG.source, CHIANG.source[2:]], own=None)
+        results.append((folder / "shard.h5").read_bytes())
+    assert results[0] == results[1]
+
+
+def test_bad_leave_one_out(folder: Path) -> None:
+    index_corpus(folder, [example("a b", "x", "0-0"), example("b", "x", "0-0")])
+    sentences = write(folder / "input", ["b", "a b"])
+
+    def message(lines: Sequence[str]) -> str:
+        ids = write(folder / "ids", lines)
+        output = folder / "never.h5"
+        with pytest.raises(InputError) as error:
+            extract_shard(folder / "index", sentences, output, leave_one_out=ids)
+        assert not output.exists()
+        return str(error.value)
+
+    ids = folder / "ids"
+    assert message(["1"]).startswith(f"{ids}:2: has 1 lines, but {sentences} has 2")
+    assert message(["1", "0", "0"]).startswith(f"{ids}:3: has 3 lines, but {sentences} has 2")
+    for bad in ("2", "-1", "x", "", "1.0"):
+        assert message(["1", bad]).startswith(f"{ids}:2: '{bad}' is not the number of an indexed sentence")
+    assert message(["0", "0"]).startswith(f"{sentences}:1: differs from sentence 0 of the index")
+    assert message(["1", "1"]).startswith(f"{sentences}:2: differs from sentence 1 of the index")
+
+
+def test_bad_text(folder: Path) -> None:
+    index_corpus(folder, [example("a b", "x", "0-0")])
+    output = folder / "never.h5"
+    sentences = write(folder / "input", ["a", "a ||| b"])
+    with pytest.raises(InputError, match=f"^{sentences}:2: '|||'"):
+        extract_shard(folder / "index", sentences, output)
+    sentences = write(folder / "input", ["a", "b"])
+    references = write(folder / "references", ["x"])
+    with pytest.raises(InputError, match=f"^{references}:1: ends after 1 lines, but {sentences} has 2"):
+        extract_shard(folder / "index", sentences, output, references=references)
+    with pytest.raises(InputError, match=f"^{sentences}: is not a file of kind 'grammar-index'"):
+        extract_shard(sentences, sentences, output)
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_span", 0),
+        ("max_span", 31),
+        ("max_symbols", 0),
+        ("max_nonterminals", 3),
+        ("min_gap", 0),
+        ("max_samples", 0),
+    ],
+)
+def test_bad_settings(name: str, value: int) -> None:
+    with pytest.raises(InputError, match=f"--{name.replace('_', '-')} is {value}; it must be between"):
+        ExtractionSettings(**{name: value})

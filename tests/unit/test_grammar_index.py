@@ -1,0 +1,173 @@
+"""The grammar index: its arrays against plain Python, and bad input."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive import extractor as naive
+
+from itersel.errors import InputError
+from itersel.grammar.index import GrammarIndex, build_index, load_index, sort_suffixes
+from itersel.grammar.index_kernels import (
+    BEGINS,
+    ENDS,
+    LINK_BEGIN,
+    LINK_HIGH,
+    LINK_LOW,
+    SPAN_LIMIT,
+    parse_alignments,
+)
+
+EXAMPLES = 20 if numba.config.DISABLE_JIT else 100
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("index")
+
+
+def index_lines(
+    folder: Path, source: Sequence[str], target: Sequence[str], alignment: Sequence[str]
+) -> GrammarIndex:
+    for name, lines in (("source", source), ("target", target), ("alignment", alignment)):
+        (folder / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    build_index(folder / "source", folder / "target", folder / "alignment", folder / "index")
+    return load_index(folder / "index")
+
+
+@given(st.lists(st.integers(0, 3), max_size=30))
+@settings(max_examples=EXAMPLES, deadline=None)
+def test_suffixes_are_sorted(text: list[int]) -> None:
+    assert sort_suffixes(np.array(text, np.int32)).tolist() == sorted(
+        range(len(text)), key=lambda position: text[position:]
+    )
+
+
+def parse_slowly(lines: Sequence[str]) -> tuple[int, list[list[tuple[int, int]]]]:
+    """Return the first bad line, or -1, and the points of all lines."""
+    points = []
+    for number, line in enumerate(lines):
+        if not all(re.fullmatch("[0-9]{1,9}-[0-9]{1,9}", point) for point in line.split(" ") if point):
+            return number, []
+        points.append([tuple(map(int, point.split("-"))) for point in line.split(" ") if point])
+    return -1, points
+
+
+@given(st.lists(st.one_of(st.from_regex(r"\A(\d{1,3}-\d{1,3} ?)*\Z"), st.text("0123- x", max_size=8))))
+@settings(max_examples=EXAMPLES, deadline=None)
+def test_alignments_are_parsed(lines: list[str]) -> None:
+    lines = [line for line in lines if line.isascii()]
+    text = np.frombuffer("".join(line + "\n" for line in lines).encode(), np.uint8)
+    links = np.empty((int((text == ord("-")).sum()), 2), np.int32)
+    offset = np.zeros(len(lines) + 1, np.int64)
+    bad, points = parse_slowly(lines)
+    assert parse_alignments(text, links, offset) == bad
+    if bad < 0:
+        ends = offset.tolist()
+        found = [links[a:b].tolist() for a, b in itertools.pairwise(ends)]
+        assert found == [[list(point) for point in line] for line in points]
+
+
+@st.composite
+def linked_pairs(draw: st.DrawFn) -> naive.SentencePair:
+    """Return a sentence pair with a link for most words, near the diagonal."""
+    source = draw(st.lists(st.sampled_from("abc"), max_size=6))
+    target = draw(st.lists(st.sampled_from("xyz"), max_size=6))
+    points = [(i, j) for i in range(len(source)) for j in range(len(target)) if abs(i - j) <= 1]
+    links = draw(st.lists(st.sampled_from(points), max_size=6)) if points else []
+    return naive.SentencePair(tuple(source), tuple(target), frozenset(links))
+
+
+@given(st.lists(linked_pairs(), max_size=4))
+@settings(max_examples=EXAMPLES, deadline=None)
+def test_phrases_and_links(folder, corpus) -> None:
+    """Exactly the source sides of tight initial phrases are marked, with the links of every word."""
+    index = index_lines(
+        folder,
+        [" ".join(pair.source) for pair in corpus],
+        [" ".join(pair.target) for pair in corpus],
+        [" ".join(f"{i}-{j}" for i, j in sorted(pair.links)) for pair in corpus],
+    )
+    arrays, words = index.arrays, index.words.to_list()
+    target_begin = 0
+    for sentence, pair in enumerate(corpus):
+        origin = arrays.source_offset[sentence]
+        assert [words[word] for word in index.source_sentence(sentence)] == list(pair.source)
+        end_of_targets = target_begin + len(pair.target)
+        assert [words[word] for word in arrays.target[target_begin:end_of_targets]] == list(pair.target)
+        phrases = {source for source, _ in naive.initial_phrases(pair, SPAN_LIMIT)}
+        for i in range(len(pair.source) + 1):
+            begins, ends = arrays.position[origin + i, [BEGINS, ENDS]].tolist()
+            for length in range(SPAN_LIMIT + 1):
+                assert bool(begins >> length & 1) == ((i, i + length) in phrases)
+                assert bool(ends >> length & 1) == ((i - length, i) in phrases)
+        for i in range(len(pair.source)):
+            low, high, begin = arrays.position[origin + i, [LINK_LOW, LINK_HIGH, LINK_BEGIN]].tolist()
+            linked = sorted(target_begin + j for k, j in pair.links if k == i)
+            assert arrays.link[begin : arrays.position[origin + i + 1, LINK_BEGIN]].tolist() == linked
+            assert (low, high) == ((linked[0], linked[-1] + 1) if linked else (-1, -1))
+            assert arrays.room[origin + i] == len(pair.source) - i
+        target_begin = end_of_targets
+
+
+def test_points_listed_twice_and_long_sentences(folder: Path) -> None:
+    words = [f"w{i}" for i in range(400)]
+    index = index_lines(folder, [" ".join(words)], ["x"], ["0-0 0-0 399-0"])
+    assert index.arrays.link.tolist() == [0, 0]
+    assert index.arrays.room[[0, 144, 145, 399, 400]].tolist() == [255, 255, 255, 1, 0]
+
+
+def test_unequal_lengths(folder: Path) -> None:
+    source, target, alignment = folder / "source", folder / "target", folder / "alignment"
+    with pytest.raises(InputError, match=f"^{target}:1: ends after 1 lines, but {source} has 2"):
+        index_lines(folder, ["a", "b"], ["x"], ["0-0", "0-0"])
+    with pytest.raises(InputError, match=f"^{source}:2: ends after 2 lines, but {alignment} has 3"):
+        index_lines(folder, ["a", "b"], ["x", "y"], ["0-0", "0-0", ""])
+    with pytest.raises(InputError, match=f"^{alignment}:0: ends after 0 lines"):
+        index_lines(folder, ["a", "b"], ["x", "y"], [])
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("0-0 2-0", "point 2-0 is outside the sentence of .*source, which has 2 words"),
+        ("0-1", "point 0-1 is outside the sentence of .*target, which has 1 words"),
+        ("0-0 1", "expected alignment points"),
+        ("0:0", "expected alignment points"),
+        ("-1-0", "expected alignment points"),
+        ("0-0-0", "expected alignment points"),
+        ("0-", "expected alignment points"),
+    ],
+)
+def test_bad_points(folder: Path, line: str, message: str) -> None:
+    (folder / "index").unlink(missing_ok=True)
+    with pytest.raises(InputError, match=f"^{folder / 'alignment'}:2: {message}"):
+        index_lines(folder, ["a", "b c"], ["x", "y"], ["0-0", line])
+    assert not (folder / "index").exists()
+
+
+def test_separator_in_text(folder: Path) -> None:
+    with pytest.raises(InputError, match=re.escape(f"{folder / 'target'}:2: '|||'")):
+        index_lines(folder, ["a", "b"], ["x", "y ||| z"], ["", ""])
+
+
+def test_empty_corpus(folder: Path) -> None:
+    assert index_lines(folder, [], [], []).sentence_count == 0
+
+
+def test_not_an_index(folder: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        load_index(folder / "missing")
+    index_lines(folder, ["a b"], ["x"], ["0-0"])
+    whole = (folder / "index").read_bytes()
+    (folder / "cut").write_bytes(whole[:-1])
+    with pytest.raises(InputError, match="truncated"):
+        load_index(folder / "cut")

@@ -1,0 +1,104 @@
+"""Lexical costs against counting in plain Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive import extractor as naive
+
+from itersel.grammar.index import build_index, load_index
+from itersel.grammar.lexical import lexical_table, link_counts
+from itersel.grammar.lexical_kernels import INFINITE_COST, find_pair, lexical_costs
+
+EXAMPLES = 20 if numba.config.DISABLE_JIT else 100
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("lexical")
+
+
+@st.composite
+def linked_pairs(draw: st.DrawFn) -> naive.SentencePair:
+    source = draw(st.lists(st.sampled_from("abc"), max_size=4))
+    target = draw(st.lists(st.sampled_from("xyz"), max_size=4))
+    points = [(i, j) for i in range(len(source)) for j in range(len(target))]
+    links = draw(st.sets(st.sampled_from(points))) if points else set()
+    return naive.SentencePair(tuple(source), tuple(target), frozenset(links))
+
+
+@given(
+    st.lists(linked_pairs(), min_size=1, max_size=4),
+    st.lists(st.sampled_from("abcX"), min_size=1, max_size=4),
+    st.lists(st.sampled_from("xyzX"), min_size=1, max_size=4),
+)
+@settings(max_examples=EXAMPLES, deadline=None)
+def test_costs_of_a_rule(folder, corpus, source, target) -> None:
+    """Both costs are those of the definition; nonterminals (X) do not count."""
+    for name, side in (("source", 0), ("target", 1)):
+        text = "".join(" ".join(pair[side]) + "\n" for pair in corpus)
+        (folder / name).write_text(text, encoding="utf-8")
+    text = "".join(" ".join(f"{i}-{j}" for i, j in sorted(pair.links)) + "\n" for pair in corpus)
+    (folder / "alignment").write_text(text, encoding="utf-8")
+    build_index(folder / "source", folder / "target", folder / "alignment", folder / "index")
+    index = load_index(folder / "index")
+    words = index.words.to_list()
+    # a word that the corpus has not has a number that no pair in the table has
+    numbers = {word: words.index(word) if word in words else 99 for word in "abcxyz"} | {"X": -1}
+    slow = naive.Extractor(corpus, naive.Settings(1, 1, 0, 1, 1))
+    terminals = [word for word in source if word != "X"], [word for word in target if word != "X"]
+    expected = (
+        sum(slow.cost(word, terminals[1], "source") for word in terminals[0]),
+        sum(slow.cost(word, terminals[0], "target") for word in terminals[1]),
+    )
+    found = lexical_costs(
+        index.arrays.pair_key,
+        index.arrays.pair_cost,
+        np.array([numbers[word] for word in source], np.int32),
+        np.array([numbers[word] for word in target], np.int32),
+        np.empty(len(target), np.float32),
+    )
+    assert found == pytest.approx(expected, abs=1e-5)
+
+
+def test_relative_frequencies() -> None:
+    """Of three links of word 1, two are with 5 and one is with 6; word 2 and word 6 are unaligned once."""
+    source, target = np.array([1, 1, 1, 2], np.int32), np.array([5, 5, 6, 6], np.int32)
+    counted = link_counts(source, target, np.array([0, 1, 2]), np.array([0, 1, 2]))
+    assert [list(column) for column in counted] == [[0, 1, 1, 2], [6, 5, 6, 0], [1, 2, 1, 1]]
+    key, cost = lexical_table(*counted)
+    # p(f|e): 1|5 = 2/2, 1|6 = 1/2, NULL|6 = 1/2, 2|NULL = 1; p(e|f): 5|1 = 2/3, 6|1 = 1/3, 6|NULL = 1
+    for pair, given_target, given_source in [
+        ((1, 5), 1, 2 / 3),
+        ((1, 6), 1 / 2, 1 / 3),
+        ((0, 6), 1 / 2, 1),
+        ((2, 0), 1, 1),
+    ]:
+        slot = find_pair(key, *pair)
+        assert key[slot] == pair[0] << 32 | pair[1]
+        assert cost[slot] == pytest.approx((-np.log10(given_target), -np.log10(given_source)), abs=1e-6)
+        assert not np.signbit(cost[slot]).any()
+    assert key[find_pair(key, 2, 5)] == 0
+    assert np.count_nonzero(key) == 4
+
+
+def test_infinite_cost() -> None:
+    """A word that no word of the other side, nor NULL, is linked to costs 99."""
+    source, target = np.array([1, 2], np.int32), np.array([5, 6], np.int32)
+    key, cost = lexical_table(*link_counts(source, target, np.array([0, 1]), np.array([0, 1])))
+    found = lexical_costs(
+        key, cost, np.array([1, -1], np.int32), np.array([6, -1, 5], np.int32), np.empty(3, np.float32)
+    )
+    assert found == (0, INFINITE_COST)
+    assert INFINITE_COST == 99
+
+
+def test_empty_corpus() -> None:
+    nothing = np.empty(0, np.int32)
+    key, _ = lexical_table(*link_counts(nothing, nothing, np.empty(0, np.int64), np.empty(0, np.int64)))
+    assert not key.any()

@@ -1,0 +1,163 @@
+"""A small project of its own making, to run the workflow on."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+import yaml
+
+from itersel.jit import cache_folder
+
+VERBS = {f"geht{i}": f"goes{i}" for i in range(12)}
+NOUNS = {f"haus{i}": f"house{i}" for i in range(25)}
+ADJECTIVES = {f"schön{i}": f"nice{i}" for i in range(15)}
+SIZES = {"train": 160, "dev": 20, "devtest": 16, "test": 16}
+
+EXPERIMENTS = {
+    "dev-dense": {"algorithm": "sgd", "tune_on": "dev", "features": "dense", "epochs": 1},
+    "averaged": {"algorithm": "mixsgd", "tune_on": "dev", "shards": 2, "epochs": 2},
+    "selected": {"algorithm": "itersel", "shards": 2, "epochs": 2, "select": 300},
+}
+
+
+def sentence(source: random.Random) -> tuple[str, str]:
+    """Return a pair: the verb stands last in the source; an adjective may go over into another word."""
+    noun, other = source.choices(sorted(NOUNS), k=2)
+    adjective, verb = source.choice(sorted(ADJECTIVES)), source.choice(sorted(VERBS))
+    english = "fine" if source.random() < 0.2 else ADJECTIVES[adjective]
+    left = f"das {adjective} {noun} zum {other} {verb} ."
+    return left, f"the {english} {NOUNS[noun]} {VERBS[verb]} to {NOUNS[other]} ."
+
+
+@dataclass
+class Project:
+    """A folder with text and a config, on which Snakemake runs."""
+
+    folder: Path
+    snakefile: Path
+
+    def __post_init__(self) -> None:
+        self.results = self.folder / "results" / "tiny"
+
+    def command(self, *arguments: str) -> list[str]:
+        """Return the command line of Snakemake."""
+        files = ["--snakefile", str(self.snakefile), "--directory", str(self.folder)]
+        return [sys.executable, "-m", "snakemake", *files, "--configfile", "config.yaml", *arguments]
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start Snakemake."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, *arguments: str, status: int = 0) -> str:
+        """Run Snakemake to its end; returns what it says."""
+        process = self.start(*arguments)
+        output, _ = process.communicate()
+        assert process.returncode == status, output[-3000:]
+        return output
+
+    def planned(self, *arguments: str) -> dict[str, int]:
+        """Return the number of jobs by rule that a dry run shows."""
+        output = self.run("--dry-run", "--quiet", "rules", *arguments)
+        lines = output.partition("Job stats:")[2].partition("\n\n")[0].splitlines()[3:]
+        counts = {name: int(number) for name, number in (line.split() for line in lines)}
+        counts.pop("total", None)
+        return counts
+
+    def configure(self, **changes: object) -> None:
+        """Change top-level keys of the config."""
+        path = self.folder / "config.yaml"
+        path.write_text(yaml.safe_dump({**yaml.safe_load(path.read_text()), **changes}, sort_keys=False))
+
+    def files(self, pattern: str = "**/*") -> dict[str, tuple[float, bytes]]:
+        """Return time and content of result files by name; not of logs and benchmarks."""
+        found = {}
+        for path in sorted(self.results.glob(pattern)):
+            name = path.relative_to(self.results).as_posix()
+            if path.is_file() and not name.startswith(("logs/", "benchmarks/", ".")):
+                found[name] = (path.stat().st_mtime, path.read_bytes())
+        return found
+
+    def contents(self, pattern: str = "**/*") -> dict[str, bytes]:
+        """Return the content of result files by name."""
+        return {name: content for name, (_, content) in self.files(pattern).items()}
+
+    def copy(self, folder: Path) -> Project:
+        """Return a copy that stands where this one stands."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        return Project(folder, self.snakefile)
+
+    def wait_for_job(self, *words: str, seconds: float = 240) -> psutil.Process:
+        """Return the process of a job of this project whose command line has all `words`."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for process in self.jobs():
+                if set(words) <= set(process.info["cmdline"] or []):
+                    return process
+            time.sleep(0.02)
+        raise AssertionError(f"no job {words} in {seconds} s")
+
+    def jobs(self) -> Iterator[psutil.Process]:
+        """Yield the Python processes of jobs of this project."""
+        for process in psutil.process_iter(["cmdline", "cwd", "name"]):
+            command = process.info["cmdline"] or []
+            if process.info["cwd"] == str(self.folder) and any(
+                word.endswith("/itersel") for word in command[:2]
+            ):
+                yield process
+
+    def kill_jobs(self) -> None:
+        """End what a killed Snakemake left running."""
+        for process in list(self.jobs()):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="session")
+def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callable[[], Project]:
+    """Return a function that makes a new project."""
+
+    def make() -> Project:
+        folder = tmp_path_factory.mktemp("a project")  # a space, to see that paths are quoted
+        source = random.Random(5)
+        data = {}
+        for split, size in SIZES.items():
+            pairs = [sentence(source) for _ in range(size)]
+            for side, lines in zip(("source", "target"), zip(*pairs, strict=True), strict=True):
+                (folder / f"{split}.{side}").write_text("".join(line + "\n" for line in lines))
+            data[split] = {side: f"{split}.{side}" for side in ("source", "target")}
+        config = {
+            "name": "tiny",
+            "cache": os.path.relpath(cache_folder().parent, folder),
+            "data": {"kind": "files", "source_language": "de", "target_language": "en", **data},
+            "decoder": {"k_best": 20, "pop_limit": 30, "jobs": 2},
+            "evaluation": {"trials": 100},
+            "experiments": EXPERIMENTS,
+        }
+        (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+        return Project(folder.resolve(), root / "Snakefile")
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def finished(make_project: Callable[[], Project]) -> Project:
+    """Return a project that was run to its end on two cores; tests work on copies."""
+    project = make_project()
+    project.run("--cores", "2")
+    return project

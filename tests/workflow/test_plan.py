@@ -1,0 +1,152 @@
+"""What the workflow plans, without running it."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+
+@pytest.fixture(scope="module")
+def project(make_project):
+    return make_project()
+
+
+def test_jobs_of_all_algorithms(project):
+    jobs = project.planned()
+    # dev-dense: 1 shard x 1 epoch; averaged: 2 x 2; selected: 2 x 2
+    assert jobs["train_shard"] == 9
+    assert jobs["list_shards"] == jobs["mix"] == 5
+    # devtest after each of 5 epochs and test of 3 experiments, each in 2 jobs
+    assert jobs["decode_shard"] == 16
+    assert jobs["join_translations"] == 8
+    # dev in 1 and in 2 shards, train in 2, devtest in 2, test in 2
+    assert jobs["extract_shard"] == 9
+    assert jobs["shard_corpus"] == 5
+    assert jobs["choose_epoch"] == 3
+    assert jobs["align"] == jobs["index_corpus"] == jobs["compare_systems"] == jobs["all"] == 1
+    assert jobs["prepare_held_out"] == 3
+
+
+def experiments(**settings):
+    return {"experiments": yaml.safe_dump({"only": settings}, default_flow_style=True).strip()}
+
+
+@pytest.mark.parametrize("algorithm", ["mixsgd", "itermixsgd", "itersel"])
+@pytest.mark.parametrize("tune_on", ["dev", "train"])
+@pytest.mark.parametrize("shards", [1, 7])
+def test_matrix(make_project, algorithm, tune_on, shards):
+    project = make_project()
+    project.configure(
+        experiments={"x": {"algorithm": algorithm, "tune_on": tune_on, "shards": shards, "epochs": 3}}
+    )
+    jobs = project.planned()
+    assert jobs["train_shard"] == 3 * shards
+    assert jobs["mix"] == 3
+    assert jobs["extract_shard"] == shards + 4
+
+
+def command_lines(project, rule):
+    """Return the inputs and the command of each job of a rule in a dry run."""
+    output = project.run("--dry-run", "--printshellcmds")
+    blocks = [block for block in output.split("\n[") if f"rule {rule}:" in block]
+    return ["\n".join(line.strip() for line in block.splitlines()) for block in blocks]
+
+
+def test_where_epochs_start(project):
+    jobs = command_lines(project, "train_shard")
+
+    def job(experiment, epoch, shard):
+        output = f"--output results/tiny/experiments/{experiment}/epoch-{epoch}/shard-{shard}.h5"
+        return next(text for text in jobs if output in text)
+
+    for experiment in ("averaged", "selected"):
+        assert "--weights" not in job(experiment, 1, 1)
+    assert "--weights results/tiny/experiments/averaged/epoch-1/shard-1.h5" in job("averaged", 2, 1)
+    assert "--weights results/tiny/experiments/selected/epoch-1/weights.h5" in job("selected", 2, 1)
+    assert "--features dense" in job("dev-dense", 1, 0)
+    assert "--shard results/tiny/shards/train/2/1.h5" in job("selected", 2, 1)
+    assert "--shard results/tiny/shards/dev/1/0.h5" in job("dev-dense", 1, 0)
+
+
+def test_how_epochs_are_mixed(project):
+    jobs = command_lines(project, "mix")
+
+    def job(experiment, epoch):
+        return next(text for text in jobs if f"experiments/{experiment}/epoch-{epoch}/weights.h5 " in text)
+
+    assert "--previous results/tiny/experiments/averaged/epoch-1/weights.h5" in job("averaged", 2)
+    assert "--previous" not in job("averaged", 1)
+    assert "--previous" not in job("selected", 2)
+    assert "--algorithm itersel --shards 2 --select 300 --norm l2 --epoch 2" in job("selected", 2)
+
+
+def test_only_train_is_left_out(project):
+    for job in command_lines(project, "extract_shard"):
+        assert ("--leave-one-out" in job) == ("shards/train/" in job)
+
+
+def test_given_files(make_project):
+    project = make_project()
+    content = yaml.safe_load((project.folder / "config.yaml").read_text())
+    lines = len((project.folder / "train.source").read_text().splitlines())
+    for name in ("alignment", "mono", "model.arpa"):
+        (project.folder / name).write_text("0-0\n" * lines)
+    content["data"].update(tokenized=True, monolingual="mono")
+    content["data"]["train"]["alignment"] = "alignment"
+    project.configure(data=content["data"])
+    jobs = project.planned()
+    assert "align" not in jobs
+    assert "estimate_language_model" in jobs
+    [job] = command_lines(project, "estimate_language_model")
+    assert "results/tiny/corpus/monolingual.gz" in job
+    project.configure(language_model={"arpa": "model.arpa"})
+    assert "estimate_language_model" not in project.planned()
+    [job] = command_lines(project, "compile_language_model")
+    assert "--input model.arpa" in job
+
+
+def test_libreoffice_help_is_fetched_and_split_by_hash(make_project):
+    project = make_project()
+    project.configure(data={"kind": "libreoffice-help", "max_train": 100})
+    jobs = project.planned()
+    assert jobs["fetch_help"] == jobs["prepare_help"] == 1
+    assert "prepare_held_out" not in jobs
+    [job] = command_lines(project, "prepare_help")
+    assert "--split hash" in job
+    assert "--task results/tiny/corpus/help/task.gz" in job
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sed": 1}, "unknown key 'sed'"),
+        ({"experiments": {"x": {"epochs": 0}}}, "'experiments.x.epochs' is 0, must be at least 1"),
+    ],
+)
+def test_bad_config_is_one_line(make_project, changes, message):
+    project = make_project()
+    project.configure(**changes)
+    output = project.run("--dry-run", status=1)
+    [line] = [line for line in output.splitlines() if message in line]
+    assert line.startswith("itersel: config")
+    assert "Traceback" not in output
+
+
+def test_missing_file_is_named(make_project):
+    project = make_project()
+    (project.folder / "dev.target").unlink()
+    assert "dev.target" in project.run("--dry-run", status=1)
+
+
+def test_graphs(project):
+    rules = project.run("--rulegraph", "--quiet", "all")
+    assert rules.count("label = ") < 30
+    assert 'label = "train_shard"' in rules
+    assert "digraph" in project.run("--dag", "--quiet", "all")
+
+
+def test_config_files_do_not_mix(project):
+    """A file named on the command line replaces config.yaml; Snakemake by itself would merge them."""
+    output = project.run("--dry-run", "--quiet", "rules")
+    assert "train-selected" not in output
+    assert project.planned()["choose_epoch"] == 3

@@ -1,0 +1,307 @@
+# Names and helpers that the other files share. Nothing here makes files.
+#
+# needs: config     gives: CONFIG (checked), RESULTS, LOGS, KERNELS, paths and options by wildcards
+import fcntl
+import functools
+import hashlib
+import os
+import re
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import itersel
+from itersel.config import commands, read_config
+from itersel.config.values import SPLITS
+from itersel.errors import InputError
+
+try:
+    CONFIG = read_config(config)
+except InputError as error:
+    sys.exit(f"itersel: {error}")
+
+
+@functools.cache
+def code(*patterns):
+    """Return a digest of modules of itersel: a parameter of rules, so that edited code is run again."""
+    package, digest = Path(itersel.__file__).parent, hashlib.sha256()
+    for pattern in ("*", *patterns):
+        for path in sorted(package.glob(f"{pattern}.py")):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+RESULTS = f"{CONFIG.output}/{CONFIG.name}"
+LOGS = f"{RESULTS}/logs"
+BENCHMARKS = f"{RESULTS}/benchmarks"
+# The cache may serve many runs and versions: the name tells for which kernels it is warm.
+KERNELS = f"{CONFIG.cache}/{code('*/*kernels')}.ready"
+MODEL = f"{RESULTS}/lm/lm.bin"
+INDEX = f"{RESULTS}/grammar/index"
+PREPARATION = f"{RESULTS}/corpus/preparation.json"
+
+# Memory and minutes that jobs ask a cluster for; others take the default. Profiles change them with
+# --set-resources.
+SIZES = {
+    "fetch_help": {"mem_mb": 2000, "runtime": 60},
+    "prepare_help": {"mem_mb": 2000, "runtime": 60},
+    "prepare_train": {"mem_mb": 4000, "runtime": 120},
+    "align": {"mem_mb": 4000, "runtime": 240},
+    "estimate_language_model": {"mem_mb": 8000, "runtime": 240},
+    "compile_language_model": {"mem_mb": 8000, "runtime": 120},
+    "warm_up": {"mem_mb": 2000, "runtime": 30},
+    "index_corpus": {"mem_mb": 8000, "runtime": 120},
+    "shard_corpus": {"mem_mb": 4000, "runtime": 60},
+    "extract_shard": {"mem_mb": 4000, "runtime": 120},
+    "train_shard": {"mem_mb": 2000, "runtime": 240},
+    "mix": {"mem_mb": 8000, "runtime": 60},
+    "decode_shard": {"mem_mb": 2000, "runtime": 120},
+    "compare_systems": {"mem_mb": 2000, "runtime": 60},
+    "count_rules": {"mem_mb": 2000, "runtime": 60},
+}
+
+# Jobs inherit these: the compiled kernels of all jobs are in one place, and `itersel` is the one that
+# belongs to the Snakemake in use, whether or not its environment is activated.
+os.environ.update(
+    ITERSEL_CACHE=os.path.abspath(CONFIG.cache),
+    PATH=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")]),
+)
+
+
+wildcard_constraints:
+    split="train|dev|devtest|test",
+    held_out="dev|devtest|test",
+    shards=r"\d+",
+    shard=r"\d+",
+    epoch=r"\d+",
+    stage=r"best|epoch-\d+",
+    experiment="|".join(map(re.escape, CONFIG.experiments)),
+
+
+# ---- the run as a whole
+
+
+def lock_folder():
+    """Hold the folder of results for this run; unlike Snakemake's lock, a killed run leaves none."""
+    path = Path(RESULTS, ".lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock_folder.stream = path.open("w")
+    try:
+        fcntl.flock(lock_folder.stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        sys.exit(
+            f"itersel: another run is working in {RESULTS}; wait for it, or stop it"
+        )
+
+
+def show_results():
+    """Print the tables, and where they and the trained systems are."""
+    for table in (f"{RESULTS}/report/corpus.txt", f"{RESULTS}/report/table.txt"):
+        print(Path(table).read_text(), file=sys.stderr)
+    print(f"Tables: {RESULTS}/report", file=sys.stderr)
+    print(f"Weights and translations: {RESULTS}/experiments/*/best", file=sys.stderr)
+
+
+def sequence(files):
+    """Return the arguments with which `seq` prints the names of files that end in a number from 0."""
+    folder, name = os.path.split(files[0])
+    pattern = os.path.join(
+        folder.replace("%", "%%"), re.sub(r"\d+", "%.0f", name, count=1)
+    )
+    return shlex.join(["-f", pattern, "0", str(len(files) - 1)])
+
+
+# ---- corpus, shards
+
+
+def corpus_file(split, side):
+    return f"{RESULTS}/corpus/{split}.{side}.gz"
+
+
+def given_files(split):
+    """Return the raw files of a split by name; `hash` stands for the text that is split by hash."""
+    if split == "hash":
+        files = {
+            side: f"{RESULTS}/corpus/help/{side}.gz"
+            for side in ("source", "target", "task")
+        }
+    else:
+        files = asdict(getattr(CONFIG.data, split))
+    if split in ("hash", "train"):
+        files["monolingual"] = CONFIG.data.monolingual
+    return {name: path for name, path in files.items() if path is not None}
+
+
+def statistics_files():
+    if CONFIG.data.kind == "libreoffice-help":
+        return [f"{RESULTS}/corpus/statistics.json"]
+    return [f"{RESULTS}/corpus/{split}.statistics.json" for split in SPLITS]
+
+
+def prepared_files():
+    """Return what the preparation of train makes; with the splits that are cut out of the same text."""
+    splits = SPLITS if CONFIG.data.kind == "libreoffice-help" else ("train",)
+    files = [
+        corpus_file(split, side) for split in splits for side in ("source", "target")
+    ]
+    optional = {
+        "train.alignment": CONFIG.data.train.alignment,
+        "monolingual": CONFIG.data.monolingual,
+    }
+    files += [
+        f"{RESULTS}/corpus/{name}.gz" for name, given in optional.items() if given
+    ]
+    return [*files, PREPARATION, statistics_files()[0]]
+
+
+def prepare_options(wildcards, input):
+    split = getattr(
+        wildcards,
+        "held_out",
+        "hash" if CONFIG.data.kind == "libreoffice-help" else "train",
+    )
+    options = commands.prepare_options(CONFIG, split, PREPARATION)
+    files = {name: input[name] for name in given_files(split)}
+    return f"{options} {commands.options(**files, output=f'{RESULTS}/corpus')}"
+
+
+def shard_files(split, shards):
+    return [f"{RESULTS}/shards/{split}/{shards}/{shard}.h5" for shard in range(shards)]
+
+
+def sharding_options(wildcards):
+    """Shuffle what is learned from; keep the order of what is translated."""
+    shuffle = wildcards.split in ("train", "dev")
+    return (
+        commands.options(seed=CONFIG.seed)
+        if shuffle
+        else commands.options(keep_order=True)
+    )
+
+
+def extract_options(wildcards, input):
+    shard = f"{input.text}/{wildcards.shard}"
+    files = commands.options(
+        input=f"{shard}.source.gz",
+        references=f"{shard}.target.gz",
+        leave_one_out=f"{shard}.ids" if wildcards.split == "train" else None,
+    )
+    return f"{files} {commands.extract_options(CONFIG)}"
+
+
+# ---- experiments; options are cached, there may be tens of thousands of jobs
+
+
+def experiment_file(name, path):
+    return f"{RESULTS}/experiments/{name}/{path}"
+
+
+def of_experiments(path):
+    return [experiment_file(name, path) for name in CONFIG.experiments]
+
+
+def of_epochs(path):
+    """Return an input function: the files of this name of all epochs of an experiment."""
+
+    def files(wildcards):
+        epochs = range(1, CONFIG.experiments[wildcards.experiment].epochs + 1)
+        return [
+            experiment_file(wildcards.experiment, f"epoch-{epoch}/{path}")
+            for epoch in epochs
+        ]
+
+    return files
+
+
+def tuning_shard(wildcards):
+    experiment = CONFIG.experiments[wildcards.experiment]
+    return f"{RESULTS}/shards/{experiment.tune_on}/{experiment.shards}/{wildcards.shard}.h5"
+
+
+def start_weights(wildcards):
+    """Return where a shard starts an epoch: nowhere, at its own weights, or at the mixed ones."""
+    experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
+    if epoch == 1:
+        return []
+    own = experiment.algorithm in commands.ALGORITHMS_WITHOUT_MIXING
+    weights = f"shard-{wildcards.shard}.h5" if own else "weights.h5"
+    return experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/{weights}")
+
+
+@functools.cache
+def experiment_options(name):
+    return commands.train_options(CONFIG, CONFIG.experiments[name])
+
+
+def train_options(wildcards, input):
+    start = commands.options(
+        weights=input.start or None, epoch=wildcards.epoch, shard_number=wildcards.shard
+    )
+    return f"{start} {experiment_options(wildcards.experiment)}"
+
+
+def trained_shards(wildcards):
+    shards = CONFIG.experiments[wildcards.experiment].shards
+    folder = experiment_file(wildcards.experiment, f"epoch-{wildcards.epoch}")
+    return [f"{folder}/shard-{shard}.h5" for shard in range(shards)]
+
+
+def previous_weights(wildcards):
+    """Return the mean of the epochs before, of the algorithms that average over epochs."""
+    experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
+    if epoch == 1 or experiment.algorithm not in commands.ALGORITHMS_WITHOUT_MIXING:
+        return []
+    return experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/weights.h5")
+
+
+def mix_options(wildcards, input):
+    options = commands.mix_options(CONFIG.experiments[wildcards.experiment])
+    return f"{options} {commands.options(epoch=wildcards.epoch, previous=input.previous or None)}"
+
+
+def decode_options(wildcards):
+    return commands.decode_options(CONFIG, CONFIG.experiments[wildcards.experiment])
+
+
+def translated_shards(wildcards):
+    folder = experiment_file(
+        wildcards.experiment, f"{wildcards.stage}/{wildcards.split}"
+    )
+    return [f"{folder}/{shard}.txt" for shard in range(CONFIG.decoder.jobs)]
+
+
+def system_options(wildcards):
+    return commands.system_options(CONFIG, wildcards.experiment)
+
+
+def resource_options(wildcards):
+    return commands.resource_options(
+        CONFIG, CONFIG.experiments[wildcards.experiment]
+    )
+
+
+# ---- tables
+
+# Splits with grammars, and the number of shards by which their rules are counted: grammars do not
+# depend on how a split is cut.
+COUNTED_SPLITS = {
+    **{
+        experiment.tune_on: experiment.shards
+        for experiment in CONFIG.experiments.values()
+    },
+    "devtest": CONFIG.decoder.jobs,
+    "test": CONFIG.decoder.jobs,
+}
+
+
+def counted_shards(wildcards):
+    return shard_files(wildcards.split, COUNTED_SPLITS[wildcards.split])
+
+
+def corpus_options(wildcards, input):
+    counts = [
+        f"--rules {split} {shlex.quote(path)}"
+        for split, path in zip(COUNTED_SPLITS, input.rules)
+    ]
+    return " ".join(["--preparation", shlex.join(input.statistics), *counts])

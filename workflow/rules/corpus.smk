@@ -1,0 +1,81 @@
+# The parallel text: fetched or given, prepared and split.
+#
+# needs: nothing (LibreOffice Help), or the files of data.{train,dev,devtest,test}
+# makes: corpus/{split}.{source,target}.gz, corpus/preparation.json, statistics
+if CONFIG.data.kind == "libreoffice-help":
+
+    rule fetch_help:
+        output:
+            multiext(
+                f"{RESULTS}/corpus/help/",
+                source="source.gz",
+                target="target.gz",
+                task="task.gz",
+            ),
+        log:
+            f"{LOGS}/corpus/help.log",
+        conda:
+            "../../envs/itersel.yaml"
+        resources:
+            **SIZES["fetch_help"],
+        params:
+            options=commands.help_options(CONFIG),
+            folder=lambda wildcards, output: os.path.dirname(output.source),
+            code=code("corpus/*", "cli/corpus"),
+        shell:
+            "itersel corpus libreoffice-help {params.options} --output {params.folder:q} &> {log:q}"
+
+    rule prepare_help:
+        input:
+            **given_files("hash"),
+        output:
+            prepared_files(),
+        log:
+            f"{LOGS}/corpus/prepare.log",
+        conda:
+            "../../envs/itersel.yaml"
+        resources:
+            **SIZES["prepare_help"],
+        params:
+            options=prepare_options,
+            code=code("corpus/*", "cli/corpus"),
+        shell:
+            "itersel corpus prepare {params.options} &> {log:q}"
+
+else:
+
+    rule prepare_train:
+        input:
+            **given_files("train"),
+        output:
+            prepared_files(),
+        log:
+            f"{LOGS}/corpus/prepare.log",
+        conda:
+            "../../envs/itersel.yaml"
+        resources:
+            **SIZES["prepare_train"],
+        params:
+            options=prepare_options,
+            code=code("corpus/*", "cli/corpus"),
+        shell:
+            "itersel corpus prepare {params.options} &> {log:q}"
+
+    # As train was prepared: its languages, its compounds.
+    rule prepare_held_out:
+        input:
+            unpack(lambda wildcards: given_files(wildcards.held_out)),
+            preparation=PREPARATION,
+        output:
+            source=corpus_file("{held_out}", "source"),
+            target=corpus_file("{held_out}", "target"),
+            statistics=f"{RESULTS}/corpus/{{held_out}}.statistics.json",
+        log:
+            f"{LOGS}/corpus/{{held_out}}.log",
+        conda:
+            "../../envs/itersel.yaml"
+        params:
+            options=prepare_options,
+            code=code("corpus/*", "cli/corpus"),
+        shell:
+            "itersel corpus prepare {params.options} &> {log:q}"

@@ -1,0 +1,38 @@
+# Translations of devtest with the weights of every epoch, and of test with those of the best one.
+#
+# needs: shards/{devtest,test}/{shards}/{shard}.h5, experiments/{experiment}/{stage}/weights.h5
+# makes: experiments/{experiment}/{stage}/{split}.txt; a stage is an epoch, or `best`
+
+
+rule decode_shard:
+    input:
+        shard=f"{RESULTS}/shards/{{split}}/{CONFIG.decoder.jobs}/{{shard}}.h5",
+        model=MODEL,
+        weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}/{{shard}}.txt",
+    log:
+        f"{LOGS}/decode/{{experiment}}/{{stage}}/{{split}}/{{shard}}.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["decode_shard"],
+    params:
+        options=decode_options,
+        code=code("decode/*", "cli/decode"),
+    shell:
+        "itersel decode --shard {input.shard:q} --model {input.model:q} --weights {input.weights:q}"
+        " {params.options} --output {output:q} &> {log:q}"
+
+
+rule join_translations:
+    input:
+        translated_shards,
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}.txt",
+    log:
+        f"{LOGS}/join/{{experiment}}/{{stage}}/{{split}}.log",
+    conda:
+        "../../envs/itersel.yaml"
+    shell:
+        "cat {input:q} > {output:q} 2> {log:q}"

@@ -1,0 +1,111 @@
+# Choice of the epoch on devtest, scores on test, tables.
+#
+# needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,devtest.txt}, best/test.txt, corpus/*.target.gz
+# makes: experiments/{experiment}/best/{system.json,weights.h5,resources.json}, report/{table,corpus}.{txt,tsv,json}
+
+
+localrules:
+    all,
+    list_shards,
+    join_translations,
+    choose_epoch,
+    describe_resources,
+
+
+# The weights of the best epoch are copied under a name known beforehand, so that the rules that use
+# them need not wait for the number: a checkpoint would cost a new DAG for every experiment.
+rule choose_epoch:
+    input:
+        reference=corpus_file("devtest", "target"),
+        translations=of_epochs("devtest.txt"),
+        weights=of_epochs("weights.h5"),
+    output:
+        weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
+        system=f"{RESULTS}/experiments/{{experiment}}/best/system.json",
+    log:
+        f"{LOGS}/choose/{{experiment}}.log",
+    conda:
+        "../../envs/itersel.yaml"
+    params:
+        options=system_options,
+        code=code("report/*", "evaluate/*", "cli/report"),
+    shell:
+        "itersel report choose --reference {input.reference:q} --translations {input.translations:q}"
+        " --weights {input.weights:q} {params.options}"
+        " --output-weights {output.weights:q} --output {output.system:q} &> {log:q}"
+
+
+# For `itersel translate`.
+rule describe_resources:
+    input:
+        model=MODEL,
+        index=INDEX,
+        preparation=PREPARATION,
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
+    log:
+        f"{LOGS}/resources/{{experiment}}.log",
+    conda:
+        "../../envs/itersel.yaml"
+    params:
+        options=resource_options,
+        code=code("report/*", "cli/report"),
+    shell:
+        "itersel report resources --model {input.model:q} --index {input.index:q}"
+        " --preparation {input.preparation:q} {params.options} --output {output:q} &> {log:q}"
+
+
+rule compare_systems:
+    input:
+        reference=corpus_file("test", "target"),
+        systems=of_experiments("best/system.json"),
+        translations=of_experiments("best/test.txt"),
+    output:
+        multiext(f"{RESULTS}/report/table", text=".txt", tsv=".tsv", json=".json"),
+    log:
+        f"{LOGS}/compare.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["compare_systems"],
+    params:
+        options=commands.table_options(CONFIG),
+        code=code("report/*", "evaluate/*", "cli/report"),
+    shell:
+        "itersel report table --reference {input.reference:q} --systems {input.systems:q} {params.options}"
+        " --translations {input.translations:q} --output {output:q} &> {log:q}"
+
+
+rule count_rules:
+    input:
+        counted_shards,
+    output:
+        f"{RESULTS}/report/rules.{{split}}.json",
+    log:
+        f"{LOGS}/rules/{{split}}.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["count_rules"],
+    params:
+        shards=lambda wildcards, input: sequence(input),
+        code=code("report/*", "cli/report"),
+    shell:
+        "(seq {params.shards} | itersel report rules --shards - --output {output:q}) &> {log:q}"
+
+
+rule describe_corpus:
+    input:
+        statistics=statistics_files(),
+        rules=[f"{RESULTS}/report/rules.{split}.json" for split in COUNTED_SPLITS],
+    output:
+        multiext(f"{RESULTS}/report/corpus", text=".txt", tsv=".tsv", json=".json"),
+    log:
+        f"{LOGS}/corpus-table.log",
+    conda:
+        "../../envs/itersel.yaml"
+    params:
+        options=corpus_options,
+        code=code("report/*", "cli/report"),
+    shell:
+        "itersel report corpus {params.options} --output {output:q} &> {log:q}"

@@ -1,0 +1,86 @@
+# Per-sentence grammars and features, a file a shard.
+#
+# needs: corpus/{split}.{source,target}.gz, the alignment of train
+# makes: grammar/index, shards/{split}/{shards}/{shard}.h5; experiments with the same number of shards
+#        share them
+#
+# train and dev are shuffled before they are cut, so that shards are alike; devtest and test are cut in
+# order, because their translations are joined again. Sentences of train get grammars of the rest of
+# train (leave-one-out).
+
+
+rule warm_up:
+    output:
+        touch(KERNELS),
+    log:
+        f"{LOGS}/warm-up.log",
+    benchmark:
+        f"{BENCHMARKS}/warm-up.tsv"
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["warm_up"],
+    shell:
+        "itersel warm-up &> {log:q}"
+
+
+rule index_corpus:
+    input:
+        source=corpus_file("train", "source"),
+        target=corpus_file("train", "target"),
+        alignment=ALIGNMENT,
+        kernels=ancient(KERNELS),
+    output:
+        INDEX,
+    log:
+        f"{LOGS}/grammar/index.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["index_corpus"],
+    params:
+        code=code("grammar/*", "cli/grammar"),
+    shell:
+        "itersel grammar index --source {input.source:q} --target {input.target:q}"
+        " --alignment {input.alignment:q} --output {output:q} &> {log:q}"
+
+
+rule shard_corpus:
+    input:
+        source=corpus_file("{split}", "source"),
+        target=corpus_file("{split}", "target"),
+    output:
+        directory(f"{RESULTS}/shards/{{split}}/{{shards}}/text"),
+    log:
+        f"{LOGS}/shards/{{split}}/{{shards}}/text.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["shard_corpus"],
+    params:
+        options=sharding_options,
+        code=code("corpus/*", "cli/shard"),
+    shell:
+        "itersel shard --source {input.source:q} --target {input.target:q}"
+        " --shards {wildcards.shards} {params.options} --output {output:q} &> {log:q}"
+
+
+rule extract_shard:
+    input:
+        index=INDEX,
+        text=f"{RESULTS}/shards/{{split}}/{{shards}}/text",
+    output:
+        f"{RESULTS}/shards/{{split}}/{{shards}}/{{shard}}.h5",
+    log:
+        f"{LOGS}/shards/{{split}}/{{shards}}/{{shard}}.log",
+    benchmark:
+        f"{BENCHMARKS}/shards/{{split}}/{{shards}}/{{shard}}.tsv"
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["extract_shard"],
+    params:
+        options=extract_options,
+        code=code("grammar/*", "cli/grammar"),
+    shell:
+        "itersel grammar extract --index {input.index:q} {params.options} --output {output:q} &> {log:q}"

@@ -1,0 +1,67 @@
+# Learning: an epoch is one job a shard, then one job that selects and mixes.
+#
+# needs: shards/{train,dev}/{shards}/{shard}.h5, lm/lm.bin
+# makes: experiments/{experiment}/epoch-{epoch}/{shard-{shard},selection,weights}.h5
+#
+# All four algorithms are this one chain of levels; they differ in what a shard starts from, and in how
+# its weights are mixed. A shard that is missing stops its level: nothing is mixed without it.
+
+
+rule train_shard:
+    input:
+        shard=tuning_shard,
+        model=MODEL,
+        start=start_weights,
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/shard-{{shard}}.h5",
+    log:
+        f"{LOGS}/train/{{experiment}}/epoch-{{epoch}}/{{shard}}.log",
+    benchmark:
+        f"{BENCHMARKS}/train/{{experiment}}/epoch-{{epoch}}/{{shard}}.tsv"
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["train_shard"],
+    params:
+        options=train_options,
+        code=code("learn/*", "decode/*", "cli/train"),
+    shell:
+        "itersel train --shard {input.shard:q} --model {input.model:q} {params.options} --output {output:q} &> {log:q}"
+
+
+# The shards' files are named in a file: thousands do not fit on a command line. A rule of its own,
+# because Snakemake searches the inputs of `mix` once for every shard of the next epoch.
+rule list_shards:
+    input:
+        trained_shards,
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/shards.txt",
+    log:
+        f"{LOGS}/list/{{experiment}}/epoch-{{epoch}}.log",
+    conda:
+        "../../envs/itersel.yaml"
+    params:
+        files=lambda wildcards, input: sequence(input),
+    shell:
+        "seq {params.files} > {output:q} 2> {log:q}"
+
+
+rule mix:
+    input:
+        shards=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/shards.txt",
+        previous=previous_weights,
+    output:
+        weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
+        matrix=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/selection.h5",
+    log:
+        f"{LOGS}/mix/{{experiment}}/epoch-{{epoch}}.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["mix"],
+    params:
+        options=mix_options,
+        code=code("select/*", "cli/mix"),
+    shell:
+        "itersel mix --inputs {input.shards:q} {params.options}"
+        " --matrix {output.matrix:q} --output {output.weights:q} &> {log:q}"
