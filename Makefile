@@ -21,8 +21,8 @@ test: $(VENV)/installed-for-tests
 	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/installed-for-lint
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint

@@ -133,8 +133,7 @@ def problems(
 
 
 @given(problems())
-# without the JIT an example takes half a second
-@settings(max_examples=20 if numba.config.DISABLE_JIT else 150, deadline=None)
+@settings(max_examples=60 if numba.config.DISABLE_JIT else 200, deadline=None)
 def test_as_the_slow_extractor(folder, problem) -> None:
     corpus, sentences, own, chosen = problem
     index_corpus(folder, corpus)

@@ -122,6 +122,7 @@ def test_points_listed_twice_and_long_sentences(folder: Path) -> None:
     words = [f"w{i}" for i in range(400)]
     index = index_lines(folder, [" ".join(words)], ["x"], ["0-0 0-0 399-0"])
     assert index.arrays.link.tolist() == [0, 0]
+    assert index.arrays.position[[0, 1, 398, 399, 400], LINK_BEGIN].tolist() == [0, 1, 1, 1, 2]
     assert index.arrays.room[[0, 144, 145, 399, 400]].tolist() == [255, 255, 255, 1, 0]
 
 

@@ -109,4 +109,4 @@ def test_full_tables_are_reported(model):
     reset_states(states)
     for word in ["a", "b", "c"]:
         word_state(model.arrays, states, model.ids[word])
-    assert states.counts[2] == (1 if model.order > 1 else 0)
+    assert states.counts[2] == 1

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from itersel.cli.main import main
+from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, score_corpus
 from itersel.evaluate.randomization import p_values
 from itersel.report.layout import aligned, tab_separated
+from itersel.report.resources import read_resources
 from itersel.report.system import System, choose_epoch, read_system, write_system
 from itersel.report.table import make_table
 from itersel.weights import make_weights, read_weights, write_weights
@@ -122,6 +124,43 @@ def test_command_table(tmp_path, folder, capsys):
     (tmp_path / "b.json").write_text("{}")
     assert main([*arguments, *outputs]) == 1
     assert "b.json: is not the description of a system" in capsys.readouterr().err
+
+
+EXTRACTION = [
+    "--max-span",
+    "10",
+    "--max-symbols",
+    "4",
+    "--max-nonterminals",
+    "1",
+    "--min-gap",
+    "2",
+    "--max-samples",
+    "50",
+]
+
+
+def test_resources_move_with_the_run(tmp_path):
+    run, moved = tmp_path / "run", tmp_path / "elsewhere"
+    folder = run / "experiments/x/best"
+    folder.mkdir(parents=True)
+    files = [f"--{name}={run}/{name}" for name in ("model", "index", "preparation")]
+    arguments = ["report", "resources", *files, "--pop-limit", "30", "--features", "dense", *EXTRACTION]
+    assert main([*arguments, "--output", str(folder / "resources.json")]) == 0
+    run.rename(moved)
+    resources = read_resources(moved / "experiments/x/best")
+    assert (resources.model, resources.index) == (f"{moved}/model", f"{moved}/index")
+    assert (resources.pop_limit, resources.features) == (30, "dense")
+    assert resources.extraction.max_span == 10
+    assert resources.extraction.max_samples == 50
+
+
+def test_resources_missing_or_damaged(tmp_path):
+    with pytest.raises(InputError, match=r"has no resources\.json; name a folder experiments/NAME/best"):
+        read_resources(tmp_path)
+    (tmp_path / "resources.json").write_text('{"model": "x"}')
+    with pytest.raises(InputError, match="is not the description of a system"):
+        read_resources(tmp_path)
 
 
 def write_rules(path, kinds, rules):

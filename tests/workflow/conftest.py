@@ -145,7 +145,7 @@ def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callab
             "name": "tiny",
             "cache": os.path.relpath(cache_folder().parent, folder),
             "data": {"kind": "files", "source_language": "de", "target_language": "en", **data},
-            "decoder": {"k_best": 20, "pop_limit": 30, "jobs": 2},
+            "decoder": {"k_best": 20, "pop_limit": 30},
             "evaluation": {"trials": 100},
             "experiments": EXPERIMENTS,
         }

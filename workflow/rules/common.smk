@@ -166,6 +166,11 @@ def prepare_options(wildcards, input):
     return f"{options} {commands.options(**files, output=f'{RESULTS}/corpus')}"
 
 
+def language_model_text():
+    further = [f"{RESULTS}/corpus/monolingual.gz"] if CONFIG.data.monolingual else []
+    return [corpus_file("train", "target"), *further]
+
+
 def shard_files(split, shards):
     return [f"{RESULTS}/shards/{split}/{shards}/{shard}.h5" for shard in range(shards)]
 
@@ -276,9 +281,7 @@ def system_options(wildcards):
 
 
 def resource_options(wildcards):
-    return commands.resource_options(
-        CONFIG, CONFIG.experiments[wildcards.experiment]
-    )
+    return commands.resource_options(CONFIG, CONFIG.experiments[wildcards.experiment])
 
 
 # ---- tables

@@ -6,10 +6,7 @@ ARPA = CONFIG.language_model.arpa or f"{RESULTS}/lm/lm.arpa.gz"
 
 rule estimate_language_model:
     input:
-        text=corpus_file("train", "target"),
-        monolingual=(
-            f"{RESULTS}/corpus/monolingual.gz" if CONFIG.data.monolingual else []
-        ),
+        language_model_text(),
     output:
         f"{RESULTS}/lm/lm.arpa.gz",
     log:
@@ -24,8 +21,7 @@ rule estimate_language_model:
         options=commands.estimate_options(CONFIG, corpus_file("train", "target")),
         code=code("lm/*", "cli/lm"),
     shell:
-        "itersel lm estimate --input {input.text:q} {input.monolingual:q}"
-        " {params.options} --output {output:q} &> {log:q}"
+        "itersel lm estimate --input {input:q} {params.options} --output {output:q} &> {log:q}"
 
 
 rule compile_language_model:

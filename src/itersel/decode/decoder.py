@@ -187,7 +187,7 @@ class Decoder:
     def _state_tables(self, pairs: int) -> States:
         """Return tables for `pairs` compositions, a power of two."""
         if pairs not in self._states:
-            self._states[pairs] = make_states(self.model.order, pairs // 2, pairs)
+            self._states[pairs] = make_states(self.model.order, pairs // 4, pairs)
         return self._states[pairs]
 
     def _empty(self) -> KBest:

@@ -46,7 +46,7 @@ class SentenceRules(NamedTuple):
     estimate
         float64 (R): `score`, and the target words scored by the language model without context.
     state
-        int32 (R, 3): language-model states of the target words before, between and behind nonterminals.
+        int64 (R, 3): language-model states of the target words before, between and behind nonterminals.
     inside
         float64 (R): log10 probability of these words without context.
     swapped
@@ -59,7 +59,7 @@ class SentenceRules(NamedTuple):
     dense: NDArray[np.float64]
     score: NDArray[np.float64]
     estimate: NDArray[np.float64]
-    state: NDArray[np.int32]
+    state: NDArray[np.int64]
     inside: NDArray[np.float64]
     swapped: NDArray[np.bool_]
     hash: NDArray[np.uint64]
@@ -74,7 +74,7 @@ def make_sentence_rules(rule: NDArray[np.int32], dense: NDArray[np.float64]) -> 
         dense=dense,
         score=np.zeros(count),
         estimate=np.zeros(count),
-        state=np.zeros((count, SEGMENTS), np.int32),
+        state=np.zeros((count, SEGMENTS), np.int64),
         inside=np.zeros(count),
         swapped=np.zeros(count, np.bool_),
         hash=np.zeros((count, SEGMENTS), np.uint64),
@@ -126,7 +126,7 @@ def state_rules(
     """
     for i in range(rules.rule.shape[0]):
         rule = rules.rule[i]
-        segment, state, inside = 0, EMPTY_STATE, 0.0
+        segment, state, inside = 0, np.int64(EMPTY_STATE), 0.0
         value, power = np.uint64(0), np.uint64(1)
         if i == GLUE_START_RULE:
             state = begin_state(model, states, begin_of_sentence)
@@ -137,7 +137,7 @@ def state_rules(
                     rules.swapped[i] = symbol == -2
                 rules.state[i, segment] = state
                 rules.hash[i, segment], rules.power[i, segment] = value, power
-                segment, state = segment + 1, EMPTY_STATE
+                segment, state = segment + 1, np.int64(EMPTY_STATE)
                 value, power = np.uint64(0), np.uint64(1)
                 continue
             word = table.model_word[symbol]

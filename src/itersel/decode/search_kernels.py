@@ -64,20 +64,24 @@ class Queue(NamedTuple):
     corner
         int32 (pool, 4): bundle, rank of the rule, ranks of the antecedent items.
     state
-        int32: language-model state of the hypothesis.
+        int64: language-model state of the hypothesis.
     heap
         int32: pool numbers.
     visited, visited_node
         uint64, int32 (power of two): hash set of corners, valid for the node that is written beside.
+    item_state, item
+        int64, int32 (power of two): hash table from states to items; those of earlier nodes are free places.
     """
 
     score: NDArray[np.float64]
     model: NDArray[np.float64]
     corner: NDArray[np.int32]
-    state: NDArray[np.int32]
+    state: NDArray[np.int64]
     heap: NDArray[np.int32]
     visited: NDArray[np.uint64]
     visited_node: NDArray[np.int32]
+    item_state: NDArray[np.int64]
+    item: NDArray[np.int32]
 
 
 @kernel
@@ -98,14 +102,19 @@ def make_queue(largest_node: int, pop_limit: int) -> Queue:
     capacity = 16
     while capacity < 2 * pool:
         capacity *= 2
+    states = 16
+    while states < 2 * pop_limit:
+        states *= 2
     return Queue(
         np.empty(pool, np.float64),
         np.empty(pool, np.float64),
         np.empty((pool, 4), np.int32),
-        np.empty(pool, np.int32),
+        np.empty(pool, np.int64),
         np.empty(pool, np.int32),
         np.empty(capacity, np.uint64),
         np.full(capacity, NONE, np.int32),
+        np.empty(states, np.int64),
+        np.full(states, NONE, np.int32),
     )
 
 
@@ -168,6 +177,16 @@ def visit(queue: Queue, node: int, bundle: int, rank: int, first: int, second: i
 
 
 @leaf_kernel
+def item_slot(queue: Queue, state: int, node_begin: int) -> int:
+    """Return the place of the item of a state, or the free place where it belongs."""
+    mask = queue.item.shape[0] - 1
+    place = np.int64(((np.uint64(state) * VISITED_MULTIPLIER) >> VISITED_SHIFT) & np.uint64(mask))
+    while queue.item[place] >= node_begin and queue.item_state[place] != state:
+        place = (place + 1) & mask
+    return place
+
+
+@leaf_kernel
 def combine(
     model: ModelArrays, states: States, rules: SentenceRules, rule: int, first: int, second: int
 ) -> tuple[int, float]:
@@ -211,14 +230,12 @@ def search(
     queue = make_queue(largest, pop_limit)
     capacity = (nodes + 1) * pop_limit + 1
     item_score, item_edge = np.empty(capacity, np.float64), np.empty(capacity, np.int32)
-    item_state, item_last = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
+    item_state, item_last = np.empty(capacity, np.int64), np.empty(capacity, np.int32)
     edge_rule, edge_next = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
     edge_first, edge_second = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
     edge_score, edge_model = np.empty(capacity, np.float64), np.empty(capacity, np.float64)
     ranked = np.empty(capacity, np.int32)  # items of a node, best first
     node_offset = np.zeros(nodes + 1, np.int64)
-    item_of_state = np.empty(states.row.shape[0], np.int32)
-    item_of_state[:] = NONE
     items, edges = 0, 0
 
     for node in range(nodes):
@@ -256,14 +273,15 @@ def search(
             edge_model[edges] = queue.model[candidate]
             edge_next[edges] = NONE
             state = queue.state[candidate]
-            item = item_of_state[state]
+            place = item_slot(queue, state, node_begin)
+            item = queue.item[place]
             if item >= node_begin:
                 edge_next[item_last[item]] = edges
                 item_score[item] = max(item_score[item], edge_score[edges])
             else:
                 item = items
                 items += 1
-                item_of_state[state] = item
+                queue.item_state[place], queue.item[place] = state, item
                 item_state[item], item_edge[item] = state, edges
                 item_score[item] = edge_score[edges]
             item_last[item] = edges
@@ -328,7 +346,7 @@ def score_corner(
     states: States,
     model_weight: float,
     item_score: NDArray[np.float64],
-    item_state: NDArray[np.int32],
+    item_state: NDArray[np.int64],
     ranked: NDArray[np.int32],
     node_offset: NDArray[np.int64],
 ) -> None:
@@ -336,7 +354,7 @@ def score_corner(
     bundle = begin + queue.corner[candidate, 0]
     rule = trie.rule[trie.rule_offset[forest.trie_node[bundle]] + queue.corner[candidate, 1]]
     score = rules.score[rule]
-    first_state, second_state = NONE, NONE
+    first_state, second_state = np.int64(NONE), np.int64(NONE)
     if forest.first[bundle] != NONE:
         item = ranked[node_offset[forest.first[bundle]] + queue.corner[candidate, 2]]
         score += item_score[item]

@@ -20,8 +20,8 @@ from itersel.grammar.rule_kernels import (
 )
 from itersel.jit import kernel, leaf_kernel
 
-# columns of the votes: where the points of an alignment begin and end, who voted for it, and who did last
-VOTED_BEGIN, VOTED_END, VOTES, LATEST = range(4)
+# columns of the votes: where the points of an alignment begin and end, and how many occurrences have it
+VOTED_BEGIN, VOTED_END, VOTES = range(3)
 
 
 @leaf_kernel
@@ -80,9 +80,8 @@ def vote_alignment(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
     """Find the most frequent alignment of the pair whose first row is i.
 
-    An occurrence has one vote for each alignment that it has; of equally frequent ones the least
-    (point by point) is taken. sample: (samples, 3), where blocks begin. point: (any, 2), vote: (any, 4),
-    scratch.
+    Of equally frequent ones the least (point by point) is taken. sample: (samples, 3), where blocks
+    begin. point: (any, 2), vote: (any, 3), scratch.
 
     Returns point and vote, grown if needed, and the line of the result in `vote`: it is
     point[vote[line, VOTED_BEGIN] : vote[line, VOTED_END]].
@@ -102,13 +101,11 @@ def vote_alignment(
             line += 1
         if line == count:
             vote[line, VOTED_BEGIN], vote[line, VOTED_END] = begin, end
-            vote[line, VOTES], vote[line, LATEST] = 0, -1
+            vote[line, VOTES] = 0
             count += 1
         else:
             end = begin
-        if vote[line, LATEST] != row[i, NUMBER]:
-            vote[line, VOTES] += 1
-            vote[line, LATEST] = row[i, NUMBER]
+        vote[line, VOTES] += 1
         i = row[i, NEXT]
     best = 0
     for line in range(1, count):

@@ -16,7 +16,6 @@ from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.rule_kernels import (
     COUNT,
     FIRST_ROW,
-    IS_FIRST,
     OWN,
     OWN_FOR,
     PAIR,
@@ -87,7 +86,7 @@ def extract_pairs(
     gaps = (1 if lengths[1] > 0 else 0) + (1 if lengths[2] > 0 else 0)
     symbols = lengths[0] + lengths[1] + lengths[2] + gaps
     edges = min(2, limits.max_nonterminals - gaps, limits.max_symbols - symbols)
-    rows = find_rows(corpus.position, work.sample[:samples], lengths, limits, edges, pairs)
+    rows = find_rows(corpus.position, work.sample[:samples], lengths, limits, edges, pairs.row, pairs.seen)
     write_targets(corpus.target, pairs.row, rows, pairs.symbol)
     mask = 15
     while mask < 2 * rows:
@@ -131,7 +130,7 @@ def count_own(
                 pair = pairs.row[i, PAIR]
                 if pairs.pair[pair, OWN_FOR] != sentence:
                     pairs.pair[pair, OWN_FOR], pairs.pair[pair, OWN] = sentence, 0
-                pairs.pair[pair, OWN] += pairs.row[i, IS_FIRST]
+                pairs.pair[pair, OWN] += 1
             for variant in range(VARIANTS):
                 count[OWN_OCCURRENCES, variant] += (pairs.seen[number, VARIANT_BITS] >> variant) & 1
     return own

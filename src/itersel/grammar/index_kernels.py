@@ -61,7 +61,7 @@ def parse_alignments(text: NDArray[np.uint8], links: NDArray[np.int32], offset: 
     count, line, number, digits, points = 0, 0, 0, 0, 0
     # points: 0 before the hyphen of a point, 1 after it
     for i in range(text.shape[0]):
-        byte = text[i]
+        byte = int(text[i])
         if ZERO <= byte <= NINE and digits < 9:
             number, digits = number * 10 + byte - ZERO, digits + 1
         elif byte == HYPHEN and digits > 0 and points == 0:

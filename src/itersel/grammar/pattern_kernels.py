@@ -97,7 +97,7 @@ def block_extents(
 
 @leaf_kernel
 def list_patterns(
-    block: NDArray[np.int32],
+    block: NDArray[np.int64],
     offset: NDArray[np.int64],
     limits: Limits,
     key: NDArray[np.int64],
@@ -105,7 +105,7 @@ def list_patterns(
 ) -> int:
     """List the patterns of every sentence, with repetitions; returns their number.
 
-    block: int32 (n, K), the block of k + 1 words at each place, or 0. key, sentence: for each pattern
+    block: int64 (n, K), the block of k + 1 words at each place, or 0. key, sentence: for each pattern
     its three numbers of blocks, the first in the highest bits, and its sentence. With empty `key`, only
     counts.
     """
@@ -116,7 +116,7 @@ def list_patterns(
             for a in range(1, min(limits.max_symbols, stop - i) + 1):
                 if block[i, a - 1] == 0:
                     break
-                first = int(block[i, a - 1]) << (2 * BLOCK_BITS)
+                first = block[i, a - 1] << (2 * BLOCK_BITS)
                 if write:
                     key[count], sentence[count] = first, s
                 count += 1
@@ -126,7 +126,7 @@ def list_patterns(
                     for b in range(1, min(limits.max_symbols - 1 - a, stop - j) + 1):
                         if block[j, b - 1] == 0:
                             break
-                        second = first | (int(block[j, b - 1]) << BLOCK_BITS)
+                        second = first | (block[j, b - 1] << BLOCK_BITS)
                         if write:
                             key[count], sentence[count] = second, s
                         count += 1

@@ -95,9 +95,10 @@ def _sort_patterns(
     """Return the different patterns (U, 3) in ascending order, and the sentences of each."""
     if block.max(initial=0) > BLOCK_MASK:
         raise InputError(f"more than {BLOCK_MASK} different phrases; extract smaller shards")
-    count = list_patterns(block, offset, limits, np.empty(0, np.int64), np.empty(0, np.int32))
+    wide = block.astype(np.int64)
+    count = list_patterns(wide, offset, limits, np.empty(0, np.int64), np.empty(0, np.int32))
     key, sentence = np.empty(count, np.int64), np.empty(count, np.int32)
-    list_patterns(block, offset, limits, key, sentence)
+    list_patterns(wide, offset, limits, key, sentence)
     # stable: the sentences of a pattern stay in ascending order
     order = np.argsort(key, kind="stable")
     key, sentence = key[order], sentence[order]

@@ -2,9 +2,6 @@
 
 A pattern u has up to four variants: u, X u, u X, X u X (bits of the variant: 1 = X before, 2 = X after).
 A pair is a variant with a target side; the rules of the grammar are the pairs of all patterns.
-
-The hot functions take single arrays, not tuples of them: numba counts references of every array of a
-tuple at every call, which costs more than what the functions do.
 """
 
 from __future__ import annotations
@@ -24,51 +21,50 @@ BEFORE, AFTER = 1, 2
 DIGEST_MASK = 0x7FFFFFFF
 
 # columns of Pairs.row
-NUMBER, VARIANT, LOW, HIGH, LOW_1, HIGH_1, LOW_2, HIGH_2, SYMBOL_BEGIN, DIGEST, PAIR, NEXT, IS_FIRST = range(
-    13
-)
+NUMBER, VARIANT, LOW, HIGH, LOW_1, HIGH_1, LOW_2, HIGH_2, SYMBOL_BEGIN, DIGEST, PAIR, NEXT = range(12)
+ROW_COLUMNS = 12
 # columns of Pairs.pair
 FIRST_ROW, LAST_ROW, SLOT, COUNT, RULE, OWN, OWN_FOR = range(7)
+PAIR_COLUMNS = 7
 # columns of Pairs.seen
 ROW_BEGIN, VARIANT_BITS = 0, 1
-# columns of Pairs.shape are the variant and the six numbers of `shape_of`
-SHAPE_COLUMNS = 7
 
 
 class Pairs(NamedTuple):
-    """The rules at all occurrences of a pattern, and the pairs that they are of; F, Y: capacities.
+    """The rules at the sampled occurrences of a pattern, and the pairs that they are of.
 
-    row: int32 (F + 1, 13), of every rule at an occurrence:
+    An occurrence gives at most one rule of each variant (docs/extraction.md), so that there are at most
+    F = VARIANTS * max_samples rules and pairs.
+
+    row: int32 (F + 1, 12), of every rule at an occurrence:
         NUMBER of the occurrence in the sample; VARIANT;
         LOW, HIGH; LOW_1, HIGH_1; LOW_2, HIGH_2: the target spans of the whole, and of its gaps in
         source order (-1: no such gap);
         SYMBOL_BEGIN: where its target side begins in `symbol`, it ends where that of the next row begins;
-        DIGEST: hash of variant and target side; PAIR; NEXT: the next row of the same pair, or -1;
-        IS_FIRST: whether it is the first row of its pair at this occurrence.
-    symbol: int32 (Y), target sides.
-    pair: int32 (F, 7), of every pair: FIRST_ROW, LAST_ROW; SLOT, its place in `slot`; COUNT, the
-        occurrences that have it; RULE, OWN, OWN_FOR: for the caller, RULE and OWN_FOR preset to -1.
+        DIGEST: hash of variant and target side; PAIR; NEXT: the next row of the same pair, or -1.
+    symbol: int32 (F * max_span), target sides.
+    pair: int32 (F, 7), of every pair: FIRST_ROW, LAST_ROW; SLOT, its place in `slot`; COUNT of rows;
+        RULE, OWN, OWN_FOR: for the caller, RULE and OWN_FOR preset to -1.
     slot: int32 (a power of two >= 2 F), hash table of pair + 1; 0: empty.
-    shape: int32 (any, 7), scratch: of the rules of one occurrence, see `shape_of`.
-    seen: int32 (samples + 1, 2), of every occurrence: ROW_BEGIN, VARIANT_BITS (bit v: it has variant v).
+    seen: int32 (max_samples + 1, 2), of every occurrence: ROW_BEGIN, VARIANT_BITS (bit v: variant v).
     """
 
     row: NDArray[np.int32]
     symbol: NDArray[np.int32]
     pair: NDArray[np.int32]
     slot: NDArray[np.int32]
-    shape: NDArray[np.int32]
     seen: NDArray[np.int32]
 
 
-@leaf_kernel
-def widen(position: NDArray[np.int32], p: int, low: int, high: int) -> tuple[int, int]:
-    """Return a target span (-1, -1: none) widened by the links of source word p."""
-    if position[p, LINK_LOW] >= 0:
-        if low < 0 or position[p, LINK_LOW] < low:
-            low = position[p, LINK_LOW]
-        high = max(high, position[p, LINK_HIGH])
-    return low, high
+class Spans(NamedTuple):
+    """Target spans at an occurrence: of the whole pattern, and of the gaps in it (-1: no such gap)."""
+
+    low: int
+    high: int
+    low_1: int
+    high_1: int
+    low_2: int
+    high_2: int
 
 
 @leaf_kernel
@@ -76,59 +72,11 @@ def target_span(position: NDArray[np.int32], begin: int, end: int) -> tuple[int,
     """Return the span of the target positions that source words are linked to; -1, -1: to none."""
     low, high = -1, -1
     for p in range(begin, end):
-        low, high = widen(position, p, low, high)
+        if position[p, LINK_LOW] >= 0:
+            if low < 0 or position[p, LINK_LOW] < low:
+                low = position[p, LINK_LOW]
+            high = max(high, position[p, LINK_HIGH])
     return low, high
-
-
-@leaf_kernel
-def join(low: int, high: int, other_low: int, other_high: int) -> tuple[int, int]:
-    """Return the span over two target spans; -1, -1: none."""
-    if other_low < 0:
-        return low, high
-    return (other_low if low < 0 else min(low, other_low)), max(high, other_high)
-
-
-@leaf_kernel
-def shape_of(
-    low: int, high: int, low_1: int, high_1: int, low_2: int, high_2: int
-) -> tuple[int, int, int, int, int, int]:
-    """Return the target spans of a rule without what does not change its symbols or their alignment.
-
-    When the gap at an edge grows, the rule mostly stays what it is: only the span of the gap changes.
-    So edges that are shared by a gap and the whole, or by two gaps, are replaced by a mark; what
-    remains are the target positions of the terminals, and the places of the gaps between them.
-    """
-    if low_1 >= 0:
-        if low == low_1:
-            low = low_1 = -2
-        if high == high_1:
-            high = high_1 = -3
-    if low_2 >= 0:
-        if low == low_2:
-            low = low_2 = -2
-        if high == high_2:
-            high = high_2 = -3
-        if high_1 == low_2:
-            high_1 = low_2 = -4
-        elif high_2 == low_1:
-            high_2 = low_1 = -4
-    return low, high, low_1, high_1, low_2, high_2
-
-
-@leaf_kernel
-def is_repeated(
-    shape: NDArray[np.int32], count: int, a: int, b: int, c: int, d: int, e: int, f: int, g: int
-) -> bool:
-    """Return whether one of the first `count` shapes is (a, ..., g); if not, make it the next one."""
-    found, i = False, 0
-    while i < count and not found:
-        found = shape[i, 0] == a and shape[i, 1] == b and shape[i, 2] == c and shape[i, 3] == d
-        found = found and shape[i, 4] == e and shape[i, 5] == f and shape[i, 6] == g
-        i += 1
-    if not found and count < shape.shape[0]:
-        shape[count, 0], shape[count, 1], shape[count, 2], shape[count, 3] = a, b, c, d
-        shape[count, 4], shape[count, 5], shape[count, 6] = e, f, g
-    return found
 
 
 @leaf_kernel
@@ -138,85 +86,129 @@ def is_phrase(position: NDArray[np.int32], begin: int, end: int) -> bool:
 
 
 @leaf_kernel
+def least_length(lengths: int, least: int, most: int) -> int:
+    """Return the lowest bit of `lengths` from `least` to `most`, or 0."""
+    for length in range(least, most + 1):
+        if (lengths >> length) & 1:
+            return length
+    return 0
+
+
+@leaf_kernel
+def add_row(
+    row: NDArray[np.int32],
+    count: int,
+    number: int,
+    spans: Spans,
+    before: tuple[int, int],
+    after: tuple[int, int],
+    max_span: int,
+) -> int:
+    """Write a rule to row[count], if its target side is not too long; returns the number of rows.
+
+    before, after: the target spans of the words under X at either side; (-1, -1): no X there.
+    """
+    low, high, low_1, high_1, low_2, high_2 = spans
+    variant = 0
+    if before[0] >= 0:
+        variant |= BEFORE
+        low, high = min(low, before[0]), max(high, before[1])
+        low_1, high_1, low_2, high_2 = before[0], before[1], low_1, high_1
+    if after[0] >= 0:
+        variant |= AFTER
+        low, high = min(low, after[0]), max(high, after[1])
+        if low_1 < 0:
+            low_1, high_1 = after
+        else:
+            low_2, high_2 = after
+    if high - low > max_span:
+        return count
+    row[count, NUMBER], row[count, VARIANT], row[count, LOW], row[count, HIGH] = number, variant, low, high
+    row[count, LOW_1], row[count, HIGH_1] = low_1, high_1
+    row[count, LOW_2], row[count, HIGH_2] = low_2, high_2
+    return count + 1
+
+
+@leaf_kernel
+def find_core(
+    position: NDArray[np.int32], begins: NDArray[np.int32], number: int, lengths: tuple[int, int, int]
+) -> tuple[int, Spans]:
+    """Return the end of an occurrence, and its target spans; 0 if a gap is no phrase or no word aligned."""
+    end = begins[number, 0] + lengths[0]
+    low, high = target_span(position, begins[number, 0], end)
+    low_1, high_1, low_2, high_2 = -1, -1, -1, -1
+    for block in range(1, 3):
+        if lengths[block] > 0:
+            begin = begins[number, block]
+            if not is_phrase(position, end, begin):
+                return 0, Spans(-1, -1, -1, -1, -1, -1)
+            gap_low, gap_high = target_span(position, end, begin)
+            if block == 1:
+                low_1, high_1 = gap_low, gap_high
+            else:
+                low_2, high_2 = gap_low, gap_high
+            end = begin + lengths[block]
+            block_low, block_high = target_span(position, begin, end)
+            if block_low >= 0:
+                low, high = block_low if low < 0 else min(low, block_low), max(high, block_high)
+    if low < 0:
+        return 0, Spans(-1, -1, -1, -1, -1, -1)
+    # only now: the gaps are aligned, but an aligned word of the pattern itself is needed
+    if low_1 >= 0:
+        low, high = min(low, low_1), max(high, high_1)
+    if low_2 >= 0:
+        low, high = min(low, low_2), max(high, high_2)
+    return end, Spans(low, high, low_1, high_1, low_2, high_2)
+
+
+@leaf_kernel
 def find_rows(
     position: NDArray[np.int32],
     begins: NDArray[np.int32],
     lengths: tuple[int, int, int],
     limits: Limits,
     edges: int,
-    pairs: Pairs,
+    row: NDArray[np.int32],
+    seen: NDArray[np.int32],
 ) -> int:
-    """Fill the rows up to HIGH_2, and `seen`, with the rules of all occurrences; returns how many rows.
+    """Fill `row` up to HIGH_2, and `seen`, with the rules of all occurrences; returns how many rows.
 
-    Every initial phrase that can be subtracted at an edge gives a rule (Chiang 2007, section 3), but
-    rules with one shape are listed once. begins: (samples, 3), where the blocks begin; lengths: of the
-    blocks, 0: no such block. edges: how many nonterminals may be added at the edges.
+    begins: (samples, 3), where the blocks begin; lengths: of the blocks, 0: no such block. edges: how
+    many nonterminals may be added at the edges. Of all initial phrases that can be subtracted at an edge
+    (Chiang 2007, section 3) the smallest is: the larger ones give the same rule (docs/extraction.md).
     """
-    row, shape, seen = pairs.row, pairs.shape, pairs.seen
-    count = 0
+    count, least, none = 0, limits.min_gap, (-1, -1)
     for number in range(begins.shape[0]):
         seen[number, ROW_BEGIN], seen[number, VARIANT_BITS] = count, 0
-        start = int(begins[number, 0])
-        end = start + lengths[0]
-        low, high = target_span(position, start, end)
-        inner_low, inner_high, last_low, last_high = -1, -1, -1, -1
-        fits = True
-        for block in range(1, 3):
-            if lengths[block] > 0 and fits:
-                begin = int(begins[number, block])
-                fits = is_phrase(position, end, begin)
-                if block == 1:
-                    inner_low, inner_high = target_span(position, end, begin)
-                else:
-                    last_low, last_high = target_span(position, end, begin)
-                end = begin + lengths[block]
-                low, high = join(low, high, *target_span(position, begin, end))
-        if not fits or low < 0:
+        start = begins[number, 0]
+        end, spans = find_core(position, begins, number, lengths)
+        if end == 0:
             continue
-        low, high = join(low, high, inner_low, inner_high)
-        low, high = join(low, high, last_low, last_high)
-        room, shapes = limits.max_span - (end - start), 0
-        before_low, before_high = -1, -1
-        for before in range(room + 1 if edges > 0 else 1):
+        span = end - start
+        room = limits.max_span - span
+        if is_phrase(position, start, end):
+            count = add_row(row, count, number, spans, none, none, limits.max_span)
+        if edges > 0:
+            # bit n: the n words before are a phrase, and together with the pattern, too
+            before = least_length(position[start, ENDS] & (position[end, ENDS] >> span), least, room)
             if before > 0:
-                before_low, before_high = widen(position, start - before, before_low, before_high)
-                if before < limits.min_gap or not (position[start, ENDS] >> before) & 1:
-                    if not position[start, ENDS] >> before:
-                        break
-                    continue
-            # bit n: the n words after the pattern are a phrase (or none), and all together are one
-            candidates = position[start - before, BEGINS] >> (before + end - start)
-            candidates &= position[end, BEGINS] | 1
-            after_low, after_high = -1, -1
-            for after in range(room - before + 1 if edges > (before > 0) else 1):
-                if not candidates >> after:
-                    break
+                gap = target_span(position, start - before, start)
+                count = add_row(row, count, number, spans, gap, none, limits.max_span)
+            after = least_length(position[end, BEGINS] & (position[start, BEGINS] >> span), least, room)
+            if after > 0:
+                gap = target_span(position, end, end + after)
+                count = add_row(row, count, number, spans, none, gap, limits.max_span)
+        for before in range(least, room - least + 1 if edges > 1 else 0):
+            if (position[start, ENDS] >> before) & 1:
+                whole = position[start - before, BEGINS] >> (before + span)
+                after = least_length(position[end, BEGINS] & whole, least, room - before)
                 if after > 0:
-                    after_low, after_high = widen(position, end + after - 1, after_low, after_high)
-                if not (candidates >> after) & 1 or 0 < after < limits.min_gap:
-                    continue
-                whole_low, whole_high = join(low, high, before_low, before_high)
-                whole_low, whole_high = join(whole_low, whole_high, after_low, after_high)
-                if whole_high - whole_low > limits.max_span:
+                    gap = target_span(position, start - before, start)
+                    other = target_span(position, end, end + after)
+                    count = add_row(row, count, number, spans, gap, other, limits.max_span)
                     break
-                low_1, high_1, low_2, high_2 = inner_low, inner_high, last_low, last_high
-                if before > 0:
-                    low_1, high_1, low_2, high_2 = before_low, before_high, inner_low, inner_high
-                if after > 0 and low_1 < 0:
-                    low_1, high_1 = after_low, after_high
-                elif after > 0:
-                    low_2, high_2 = after_low, after_high
-                variant = (1 if before > 0 else 0) + (2 if after > 0 else 0)
-                b, c, d, e, f, g = shape_of(whole_low, whole_high, low_1, high_1, low_2, high_2)
-                if is_repeated(shape, shapes, variant, b, c, d, e, f, g):
-                    continue
-                shapes = min(shapes + 1, shape.shape[0])
-                row[count, NUMBER], row[count, VARIANT] = number, variant
-                row[count, LOW], row[count, HIGH] = whole_low, whole_high
-                row[count, LOW_1], row[count, HIGH_1] = low_1, high_1
-                row[count, LOW_2], row[count, HIGH_2] = low_2, high_2
-                seen[number, VARIANT_BITS] |= 1 << variant
-                count += 1
+        for i in range(seen[number, ROW_BEGIN], count):
+            seen[number, VARIANT_BITS] |= 1 << row[i, VARIANT]
     seen[begins.shape[0], ROW_BEGIN] = count
     return count
 
@@ -280,19 +272,15 @@ def group_rows(
                 found = slot[place] - 1
             else:
                 place = (place + 1) & mask
-        row[i, NEXT], row[i, IS_FIRST] = -1, 1
+        row[i, NEXT] = -1
         if found < 0:
             found, pairs = pairs, pairs + 1
             slot[place] = pairs
             pair[found, FIRST_ROW], pair[found, SLOT], pair[found, COUNT] = i, place, 1
             pair[found, RULE], pair[found, OWN_FOR] = -1, -1
         else:
-            last = pair[found, LAST_ROW]
-            row[last, NEXT] = i
-            if row[last, NUMBER] == row[i, NUMBER]:
-                row[i, IS_FIRST] = 0
-            else:
-                pair[found, COUNT] += 1
+            row[pair[found, LAST_ROW], NEXT] = i
+            pair[found, COUNT] += 1
         row[i, PAIR], pair[found, LAST_ROW] = found, i
     for i in range(pairs):
         slot[pair[i, SLOT]] = 0

@@ -11,7 +11,7 @@ from itersel.grammar.extract_kernels import Work, extract_rules
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.patterns import find_patterns
-from itersel.grammar.rule_kernels import SHAPE_COLUMNS, VARIANTS, Pairs
+from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, Pairs
 from itersel.grammar.table_kernels import (
     POINT_END,
     POINTS,
@@ -87,15 +87,12 @@ def extract_rule_table(
 
 def _empty_pairs(limits: Limits) -> Pairs:
     """Return tables that hold all rules of one pattern."""
-    # at one occurrence: the pattern, X before, X after, X on both sides, of any length
-    rules = 1 + 2 * limits.max_span + limits.max_span * (limits.max_span - 1) // 2
-    capacity = limits.max_samples * rules
+    capacity = VARIANTS * limits.max_samples
     return Pairs(
-        row=np.empty((capacity + 1, 13), np.int32),
+        row=np.empty((capacity + 1, ROW_COLUMNS), np.int32),
         symbol=np.empty(capacity * limits.max_span, np.int32),
-        pair=np.empty((capacity, 7), np.int32),
+        pair=np.empty((capacity, PAIR_COLUMNS), np.int32),
         slot=np.zeros(2 << (2 * capacity).bit_length(), np.int32),
-        shape=np.empty((16, SHAPE_COLUMNS), np.int32),
         seen=np.empty((limits.max_samples + 1, 2), np.int32),
     )
 

@@ -109,7 +109,7 @@ def append_rules(
     """
     size, length = rules.size, blocks.length
     lengths = (int(length[block[0]]), int(length[block[1]]), int(length[block[2]]))
-    point, vote = np.empty((0, 2), np.int32), np.empty((0, 4), np.int32)
+    point, vote = np.empty((0, 2), np.int32), np.empty((0, 3), np.int32)
     for pair in new:
         if pair == PASS:
             variant = 0

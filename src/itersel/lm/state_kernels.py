@@ -1,20 +1,20 @@
-"""Language-model states of chart items, as a monoid: states are interned, and composed with a memo.
+"""Language-model states of chart items, as a monoid: states are composed with a memo.
 
 The language model sees a piece of a translation through its *state*: the words at its left edge that a
 longer left context can still change, and the words at its right edge that can still serve as context.
-Laying piece b to the right of piece a changes the score by an amount that depends on the two states
-alone, and gives a new state. So all that the decoder ever asks is ``compose(a, b) -> (c, change)``, and
-because the same pairs come back hundreds of times in a sentence, the answer is remembered: one look-up
-in place of several n-gram look-ups.
+Laying piece b to the right of piece a changes the score by an amount that depends on the right edge of a
+and the left edge of b alone, and gives a new state. So all that the decoder ever asks is
+``compose(a, b) -> (c, change)``, and because the same edges meet hundreds of times in a sentence, the
+answer is remembered: one look-up in place of several n-gram look-ups.
 
 Left edge of the words w1 w2 ...: the longest w1..wk (k < order) for which every w1..wi is in the model
-and extends to the left. If words follow that are not part of it, the state is *full*: the first of those
+and extends to the left. If words follow that are not part of it, the edge is *full*: the first of those
 will still be charged the back-off weights of contexts that end in w1..wk, and nothing else. Right edge: the
 longest suffix (shorter than the order) that is a context of the model. Anything longer could not change a
 score (compare Li and Khudanpur 2008, Heafield 2011, section 4.1).
 
-A state is a row of int32: left length, full, right length, left words, right words (reading order, zeros
-behind). State 0 is the empty piece.
+An edge is a row of int32: length, kind, words (reading order, zeros behind); edges have numbers. A state is
+one int64: number of the left edge, 32 bits, number of the right edge. State 0 is the empty piece.
 """
 
 from __future__ import annotations
@@ -36,64 +36,67 @@ from itersel.lm.kernels import (
 )
 
 EMPTY_STATE = 0
-LEFT_LENGTH, FULL, RIGHT_LENGTH, WORDS = 0, 1, 2, 3  # columns of a row
+LENGTH, KIND, WORDS = 0, 1, 2  # columns of a row
+RIGHT, LEFT, FULL = 0, 1, 2  # kinds of edges
+CHANGE_PAIR, LEFT_PAIR, RIGHT_PAIR = 1, 2, 3  # kinds of pairs
 HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 HASH_SHIFT = np.uint64(29)
-PAIR_SHIFT = np.uint64(32)
+PLACE_SHIFT = np.uint64(32)
+EDGE_BITS = 32
+EDGE_MASK = (1 << EDGE_BITS) - 1
 
 
 class States(NamedTuple):
-    """Interned states and remembered compositions of one sentence.
+    """Edges and remembered compositions of one sentence.
 
     Attributes
     ----------
     row
-        int32 (S, 3 + 2 (order - 1)): the states.
+        int32 (E, 2 + order - 1): the edges.
     slot
         int32 (power of two): hash table of rows, -1 where free.
     left_score
-        float64 (S): log10 probability of the words at the left edge, without context.
+        float64 (E): log10 probability of the words of a left edge, without context.
     pair
-        uint64 (power of two, 2): hash table of composed pairs. Column 0 is ``a << 32 | b``, 0 where free;
-        column 1 holds the composed state and the change in log10 probability: one cache line a look-up.
-    pair_state, pair_change
-        int32, float32 (power of two, 4): the same memory, columns 2 and 3.
+        uint64 (power of two, 2): hash table of edges that met. Column 0 is the kind of the pair and both
+        edges, 0 where free; column 1 holds the edge or the change that results: one cache line a look-up.
+    pair_edge, pair_change
+        int32, float32 (power of two, 4): the same memory; column 2.
     scratch
-        int32 (8 (order + 1)): words being composed; in the second half the row being made.
+        int32 (4 (order + 1)): words being composed; in the second half the row being made.
     counts
-        int64 (3): states, pairs, and whether a table was too small (the sentence has to start again
-        with larger ones).
+        int64 (3): edges, pairs, and whether a table was too small (the sentence has to start again with
+        larger ones).
     """
 
     row: NDArray[np.int32]
     slot: NDArray[np.int32]
     left_score: NDArray[np.float64]
     pair: NDArray[np.uint64]
-    pair_state: NDArray[np.int32]
+    pair_edge: NDArray[np.int32]
     pair_change: NDArray[np.float32]
     scratch: NDArray[np.int32]
     counts: NDArray[np.int64]
 
 
-def make_states(order: int, state_capacity: int, pair_capacity: int) -> States:
+def make_states(order: int, edge_capacity: int, pair_capacity: int) -> States:
     """Allocate tables; capacities are powers of two."""
-    width = WORDS + 2 * max(order - 1, 1)
     pair = np.zeros((pair_capacity, 2), np.uint64)
     return States(
-        row=np.zeros((state_capacity, width), np.int32),
-        slot=np.full(2 * state_capacity, -1, np.int32),
-        left_score=np.zeros(state_capacity),
+        row=np.zeros((edge_capacity, WORDS + max(order - 1, 1)), np.int32),
+        slot=np.full(2 * edge_capacity, -1, np.int32),
+        left_score=np.zeros(edge_capacity),
         pair=pair,
-        pair_state=pair.view(np.int32),
+        pair_edge=pair.view(np.int32),
         pair_change=pair.view(np.float32),
-        scratch=np.zeros(8 * (order + 1), np.int32),
+        scratch=np.zeros(4 * (order + 1), np.int32),
         counts=np.zeros(3, np.int64),
     )
 
 
 @kernel
 def reset_states(states: States) -> None:
-    """Forget all states but the empty one."""
+    """Forget all edges; number 0 is that of the empty piece."""
     states.slot[:] = -1
     states.pair[:, 0] = np.uint64(0)
     states.row[0, :] = 0
@@ -103,8 +106,17 @@ def reset_states(states: States) -> None:
 
 
 @leaf_kernel
-def intern_state(model: ModelArrays, states: States) -> int:
-    """Return the number of the state whose row stands in the second half of `scratch`."""
+def clear_row(states: States) -> int:
+    """Make room for a new row in the second half of `scratch`; returns where it begins."""
+    made = states.scratch.shape[0] // 2
+    for i in range(made, made + states.row.shape[1]):
+        states.scratch[i] = 0
+    return made
+
+
+@leaf_kernel
+def intern_edge(model: ModelArrays, states: States) -> int:
+    """Return the number of the edge whose row stands in the second half of `scratch`."""
     begin = states.scratch.shape[0] // 2
     width = states.row.shape[1]
     mask = states.slot.shape[0] - 1
@@ -114,64 +126,63 @@ def intern_state(model: ModelArrays, states: States) -> int:
         key ^= key >> HASH_SHIFT
     place = np.int64(key & np.uint64(mask))
     while states.slot[place] >= 0:
-        state = states.slot[place]
+        edge = states.slot[place]
         same = True
         for i in range(width):
-            if states.row[state, i] != states.scratch[begin + i]:
+            if states.row[edge, i] != states.scratch[begin + i]:
                 same = False
                 break
         if same:
-            return np.int64(state)
+            return np.int64(edge)
         place = (place + 1) & mask
-    state = states.counts[0]
-    if state >= states.row.shape[0]:
+    edge = states.counts[0]
+    if edge >= states.row.shape[0]:
         states.counts[2] = 1
-        return EMPTY_STATE
+        return np.int64(0)
     score = 0.0
-    for i in range(states.scratch[begin + LEFT_LENGTH]):
-        states.scratch[i] = states.scratch[begin + WORDS + i]
-        score += score_word(model, states.scratch, i, states.scratch[i])[0]
+    if states.scratch[begin + KIND] != RIGHT:
+        for i in range(states.scratch[begin + LENGTH]):
+            states.scratch[i] = states.scratch[begin + WORDS + i]
+            score += score_word(model, states.scratch, i, states.scratch[i])[0]
     for i in range(width):
-        states.row[state, i] = states.scratch[begin + i]
-    states.left_score[state] = score
-    states.slot[place] = state
-    states.counts[0] = state + 1
-    return np.int64(state)
+        states.row[edge, i] = states.scratch[begin + i]
+    states.left_score[edge] = score
+    states.slot[place] = edge
+    states.counts[0] = edge + 1
+    return np.int64(edge)
 
 
 @leaf_kernel
 def word_state(model: ModelArrays, states: States, word: int) -> int:
     """Return the state of a single word; its score is ``model.unigram[word, 0]``."""
-    width = states.row.shape[1]
-    row = states.scratch
-    made = row.shape[0] // 2
-    for i in range(made, made + width):
-        row[i] = 0
-    flags = model.unigram_flags[word]
-    if model.order > 1 and flags & EXTENDS_LEFT:
-        row[made + LEFT_LENGTH] = 1
-        row[made + WORDS] = word
-    else:
-        row[made + FULL] = 1
-    if model.order > 1 and flags & EXTENDS_RIGHT:
-        row[made + RIGHT_LENGTH] = 1
-        row[made + WORDS + (width - WORDS) // 2] = word
-    return intern_state(model, states)
+    flags = model.unigram_flags[word] if model.order > 1 else 0
+    made = clear_row(states)
+    states.scratch[made + KIND] = FULL
+    if flags & EXTENDS_LEFT:
+        states.scratch[made + KIND] = LEFT
+        states.scratch[made + LENGTH] = 1
+        states.scratch[made + WORDS] = word
+    left = intern_edge(model, states)
+    return (left << EDGE_BITS) | word_edge(model, states, word, flags & EXTENDS_RIGHT)
+
+
+@leaf_kernel
+def word_edge(model: ModelArrays, states: States, word: int, is_context: int) -> int:
+    """Return the right edge of a single word."""
+    made = clear_row(states)
+    if is_context:
+        states.scratch[made + LENGTH] = 1
+        states.scratch[made + WORDS] = word
+    return intern_edge(model, states)
 
 
 @leaf_kernel
 def begin_state(model: ModelArrays, states: States, begin_of_sentence: int) -> int:
     """Return the state of `<s>`: nothing to its left can matter."""
-    width = states.row.shape[1]
-    row = states.scratch
-    made = row.shape[0] // 2
-    for i in range(made, made + width):
-        row[i] = 0
-    row[made + FULL] = 1
-    if model.order > 1:
-        row[made + RIGHT_LENGTH] = 1
-        row[made + WORDS + (width - WORDS) // 2] = begin_of_sentence
-    return intern_state(model, states)
+    made = clear_row(states)
+    states.scratch[made + KIND] = FULL
+    left = intern_edge(model, states)
+    return (left << EDGE_BITS) | word_edge(model, states, begin_of_sentence, model.order - 1)
 
 
 @leaf_kernel
@@ -184,7 +195,7 @@ def ngram_flags(model: ModelArrays, words: NDArray[np.int32], begin: int, end: i
         key = extend_key(key, words[i])
     place = find(model, key)
     if place < 0:
-        return -1
+        return np.int64(-1)
     return np.int64(model.slots[place, 0] & np.uint64(EXTENDS_LEFT | EXTENDS_RIGHT))
 
 
@@ -215,101 +226,121 @@ def compose(model: ModelArrays, states: States, a: int, b: int) -> tuple[int, fl
         return b, 0.0
     if b == EMPTY_STATE:
         return a, 0.0
-    key = (np.uint64(a) << PAIR_SHIFT) | np.uint64(b)
-    mask = states.pair.shape[0] - 1
-    place = np.int64(((key * HASH_MULTIPLIER) >> PAIR_SHIFT) & np.uint64(mask))
-    while states.pair[place, 0] != key:
+    left_a, right_a = a >> EDGE_BITS, a & EDGE_MASK
+    left_b, right_b = b >> EDGE_BITS, b & EDGE_MASK
+    place = pair_place(states, CHANGE_PAIR, right_a, left_b)
+    if states.pair[place, 0] == np.uint64(0):
+        change = composed_change(model, states, right_a, left_b)
+        place = remember(states, CHANGE_PAIR, right_a, left_b, place)
+        states.pair_change[place, 2] = change
+    change = np.float64(states.pair_change[place, 2])
+    left, right = left_a, right_b
+    if states.row[left_a, KIND] != FULL:
+        place = pair_place(states, LEFT_PAIR, left_a, left_b)
         if states.pair[place, 0] == np.uint64(0):
-            return compose_new(model, states, a, b, key, place)
-        place = (place + 1) & mask
-    return np.int64(states.pair_state[place, 2]), np.float64(states.pair_change[place, 3])
+            left = composed_left(model, states, left_a, left_b)
+            place = remember(states, LEFT_PAIR, left_a, left_b, place)
+            states.pair_edge[place, 2] = left
+        left = np.int64(states.pair_edge[place, 2])
+    if states.row[left_b, KIND] != FULL and states.row[left_b, LENGTH] == states.row[right_b, LENGTH]:
+        # all of b is context: the context may reach into a
+        place = pair_place(states, RIGHT_PAIR, right_a, right_b)
+        if states.pair[place, 0] == np.uint64(0):
+            right = composed_right(model, states, right_a, right_b)
+            place = remember(states, RIGHT_PAIR, right_a, right_b, place)
+            states.pair_edge[place, 2] = right
+        right = np.int64(states.pair_edge[place, 2])
+    return (left << EDGE_BITS) | right, change
 
 
 @leaf_kernel
-def compose_new(
-    model: ModelArrays, states: States, a: int, b: int, key: np.uint64, place: int
-) -> tuple[int, float]:
-    """Compose a pair for the first time, and remember it at `place`."""
-    change = np.float32(composed_change(model, states, a, b))
-    state = composed_state(model, states, a, b)
+def pair_key(kind: int, a: int, b: int) -> np.uint64:
+    """Return the key of a pair of edges."""
+    return np.uint64((np.int64(kind) << 60) | (np.int64(a) << 30) | np.int64(b))
+
+
+@leaf_kernel
+def pair_place(states: States, kind: int, a: int, b: int) -> int:
+    """Return where a pair of edges stands in the hash table, or the free place where it belongs."""
+    key = pair_key(kind, a, b)
+    mask = states.pair.shape[0] - 1
+    place = np.int64(((key * HASH_MULTIPLIER) >> PLACE_SHIFT) & np.uint64(mask))
+    while states.pair[place, 0] != key and states.pair[place, 0] != np.uint64(0):
+        place = (place + 1) & mask
+    return place
+
+
+@leaf_kernel
+def remember(states: States, kind: int, a: int, b: int, place: int) -> int:
+    """Put a pair into its free place; returns it. A full table takes no more, and says so."""
     if 2 * states.counts[1] >= states.pair.shape[0]:
         states.counts[2] = 1
     else:
         states.counts[1] += 1
-        states.pair[place, 0] = key
-        states.pair_state[place, 2] = state
-        states.pair_change[place, 3] = change
-    return np.int64(state), np.float64(change)
+        states.pair[place, 0] = pair_key(kind, a, b)
+    return place
 
 
 @leaf_kernel
-def composed_change(model: ModelArrays, states: States, a: int, b: int) -> float:
+def composed_change(model: ModelArrays, states: States, right_a: int, left_b: int) -> float:
     """Score the left edge of b again, now in the context of a."""
-    right = WORDS + (states.row.shape[1] - WORDS) // 2
     words = states.scratch
-    length = np.int64(states.row[a, RIGHT_LENGTH])
+    length = np.int64(states.row[right_a, LENGTH])
     for i in range(length):
-        words[i] = states.row[a, right + i]
-    change = -states.left_score[b]
-    for i in range(states.row[b, LEFT_LENGTH]):
-        word = states.row[b, WORDS + i]
+        words[i] = states.row[right_a, WORDS + i]
+    change = -states.left_score[left_b]
+    for i in range(states.row[left_b, LENGTH]):
+        word = states.row[left_b, WORDS + i]
         change += score_word(model, words, length, word)[0]
         words[length] = word
         length += 1
-    if states.row[b, FULL] and states.row[b, LEFT_LENGTH] < model.order - 1:
-        change += backoff_sum(model, words, length, states.row[b, LEFT_LENGTH] + 1)
+    if states.row[left_b, KIND] == FULL and states.row[left_b, LENGTH] < model.order - 1:
+        change += backoff_sum(model, words, length, states.row[left_b, LENGTH] + 1)
     return change
 
 
 @leaf_kernel
-def composed_state(model: ModelArrays, states: States, a: int, b: int) -> int:
-    """Return the state of a followed by b."""
-    width = states.row.shape[1]
+def composed_left(model: ModelArrays, states: States, left_a: int, left_b: int) -> int:
+    """Return the left edge of a followed by b, where a is all in its left edge."""
     row, words = states.row, states.scratch
-    longest = model.order - 1
-    right = WORDS + (width - WORDS) // 2
-    made = words.shape[0] // 2  # where the new row stands
-    for i in range(made, made + width):
-        words[i] = 0
-
-    length = np.int64(row[a, LEFT_LENGTH])
+    made = clear_row(states)
+    length = np.int64(row[left_a, LENGTH])
     for i in range(length):
-        words[made + WORDS + i] = row[a, WORDS + i]
-    full = row[a, FULL]
-    if not full:
-        full = row[b, FULL]
-        for i in range(row[b, LEFT_LENGTH]):
-            if length == longest:
-                full = 1
-                break
-            words[made + WORDS + length] = row[b, WORDS + i]
-            flags = ngram_flags(model, words, made + WORDS, made + WORDS + length + 1)
-            if flags < 0 or not flags & EXTENDS_LEFT:
-                words[made + WORDS + length] = 0
-                full = 1
-                break
-            length += 1
-    words[made + LEFT_LENGTH], words[made + FULL] = length, full
+        words[made + WORDS + i] = row[left_a, WORDS + i]
+    kind = row[left_b, KIND]
+    for i in range(row[left_b, LENGTH]):
+        if length == model.order - 1:
+            kind = FULL
+            break
+        words[made + WORDS + length] = row[left_b, WORDS + i]
+        flags = ngram_flags(model, words, made + WORDS, made + WORDS + length + 1)
+        if flags < 0 or not flags & EXTENDS_LEFT:
+            words[made + WORDS + length] = 0
+            kind = FULL
+            break
+        length += 1
+    words[made + LENGTH], words[made + KIND] = length, kind
+    return intern_edge(model, states)
 
-    length = np.int64(row[b, RIGHT_LENGTH])
-    if not row[b, FULL] and length == row[b, LEFT_LENGTH]:
-        # all of b is context: the context may reach into a
-        from_a = np.int64(row[a, RIGHT_LENGTH])
-        for i in range(from_a):
-            words[i] = row[a, right + i]
-        for i in range(length):
-            words[from_a + i] = row[b, right + i]
-        end = from_a + length
-        for longer in range(length + 1, min(end, longest) + 1):
-            flags = ngram_flags(model, words, end - longer, end)
-            if flags < 0:
-                break
-            if flags & EXTENDS_RIGHT:
-                length = longer
-        for i in range(length):
-            words[made + right + i] = words[end - length + i]
-    else:
-        for i in range(length):
-            words[made + right + i] = row[b, right + i]
-    words[made + RIGHT_LENGTH] = length
-    return intern_state(model, states)
+
+@leaf_kernel
+def composed_right(model: ModelArrays, states: States, right_a: int, right_b: int) -> int:
+    """Return the right edge of a followed by b, where b is all in its right edge."""
+    row, words = states.row, states.scratch
+    made = clear_row(states)
+    from_a, length = np.int64(row[right_a, LENGTH]), np.int64(row[right_b, LENGTH])
+    for i in range(from_a):
+        words[i] = row[right_a, WORDS + i]
+    for i in range(length):
+        words[from_a + i] = row[right_b, WORDS + i]
+    end = from_a + length
+    for longer in range(length + 1, min(end, model.order - 1) + 1):
+        flags = ngram_flags(model, words, end - longer, end)
+        if flags < 0:
+            break
+        if flags & EXTENDS_RIGHT:
+            length = longer
+    for i in range(length):
+        words[made + WORDS + i] = words[end - length + i]
+    words[made + LENGTH] = length
+    return intern_edge(model, states)

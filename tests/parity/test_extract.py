@@ -1,0 +1,207 @@
+"""Extraction against cdec's extractor, on German-English LibreOffice Help; see docs/extraction.md."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from tests.naive import extractor as naive
+
+from itersel.features import GRAMMAR_FEATURES
+from itersel.files import read_lines, write_lines
+from itersel.grammar.extract import extract_shard
+from itersel.grammar.index import build_index
+from itersel.grammar.shard import GRAMMAR_RULE, Shard, read_shard
+
+# settings of the recorded run
+SETTINGS = naive.Settings(max_span=15, max_symbols=5, max_nonterminals=2, min_gap=1, max_samples=300)
+TOLERANCE = 1e-3
+
+# source and target side, as cdec writes them
+Sides = tuple[str, str]
+
+
+class Entry(NamedTuple):
+    """Dense features by name, and the alignment as text."""
+
+    features: dict[str, float]
+    alignment: str
+
+
+class Case(NamedTuple):
+    """One recorded run: sentences, and of each the two grammars."""
+
+    sentences: list[naive.Words]
+    ours: list[dict[Sides, Entry]]
+    theirs: list[dict[Sides, Entry]]
+
+
+def read_cdec(path: Path) -> dict[Sides, Entry]:
+    entries = {}
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        for line in stream:
+            _, source, target, features, alignment = line.rstrip("\n").split(" ||| ")
+            values = dict(feature.split("=") for feature in features.split())
+            entries[source, target] = Entry({name: float(v) for name, v in values.items()}, alignment)
+    return entries
+
+
+def read_ours(shard: Shard, sentence: int) -> dict[Sides, Entry]:
+    words = shard.vocabulary.to_list()
+
+    def text(symbols: list[int]) -> str:
+        return " ".join(f"[X,{-symbol}]" if symbol < 0 else words[symbol] for symbol in symbols)
+
+    entries = {}
+    for row in range(*shard.grammar_offset[sentence : sentence + 2]):
+        rule = shard.grammar_rule[row]
+        if shard.rule_kind[rule] == GRAMMAR_RULE:
+            source = shard.rule_source[slice(*shard.rule_source_offset[rule : rule + 2])].tolist()
+            target = shard.rule_target[slice(*shard.rule_target_offset[rule : rule + 2])].tolist()
+            points = shard.rule_alignment[slice(*shard.rule_alignment_offset[rule : rule + 2])].tolist()
+            features = dict(zip(GRAMMAR_FEATURES, shard.grammar_dense[row].tolist(), strict=True))
+            entries[text(source), text(target)] = Entry(features, " ".join(f"{i}-{j}" for i, j in points))
+    return entries
+
+
+@pytest.fixture(scope="module", params=["dev", "loo"])
+def case(request: pytest.FixtureRequest, parity: Path, tmp_path_factory: pytest.TempPathFactory) -> Case:
+    folder = tmp_path_factory.mktemp(request.param)
+    train = parity / "corpus" / "train.de.gz"
+    build_index(train, parity / "corpus" / "train.en.gz", parity / "align" / "gdfa.gz", folder / "index")
+    leave_one_out = request.param == "loo"
+    count = 50 if leave_one_out else 30
+    lines = read_lines(train if leave_one_out else parity / "corpus" / "dev.de.gz")[:count]
+    write_lines(folder / "input", lines)
+    write_lines(folder / "ids", map(str, range(count)))
+    ids = folder / "ids" if leave_one_out else None
+    extract_shard(folder / "index", folder / "input", folder / "shard.h5", leave_one_out=ids)
+    shard = read_shard(folder / "shard.h5")
+    return Case(
+        [tuple(line.split()) for line in lines],
+        [read_ours(shard, sentence) for sentence in range(count)],
+        [read_cdec(parity / "extract" / request.param / f"grammar.{i}.gz") for i in range(count)],
+    )
+
+
+class Corpus:
+    """The source side of the training corpus, to count occurrences without an index."""
+
+    def __init__(self, path: Path) -> None:
+        self.sentences = [tuple(line.split()) for line in read_lines(path)]
+        self.having: dict[str, set[int]] = defaultdict(set)
+        for number, words in enumerate(self.sentences):
+            for word in words:
+                self.having[word].add(number)
+        self.known: dict[naive.Blocks, bool] = {}
+
+    def is_sampled(self, source: str) -> bool:
+        """Return whether a source side, without X at its edges, occurs more often than is looked at."""
+        blocks = blocks_of(source)
+        if blocks not in self.known:
+            candidates = set.intersection(*(self.having[word] for block in blocks for word in block))
+            occurrences = (
+                starts
+                for number in sorted(candidates)
+                for starts in naive.matches(self.sentences[number], blocks, SETTINGS)
+            )
+            limit = SETTINGS.max_samples + 1
+            self.known[blocks] = sum(1 for _ in itertools.islice(occurrences, limit)) == limit
+        return self.known[blocks]
+
+
+@pytest.fixture(scope="module")
+def corpus(parity: Path) -> Corpus:
+    return Corpus(parity / "corpus" / "train.de.gz")
+
+
+def blocks_of(source: str) -> naive.Blocks:
+    """Return the runs of words of a source side."""
+    runs = itertools.groupby(source.split(), key=lambda symbol: symbol.startswith("[X,"))
+    return tuple(tuple(run) for is_gap, run in runs if not is_gap)
+
+
+def has_nonterminal(sides: Sides) -> bool:
+    return "[X,1]" in sides[0].split()
+
+
+def pairs(case: Case) -> Iterator[tuple[naive.Words, dict[Sides, Entry], dict[Sides, Entry]]]:
+    return zip(case.sentences, case.ours, case.theirs, strict=True)
+
+
+def same_features(ours: Mapping[str, float], theirs: Mapping[str, float]) -> bool:
+    assert ours.keys() == theirs.keys()
+    return all(math.isclose(value, theirs[name], abs_tol=TOLERANCE) for name, value in ours.items())
+
+
+def test_rules_without_nonterminals(case: Case, corpus: Corpus) -> None:
+    """All rules of source sides that occur at most 300 times, and all their features, are cdec's."""
+    compared = 0
+    for _, ours, theirs in pairs(case):
+        kept = [
+            {sides for sides in grammar if not has_nonterminal(sides) and not corpus.is_sampled(sides[0])}
+            for grammar in (ours, theirs)
+        ]
+        assert kept[0] == kept[1]
+        for sides in kept[0]:
+            assert same_features(ours[sides].features, theirs[sides].features), sides
+        compared += len(kept[0])
+    assert compared > 1500
+
+
+def test_rules_with_nonterminals(case: Case, corpus: Corpus) -> None:
+    """Every difference has one of two reasons; at least 95 % of cdec's rules are there."""
+    missing = {"wide": 0, "sampled": 0}
+    more, both = 0, 0
+    for words, ours, theirs in pairs(case):
+        for sides in filter(has_nonterminal, theirs.keys() - ours.keys()):
+            # cdec looks for source sides in 16 words of the input, wider than a rule may be
+            wide = not any(naive.matches(words, blocks_of(sides[0]), SETTINGS))
+            assert wide or corpus.is_sampled(sides[0]), sides
+            missing["wide" if wide else "sampled"] += 1
+        for sides in filter(has_nonterminal, ours.keys() - theirs.keys()):
+            assert corpus.is_sampled(sides[0]), sides
+            more += 1
+        both += sum(map(has_nonterminal, ours.keys() & theirs.keys()))
+    total = both + sum(missing.values())
+    assert both >= 0.95 * total
+    # the figures of docs/extraction.md: 97 % there; 2.3 % too wide, 0.6 % sampled otherwise
+    assert missing["wide"] < 0.025 * total
+    assert missing["sampled"] < 0.01 * total
+    assert more < 0.01 * total
+
+
+def is_counted(theirs: Entry) -> bool:
+    """Return whether cdec has looked at all occurrences, by its own count.
+
+    With leave-one-out a sample of 300 may have lost a few.
+    """
+    return theirs.features["SampleCountF"] < math.log10(1 + 280)
+
+
+def test_features_of_rules_with_nonterminals(case: Case) -> None:
+    """Where all occurrences are looked at, counts and costs are cdec's."""
+    compared = 0
+    for _, ours, theirs in pairs(case):
+        for sides in filter(has_nonterminal, ours.keys() & theirs.keys()):
+            if is_counted(theirs[sides]):
+                assert same_features(ours[sides].features, theirs[sides].features), sides
+                compared += 1
+    assert compared > 20_000
+
+
+def test_alignments(case: Case) -> None:
+    """All but a few: with leave-one-out, cdec leaves the sentence out of the vote, too."""
+    compared = same = 0
+    for _, ours, theirs in pairs(case):
+        for sides in ours.keys() & theirs.keys():
+            if is_counted(theirs[sides]):
+                same += ours[sides].alignment == theirs[sides].alignment
+                compared += 1
+    assert same >= 0.9995 * compared
