@@ -56,7 +56,7 @@ def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
     learning.add_argument(
         "--update",
         choices=("sequential", "sentence"),
-        default="sequential",
+        default="sentence",
         help="pair by pair, or all pairs of a sentence with its first scores (default: %(default)s)",
     )
     learning.add_argument(

@@ -227,7 +227,7 @@ class Experiment:
     update: str = option(
         "sequential: each pair sees the weights that the pair before left; sentence: the decoder's "
         "scores decide for all pairs of a sentence.",
-        "sequential",
+        "sentence",
         choices=UPDATES,
     )
     pairs: str = option("Which translations of a k-best list are compared.", "multipartite", choices=PAIRS)

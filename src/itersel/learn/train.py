@@ -62,7 +62,7 @@ class TrainSettings:
     max_span: int = 15
     k_best: int = 100
     loss: str = "perceptron"
-    update: str = "sequential"
+    update: str = "sentence"
     pairs: str = "multipartite"
     bleu: str = "liang"
     learning_rate: float = 0.0001
