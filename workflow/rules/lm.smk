@@ -39,4 +39,4 @@ rule compile_language_model:
         order=CONFIG.language_model.order,
         code=code("lm/*", "cli/lm"),
     shell:
-        "itersel lm compile --input {input:q} --output {output:q} &> {log:q}"
+        "itersel lm compile --order {params.order} --input {input:q} --output {output:q} &> {log:q}"

@@ -40,6 +40,7 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
 def _add_compile(parser: argparse.ArgumentParser) -> None:
     parser.description = "Compile an ARPA file to arrays that processes map: one copy in memory per machine."
     parser.add_argument("--input", required=True, help="ARPA file (.gz is read; - is standard input)")
+    parser.add_argument("--order", type=_order, help="refuse a model of another order")
     parser.add_argument("--output", required=True, help="compiled model")
     parser.set_defaults(run=_compile)
 
@@ -80,7 +81,7 @@ def _estimate(options: argparse.Namespace) -> None:
 def _compile(options: argparse.Namespace) -> None:
     from itersel.lm.binary import compile_model
 
-    compile_model(options.input, options.output)
+    compile_model(options.input, options.output, options.order)
 
 
 def _score(options: argparse.Namespace) -> None:

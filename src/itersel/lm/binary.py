@@ -75,16 +75,20 @@ def load_model(path: str | os.PathLike[str], order: int | None = None) -> Langua
     )
 
 
-def compile_model(arpa: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
+def compile_model(
+    arpa: str | os.PathLike[str], path: str | os.PathLike[str], order: int | None = None
+) -> None:
     """Compile an ARPA file (``.gz`` by name, ``-`` is standard input) to `path`.
 
     Raises
     ------
     InputError
-        If the ARPA file is damaged; see `itersel.lm.arpa.parse_arpa`.
+        If the ARPA file is damaged, see `itersel.lm.arpa.parse_arpa`, or not of the `order` asked for.
     """
     content = read_bytes(arpa)
     model = parse_arpa(content, arpa)
+    if order is not None and len(model.ngrams) != order:
+        raise InputError(f"is of order {len(model.ngrams)}, order {order} was asked for; correct either", arpa)
     listed = [grams.words.shape[0] for grams in model.ngrams]
     ngrams = _add_missing_infixes(model.ngrams)
     flags = _flags(ngrams)

@@ -1,0 +1,100 @@
+"""Damaged shards, weights and models: exit status 1, one line that names the file, nothing written."""
+
+import shutil
+
+import h5py
+import numpy as np
+import pytest
+
+from itersel.cli.main import main
+from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.shard import write_shard
+from itersel.lm.binary import compile_model
+from itersel.weights import make_weights, write_weights
+
+ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\n-1\t</s>\n-1\tx\n\n\\end\\\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Return good files in a folder."""
+    shard = make_shard([("a", "b")], [("x",)], [[Rule(("a",), ("x",), {"CountEF": 1.0})]])
+    write_shard(tmp_path / "shard.h5", shard)
+    (tmp_path / "lm.arpa").write_text(ARPA)
+    compile_model(tmp_path / "lm.arpa", tmp_path / "lm.bin")
+    write_weights(tmp_path / "weights.h5", make_weights({"CountEF": 1.0}))
+    return tmp_path
+
+
+def steps(files):
+    """Return the steps that read all of them."""
+    read = ["--shard", files / "shard.h5", "--model", files / "lm.bin", "--weights", files / "weights.h5"]
+    return [
+        [step, *map(str, read), "--output", str(files / name)]
+        for step, name in (("decode", "out"), ("train", "out.h5"))
+    ]
+
+
+def check_refused(files, broken, capsys, words=()):
+    """Run both steps, and look at what they say and leave."""
+    before = sorted(files.iterdir())
+    for arguments in steps(files):
+        assert main(arguments) == 1
+        message = capsys.readouterr().err
+        assert message.count("\n") == 1
+        assert str(files / broken) in message
+        assert all(word in message for word in words)
+        assert sorted(files.iterdir()) == before
+
+
+def test_good_files_are_taken(files):
+    for arguments in steps(files):
+        assert main(arguments) == 0
+
+
+@pytest.mark.parametrize("name", ["shard.h5", "weights.h5", "lm.bin"])
+@pytest.mark.parametrize("part", [0.0, 0.3, 0.9, 0.999])
+def test_truncated(files, name, part, capsys):
+    content = (files / name).read_bytes()
+    (files / name).write_bytes(content[: int(part * len(content))])
+    check_refused(files, name, capsys)
+
+
+@pytest.mark.parametrize("name", ["shard.h5", "weights.h5", "lm.bin"])
+def test_missing(files, name, capsys):
+    (files / name).unlink()
+    check_refused(files, name, capsys, ["no such file"])
+
+
+def test_a_file_of_another_kind(files, capsys):
+    shutil.copy(files / "weights.h5", files / "shard.h5")
+    check_refused(files, "shard.h5", capsys, ["not a shard"])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_weights_that_are_not_finite(files, value, capsys):
+    with h5py.File(files / "weights.h5", "r+") as stream:
+        stream["v"][0] = value
+    check_refused(files, "weights.h5", capsys, ["CountEF", "not finite"])
+
+
+def test_weights_that_are_not_finite_as_text(files, capsys):
+    (files / "weights.txt").write_text("Glue 1\nCountEF nan\n")
+    arguments = [str(files / "weights.txt") if "weights.h5" in word else word for word in steps(files)[0]]
+    assert main(arguments) == 1
+    assert f"{files / 'weights.txt'}:2: the weight of 'CountEF' is nan" in capsys.readouterr().err
+
+
+def test_a_shard_without_references_cannot_be_trained_on(files, capsys):
+    write_shard(files / "shard.h5", make_shard([("a",)], None, [[]]))
+    assert main(steps(files)[1]) == 1
+    assert "no references" in capsys.readouterr().err
+
+
+def test_a_model_of_the_wrong_order(files, capsys):
+    compiling = ["lm", "compile", "--order", "3", "--input", str(files / "lm.arpa")]
+    assert main([*compiling, "--output", str(files / "new.bin")]) == 1
+    message = capsys.readouterr().err
+    assert str(files / "lm.arpa") in message
+    assert "is of order 1, order 3 was asked for" in message
+    assert not (files / "new.bin").exists()
