@@ -196,6 +196,39 @@ def test_features_worked_out_by_hand(folder: Path) -> None:
     assert len(rules) == 6  # and b, X b, a X
 
 
+def test_a_rule_has_an_aligned_word(folder: Path) -> None:
+    """An unaligned word is part of rules, but none has no other word."""
+    index_corpus(folder, [example("a b c", "x z", "0-0 2-1")])
+    rules = grammar_of(extract(folder, [("a", "b", "c")]), 0)
+    assert sorted(map(str, rules)) == sorted(
+        map(
+            str,
+            [
+                (("a",), ("x",)),
+                (("c",), ("z",)),
+                (("a", "b", "c"), ("x", "z")),
+                (("a", "b", -1), ("x", -1)),
+                ((-1, "b", "c"), (-1, "z")),
+            ],
+        )
+    )
+
+
+def test_most_frequent_alignment(folder: Path) -> None:
+    straight, crossed = example("a b", "x x", "0-0 1-1"), example("a b", "x x", "0-1 1-0")
+    rule = (("a", "b"), ("x", "x"))
+    for corpus, expected in [
+        ([crossed, straight, crossed], ((0, 1), (1, 0))),
+        ([straight, crossed, straight], ((0, 0), (1, 1))),
+        # of equally frequent ones the least
+        ([crossed, straight], ((0, 0), (1, 1))),
+        ([straight, crossed], ((0, 0), (1, 1))),
+        ([example("a b", "x x", "0-0 0-1 1-1"), straight], ((0, 0), (0, 1), (1, 1))),
+    ]:
+        index_corpus(folder, corpus)
+        assert grammar_of(extract(folder, [("a", "b")]), 0)[rule].alignment == expected
+
+
 def test_leave_one_out_counts_other_pairs_with_the_same_text(folder: Path) -> None:
     corpus = [example("a", "x", "0-0"), example("a", "x", "0-0"), example("b", "y", "0-0")]
     index_corpus(folder, corpus)
@@ -271,6 +304,26 @@ def test_no_sentences(folder: Path) -> None:
     shard = extract(folder, [])
     assert shard.sentence_count == 0
     assert shard.rule_kind.tolist() == [GLUE_START, GLUE]
+
+
+def test_more_rules_than_there_is_room_for_at_first(folder: Path) -> None:
+    """Tables begin with 1024 lines; rows, rules, symbols and points must outgrow them unharmed."""
+    diagonal = " ".join(f"{i}-{i}" for i in range(8))
+    corpus = [
+        example(
+            " ".join(f"{word}{i}" for word in "abcdefgh"),
+            " ".join(f"{word}{i}" for word in "stuvwxyz"),
+            diagonal,
+        )
+        for i in range(10)
+    ]
+    index_corpus(folder, corpus)
+    shard = extract(folder, [pair.source for pair in corpus])
+    assert shard.rule_kind.shape[0] > 2048
+    for sentence, pair in enumerate(corpus):
+        alone = extract(folder, [pair.source])
+        assert rows_of(shard, sentence) == rows_of(alone, 0)
+        assert grammar_of(shard, sentence) == grammar_of(alone, 0)
 
 
 def test_same_bytes(folder: Path) -> None:

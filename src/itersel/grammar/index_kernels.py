@@ -58,22 +58,22 @@ def parse_alignments(text: NDArray[np.uint8], links: NDArray[np.int32], offset: 
 
     text: every line ended by a newline. links: (L, 2), offset: (S + 1), to be filled.
     """
-    count, line, number, digits, points = 0, 0, 0, 0, 0
-    # points: 0 before the hyphen of a point, 1 after it
+    count, line, number, digits, part = 0, 0, 0, 0, 0
+    # part: 0 before the hyphen of a point, 1 after it
     for i in range(text.shape[0]):
         byte = int(text[i])
         if ZERO <= byte <= NINE and digits < 9:
             number, digits = number * 10 + byte - ZERO, digits + 1
-        elif byte == HYPHEN and digits > 0 and points == 0:
+        elif byte == HYPHEN and digits > 0 and part == 0:
             links[count, 0] = number
-            number, digits, points = 0, 0, 1
+            number, digits, part = 0, 0, 1
         elif byte in (SPACE, NEWLINE):
-            if digits > 0 and points == 1:
+            if digits > 0 and part == 1:
                 links[count, 1] = number
                 count += 1
-            elif digits > 0 or points == 1:
+            elif digits > 0 or part == 1:
                 return line
-            number, digits, points = 0, 0, 0
+            number, digits, part = 0, 0, 0
             if byte == NEWLINE:
                 line += 1
                 offset[line] = count

@@ -88,7 +88,11 @@ def compile_model(
     content = read_bytes(arpa)
     model = parse_arpa(content, arpa)
     if order is not None and len(model.ngrams) != order:
-        raise InputError(f"is of order {len(model.ngrams)}, order {order} was asked for; correct either", arpa)
+        found = len(model.ngrams)
+        raise InputError(
+            f"is of order {found}, order {order} was asked for; ask for order {found}, or give another file",
+            arpa,
+        )
     listed = [grams.words.shape[0] for grams in model.ngrams]
     ngrams = _add_missing_infixes(model.ngrams)
     flags = _flags(ngrams)
