@@ -20,7 +20,7 @@ demo: $(VENV)/installed
 # The kernels are compiled once before: the two processes of pytest would each compile all of them.
 test: $(VENV)/installed-for-tests
 	ITERSEL_CACHE=$(CURDIR)/cache $(BIN)/itersel warm-up
-	ITERSEL_CACHE=$(CURDIR)/cache $(BIN)/python -m pytest -n 2 --durations=15
+	ITERSEL_CACHE=$(CURDIR)/cache $(BIN)/python -m pytest -n 2 --dist loadgroup --durations=15
 
 lint: $(VENV)/installed-for-lint
 	$(BIN)/ruff check src tests

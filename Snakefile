@@ -31,6 +31,7 @@ rule all:
 
 onstart:
     lock_folder()
+    remove_leftovers()
 
 
 onsuccess:

@@ -364,7 +364,7 @@ def test_bad_text(folder: Path) -> None:
         extract_shard(folder / "index", sentences, output)
     sentences = write(folder / "input", ["a", "b"])
     references = write(folder / "references", ["x"])
-    with pytest.raises(InputError, match=f"^{references}:1: ends after 1 lines, but {sentences} has 2"):
+    with pytest.raises(InputError, match=f"^{references}:2: ends after 1 lines, but {sentences} has 2"):
         extract_shard(folder / "index", sentences, output, references=references)
     with pytest.raises(InputError, match=f"^{sentences}: is not a file of kind 'grammar-index'"):
         extract_shard(sentences, sentences, output)

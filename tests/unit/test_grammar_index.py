@@ -128,11 +128,11 @@ def test_points_listed_twice_and_long_sentences(folder: Path) -> None:
 
 def test_unequal_lengths(folder: Path) -> None:
     source, target, alignment = folder / "source", folder / "target", folder / "alignment"
-    with pytest.raises(InputError, match=f"^{target}:1: ends after 1 lines, but {source} has 2"):
+    with pytest.raises(InputError, match=f"^{target}:2: ends after 1 lines, but {source} has 2"):
         index_lines(folder, ["a", "b"], ["x"], ["0-0", "0-0"])
-    with pytest.raises(InputError, match=f"^{source}:2: ends after 2 lines, but {alignment} has 3"):
+    with pytest.raises(InputError, match=f"^{source}:3: ends after 2 lines, but {alignment} has 3"):
         index_lines(folder, ["a", "b"], ["x", "y"], ["0-0", "0-0", ""])
-    with pytest.raises(InputError, match=f"^{alignment}:0: ends after 0 lines"):
+    with pytest.raises(InputError, match=f"^{alignment}:1: ends after 0 lines"):
         index_lines(folder, ["a", "b"], ["x", "y"], [])
 
 

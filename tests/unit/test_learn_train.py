@@ -53,7 +53,8 @@ def test_counts() -> None:
         oracle.Sentence((1, 2), ((1, 2),), ({"feature0": 1.0},)),
     ]
     shard = oracle.make_shard(corpus, NAMES)
-    result = train_shard(shard, oracle.OracleDecoder(corpus, shard), None, TrainSettings(learning_rate=RATE))
+    settings = TrainSettings(learning_rate=RATE, update="sequential")
+    result = train_shard(shard, oracle.OracleDecoder(corpus, shard), None, settings)
     # pairs 0 > 1, 0 > 2, 1 > 2: the second one has no loss after the first
     assert result[1:4] == (2, 3, 2)
     # Liang's BLEU of a perfect translation of 2 words, twice: 1/16 + 1/8

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import subprocess
@@ -11,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -79,10 +79,15 @@ class Project:
         counts.pop("total", None)
         return counts
 
+    def config(self) -> dict[str, Any]:
+        """Return the config."""
+        content: dict[str, Any] = yaml.safe_load((self.folder / "config.yaml").read_text())
+        return content
+
     def configure(self, **changes: object) -> None:
         """Change top-level keys of the config."""
-        path = self.folder / "config.yaml"
-        path.write_text(yaml.safe_dump({**yaml.safe_load(path.read_text()), **changes}, sort_keys=False))
+        content = {**self.config(), **changes}
+        (self.folder / "config.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
 
     def files(self, pattern: str = "**/*") -> dict[str, tuple[float, bytes]]:
         """Return time and content of result files by name; not of logs and benchmarks."""
@@ -143,7 +148,7 @@ def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callab
             data[split] = {side: f"{split}.{side}" for side in ("source", "target")}
         config = {
             "name": "tiny",
-            "cache": os.path.relpath(cache_folder().parent, folder),
+            "cache": str(cache_folder().parent),
             "data": {"kind": "files", "source_language": "de", "target_language": "en", **data},
             "decoder": {"k_best": 20, "pop_limit": 30},
             "evaluation": {"trials": 100},

@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.slow
+# one group: `finished` is made once, however many processes run the tests
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
 
 
 @pytest.fixture
@@ -108,29 +109,44 @@ def test_snakemake_killed(copy, finished):
     assert copy.contents() == finished.contents()
 
 
-def test_deleted_shard_is_made_again(copy, finished):
-    (copy.results / "experiments/selected/epoch-1/shard-0.h5").unlink()
-    (copy.results / "experiments/selected/epoch-1/weights.h5").unlink()
-    before = copy.files("experiments/*/epoch-1/shard-*.h5")
-    copy.run("--cores", "2")
-    assert copy.contents() == finished.contents()
+def test_one_file_is_made_again_by_its_name(copy, finished):
+    name = "experiments/selected/epoch-1/shard-0.h5"
+    (copy.results / name).unlink()
+    before = copy.files()
+    copy.run("--cores", "1", f"results/tiny/{name}")
     after = copy.files()
-    assert {name: after[name] for name in before} == before
+    assert after.pop(name)[1] == finished.contents()[name]
+    assert after == before
 
 
-def test_changed_option_reruns_what_depends_on_it(copy, finished):
-    from .conftest import EXPERIMENTS
+CHANGES = [
+    # what changes, and which rules run again; of train, the first epoch starts from nothing
+    ({"experiments": {"select": 200}}, {"mix": 2, "train_shard": 2}, {"extract_shard", "align"}),
+    ({"experiments": {"loss": "margin-perceptron"}}, {"train_shard": 4, "mix": 2}, {"extract_shard"}),
+    ({"grammar": {"max_span": 10}}, {"extract_shard": 7, "train_shard": 9}, {"align", "index_corpus"}),
+    ({"language_model": {"order": 2}}, {"estimate_language_model": 1, "train_shard": 9}, {"extract_shard"}),
+    ({"align": {"model": "hmm"}}, {"align": 1, "index_corpus": 1}, {"prepare_train"}),
+    ({"evaluation": {"tokenize": "none"}}, {"choose_epoch": 3, "compare_systems": 1}, {"train_shard"}),
+    ({"evaluation": {"trials": 50}}, {"compare_systems": 1}, {"choose_epoch", "decode_shard"}),
+    ({"data": {"max_length": 50}}, {"prepare_train": 1, "align": 1}, set()),
+    ({"data": {"max_held_out": 9}}, {"prepare_held_out": 3, "train_shard": 5}, {"align", "prepare_train"}),
+]
 
-    changed = {**EXPERIMENTS, "selected": {**EXPERIMENTS["selected"], "select": 200}}
-    copy.configure(experiments=changed)
+
+@pytest.mark.parametrize(("changes", "run", "kept"), CHANGES)
+def test_changed_config_reruns_what_depends_on_it(copy, changes, run, kept):
+    content = copy.config()
+    for section, values in changes.items():
+        target = (
+            content["experiments"]["selected"]
+            if section == "experiments"
+            else content.setdefault(section, {})
+        )
+        target.update(values)
+    copy.configure(**content)
     jobs = copy.planned()
-    assert jobs["mix"] == 2
-    assert jobs["train_shard"] == 2  # the first epoch starts from nothing
-    assert not {"align", "extract_shard", "index_corpus"} & set(jobs)
-    copy.configure(experiments=EXPERIMENTS, grammar={"max_span": 10})
-    jobs = copy.planned()
-    assert jobs["extract_shard"] == 7
-    assert "align" not in jobs
+    assert {rule: jobs.get(rule) for rule in run} == run
+    assert not kept & set(jobs)
 
 
 def test_two_runs_do_not_work_in_one_folder(copy):

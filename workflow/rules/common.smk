@@ -79,6 +79,10 @@ wildcard_constraints:
     experiment="|".join(map(re.escape, CONFIG.experiments)),
 
 
+# Options are functions of wildcards alone: Snakemake does not keep those that take `input` or `output`,
+# and would not run a job again when they change.
+
+
 # ---- the run as a whole
 
 
@@ -93,6 +97,15 @@ def lock_folder():
         sys.exit(
             f"itersel: another run is working in {RESULTS}; wait for it, or stop it"
         )
+
+
+def remove_leftovers():
+    """Remove the temporary files of jobs that were killed; see itersel.files.atomic_path."""
+    import psutil
+
+    for path in Path(RESULTS).rglob(".tmp.*"):
+        if not psutil.pid_exists(int(path.name.split(".")[2])):
+            path.unlink(missing_ok=True)
 
 
 def show_results():
@@ -155,15 +168,14 @@ def prepared_files():
     return [*files, PREPARATION, statistics_files()[0]]
 
 
-def prepare_options(wildcards, input):
+def prepare_options(wildcards):
     split = getattr(
         wildcards,
         "held_out",
         "hash" if CONFIG.data.kind == "libreoffice-help" else "train",
     )
     options = commands.prepare_options(CONFIG, split, PREPARATION)
-    files = {name: input[name] for name in given_files(split)}
-    return f"{options} {commands.options(**files, output=f'{RESULTS}/corpus')}"
+    return f"{options} {commands.options(**given_files(split), output=f'{RESULTS}/corpus')}"
 
 
 def language_model_text():
@@ -185,8 +197,10 @@ def sharding_options(wildcards):
     )
 
 
-def extract_options(wildcards, input):
-    shard = f"{input.text}/{wildcards.shard}"
+def extract_options(wildcards):
+    shard = (
+        f"{RESULTS}/shards/{wildcards.split}/{wildcards.shards}/text/{wildcards.shard}"
+    )
     files = commands.options(
         input=f"{shard}.source.gz",
         references=f"{shard}.target.gz",
@@ -239,9 +253,11 @@ def experiment_options(name):
     return commands.train_options(CONFIG, CONFIG.experiments[name])
 
 
-def train_options(wildcards, input):
+def train_options(wildcards):
     start = commands.options(
-        weights=input.start or None, epoch=wildcards.epoch, shard_number=wildcards.shard
+        weights=start_weights(wildcards) or None,
+        epoch=wildcards.epoch,
+        shard_number=wildcards.shard,
     )
     return f"{start} {experiment_options(wildcards.experiment)}"
 
@@ -260,9 +276,10 @@ def previous_weights(wildcards):
     return experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/weights.h5")
 
 
-def mix_options(wildcards, input):
+def mix_options(wildcards):
     options = commands.mix_options(CONFIG.experiments[wildcards.experiment])
-    return f"{options} {commands.options(epoch=wildcards.epoch, previous=input.previous or None)}"
+    previous = previous_weights(wildcards) or None
+    return f"{options} {commands.options(epoch=wildcards.epoch, previous=previous)}"
 
 
 def decode_options(wildcards):
@@ -302,9 +319,13 @@ def counted_shards(wildcards):
     return shard_files(wildcards.split, COUNTED_SPLITS[wildcards.split])
 
 
-def corpus_options(wildcards, input):
+def counts_of_rules():
+    return [f"{RESULTS}/report/rules.{split}.json" for split in COUNTED_SPLITS]
+
+
+def corpus_options():
     counts = [
         f"--rules {split} {shlex.quote(path)}"
-        for split, path in zip(COUNTED_SPLITS, input.rules)
+        for split, path in zip(COUNTED_SPLITS, counts_of_rules())
     ]
-    return " ".join(["--preparation", shlex.join(input.statistics), *counts])
+    return " ".join(["--preparation", shlex.join(statistics_files()), *counts])

@@ -97,7 +97,7 @@ rule count_rules:
 rule describe_corpus:
     input:
         statistics=statistics_files(),
-        rules=[f"{RESULTS}/report/rules.{split}.json" for split in COUNTED_SPLITS],
+        rules=counts_of_rules(),
     output:
         multiext(f"{RESULTS}/report/corpus", text=".txt", tsv=".tsv", json=".json"),
     log:
@@ -105,7 +105,7 @@ rule describe_corpus:
     conda:
         "../../envs/itersel.yaml"
     params:
-        options=corpus_options,
+        options=corpus_options(),
         code=code("report/*", "cli/report"),
     shell:
         "itersel report corpus {params.options} --output {output:q} &> {log:q}"

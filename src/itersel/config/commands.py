@@ -54,7 +54,7 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
         max_length=data.max_length,
         max_ratio=data.max_ratio,
         max_train=data.max_train,
-        max_held_out=data.max_held_out,
+        max_held_out=data.max_held_out if split == "hash" else None,
         modules=",".join(data.modules) or None,
         tokenized=data.tokenized,
         split_compounds=data.compound_splitting,

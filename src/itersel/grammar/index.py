@@ -1,8 +1,8 @@
 """The grammar index: a word-aligned corpus, arranged so that rules can be extracted from it on demand.
 
 It is one file, mapped by every process that extracts. Occurrences of a contiguous pattern are one range
-of a suffix array (Lopez 2007), so that "the pattern begins at position p" is one comparison with the rank
-of p; all initial phrases of the alignment (Chiang 2007, section 3) are marked in bit masks.
+of a suffix array (Lopez 2007); all initial phrases of the alignment (Chiang 2007, section 3) are marked in
+bit masks, so that "these words are a phrase" is one bit.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
     Raises
     ------
     InputError
-        If the files differ in their number of lines, an alignment point is malformed or outside its
+        If the files differ in their number of lines, or an alignment point is malformed or outside its
         sentence; names file and line.
     """
     ids: dict[str, int] = {"": 0}
@@ -134,7 +134,7 @@ def _check_lengths(first: FilePath, first_lines: int, second: FilePath, second_l
     short, long = (first, second) if first_lines < second_lines else (second, first)
     lines = sorted((first_lines, second_lines))
     message = f"ends after {lines[0]} lines, but {os.fspath(long)} has {lines[1]}; they must be parallel"
-    raise InputError(message, short, lines[0])
+    raise InputError(message, short, lines[0] + 1)
 
 
 def _read_links(
@@ -203,7 +203,7 @@ def sort_suffixes(words: NDArray[np.int32]) -> NDArray[np.int32]:
     """
     size, step = words.shape[0], 1
     rank = words.astype(np.int64)
-    order = np.argsort(rank, kind="stable")
+    order = np.arange(size)
     while size:
         following = np.zeros(size, np.int64)
         following[: max(size - step, 0)] = rank[step:] + 1
