@@ -126,6 +126,37 @@ def test_a_pop_limit_out_of_bounds_is_an_error(pop_limit, tmp_path):
         Decoder(shard, model_of(ARPA, tmp_path), pop_limit)
 
 
+@pytest.mark.parametrize("max_span", [0, -1, 1001])
+def test_a_span_out_of_bounds_is_an_error(max_span, tmp_path):
+    shard = make_shard([("a",)], None, [[]])
+    with pytest.raises(InputError, match="longest span"):
+        Decoder(shard, model_of(ARPA, tmp_path), max_span=max_span)
+
+
+@pytest.mark.parametrize("k", [0, 10**9])
+def test_a_list_out_of_bounds_is_an_error(k, tmp_path):
+    shard = make_shard([("a",)], None, [[]])
+    decoder = Decoder(shard, model_of(ARPA, tmp_path))
+    with pytest.raises(InputError, match="best translations"):
+        decoder.decode(0, *decoder.weight_vectors(make_weights({})), k=k)
+
+
+def test_sentences_do_not_depend_on_those_decoded_before(tmp_path):
+    # tables are kept from one sentence to the next, and are larger than needed after a long one
+    rules = [Rule(("a",), (x,), {"CountEF": float(i)}) for i, x in enumerate("xyz")]
+    lengths = (3, 40, 3, 1, 12)
+    shard = make_shard([("a",) * n for n in lengths], None, [rules] * len(lengths))
+    model = model_of(ARPA, tmp_path)
+    weights = make_weights({"CountEF": 0.1, "LanguageModel": 1.0})
+    one = Decoder(shard, model)
+    for sentence in range(len(lengths)):
+        fresh = Decoder(shard, model)
+        expected = fresh.decode(sentence, *fresh.weight_vectors(weights))
+        found = one.decode(sentence, *one.weight_vectors(weights))
+        assert found.score.tolist() == expected.score.tolist()
+        assert found.word.tolist() == expected.word.tolist()
+
+
 def test_tables_that_are_too_small_grow(tmp_path, monkeypatch):
     monkeypatch.setattr("itersel.decode.decoder.PAIRS_PER_WORD", 1)
     rules = [Rule(("a",), (x, y), {"CountEF": float(i)}) for i, (x, y) in enumerate(["xy", "yx", "zz", "zx"])]

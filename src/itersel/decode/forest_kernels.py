@@ -112,121 +112,199 @@ def build_trie(table: RuleTable, rule: NDArray[np.int32]) -> Trie:
     return Trie(key, child, offset, grouped)
 
 
+class Bundles(NamedTuple):
+    """Bundles while they are being found: columns of `Forest`, with room for more."""
+
+    trie_node: NDArray[np.int32]
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+
+
+class DottedItems(NamedTuple):
+    """Beginnings of rules that match from one start position: lists, one for each end position.
+
+    Attributes
+    ----------
+    node, first, second
+        int32 (items): trie node, and the antecedents so far.
+    next
+        int32 (items): the next item of the same list, -1 behind the last.
+    head, tail
+        int32 (positions): the first and the last item of every list.
+    """
+
+    node: NDArray[np.int32]
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+    next: NDArray[np.int32]
+    head: NDArray[np.int32]
+    tail: NDArray[np.int32]
+
+
 @kernel
-def grown(array: NDArray[np.int32], used: int) -> NDArray[np.int32]:
-    """Return the array, in a copy of twice its size if it is full."""
-    if used < array.shape[0]:
-        return array
+def grown(array: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return a copy with twice the room."""
     larger = np.empty(2 * array.shape[0], np.int32)
-    larger[:used] = array
+    larger[: array.shape[0]] = array
     return larger
+
+
+@kernel
+def more_bundles(bundles: Bundles) -> Bundles:
+    """Return the bundles, with twice the room."""
+    return Bundles(grown(bundles.trie_node), grown(bundles.first), grown(bundles.second))
+
+
+@kernel
+def more_items(items: DottedItems) -> DottedItems:
+    """Return the dotted items, with twice the room."""
+    return DottedItems(
+        grown(items.node), grown(items.first), grown(items.second), grown(items.next), items.head, items.tail
+    )
+
+
+@leaf_kernel
+def add_item(items: DottedItems, used: int, end: int, node: int, first: int, second: int) -> None:
+    """Put an item at the end of the list of an end position; there has to be room for it."""
+    items.node[used], items.first[used], items.second[used] = node, first, second
+    items.next[used] = NONE
+    if items.head[end] == NONE:
+        items.head[end] = used
+    else:
+        items.next[items.tail[end]] = used
+    items.tail[end] = used
+
+
+@kernel
+def add_complete(
+    items: DottedItems, end: int, trie: Trie, bundles: Bundles, used: int
+) -> tuple[Bundles, int]:
+    """Add the items of a list that are whole rules to the bundles, of which `used` are in use."""
+    item = items.head[end]
+    while item != NONE:
+        node = items.node[item]
+        if trie.rule_offset[node + 1] > trie.rule_offset[node]:
+            if used == bundles.first.shape[0]:
+                bundles = more_bundles(bundles)
+            bundles.trie_node[used] = node
+            bundles.first[used], bundles.second[used] = items.first[item], items.second[item]
+            used += 1
+        item = items.next[item]
+    return bundles, used
+
+
+@kernel
+def advance(
+    items: DottedItems,
+    used: int,
+    begin: int,
+    at: int,
+    limit: int,
+    words: NDArray[np.int32],
+    node_of: NDArray[np.int32],
+    trie: Trie,
+) -> tuple[DottedItems, int]:
+    """Carry the items that end at `at` on over the next word, and over every X that starts there."""
+    item = items.head[at]
+    while item != NONE:
+        node, first, second = items.node[item], items.first[item], items.second[item]
+        for end in range(at + 1, limit + 1):
+            antecedent = node_of[at, end - at]
+            # an X at the start is known only when all its rules are: see `parse`
+            if antecedent != NONE and at > begin:
+                place = trie_slot(trie.key, node, NONTERMINAL)
+                if trie.key[place] != -1:
+                    if used == items.node.shape[0]:
+                        items = more_items(items)
+                    if first == NONE:
+                        add_item(items, used, end, trie.child[place], antecedent, NONE)
+                    else:
+                        add_item(items, used, end, trie.child[place], first, antecedent)
+                    used += 1
+        if at < limit:
+            place = trie_slot(trie.key, node, words[at])
+            if trie.key[place] != -1:
+                if used == items.node.shape[0]:
+                    items = more_items(items)
+                add_item(items, used, at + 1, trie.child[place], first, second)
+                used += 1
+        item = items.next[item]
+    return items, used
 
 
 @kernel
 def parse(words: NDArray[np.int32], trie: Trie, max_span: int) -> Forest:
     """Find all bundles of a sentence (at least one word) by CKY+ (Chappelier and Rajman 1998).
 
-    Start positions go from right to left, ends from left to right; a dotted item is a trie node with its
-    antecedents, kept in a list for each end position.
+    Start positions go from right to left, ends from left to right.
     """
     length = words.shape[0]
-    node_of = np.full((length, length + 1), NONE, np.int32)
-    offset = np.zeros(length * min(max_span, length) + length + 1, np.int64)
-    is_glue = np.zeros(offset.shape[0] - 1, np.bool_)
-    trie_node = np.empty(256, np.int32)
-    first, second = np.empty(256, np.int32), np.empty(256, np.int32)
-    bundles, nodes = 0, 0
-
-    item_node, item_next = np.empty(1024, np.int32), np.empty(1024, np.int32)
-    item_first, item_second = np.empty(1024, np.int32), np.empty(1024, np.int32)
-    head, tail = np.empty(length + 1, np.int32), np.empty(length + 1, np.int32)
-    for i in range(length - 1, -1, -1):
-        limit = min(length, i + max_span)
-        head[:], tail[:] = NONE, NONE
+    node_of = np.full((length, min(max_span, length) + 1), NONE, np.int32)  # by start and length
+    offset = np.zeros(node_of.size + length + 1, np.int64)
+    bundles = Bundles(np.empty(256, np.int32), np.empty(256, np.int32), np.empty(256, np.int32))
+    items = DottedItems(
+        np.empty(1024, np.int32), np.empty(1024, np.int32), np.empty(1024, np.int32),
+        np.empty(1024, np.int32), np.empty(length + 1, np.int32), np.empty(length + 1, np.int32),
+    )  # fmt: skip
+    used, nodes = 0, 0
+    for begin in range(length - 1, -1, -1):
+        limit = min(length, begin + max_span)
+        items.head[:] = NONE
         # the root of the trie is the only item that ends where it starts
-        item_node[0], item_first[0], item_second[0], item_next[0] = 0, NONE, NONE, NONE
-        head[i], tail[i] = 0, 0
-        items = 1
-        for j in range(i, limit + 1):
-            found = bundles
-            item = head[j]
-            while item != NONE:
-                node = item_node[item]
-                if j > i and trie.rule_offset[node + 1] > trie.rule_offset[node]:
-                    trie_node, first = grown(trie_node, bundles), grown(first, bundles)
-                    second = grown(second, bundles)
-                    trie_node[bundles], first[bundles] = node, item_first[item]
-                    second[bundles] = item_second[item]
-                    bundles += 1
-                item = item_next[item]
-            if bundles > found:
-                node_of[i, j] = nodes
-                nodes += 1
-                offset[nodes] = bundles
-                # X over [i, j) as the first antecedent of a rule that starts with a nonterminal
+        add_item(items, 0, begin, 0, NONE, NONE)
+        items, used_items = advance(items, 1, begin, begin, limit, words, node_of, trie)
+        for end in range(begin + 1, limit + 1):
+            bundles, found = add_complete(items, end, trie, bundles, used)
+            if found > used:
+                node_of[begin, end - begin] = nodes
+                nodes, used = nodes + 1, found
+                offset[nodes] = used
+                # an X as the first antecedent of a rule that starts with a nonterminal
                 place = trie_slot(trie.key, 0, NONTERMINAL)
                 if trie.key[place] != -1:
-                    item_node, item_next = grown(item_node, items), grown(item_next, items)
-                    item_first, item_second = grown(item_first, items), grown(item_second, items)
-                    item_node[items], item_first[items] = trie.child[place], node_of[i, j]
-                    item_second[items], item_next[items] = NONE, NONE
-                    item_next[tail[j]] = items
-                    tail[j] = items
-                    items += 1
-            item = head[j]
-            while item != NONE:
-                node = item_node[item]
-                for end in range(j + 1, limit + 1):
-                    # end == j + 1 is tried twice: as the next word, and as a nonterminal over it
-                    for terminal in range(2 if end == j + 1 else 1):
-                        if terminal == 1:
-                            place = trie_slot(trie.key, node, words[j])
-                            antecedent = NONE
-                        else:
-                            # from the root this is done above, when the node is known to exist
-                            antecedent = node_of[j, end]
-                            if antecedent == NONE or j == i:
-                                continue
-                            place = trie_slot(trie.key, node, NONTERMINAL)
-                        if trie.key[place] == -1:
-                            continue
-                        item_node, item_next = grown(item_node, items), grown(item_next, items)
-                        item_first, item_second = grown(item_first, items), grown(item_second, items)
-                        item_node[items] = trie.child[place]
-                        item_first[items], item_second[items] = item_first[item], item_second[item]
-                        if antecedent != NONE and item_first[item] == NONE:
-                            item_first[items] = antecedent
-                        elif antecedent != NONE:
-                            item_second[items] = antecedent
-                        item_next[items] = NONE
-                        if head[end] == NONE:
-                            head[end] = items
-                        else:
-                            item_next[tail[end]] = items
-                        tail[end] = items
-                        items += 1
-                item = item_next[item]
-
-    glue_node = np.full(length + 1, NONE, np.int32)
-    trie_nodes = trie.rule_offset.shape[0] - 1
-    for j in range(1, length + 1):
-        found = bundles
-        for k in range(j):
-            antecedent = node_of[k, j]
-            if antecedent == NONE or (k > 0 and glue_node[k] == NONE):
-                continue
-            trie_node, first = grown(trie_node, bundles), grown(first, bundles)
-            second = grown(second, bundles)
-            if k == 0:
-                trie_node[bundles], first[bundles], second[bundles] = trie_nodes - 2, antecedent, NONE
-            else:
-                trie_node[bundles], first[bundles], second[bundles] = trie_nodes - 1, glue_node[k], antecedent
-            bundles += 1
-        if bundles > found:
-            glue_node[j] = nodes
-            is_glue[nodes] = True
-            nodes += 1
-            offset[nodes] = bundles
+                    if used_items == items.node.shape[0]:
+                        items = more_items(items)
+                    add_item(items, used_items, end, trie.child[place], nodes - 1, NONE)
+                    used_items += 1
+            items, used_items = advance(items, used_items, begin, end, limit, words, node_of, trie)
+    x_nodes = nodes
+    bundles, nodes = add_glue(bundles, used, nodes, offset, node_of, trie)
+    used = offset[nodes]
     return Forest(
-        offset[: nodes + 1], trie_node[:bundles], first[:bundles], second[:bundles], is_glue[:nodes]
-    )
+        offset[: nodes + 1], bundles.trie_node[:used], bundles.first[:used], bundles.second[:used],
+        np.arange(nodes) >= x_nodes,
+    )  # fmt: skip
+
+
+@kernel
+def add_glue(
+    bundles: Bundles,
+    used: int,
+    nodes: int,
+    offset: NDArray[np.int64],
+    node_of: NDArray[np.int32],
+    trie: Trie,
+) -> tuple[Bundles, int]:
+    """Add the nodes of the glue category, S over [0, j), to bundles and offsets; returns the nodes in use."""
+    length, longest = node_of.shape[0], node_of.shape[1] - 1
+    glue_start_rule = trie.rule_offset.shape[0] - 3
+    glue_node = np.full(length + 1, NONE, np.int32)
+    for end in range(1, length + 1):
+        for middle in range(max(0, end - longest), end):
+            antecedent = node_of[middle, end - middle]
+            if antecedent == NONE or (middle > 0 and glue_node[middle] == NONE):
+                continue
+            if used == bundles.first.shape[0]:
+                bundles = more_bundles(bundles)
+            if middle == 0:
+                bundles.trie_node[used], bundles.first[used] = glue_start_rule, antecedent
+                bundles.second[used] = NONE
+            else:
+                bundles.trie_node[used], bundles.first[used] = glue_start_rule + 1, glue_node[middle]
+                bundles.second[used] = antecedent
+            used += 1
+        if used > offset[nodes]:
+            glue_node[end] = nodes
+            nodes += 1
+            offset[nodes] = used
+    return bundles, nodes

@@ -296,7 +296,7 @@ def kbest(
     hypotheses: Hypotheses, rules: SentenceRules, table: RuleTable, k: int, pool: int, rows: int
 ) -> Best:
     """Find the k best derivations of the goal with different yields; fewer if there are fewer."""
-    items = hypotheses.item_score.shape[0]
+    items = hypotheses.counts[0]
     found = make_derivations(items, pool, rows, k)
     goal = items - 1
     find_derivations(hypotheses, rules, found, goal)
@@ -317,7 +317,8 @@ def kbest(
             depth -= 1
             symbol = stack[depth]
             if symbol >= 0:
-                word = grown(word, used_words)
+                if used_words == word.shape[0]:
+                    word = grown(word)
                 word[used_words] = symbol
                 used_words += 1
                 continue
@@ -334,13 +335,15 @@ def kbest(
                 stack[depth] = a
                 depth += 1
                 continue
-            rule = grown(rule, used_rules)
+            if used_rules == rule.shape[0]:
+                rule = grown(rule)
             rule[used_rules] = hypotheses.edge_rule[edge]
             used_rules += 1
             shard_rule = rules.rule[hypotheses.edge_rule[edge]]
             for j in range(table.target_offset[shard_rule + 1] - 1, table.target_offset[shard_rule] - 1, -1):
                 target = table.target[j]
-                stack = grown(stack, depth)
+                if depth == stack.shape[0]:
+                    stack = grown(stack)
                 stack[depth] = a if target == -1 else (b if target == -2 else target)
                 depth += 1
         rule_offset[i + 1], word_offset[i + 1] = used_rules, used_words

@@ -118,8 +118,11 @@ def state_rules(
     states: States,
     begin_of_sentence: int,
     model_weight: float,
+    word_states: NDArray[np.int64],
 ) -> None:
     """Fill in `state`, `inside`, `swapped`, `hash`, `power` and `estimate`.
+
+    `word_states` (words of the shard) holds the states of single words, 0 where they are not known yet.
 
     The sentence begins with the rule [S] -> [X], so its first segment is `<s>`: every item of the glue
     category knows its left context.
@@ -141,7 +144,9 @@ def state_rules(
                 value, power = np.uint64(0), np.uint64(1)
                 continue
             word = table.model_word[symbol]
-            state, change = compose(model, states, state, word_state(model, states, word))
+            if word_states[symbol] == EMPTY_STATE:
+                word_states[symbol] = word_state(model, states, word)
+            state, change = compose(model, states, state, word_states[symbol])
             inside += model.unigram[word, 0] + change
             value = value * YIELD_BASE + word_hash(symbol)
             power *= YIELD_BASE

@@ -9,18 +9,21 @@ from numpy.typing import NDArray
 
 from itersel.decode.forest_kernels import NONE, Forest, Trie
 from itersel.decode.rule_kernels import SentenceRules
-from itersel.jit import kernel, leaf_kernel
+from itersel.jit import inline_kernel, kernel, leaf_kernel
 from itersel.lm.kernels import ModelArrays
-from itersel.lm.state_kernels import States, compose, word_state
+from itersel.lm.state_kernels import EMPTY_STATE, States, compose, word_state
 
+BUNDLE, RULE, FIRST, SECOND = 0, 1, 2, 3  # columns of a corner
 GOAL_RULE = -1  # of the edges that put `</s>` behind a translation of the whole sentence
-# So many rules of every bundle are scored with the language model before the first is taken: the order of
-# rules is without context, and the second may well be the best one in context. On 60 sentences at pop limit
-# 200: 1 rule, mean best score -31.323; 5 rules -31.293 in 1.18 times the time, all rules the same in 2.3.
-FIRST_RULES = 5
-MAX_POP_LIMIT = (1 << 14) - 1  # ranks of antecedents have to fit into 14 bits of a visited corner
-VISITED_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-VISITED_SHIFT = np.uint64(40)
+# So many rules of every bundle are scored with the language model before the first corner is taken: the order
+# of rules is without context, and the second may well be the best one in context.
+FIRST_RULES = 20
+# Nodes of the glue category take so many times the pop limit: they are few, and all that is translated goes
+# through them. docs/decoder.md has the figures behind both constants.
+GLUE_FACTOR = 5
+MAX_POP_LIMIT = 10000
+STATE_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+STATE_SHIFT = np.uint64(40)
 
 
 class Hypotheses(NamedTuple):
@@ -30,8 +33,10 @@ class Hypotheses(NamedTuple):
     ----------
     item_score
         float64 (items): score of the best derivation. The last item is the goal.
-    item_edge
-        int32 (items): the first of the item's edges.
+    item_edge, item_last
+        int32 (items): the first and the last of the item's edges.
+    item_state
+        int64 (items): language-model state.
     edge_rule
         int32 (edges): rule of the sentence, or `GOAL_RULE`.
     edge_first, edge_second
@@ -42,16 +47,25 @@ class Hypotheses(NamedTuple):
         float64 (edges): the edge's own part of the log10 probability.
     edge_next
         int32 (edges): the next edge of the same item, -1 behind the last.
+    ranked, node_offset
+        int32 (items), int64 (nodes + 1): the items of every node, best first.
+    counts
+        int64 (2): items and edges that are in use.
     """
 
     item_score: NDArray[np.float64]
     item_edge: NDArray[np.int32]
+    item_last: NDArray[np.int32]
+    item_state: NDArray[np.int64]
     edge_rule: NDArray[np.int32]
     edge_first: NDArray[np.int32]
     edge_second: NDArray[np.int32]
     edge_score: NDArray[np.float64]
     edge_model: NDArray[np.float64]
     edge_next: NDArray[np.int32]
+    ranked: NDArray[np.int32]
+    node_offset: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
 
 class Queue(NamedTuple):
@@ -59,29 +73,49 @@ class Queue(NamedTuple):
 
     Attributes
     ----------
-    score, model
-        float64: score with language model; the language model's part of it that is the corner's own.
     corner
         int32 (pool, 4): bundle, rank of the rule, ranks of the antecedent items.
+    score, model
+        float64 (pool): score with language model; the language model's part of it that is the corner's own.
     state
-        int64: language-model state of the hypothesis.
-    heap
-        int32: pool numbers.
-    visited, visited_node
-        uint64, int32 (power of two): hash set of corners, valid for the node that is written beside.
-    item_state, item
-        int64, int32 (power of two): hash table from states to items; those of earlier nodes are free places.
+        int64 (pool): language-model state of the hypothesis.
+    heap, heap_score
+        int32, float64 (pool): numbers of corners and their scores, in the order of the heap.
+    slot
+        int32 (power of two): hash table from states to items; items of earlier nodes are free places.
     """
 
+    corner: NDArray[np.int32]
     score: NDArray[np.float64]
     model: NDArray[np.float64]
-    corner: NDArray[np.int32]
     state: NDArray[np.int64]
     heap: NDArray[np.int32]
-    visited: NDArray[np.uint64]
-    visited_node: NDArray[np.int32]
-    item_state: NDArray[np.int64]
-    item: NDArray[np.int32]
+    heap_score: NDArray[np.float64]
+    slot: NDArray[np.int32]
+
+
+class Task(NamedTuple):
+    """What the search reads, and the number of hypotheses that it takes.
+
+    Attributes
+    ----------
+    forest, trie, rules
+        The bundles of the sentence, and what they are made of; rules are sorted (`sort_rules`).
+    model, model_weight
+        Language model, and the weight of its log10 probability.
+    end_of_sentence
+        Number of `</s>` in the language model.
+    pop_limit
+        Hypotheses taken a node; `GLUE_FACTOR` times as many of a node of the glue category.
+    """
+
+    forest: Forest
+    trie: Trie
+    rules: SentenceRules
+    model: ModelArrays
+    model_weight: float
+    end_of_sentence: int
+    pop_limit: int
 
 
 @kernel
@@ -95,275 +129,286 @@ def sort_rules(trie: Trie, rules: SentenceRules) -> None:
             trie.rule[begin:end] = group[order]
 
 
-@kernel
-def make_queue(largest_node: int, pop_limit: int) -> Queue:
-    """Allocate a queue for nodes of at most `largest_node` bundles."""
-    pool = FIRST_RULES * largest_node + 3 * pop_limit + 1
-    capacity = 16
-    while capacity < 2 * pool:
-        capacity *= 2
-    states = 16
-    while states < 2 * pop_limit:
-        states *= 2
+def make_queue(bundles: int, pop_limit: int) -> Queue:
+    """Allocate a queue for nodes of at most so many bundles."""
+    pops = GLUE_FACTOR * pop_limit
+    pool = FIRST_RULES * bundles + 3 * pops
     return Queue(
-        np.empty(pool, np.float64),
-        np.empty(pool, np.float64),
-        np.empty((pool, 4), np.int32),
-        np.empty(pool, np.int64),
-        np.empty(pool, np.int32),
-        np.empty(capacity, np.uint64),
-        np.full(capacity, NONE, np.int32),
-        np.empty(states, np.int64),
-        np.full(states, NONE, np.int32),
+        corner=np.empty((pool, 4), np.int32),
+        score=np.empty(pool),
+        model=np.empty(pool),
+        state=np.empty(pool, np.int64),
+        heap=np.empty(pool, np.int32),
+        heap_score=np.empty(pool),
+        slot=np.empty(1 << (2 * pops).bit_length(), np.int32),
     )
 
 
-@leaf_kernel
-def heap_push(queue: Queue, size: int, candidate: int) -> None:
-    """Add a pool number to a heap of `size`; among equal scores the older candidate goes first."""
-    heap, score = queue.heap, queue.score
-    value = score[candidate]
-    place = size
+def make_hypotheses(nodes: int, glue_nodes: int, pop_limit: int) -> Hypotheses:
+    """Allocate for so many nodes, those of the glue category among them, and the goal."""
+    items = pop_limit * (nodes + (GLUE_FACTOR - 1) * glue_nodes) + 1
+    edges = items + GLUE_FACTOR * pop_limit
+    return Hypotheses(
+        item_score=np.empty(items),
+        item_edge=np.empty(items, np.int32),
+        item_last=np.empty(items, np.int32),
+        item_state=np.empty(items, np.int64),
+        edge_rule=np.empty(edges, np.int32),
+        edge_first=np.empty(edges, np.int32),
+        edge_second=np.empty(edges, np.int32),
+        edge_score=np.empty(edges),
+        edge_model=np.empty(edges),
+        edge_next=np.empty(edges, np.int32),
+        ranked=np.empty(items, np.int32),
+        node_offset=np.empty(nodes + 1, np.int64),
+        counts=np.zeros(2, np.int64),
+    )
+
+
+@inline_kernel
+def goes_before(score: float, candidate: int, other_score: float, other: int) -> bool:
+    """Whether a corner goes before another one: the better score, else the older one."""
+    return score > other_score or (score == other_score and candidate < other)
+
+
+@inline_kernel
+def sift_up(queue: Queue, place: int, candidate: int) -> None:
+    """Put a corner into the heap at `place`, a leaf, or above it."""
+    heap, heap_score = queue.heap, queue.heap_score
+    score = queue.score[candidate]
     while place > 0:
         parent = (place - 1) >> 1
-        other = heap[parent]
-        # a newly pushed candidate is always the younger one
-        if score[other] >= value:
+        if not goes_before(score, candidate, heap_score[parent], heap[parent]):
             break
-        heap[place] = other
+        heap[place], heap_score[place] = heap[parent], heap_score[parent]
         place = parent
-    heap[place] = candidate
+    heap[place], heap_score[place] = candidate, score
 
 
-@leaf_kernel
-def heap_pop(queue: Queue, size: int) -> int:
-    """Take the best candidate off a heap of `size`."""
-    heap, score = queue.heap, queue.score
-    best = heap[0]
-    last = heap[size - 1]
-    size -= 1
-    place = 0
+@inline_kernel
+def sift_down(queue: Queue, size: int, place: int, candidate: int) -> None:
+    """Put a corner into the heap of `size` at `place` or below it."""
+    heap, heap_score = queue.heap, queue.heap_score
+    score = queue.score[candidate]
     while True:
         child = 2 * place + 1
         if child >= size:
             break
-        if child + 1 < size:
-            a, b = heap[child], heap[child + 1]
-            if score[b] > score[a] or (score[b] == score[a] and b < a):
-                child += 1
-        other = heap[child]
-        if score[last] > score[other] or (score[last] == score[other] and last < other):
+        if child + 1 < size and goes_before(
+            heap_score[child + 1], heap[child + 1], heap_score[child], heap[child]
+        ):
+            child += 1
+        if goes_before(score, candidate, heap_score[child], heap[child]):
             break
-        heap[place] = other
+        heap[place], heap_score[place] = heap[child], heap_score[child]
         place = child
-    heap[place] = last
-    return np.int64(best)
+    heap[place], heap_score[place] = candidate, score
 
 
-@leaf_kernel
-def visit(queue: Queue, node: int, bundle: int, rank: int, first: int, second: int) -> bool:
-    """Mark a corner; returns whether it is new."""
-    packed = (np.int64(bundle) << 46) | (np.int64(rank) << 28) | (np.int64(first) << 14) | np.int64(second)
-    key = np.uint64(packed)
-    mask = queue.visited.shape[0] - 1
-    place = np.int64(((key * VISITED_MULTIPLIER) >> VISITED_SHIFT) & np.uint64(mask))
-    while queue.visited_node[place] == node:
-        if queue.visited[place] == key:
-            return False
-        place = (place + 1) & mask
-    queue.visited_node[place] = node
-    queue.visited[place] = key
-    return True
-
-
-@leaf_kernel
-def item_slot(queue: Queue, state: int, node_begin: int) -> int:
-    """Return the place of the item of a state, or the free place where it belongs."""
-    mask = queue.item.shape[0] - 1
-    place = np.int64(((np.uint64(state) * VISITED_MULTIPLIER) >> VISITED_SHIFT) & np.uint64(mask))
-    while queue.item[place] >= node_begin and queue.item_state[place] != state:
-        place = (place + 1) & mask
-    return place
-
-
-@leaf_kernel
+@inline_kernel
 def combine(
     model: ModelArrays, states: States, rules: SentenceRules, rule: int, first: int, second: int
 ) -> tuple[int, float]:
-    """Return state and change in log10 probability when antecedent states (-1: none) go into a rule."""
+    """Return state and change in log10 probability when antecedent states go into a rule.
+
+    The state of an antecedent that does not exist is empty, and so are the segments behind it.
+    """
+    if rules.swapped[rule]:
+        first, second = second, first
     state, total = np.int64(rules.state[rule, 0]), 0.0
-    if first != NONE:
-        if rules.swapped[rule]:
-            first, second = second, first
-        state, change = compose(model, states, state, first)
+    for piece in range(4):
+        if piece == 0:
+            right = first
+        elif piece == 2:
+            if second == EMPTY_STATE:
+                break
+            right = second
+        else:
+            right = np.int64(rules.state[rule, (piece + 1) >> 1])
+        state, change = compose(model, states, state, right)
         total += change
-        state, change = compose(model, states, state, np.int64(rules.state[rule, 1]))
-        total += change
-        if second != NONE:
-            state, change = compose(model, states, state, second)
-            total += change
-            state, change = compose(model, states, state, np.int64(rules.state[rule, 2]))
-            total += change
     return state, total
 
 
-@kernel
-def search(
-    forest: Forest,
-    trie: Trie,
-    rules: SentenceRules,
-    model: ModelArrays,
-    states: States,
-    end_of_sentence: int,
-    model_weight: float,
-    pop_limit: int,
-) -> Hypotheses:
-    """Fill the forest bottom-up, at most `pop_limit` hypotheses a node; then the goal item.
-
-    Scores are in the order of rules (see `sort_rules`) and antecedents, so the corner of lowest ranks of
-    a bundle is likely the best. `states.counts[2]` says afterwards whether the tables were too small.
-    """
-    nodes = forest.is_glue.shape[0]
-    largest = 0
-    for node in range(nodes):
-        largest = max(largest, forest.bundle_offset[node + 1] - forest.bundle_offset[node])
-    queue = make_queue(largest, pop_limit)
-    capacity = (nodes + 1) * pop_limit + 1
-    item_score, item_edge = np.empty(capacity, np.float64), np.empty(capacity, np.int32)
-    item_state, item_last = np.empty(capacity, np.int64), np.empty(capacity, np.int32)
-    edge_rule, edge_next = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
-    edge_first, edge_second = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
-    edge_score, edge_model = np.empty(capacity, np.float64), np.empty(capacity, np.float64)
-    ranked = np.empty(capacity, np.int32)  # items of a node, best first
-    node_offset = np.zeros(nodes + 1, np.int64)
-    items, edges = 0, 0
-
-    for node in range(nodes):
-        begin = forest.bundle_offset[node]
-        pool, size = 0, 0
-        for bundle in range(forest.bundle_offset[node + 1] - begin):
-            source_side = forest.trie_node[begin + bundle]
-            count = trie.rule_offset[source_side + 1] - trie.rule_offset[source_side]
-            for rank in range(min(count, FIRST_RULES)):
-                queue.corner[pool, 0], queue.corner[pool, 1] = bundle, rank
-                queue.corner[pool, 2], queue.corner[pool, 3] = 0, 0
-                score_corner(queue, pool, forest, begin, trie, rules, model, states, model_weight,
-                             item_score, item_state, ranked, node_offset)  # fmt: skip
-                heap_push(queue, size, pool)
-                visit(queue, node, bundle, rank, 0, 0)
-                pool, size = pool + 1, size + 1
-        node_begin = items
-        pops = 0
-        while size > 0 and pops < pop_limit:
-            candidate = heap_pop(queue, size)
-            size -= 1
-            pops += 1
-            bundle = queue.corner[candidate, 0]
-            rank, i, j = queue.corner[candidate, 1], queue.corner[candidate, 2], queue.corner[candidate, 3]
-            here = begin + bundle
-            rule_begin = trie.rule_offset[forest.trie_node[here]]
-            rule_count = trie.rule_offset[forest.trie_node[here] + 1] - rule_begin
-            first, second = forest.first[here], forest.second[here]
-
-            # record the hypothesis: an edge of a new item, or of the item that has its state
-            edge_rule[edges] = trie.rule[rule_begin + rank]
-            edge_first[edges] = NONE if first == NONE else ranked[node_offset[first] + i]
-            edge_second[edges] = NONE if second == NONE else ranked[node_offset[second] + j]
-            edge_score[edges] = queue.score[candidate]
-            edge_model[edges] = queue.model[candidate]
-            edge_next[edges] = NONE
-            state = queue.state[candidate]
-            place = item_slot(queue, state, node_begin)
-            item = queue.item[place]
-            if item >= node_begin:
-                edge_next[item_last[item]] = edges
-                item_score[item] = max(item_score[item], edge_score[edges])
-            else:
-                item = items
-                items += 1
-                queue.item_state[place], queue.item[place] = state, item
-                item_state[item], item_edge[item] = state, edges
-                item_score[item] = edge_score[edges]
-            item_last[item] = edges
-            edges += 1
-
-            # its neighbours
-            for axis in range(3):
-                next_rank, next_i, next_j = rank, i, j
-                if axis == 0:
-                    next_rank += 1
-                    if next_rank == rule_count:
-                        continue
-                elif axis == 1:
-                    next_i += 1
-                    if first == NONE or next_i == node_offset[first + 1] - node_offset[first]:
-                        continue
-                else:
-                    next_j += 1
-                    if second == NONE or next_j == node_offset[second + 1] - node_offset[second]:
-                        continue
-                if not visit(queue, node, bundle, next_rank, next_i, next_j):
-                    continue
-                queue.corner[pool, 0], queue.corner[pool, 1] = bundle, next_rank
-                queue.corner[pool, 2], queue.corner[pool, 3] = next_i, next_j
-                score_corner(queue, pool, forest, begin, trie, rules, model, states, model_weight,
-                             item_score, item_state, ranked, node_offset)  # fmt: skip
-                heap_push(queue, size, pool)
-                pool, size = pool + 1, size + 1
-        order = np.argsort(-item_score[node_begin:items], kind="mergesort")
-        for place in range(items - node_begin):
-            ranked[node_begin + place] = node_begin + order[place]
-        node_offset[node + 1] = items
-
-    end_state = word_state(model, states, end_of_sentence)
-    item_edge[items] = edges
-    item_score[items] = -np.inf
-    for place in range(node_offset[nodes - 1], node_offset[nodes]):
-        item = ranked[place]
-        _, change = compose(model, states, np.int64(item_state[item]), end_state)
-        edge_model[edges] = model.unigram[end_of_sentence, 0] + change
-        edge_rule[edges], edge_first[edges], edge_second[edges] = GOAL_RULE, item, NONE
-        edge_score[edges] = item_score[item] + model_weight * edge_model[edges]
-        edge_next[edges] = edges + 1
-        item_score[items] = max(item_score[items], edge_score[edges])
-        edges += 1
-    edge_next[edges - 1] = NONE
-    return Hypotheses(
-        item_score[: items + 1], item_edge[: items + 1], edge_rule[:edges], edge_first[:edges],
-        edge_second[:edges], edge_score[:edges], edge_model[:edges], edge_next[:edges],
-    )  # fmt: skip
+@inline_kernel
+def score_corner(
+    task: Task, states: States, queue: Queue, found: Hypotheses, begin: int, candidate: int
+) -> None:
+    """Score the hypothesis at a corner of a node whose bundles start at `begin`, language model included."""
+    forest, rules = task.forest, task.rules
+    bundle = begin + queue.corner[candidate, BUNDLE]
+    rule = task.trie.rule[task.trie.rule_offset[forest.trie_node[bundle]] + queue.corner[candidate, RULE]]
+    score = rules.score[rule]
+    first_state, second_state = np.int64(EMPTY_STATE), np.int64(EMPTY_STATE)
+    if forest.first[bundle] != NONE:
+        item = found.ranked[found.node_offset[forest.first[bundle]] + queue.corner[candidate, FIRST]]
+        score += found.item_score[item]
+        first_state = found.item_state[item]
+    if forest.second[bundle] != NONE:
+        item = found.ranked[found.node_offset[forest.second[bundle]] + queue.corner[candidate, SECOND]]
+        score += found.item_score[item]
+        second_state = found.item_state[item]
+    state, change = combine(task.model, states, rules, rule, first_state, second_state)
+    queue.model[candidate] = rules.inside[rule] + change
+    queue.score[candidate] = score + task.model_weight * queue.model[candidate]
+    queue.state[candidate] = state
 
 
 @leaf_kernel
-def score_corner(
-    queue: Queue,
-    candidate: int,
-    forest: Forest,
-    begin: int,
-    trie: Trie,
-    rules: SentenceRules,
-    model: ModelArrays,
-    states: States,
-    model_weight: float,
-    item_score: NDArray[np.float64],
-    item_state: NDArray[np.int64],
-    ranked: NDArray[np.int32],
-    node_offset: NDArray[np.int64],
+def first_corners(task: Task, states: States, queue: Queue, found: Hypotheses, node: int) -> int:
+    """Score the first rules of every bundle over the best antecedents; returns the size of the heap."""
+    forest, trie = task.forest, task.trie
+    begin = forest.bundle_offset[node]
+    size = 0
+    for bundle in range(forest.bundle_offset[node + 1] - begin):
+        source_side = forest.trie_node[begin + bundle]
+        count = trie.rule_offset[source_side + 1] - trie.rule_offset[source_side]
+        for rank in range(min(count, FIRST_RULES)):
+            queue.corner[size, BUNDLE], queue.corner[size, RULE] = bundle, rank
+            queue.corner[size, FIRST], queue.corner[size, SECOND] = 0, 0
+            score_corner(task, states, queue, found, begin, size)
+            queue.heap[size], queue.heap_score[size] = size, queue.score[size]
+            size += 1
+    for place in range((size >> 1) - 1, -1, -1):
+        sift_down(queue, size, place, queue.heap[place])
+    return size
+
+
+@inline_kernel
+def add_edge(
+    task: Task, queue: Queue, found: Hypotheses, begin: int, candidate: int, node_begin: int
 ) -> None:
-    """Score the hypothesis at a corner of a bundle, language model included."""
-    bundle = begin + queue.corner[candidate, 0]
-    rule = trie.rule[trie.rule_offset[forest.trie_node[bundle]] + queue.corner[candidate, 1]]
-    score = rules.score[rule]
-    first_state, second_state = np.int64(NONE), np.int64(NONE)
-    if forest.first[bundle] != NONE:
-        item = ranked[node_offset[forest.first[bundle]] + queue.corner[candidate, 2]]
-        score += item_score[item]
-        first_state = np.int64(item_state[item])
-    if forest.second[bundle] != NONE:
-        item = ranked[node_offset[forest.second[bundle]] + queue.corner[candidate, 3]]
-        score += item_score[item]
-        second_state = np.int64(item_state[item])
-    state, change = combine(model, states, rules, rule, first_state, second_state)
-    queue.model[candidate] = rules.inside[rule] + change
-    queue.score[candidate] = score + model_weight * queue.model[candidate]
-    queue.state[candidate] = state
+    """Make a corner an edge: of a new item, or of the item of the node that has its state."""
+    forest, trie = task.forest, task.trie
+    bundle = begin + queue.corner[candidate, BUNDLE]
+    edge = found.counts[1]
+    first, second = forest.first[bundle], forest.second[bundle]
+    found.edge_rule[edge] = trie.rule[
+        trie.rule_offset[forest.trie_node[bundle]] + queue.corner[candidate, RULE]
+    ]
+    found.edge_first[edge] = NONE
+    if first != NONE:
+        found.edge_first[edge] = found.ranked[found.node_offset[first] + queue.corner[candidate, FIRST]]
+    found.edge_second[edge] = NONE
+    if second != NONE:
+        found.edge_second[edge] = found.ranked[found.node_offset[second] + queue.corner[candidate, SECOND]]
+    found.edge_score[edge] = queue.score[candidate]
+    found.edge_model[edge] = queue.model[candidate]
+    found.edge_next[edge] = NONE
+    found.counts[1] = edge + 1
+
+    state = queue.state[candidate]
+    mask = queue.slot.shape[0] - 1
+    place = np.int64(((np.uint64(state) * STATE_MULTIPLIER) >> STATE_SHIFT) & np.uint64(mask))
+    while queue.slot[place] >= node_begin and found.item_state[queue.slot[place]] != state:
+        place = (place + 1) & mask
+    item = np.int64(queue.slot[place])
+    if item >= node_begin:
+        found.edge_next[found.item_last[item]] = edge
+        found.item_score[item] = max(found.item_score[item], queue.score[candidate])
+    else:
+        item = found.counts[0]
+        found.counts[0] = item + 1
+        queue.slot[place] = item
+        found.item_state[item], found.item_edge[item] = state, edge
+        found.item_score[item] = queue.score[candidate]
+    found.item_last[item] = edge
+
+
+@leaf_kernel
+def pop_corners(
+    task: Task, states: States, queue: Queue, found: Hypotheses, node: int, size: int, limit: int
+) -> None:
+    """Take the best corners off the heap of `size`, one after another, and put their neighbours on it.
+
+    Every corner (rule, i, j) has one neighbour that puts it on the heap: j - 1, or i - 1 where j is 0, or
+    the rule before where both are. So no corner is met twice.
+    """
+    begin, node_begin = task.forest.bundle_offset[node], found.counts[0]
+    pool, pops = size, 0
+    while size > 0 and pops < limit:
+        candidate = np.int64(queue.heap[0])
+        size -= 1
+        sift_down(queue, size, 0, np.int64(queue.heap[size]))
+        pops += 1
+        add_edge(task, queue, found, begin, candidate, node_begin)
+        for axis in range(RULE, SECOND + 1):
+            if not has_neighbour(task, queue, found, begin, candidate, axis):
+                continue
+            for i in range(4):
+                queue.corner[pool, i] = queue.corner[candidate, i]
+            queue.corner[pool, axis] += 1
+            score_corner(task, states, queue, found, begin, pool)
+            sift_up(queue, size, pool)
+            pool, size = pool + 1, size + 1
+
+
+@inline_kernel
+def has_neighbour(task: Task, queue: Queue, found: Hypotheses, begin: int, candidate: int, axis: int) -> bool:
+    """Whether a corner has a neighbour on an axis, and is the one that puts it on the heap."""
+    bundle = begin + queue.corner[candidate, BUNDLE]
+    rank = queue.corner[candidate, axis] + 1
+    if axis == RULE:
+        source_side = task.forest.trie_node[bundle]
+        count = task.trie.rule_offset[source_side + 1] - task.trie.rule_offset[source_side]
+        at_origin = queue.corner[candidate, FIRST] == 0 and queue.corner[candidate, SECOND] == 0
+        return at_origin and FIRST_RULES <= rank < count
+    antecedent = task.forest.first[bundle] if axis == FIRST else task.forest.second[bundle]
+    if antecedent == NONE or (axis == FIRST and queue.corner[candidate, SECOND] > 0):
+        return False
+    return rank < found.node_offset[antecedent + 1] - found.node_offset[antecedent]
+
+
+@leaf_kernel
+def rank_items(found: Hypotheses, node: int, begin: int) -> None:
+    """Sort the items of a node, which start at `begin`, best first; equal ones stay in their order.
+
+    They were made from good to bad but for what the language model changed: sorting by insertion is fast.
+    """
+    for item in range(begin, found.counts[0]):
+        score, place = found.item_score[item], item
+        while place > begin and found.item_score[found.ranked[place - 1]] < score:
+            found.ranked[place] = found.ranked[place - 1]
+            place -= 1
+        found.ranked[place] = item
+    found.node_offset[node + 1] = found.counts[0]
+
+
+@leaf_kernel
+def add_goal(task: Task, states: States, found: Hypotheses, end_state: int) -> None:
+    """Add the goal item: every item of the last node, with `</s>` behind it."""
+    node = task.forest.is_glue.shape[0] - 1
+    goal, edge = found.counts[0], found.counts[1]
+    found.item_edge[goal] = edge
+    found.item_score[goal] = -np.inf
+    for place in range(found.node_offset[node], found.node_offset[node + 1]):
+        item = found.ranked[place]
+        _, change = compose(task.model, states, found.item_state[item], end_state)
+        found.edge_model[edge] = task.model.unigram[task.end_of_sentence, 0] + change
+        found.edge_rule[edge], found.edge_first[edge], found.edge_second[edge] = GOAL_RULE, item, NONE
+        found.edge_score[edge] = found.item_score[item] + task.model_weight * found.edge_model[edge]
+        found.edge_next[edge] = edge + 1
+        found.item_score[goal] = max(found.item_score[goal], found.edge_score[edge])
+        edge += 1
+    found.edge_next[edge - 1] = NONE
+    found.item_last[goal] = edge - 1
+    found.counts[0], found.counts[1] = goal + 1, edge
+
+
+@leaf_kernel
+def search(task: Task, states: States, queue: Queue, found: Hypotheses) -> None:
+    """Fill the forest bottom-up, then add the goal item.
+
+    Scores are in the order of rules and antecedents, so the corner of lowest ranks of a bundle is likely the
+    best. `states.counts[2]` says afterwards whether the tables were too small.
+    """
+    for place in range(queue.slot.shape[0]):
+        queue.slot[place] = NONE
+    found.counts[0], found.counts[1], found.node_offset[0] = 0, 0, 0
+    for node in range(task.forest.is_glue.shape[0]):
+        begin = found.counts[0]
+        size = first_corners(task, states, queue, found, node)
+        limit = task.pop_limit * (GLUE_FACTOR if task.forest.is_glue[node] else 1)
+        pop_corners(task, states, queue, found, node, size, limit)
+        rank_items(found, node, begin)
+    add_goal(task, states, found, word_state(task.model, states, task.end_of_sentence))

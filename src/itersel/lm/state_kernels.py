@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import kernel, leaf_kernel
+from itersel.jit import inline_kernel, kernel, leaf_kernel
 from itersel.lm.kernels import (
     EXTENDS_LEFT,
     EXTENDS_RIGHT,
@@ -43,7 +43,12 @@ HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 HASH_SHIFT = np.uint64(29)
 PLACE_SHIFT = np.uint64(32)
 EDGE_BITS = 32
-EDGE_MASK = (1 << EDGE_BITS) - 1
+EDGE_MASK = (1 << 30) - 1
+FULL_BIT = 1 << 62  # of a state: its left edge is full
+LEFT_HALF = ~((1 << EDGE_BITS) - 1)
+FULL_EDGE = FULL_BIT >> EDGE_BITS  # the same bit where a left edge stands alone
+WHOLE_BIT = 1 << 31  # of a state: all words are in its right edge (and in its left edge)
+RIGHT_HALF = ~LEFT_HALF
 
 
 class States(NamedTuple):
@@ -162,8 +167,27 @@ def word_state(model: ModelArrays, states: States, word: int) -> int:
         states.scratch[made + KIND] = LEFT
         states.scratch[made + LENGTH] = 1
         states.scratch[made + WORDS] = word
-    left = intern_edge(model, states)
-    return (left << EDGE_BITS) | word_edge(model, states, word, flags & EXTENDS_RIGHT)
+    left = flagged_left(states, intern_edge(model, states))
+    return flagged_whole(states, (left << EDGE_BITS) | word_edge(model, states, word, flags & EXTENDS_RIGHT))
+
+
+@leaf_kernel
+def flagged_left(states: States, left: int) -> int:
+    """Return a left edge with `FULL_EDGE` if it is full."""
+    if states.row[left, KIND] == FULL:
+        return left | FULL_EDGE
+    return left
+
+
+@leaf_kernel
+def flagged_whole(states: States, state: int) -> int:
+    """Return a state with `WHOLE_BIT` if both edges hold all its words."""
+    if state & FULL_BIT:
+        return state
+    left, right = (state >> EDGE_BITS) & EDGE_MASK, state & EDGE_MASK
+    if states.row[left, LENGTH] == states.row[right, LENGTH]:
+        return state | WHOLE_BIT
+    return state
 
 
 @leaf_kernel
@@ -181,7 +205,7 @@ def begin_state(model: ModelArrays, states: States, begin_of_sentence: int) -> i
     """Return the state of `<s>`: nothing to its left can matter."""
     made = clear_row(states)
     states.scratch[made + KIND] = FULL
-    left = intern_edge(model, states)
+    left = flagged_left(states, intern_edge(model, states))
     return (left << EDGE_BITS) | word_edge(model, states, begin_of_sentence, model.order - 1)
 
 
@@ -219,47 +243,47 @@ def backoff_sum(model: ModelArrays, words: NDArray[np.int32], end: int, shortest
     return total
 
 
-@leaf_kernel
+@inline_kernel
 def compose(model: ModelArrays, states: States, a: int, b: int) -> tuple[int, float]:
     """Lay piece b to the right of piece a: the state of the whole, and the change in log10 probability."""
     if a == EMPTY_STATE:
         return b, 0.0
     if b == EMPTY_STATE:
         return a, 0.0
-    left_a, right_a = a >> EDGE_BITS, a & EDGE_MASK
-    left_b, right_b = b >> EDGE_BITS, b & EDGE_MASK
+    left_a, right_a = (a >> EDGE_BITS) & EDGE_MASK, a & EDGE_MASK
+    left_b, right_b = (b >> EDGE_BITS) & EDGE_MASK, b & EDGE_MASK
     place = pair_place(states, CHANGE_PAIR, right_a, left_b)
     if states.pair[place, 0] == np.uint64(0):
         change = composed_change(model, states, right_a, left_b)
         place = remember(states, CHANGE_PAIR, right_a, left_b, place)
         states.pair_change[place, 2] = change
     change = np.float64(states.pair_change[place, 2])
-    left, right = left_a, right_b
-    if states.row[left_a, KIND] != FULL:
+    left, right = a & LEFT_HALF, b & RIGHT_HALF & ~WHOLE_BIT
+    if not a & FULL_BIT:
         place = pair_place(states, LEFT_PAIR, left_a, left_b)
         if states.pair[place, 0] == np.uint64(0):
-            left = composed_left(model, states, left_a, left_b)
+            left = flagged_left(states, composed_left(model, states, left_a, left_b))
             place = remember(states, LEFT_PAIR, left_a, left_b, place)
             states.pair_edge[place, 2] = left
-        left = np.int64(states.pair_edge[place, 2])
-    if states.row[left_b, KIND] != FULL and states.row[left_b, LENGTH] == states.row[right_b, LENGTH]:
-        # all of b is context: the context may reach into a
+        left = np.int64(states.pair_edge[place, 2]) << EDGE_BITS
+    if b & WHOLE_BIT:
+        # the context may reach into a
         place = pair_place(states, RIGHT_PAIR, right_a, right_b)
         if states.pair[place, 0] == np.uint64(0):
             right = composed_right(model, states, right_a, right_b)
             place = remember(states, RIGHT_PAIR, right_a, right_b, place)
             states.pair_edge[place, 2] = right
-        right = np.int64(states.pair_edge[place, 2])
-    return (left << EDGE_BITS) | right, change
+        return flagged_whole(states, left | np.int64(states.pair_edge[place, 2])), change
+    return left | right, change
 
 
-@leaf_kernel
+@inline_kernel
 def pair_key(kind: int, a: int, b: int) -> np.uint64:
     """Return the key of a pair of edges."""
     return np.uint64((np.int64(kind) << 60) | (np.int64(a) << 30) | np.int64(b))
 
 
-@leaf_kernel
+@inline_kernel
 def pair_place(states: States, kind: int, a: int, b: int) -> int:
     """Return where a pair of edges stands in the hash table, or the free place where it belongs."""
     key = pair_key(kind, a, b)
