@@ -1,0 +1,335 @@
+"""``python -m benchmarks``: measure, print a table, write it as JSON, compare it with the one before."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+try:
+    from benchmarks import made_up_shards
+except ImportError:
+    made_up_shards = None
+from benchmarks.data import Data, extraction, make_corpus, prepare
+from benchmarks.measure import ITERSEL, PROJECT, SNAKEMAKE, Figure, figure, machine, number, run, task
+
+RUNS = 3
+LENGTHS = (5, 10, 15, 20, 30, 40, 60)
+POP_LIMITS = (10, 30, 100, 200, 300, 1000)
+CORPUS_SIZES = (5000, 10000, 20000, 30000)
+WEIGHTS_A_SHARD = 150_000
+MIXED_SHARDS = 100
+ALL_SHARDS = (100, 500, 2290)
+SELECT = 100_000
+
+
+def main() -> None:
+    """Measure what the options ask for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--work", default="results/bench", metavar="DIR", help="default: %(default)s")
+    parser.add_argument("--only", choices=tuple(PARTS), nargs="+", default=list(PARTS), help="default: all")
+    parser.add_argument("--growth", action="store_true", help="also measure growth: half an hour more")
+    parser.add_argument("--output", default="benchmarks/results.json", help="default: %(default)s")
+    options = parser.parse_args()
+    run(ITERSEL, "warm-up")
+    data = prepare(Path(options.work).resolve())
+    results: dict[str, Any] = {"machine": machine(), "data": data.name, "rows": [], "growth": {}}
+    for name, value in results["machine"].items():
+        print(f"{name}: {value}")
+    print(f"data: {data.name}\n")
+    for part in options.only:
+        for row in PARTS[part](data):
+            results["rows"].append(row)
+            print(line_of(row), flush=True)
+    if options.growth:
+        for name, measure in GROWTH.items():
+            results["growth"][name] = measure(data)
+            print(
+                f"\n{name}\n" + "\n".join(f"  {json.dumps(row)}" for row in results["growth"][name]),
+                flush=True,
+            )
+    output = Path(options.output)
+    compare(results, output)
+    output.write_text(json.dumps(results, indent=1) + "\n")
+
+
+def row(
+    what: str, unit: str, values: list[float], goal: float, floor: float, **further: Any
+) -> dict[str, Any]:
+    """Return a row of the table; less is better where the goal is below the floor."""
+    found = figure(values)
+    better = found.median >= goal if goal > floor else found.median <= goal
+    enough = found.median >= floor if goal > floor else found.median <= floor
+    verdict = "goal" if better else "floor" if enough else "MISSED"
+    return {
+        "what": what,
+        "unit": unit,
+        **found._asdict(),
+        "goal": goal,
+        "floor": floor,
+        "reached": verdict,
+        **further,
+    }
+
+
+def line_of(row: dict[str, Any]) -> str:
+    """Return a row as text."""
+    found = Figure(row["median"], row["low"], row["high"])
+    bounds = f"goal {number(row['goal'])}, floor {number(row['floor'])}"
+    further = {key: value for key, value in row.items() if key not in FIXED}
+    return f"{row['what']:34} {found!s:36} {row['unit']:14} {bounds:34} {row['reached']:7} {further or ''}"
+
+
+FIXED = ("what", "unit", "median", "low", "high", "goal", "floor", "reached")
+
+
+def rates(found: dict[str, Any]) -> list[float]:
+    """Return sentences a second of every round, by processor time."""
+    return [found["sentences"] / seconds for seconds in found["processor"]]
+
+
+def measure_decode(data: Data) -> list[dict[str, Any]]:
+    """Decode with one core: the best translation, and lists."""
+    rows = []
+    for what, k in (("decode, 1-best", 1), ("decode, 100-best", 100)):
+        found, done = task("decode", shard=data.test, model=data.corpus.model[3], weights=data.weights, k=k)
+        rows.append(
+            row(
+                what,
+                "sentences/s",
+                rates(found),
+                120,
+                50,
+                score=round(found["score"], 3),
+                by_the_clock=round(found["sentences"] / float(np.median(found["wall"])), 1),
+                peak_mb=done.memory >> 20,
+            )
+        )
+    found, _ = task("phases", shard=data.test, model=data.corpus.model[3], weights=data.weights)
+    rows[-1]["ms"] = {name: round(value, 2) for name, value in found.items()}
+    return rows
+
+
+def measure_train(data: Data) -> list[dict[str, Any]]:
+    """Train a shard of the corpus for an epoch, with all sparse features."""
+    found = [
+        task("train", shard=data.corpus.shard, model=data.corpus.model[3], weights=data.weights)[0]
+        for _ in range(RUNS)
+    ]
+    values = [one["sentences"] / one["processor"] for one in found]
+    share = round(float(np.median([one["decoder"] for one in found])), 3)
+    return [row("train, 100-best, sparse", "sentences/s", values, 70, 30, share_of_decoder=share)]
+
+
+def measure_extract(data: Data) -> list[dict[str, Any]]:
+    """Extract the shard with leave-one-out, start of the process included."""
+    done = [run(*extraction(data.corpus)) for _ in range(RUNS)]
+    counts, _ = task("count_rules", shard=data.corpus.shard)
+    return [
+        row(
+            "extract, leave-one-out",
+            "rules/s",
+            [counts["rules"] / one.processor for one in done],
+            500_000,
+            250_000,
+            peak_mb=max(one.memory for one in done) >> 20,
+            bytes_a_rule=round(counts["bytes"] / counts["rules"], 1),
+        )
+    ]
+
+
+def mix(data: Data, shards: int) -> dict[str, Any]:
+    """Select and mix made-up shards of Zipfian features once; writes W.h5 too."""
+    with tempfile.TemporaryDirectory(dir=data.work) as name:
+        folder = Path(name)
+        paths = made_up_shards.make(folder / "shards", shards, WEIGHTS_A_SHARD, seed=1)
+        (folder / "list").write_text("".join(f"{path}\n" for path in paths))
+        done = run(
+            ITERSEL,
+            "mix",
+            "--inputs",
+            folder / "list",
+            "--shards",
+            str(shards),
+            "--algorithm",
+            "itersel",
+            "--epoch",
+            "1",
+            "--select",
+            str(SELECT),
+            "--output",
+            folder / "v.h5",
+            "--matrix",
+            folder / "W.h5",
+        )
+    return {
+        "shards": shards,
+        "seconds": done.wall,
+        "processor": done.processor,
+        "peak_mb": done.memory >> 20,
+        "weights_a_second": shards * WEIGHTS_A_SHARD / done.processor,
+    }
+
+
+def measure_mix(data: Data) -> list[dict[str, Any]]:
+    """Select and mix."""
+    done = [mix(data, MIXED_SHARDS) for _ in range(RUNS)]
+    values = [one["weights_a_second"] for one in done]
+    return [
+        row("select and mix", "weights/s", values, 20e6, 5e6, peak_mb=max(one["peak_mb"] for one in done))
+    ]
+
+
+def measure_job(data: Data) -> list[dict[str, Any]]:
+    """Start of a shard job, from the start of the process to the first translation; and its peak memory."""
+    files = {"shard": data.corpus.shard, "model": data.corpus.model[3], "weights": data.weights}
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder, "weights.h5")
+        seconds = [task("start", **files, output=output)[0]["seconds"] for _ in range(RUNS + 2)]
+        options = [word for name, path in files.items() for word in (f"--{name}", path)]
+        done = run(ITERSEL, "train", *options, "--output", output)
+    return [
+        row("start of a shard job", "s", seconds, 1.5, 3),
+        row("memory of a shard job", "MB", [done.memory / 2**20], 500, 1000),
+    ]
+
+
+def growth_of_decoding(data: Data) -> list[dict[str, Any]]:
+    """Decode sentences of some length; with several pop limits; with longer n-grams."""
+    rows = []
+    counts, _ = task("count_rules", shard=data.corpus.shard)
+    lengths = np.array(counts["lengths"])
+    files = {"weights": data.weights, "k": 100}
+    for length in LENGTHS:
+        nearest = np.argsort(np.abs(lengths - length), kind="stable")[:10].tolist()
+        found, _ = task(
+            "decode", shard=data.corpus.shard, model=data.corpus.model[3], sentences=nearest, **files
+        )
+        mean = float(lengths[nearest].mean())
+        milliseconds = 1000 / figure(rates(found)).median
+        rows.append(
+            {
+                "words": round(mean, 1),
+                "ms": round(milliseconds, 2),
+                "ms a word": round(milliseconds / mean, 2),
+            }
+        )
+    for order in (3, 5):
+        for pop_limit in POP_LIMITS if order == 3 else (200,):
+            found, _ = task(
+                "decode",
+                shard=data.test,
+                model=data.corpus.model[order],
+                pop_limit=pop_limit,
+                rounds=3,
+                **files,
+            )
+            rows.append(
+                {
+                    "order": order,
+                    "pop limit": pop_limit,
+                    "ms": round(1000 / figure(rates(found)).median, 2),
+                    "mean score": round(found["score"], 3),
+                }
+            )
+    return rows
+
+
+def growth_with_the_corpus(data: Data) -> list[dict[str, Any]]:
+    """Extract and train a shard of 1,000 pairs of corpora of several sizes."""
+    rows = []
+    for pairs in CORPUS_SIZES:
+        whole = data.corpus
+        corpus = make_corpus(data.work / str(pairs), whole.source, whole.target, whole.alignment, pairs)
+        done = run(*extraction(corpus))
+        counts, _ = task("count_rules", shard=corpus.shard)
+        trained, _ = task("train", shard=corpus.shard, model=corpus.model[3], weights=data.weights)
+        rows.append(
+            {
+                "pairs": pairs,
+                "rules a sentence": round(counts["rules"] / counts["sentences"]),
+                "extract rules/s": round(counts["rules"] / done.processor),
+                "extract peak MB": done.memory >> 20,
+                "bytes a rule": round(counts["bytes"] / counts["rules"], 1),
+                "train sentences/s": round(trained["sentences"] / trained["processor"], 1),
+            }
+        )
+    return rows
+
+
+def growth_of_mixing(data: Data) -> list[dict[str, Any]]:
+    """Select and mix up to the 2,290 shards of the largest run of Simianer, Riezler & Dyer (2012)."""
+    return [mix(data, shards) for shards in ALL_SHARDS]
+
+
+def dry_run(data: Data) -> list[dict[str, Any]]:
+    """Plan 2,290 shards and 10 epochs: `snakemake -n` of experiments/europarl.yaml."""
+    with tempfile.TemporaryDirectory(dir=data.work) as name:
+        folder = Path(name)
+        for part in ("Snakefile", "config.yaml"):
+            shutil.copy(PROJECT / part, folder)
+        for part in ("workflow", "experiments", "envs", "profiles", "src"):
+            (folder / part).symlink_to(PROJECT / part)
+        (folder / "data/europarl").mkdir(parents=True)
+        for split in (
+            "train.de.gz",
+            "train.en.gz",
+            *(f"{s}.{x}" for s in ("dev", "devtest", "test") for x in ("de", "en")),
+        ):
+            (folder / "data/europarl" / split).touch()
+        done = run(
+            SNAKEMAKE,
+            "--directory",
+            folder,
+            "--snakefile",
+            folder / "Snakefile",
+            "--configfile",
+            folder / "experiments/europarl.yaml",
+            "--dry-run",
+            "--quiet",
+            "rules",
+        )
+    jobs = next(line.split()[-1] for line in done.output.splitlines() if line.startswith("total"))
+    return [
+        {
+            "jobs": int(jobs),
+            "seconds": round(done.wall, 1),
+            "processor": round(done.processor, 1),
+            "peak_mb": done.memory >> 20,
+        }
+    ]
+
+
+PARTS = {
+    "decode": measure_decode,
+    "train": measure_train,
+    "extract": measure_extract,
+    "mix": measure_mix,
+    "job": measure_job,
+}
+GROWTH = {
+    "decoding": growth_of_decoding,
+    "corpus": growth_with_the_corpus,
+    "mixing": growth_of_mixing,
+    "dry run": dry_run,
+}
+
+
+def compare(results: dict[str, Any], before: Path) -> None:
+    """Print the ratio of every figure to that of the run before, if there was one."""
+    if not before.exists():
+        return
+    old = {row["what"]: row["median"] for row in json.loads(before.read_text())["rows"]}
+    print("\ncompared with the run before (by the same unit):")
+    for row in results["rows"]:
+        if old.get(row["what"]):
+            print(f"  {row['what']:34} {row['median'] / old[row['what']]:.2f}")
+
+
+if __name__ == "__main__":
+    main()

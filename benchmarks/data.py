@@ -1,0 +1,198 @@
+"""The data that is measured on: recorded text and grammars if there are any, else the LibreOffice Help."""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.measure import ITERSEL, PROJECT, SNAKEMAKE, run
+from itersel.files import open_output, read_lines
+
+SHARD_SENTENCES = 1000
+TEST_SENTENCES = 60
+# What a few epochs on dev come to, roughly; enough for the search to be as hard as it is in use.
+WEIGHTS = {
+    "MaxLexFgivenE": -0.2,
+    "MaxLexEgivenF": -0.2,
+    "EgivenFCoherent": -0.2,
+    "WordPenalty": -0.5,
+    "LanguageModel": 1.0,
+    "Glue": 0.1,
+    "PassThrough": -10.0,
+}
+
+
+class Corpus(NamedTuple):
+    """A word-aligned training corpus with its index and language models (by order), and a shard of it."""
+
+    source: Path
+    target: Path
+    alignment: Path
+    index: Path
+    model: dict[int, Path]
+    ids: Path
+    text: Path
+    reference: Path
+    shard: Path
+
+
+class Data(NamedTuple):
+    """What the measurements need; `name` says where it is from."""
+
+    name: str
+    work: Path
+    corpus: Corpus
+    test: Path
+    weights: Path
+
+
+def prepare(work: Path) -> Data:
+    """Make what is not there yet below the folder `work`."""
+    work.mkdir(parents=True, exist_ok=True)
+    weights = work / "weights.txt"
+    weights.write_text("".join(f"{name} {value}\n" for name, value in WEIGHTS.items()))
+    recorded = os.environ.get("ITERSEL_PARITY")
+    test = work / "test.h5"
+    if recorded:
+        folder = Path(recorded)
+        name = "recorded text of the LibreOffice Help"
+        corpus = folder / "corpus"
+        paths = corpus / "train.de.gz", corpus / "train.en.gz", folder / "align" / "gdfa.gz"
+        if not test.exists():
+            run(
+                ITERSEL,
+                "grammar",
+                "import",
+                "--input",
+                folder / "decode" / "src.de",
+                "--references",
+                folder / "decode" / "ref.en",
+                "--grammars",
+                folder / "decode" / "grammar",
+                "--output",
+                test,
+            )
+        return Data(name, work, make_corpus(work / "all", *paths, None), test, weights)
+    name, results = "LibreOffice Help", "results/libreoffice-help"
+    files = (
+        "corpus/train.source.gz",
+        "corpus/train.target.gz",
+        "align/train.align.gz",
+        "corpus/devtest.source.gz",
+        "corpus/devtest.target.gz",
+    )
+    run(
+        SNAKEMAKE,
+        "--configfile",
+        "experiments/libreoffice-help.yaml",
+        *(f"{results}/{file}" for file in files),
+    )
+    source, target, alignment, test_source, test_target = (PROJECT / results / file for file in files)
+    corpus = make_corpus(work / "all", source, target, alignment, None)
+    if not test.exists():
+        head(test_source, work / "test.source", TEST_SENTENCES)
+        head(test_target, work / "test.target", TEST_SENTENCES)
+        run(
+            ITERSEL,
+            "grammar",
+            "extract",
+            "--index",
+            corpus.index,
+            "--input",
+            work / "test.source",
+            "--references",
+            work / "test.target",
+            "--output",
+            test,
+        )
+    return Data(name, work, corpus, test, weights)
+
+
+def make_corpus(folder: Path, source: Path, target: Path, alignment: Path, pairs: int | None) -> Corpus:
+    """Index the first pairs (None: all), estimate language models, and extract a shard of the corpus."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if pairs is not None:
+        source, target, alignment = (
+            head(path, folder / name, pairs)
+            for path, name in ((source, "source"), (target, "target"), (alignment, "alignment"))
+        )
+    corpus = Corpus(
+        source,
+        target,
+        alignment,
+        folder / "index",
+        {n: folder / f"lm.{n}" for n in (3, 5)},
+        folder / "shards" / "0.ids",
+        folder / "shards" / "0.source.gz",
+        folder / "shards" / "0.target.gz",
+        folder / "shard.h5",
+    )
+    for order, model in corpus.model.items():
+        if not model.exists():
+            arpa = model.with_suffix(".arpa")
+            run(ITERSEL, "lm", "estimate", "--order", str(order), "--input", target, "--output", arpa)
+            run(ITERSEL, "lm", "compile", "--input", arpa, "--output", model)
+    if not corpus.index.exists():
+        run(
+            ITERSEL,
+            "grammar",
+            "index",
+            "--source",
+            source,
+            "--target",
+            target,
+            "--alignment",
+            alignment,
+            "--output",
+            corpus.index,
+        )
+    if not corpus.ids.exists():
+        shards = max(1, sum(1 for _ in read_lines(source)) // SHARD_SENTENCES)
+        run(
+            ITERSEL,
+            "shard",
+            "--source",
+            source,
+            "--target",
+            target,
+            "--shards",
+            str(shards),
+            "--output",
+            corpus.ids.parent,
+        )
+    if not corpus.shard.exists():
+        extract(corpus)
+    return corpus
+
+
+def extract(corpus: Corpus) -> None:
+    """Extract the grammars of the shard of a corpus, leaving out what each pair contributes itself."""
+    run(*extraction(corpus))
+
+
+def extraction(corpus: Corpus) -> tuple[str | Path, ...]:
+    """Return the command that extracts the shard of a corpus."""
+    return (
+        ITERSEL,
+        "grammar",
+        "extract",
+        "--index",
+        corpus.index,
+        "--input",
+        corpus.text,
+        "--references",
+        corpus.reference,
+        "--leave-one-out",
+        corpus.ids,
+        "--output",
+        corpus.shard,
+    )
+
+
+def head(path: Path, output: Path, lines: int) -> Path:
+    """Copy the first lines of a text; returns where to."""
+    with open_output(output) as stream:
+        stream.writelines(f"{line}\n" for line in islice(read_lines(path), lines))
+    return output
