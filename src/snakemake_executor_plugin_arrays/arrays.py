@@ -1,0 +1,177 @@
+"""The files of an array job: what its tasks run, and the markers by which they tell how it went.
+
+A folder for each array, all of one run of Snakemake below a folder of the run:
+
+====================  ===================================================================================
+``../lock``           held as long as the Snakemake lives that submitted the arrays
+``identifier``        the scheduler's number of the array
+``jobs``              a command a line, in base64
+``task.sh``           what the scheduler starts for every task: it runs the task's lines of ``jobs``
+``<line>.running``    the job in this line was started; holds the name of the node
+``<line>.status``     its exit status: written under another name and renamed, so never half there
+``<line>.log``        what the job printed
+``task-<n>.log``      what the scheduler printed about task n
+====================  ===================================================================================
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import fcntl
+import os
+import shlex
+import shutil
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+TASK_SCRIPT = r"""#!/bin/bash
+# One task of an array job: runs its lines of the file `jobs`, one after another.
+folder={folder}
+jobs_per_task={jobs_per_task}
+jobs={jobs}
+task=${{SLURM_ARRAY_TASK_ID:-$SGE_TASK_ID}}
+
+# Temporary files stay on the node. TMPDIR of the host that submitted may not be there.
+scratch={scratch}
+if ! TMPDIR=$(mktemp -d "$scratch/arrays.XXXXXXXX" 2> /dev/null); then
+    TMPDIR=$(mktemp -d /tmp/arrays.XXXXXXXX) || exit 1
+fi
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+
+failed=0
+first=$(( (task - 1) * jobs_per_task + 1 ))
+last=$(( task * jobs_per_task < jobs ? task * jobs_per_task : jobs ))
+for (( line = first; line <= last; line++ )); do
+    # A scheduler may start a task again, say after its node went down: what is done stays done.
+    [ -e "$folder/$line.status" ] && continue
+    hostname > "$folder/$line.running"
+    /bin/bash -c "$(sed -n "${{line}}{{p;q}}" "$folder/jobs" | base64 -d)" > "$folder/$line.log" 2>&1 < /dev/null
+    status=$?
+    echo "$status" > "$folder/.$line.$$" && mv "$folder/.$line.$$" "$folder/$line.status"
+    [ "$status" = 0 ] || failed=1
+done
+exit $failed
+"""
+
+# A dead run is found by its lock, which lasts no longer than the process that holds it.
+LOCK = "lock"
+IDENTIFIER = "identifier"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The folder of one array."""
+
+    path: Path
+    jobs_per_task: int
+
+    @classmethod
+    def make(
+        cls, path: Path, commands: Sequence[str], jobs_per_task: int, scratch: str = "${TMPDIR:-/tmp}"
+    ) -> Folder:
+        """Write the files of an array that runs `commands`, so many in one task.
+
+        `scratch` is text for a shell: variables in it are those of the node.
+        """
+        path.mkdir(parents=True)
+        lines = [base64.b64encode(command.encode()).decode() + "\n" for command in commands]
+        (path / "jobs").write_text("".join(lines))
+        quoted = '"' + scratch.replace("\\", "\\\\").replace('"', '\\"').replace("`", "\\`") + '"'
+        script = TASK_SCRIPT.format(
+            folder=shlex.quote(str(path)), jobs_per_task=jobs_per_task, jobs=len(lines), scratch=quoted
+        )
+        (path / "task.sh").write_text(script)
+        return cls(path, jobs_per_task)
+
+    @property
+    def script(self) -> Path:
+        """The script of all tasks."""
+        return self.path / "task.sh"
+
+    def task(self, line: int) -> int:
+        """Return the number of the task that runs a line; both count from 1."""
+        return (line - 1) // self.jobs_per_task + 1
+
+    def log(self, line: int) -> Path:
+        """Return what the job of a line printed."""
+        return self.path / f"{line}.log"
+
+    def task_log(self, line: int) -> Path:
+        """Return what the scheduler printed about the task of a line."""
+        return self.path / f"task-{self.task(line)}.log"
+
+    def finished(self) -> set[int]:
+        """Return the lines that have left a marker.
+
+        A client of NFS may go on showing an old list of files for a minute; a file that it writes itself makes
+        it read the list anew.
+        """
+        with contextlib.suppress(OSError):
+            (self.path / ".look").touch()
+            (self.path / ".look").unlink()
+        names = (name.partition(".") for name in os.listdir(self.path))
+        return {int(number) for number, _, kind in names if kind == "status"}
+
+    def status(self, line: int) -> int:
+        """Return the exit status that a finished line has left."""
+        return int((self.path / f"{line}.status").read_text())
+
+    def node(self, line: int) -> str | None:
+        """Return the node that started a line; `None` where it was not started."""
+        with contextlib.suppress(OSError):
+            return (self.path / f"{line}.running").read_text().strip()
+        return None
+
+    def remove_log(self, line: int) -> None:
+        """Remove what a job printed that went well; its marker stays, for a task that is started again."""
+        self.log(line).unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+class Run:
+    """The arrays of this run of Snakemake, and those that dead runs have left."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make a folder for this run, below one that all runs share, and hold its lock."""
+        self.parent = folder
+        self.path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:6]}"
+        self.path.mkdir(parents=True)
+        self._lock = (self.path / LOCK).open("w")
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def new_array(self, name: str) -> Path:
+        """Return a path for a new array; its last part is a name that no other array has."""
+        return self.path / f"{name}-{uuid.uuid4().hex[:6]}"
+
+    def dead(self) -> Iterator[Path]:
+        """Yield the folders of runs that ended without closing: their lock is there, and nobody holds it."""
+        for path in sorted(self.parent.iterdir()):
+            if path == self.path or not (path / LOCK).exists():
+                continue
+            with contextlib.suppress(OSError), (path / LOCK).open("a") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                yield path
+
+    def close(self) -> None:
+        """Give the lock up; logs of jobs that failed are left."""
+        close_run(self.path)
+        self._lock.close()
+
+
+def close_run(path: Path) -> None:
+    """Remove of a run what nobody needs any more: all but the logs that are not empty."""
+    for file in path.glob("*/*"):
+        if file.suffix != ".log" or file.stat().st_size == 0:
+            file.unlink(missing_ok=True)
+    (path / LOCK).unlink(missing_ok=True)
+    for folder in (*path.iterdir(), path):
+        with contextlib.suppress(OSError):
+            folder.rmdir()

@@ -1,0 +1,137 @@
+"""Running the commands of a scheduler: again when it is out of reach, and never twice what must be done once."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from snakemake_executor_plugin_arrays.schedulers import PASSING, Array, Request, Scheduler, Status, Task
+
+# A command of a scheduler that takes longer than this gets no answer.
+TIMEOUT = 120
+
+# Variables with which an enclosing job or a user's shell would change what is submitted; those that say how
+# to reach the scheduler stay.
+DISTURBING = re.compile(r"SBATCH_|SLURM_(?!CONF$|CLUSTERS$|JWT$)|SGE_TASK_|JOB_ID$|SNAKEMAKE_PROFILE$")
+
+
+class SchedulerError(Exception):
+    """A scheduler refused, or could not be reached; the message is for the user."""
+
+
+def run(command: Sequence[str]) -> str:
+    """Return what a command prints.
+
+    Raises
+    ------
+    SchedulerError
+        With the command and all that it said; `PASSING` tells whether waiting can help.
+    """
+    environment = {name: value for name, value in os.environ.items() if not DISTURBING.match(name)}
+    try:
+        done = subprocess.run(
+            command, text=True, capture_output=True, env=environment, timeout=TIMEOUT, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise SchedulerError(f"{shlex.join(command)}: timed out after {TIMEOUT} s") from None
+    except OSError as error:
+        raise SchedulerError(f"{shlex.join(command)}: {error.strerror or error}") from None
+    if done.returncode != 0:
+        said = " ".join(f"{done.stderr} {done.stdout}".split())
+        raise SchedulerError(f"{shlex.join(command)}: {said or f'exit status {done.returncode}'}")
+    return done.stdout
+
+
+class Client:
+    """A scheduler, and how long to go on asking it."""
+
+    def __init__(self, scheduler: Scheduler, patience: float, warn: Callable[[str], None]) -> None:
+        """Keep what is needed; nothing is asked."""
+        self.scheduler = scheduler
+        self.patience = patience
+        self.warn = warn
+        self.user = getpass.getuser()
+
+    def submit(self, array: Array, request: Request) -> str:
+        """Submit an array and return its identifier.
+
+        Raises
+        ------
+        SchedulerError
+            At once if the scheduler refuses, after `patience` seconds if it cannot be reached.
+        """
+        command = self.scheduler.submission(array, request)
+        end, pause = time.monotonic() + self.patience, 2.0
+        while True:
+            try:
+                output = run(command)
+                break
+            except SchedulerError as error:
+                if not PASSING.search(str(error)) or time.monotonic() > end:
+                    raise
+                self.warn(f"{self.scheduler.name} cannot take the array {array.name} now, trying again: {error}")
+            time.sleep(pause)
+            pause = min(2 * pause, 30)
+            # The answer may have been lost, not the question.
+            if identifier := self.find(array.name):
+                return identifier
+        identifier = self.scheduler.identifier(output)
+        if identifier is None:
+            raise SchedulerError(f"{shlex.join(command)}: no job number in {output.strip()!r}")
+        return identifier
+
+    def find(self, name: str) -> str | None:
+        """Return the identifier of the array of this name; `None` also when the scheduler does not answer."""
+        try:
+            return self.scheduler.named(run(self.scheduler.find(self.user)), name)
+        except SchedulerError:
+            return None
+
+    def statuses(self) -> dict[Task, Status]:
+        """Return what the scheduler says of all tasks of this user.
+
+        Raises
+        ------
+        SchedulerError
+            If it does not answer.
+        """
+        return self.scheduler.statuses(run(self.scheduler.query(self.user)))
+
+    def cancel(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> None:
+        """Cancel tasks and arrays; those that have ended already are no error."""
+        for command in self.scheduler.cancellation(tasks, arrays):
+            try:
+                run(command)
+            except SchedulerError as error:
+                if PASSING.search(str(error)):
+                    self.warn(str(error))
+
+    def living(self, arrays: set[str]) -> set[str]:
+        """Return those of the arrays that have tasks which may still run."""
+        return {task[0] for task, status in self.statuses().items() if status.alive and task[0] in arrays}
+
+    def clear(self, arrays: set[str]) -> None:
+        """Cancel arrays and wait until none of their tasks runs any more.
+
+        Raises
+        ------
+        SchedulerError
+            If tasks remain, or the scheduler does not answer, for `patience` seconds.
+        """
+        end = time.monotonic() + self.patience
+        while True:
+            try:
+                if not (left := self.living(arrays)):
+                    return
+                self.cancel(arrays=sorted(left))
+                problem = f"arrays of an earlier run do not end: {', '.join(sorted(left))}"
+            except SchedulerError as error:
+                problem = str(error)
+            if time.monotonic() > end:
+                raise SchedulerError(f"{problem}. Cancel them, then start Snakemake again.")
+            time.sleep(1)

@@ -1,0 +1,272 @@
+"""The part that Snakemake talks to: jobs become arrays, and markers and states become successes and errors."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from snakemake_interface_common.exceptions import WorkflowError
+from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
+
+from snakemake_executor_plugin_arrays.arrays import IDENTIFIER, Folder, Run, close_run
+from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
+from snakemake_executor_plugin_arrays.schedulers import (
+    Array,
+    GridEngine,
+    Request,
+    Scheduler,
+    Slurm,
+    Status,
+    Task,
+)
+
+# Markers are files of our own: looking at them every second asks nothing of the scheduler.
+MARKER_SECONDS = 1
+
+
+@dataclass
+class Place:
+    """Where a submitted job runs, and since when the scheduler does not run it any more."""
+
+    folder: Folder
+    line: int
+    array: str
+    gone_since: float | None = None
+
+    @property
+    def task(self) -> Task:
+        """The task that runs the job."""
+        return self.array, self.folder.task(self.line)
+
+
+def choose_scheduler(settings: Any) -> Scheduler:
+    """Return the scheduler that the settings name, or the one whose commands are there."""
+    known = {"slurm": "sbatch", "sge": "qsub"}
+    key = settings.scheduler or next((key for key, name in known.items() if shutil.which(name)), None)
+    if key is None:
+        raise WorkflowError("neither sbatch nor qsub is found: run Snakemake where jobs can be submitted")
+    if key not in known:
+        raise WorkflowError(f"arrays-scheduler is {key}; it must be slurm or sge")
+    if not shutil.which(known[key]):
+        raise WorkflowError(f"{known[key]} is not found: run Snakemake where jobs can be submitted")
+    if key == "slurm":
+        return Slurm()
+    complexes = [name.strip() for name in settings.memory_complex.split(",") if name.strip()]
+    return GridEngine(settings.parallel_environment, complexes, not settings.memory_per_job)
+
+
+def job_request(resources: Mapping[str, Any], threads: int, scheduler: Scheduler, settings: Any) -> Request:
+    """Return what a job asks for; its resources win over the settings."""
+
+    def number(name: str) -> int | None:
+        value = resources.get(name)
+        return int(value) if value else None
+
+    queue = settings.partition if scheduler.key == "slurm" else settings.queue
+    further = [settings.extra, str(resources.get(scheduler.extra_resource) or "")]
+    return Request(
+        threads=max(1, threads),
+        memory=number("mem_mb"),
+        runtime=number("runtime"),
+        queue=resources.get(scheduler.queue_resource) or queue,
+        account=resources.get(scheduler.account_resource) or settings.account,
+        extra=tuple(word for text in further for word in shlex.split(text)),
+    )
+
+
+def array_name(rule: str, label: object) -> str:
+    """Return a name that both schedulers take; it shows in squeue and qstat."""
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{rule}.{label}" if label else rule)[:80]
+    return name if name[0].isalpha() else f"j{name}"
+
+
+class Executor(RemoteExecutor):
+    """Runs ready jobs as array jobs."""
+
+    def __post_init__(self) -> None:
+        """Prepare the folder of this run, and end what a run has left whose Snakemake was killed."""
+        self.settings = self.workflow.executor_settings
+        self.scheduler = choose_scheduler(self.settings)
+        self.client = Client(self.scheduler, self.settings.patience_seconds, self.logger.warning)
+        self.run = Run(Path(self.workflow.workdir_init).resolve() / ".snakemake" / "arrays")
+        self.statuses: dict[Task, Status] | None = None
+        self.asked = -float("inf")
+        self.submitted: set[str] = set()
+        self.explained: set[tuple[str, str]] = set()
+        self._end_dead_runs()
+
+    def _end_dead_runs(self) -> None:
+        for folder in self.run.dead():
+            found = set(filter(None, map(self._identifier, folder.glob("*/"))))
+            try:
+                if left := self.client.living(found):
+                    names = ", ".join(sorted(left))
+                    self.logger.warning(f"Cancelling what an earlier run has left in {self.scheduler.name}: {names}")
+                self.client.clear(found)
+            except SchedulerError as error:
+                raise WorkflowError(f"an earlier run left arrays ({', '.join(sorted(found))}): {error}") from None
+            close_run(folder)
+
+    def _identifier(self, array: Path) -> str | None:
+        """Return the number of an array by its folder."""
+        note = array / IDENTIFIER
+        # killed between the submission and its note: the scheduler knows the name
+        return note.read_text().strip() if note.exists() else self.client.find(array.name)
+
+    # ---- submission
+
+    def run_jobs(self, jobs: Iterable[Any]) -> None:
+        """Submit jobs: one array for those of a rule that want the same."""
+        groups: dict[tuple[str, Request, int], list[Any]] = defaultdict(list)
+        for job in jobs:
+            self.run_job_pre(job)
+            request = job_request(job.resources, job.threads, self.scheduler, self.settings)
+            per_task = int(job.resources.get("jobs_per_task") or self.settings.jobs_per_task)
+            name = array_name(job.name, job.resources.get("array"))
+            groups[name, request, max(1, per_task)].append(job)
+        for (name, request, per_task), members in groups.items():
+            members.sort(key=lambda job: [_natural(str(path)) for path in job.output])
+            most = max(1, self.settings.limit) * per_task
+            for start in range(0, len(members), most):
+                self._submit(name, request, members[start : start + most], per_task)
+
+    def run_job(self, job: Any) -> None:
+        """Submit one job."""
+        self.run_jobs([job])
+
+    def _submit(self, name: str, request: Request, jobs: list[Any], per_task: int) -> None:
+        per_task = min(per_task, len(jobs))
+        path = self.run.new_array(name)
+        commands = [self.format_job_exec(job) for job in jobs]
+        folder = Folder.make(path, commands, per_task, self.settings.scratch)
+        tasks = folder.task(len(jobs))
+        if request.runtime:
+            request = replace(request, runtime=request.runtime * per_task)
+        workdir = Path(self.workflow.workdir_init).resolve()
+        array = Array(path.name, tasks, folder.script, workdir, path, self.settings.concurrent)
+        try:
+            identifier = self.client.submit(array, request)
+        except SchedulerError as error:
+            folder.remove()
+            for job in jobs:
+                self.report_job_error(SubmittedJobInfo(job), msg=f"could not be submitted: {error} ")
+            return
+        (path / IDENTIFIER).write_text(identifier + "\n")
+        self.submitted.add(identifier)
+        what = f"{tasks} tasks" + (f" of {per_task} jobs" if per_task > 1 else "")
+        self.logger.info(f"{self.scheduler.name} array {identifier} {path.name}: {what}, files in {path}")
+        for line, job in enumerate(jobs, start=1):
+            place = Place(folder, line, identifier)
+            external = f"{identifier}_{folder.task(line)}"
+            self.report_job_submission(SubmittedJobInfo(job, external_jobid=external, aux={"place": place}))
+
+    # ---- what became of the jobs
+
+    async def check_active_jobs(self, active_jobs: list[SubmittedJobInfo]) -> AsyncGenerator[SubmittedJobInfo, None]:
+        """Report the jobs that have ended; yield the others."""
+        self.next_seconds_between_status_checks = MARKER_SECONDS
+        if not active_jobs:
+            return
+        fresh = self._ask()
+        finished: dict[Path, set[int]] = {}
+        for info in active_jobs:
+            place: Place = info.aux["place"]
+            path = place.folder.path
+            if path not in finished:
+                finished[path] = place.folder.finished()
+            if place.line in finished[path]:
+                self._report_status(info, place)
+            elif fresh and self._is_lost(info, place):
+                continue
+            else:
+                yield info
+
+    def _ask(self) -> bool:
+        """Ask the scheduler when it is time; returns whether there is a new answer."""
+        if time.monotonic() - self.asked < self.settings.poll_seconds:
+            return False
+        self.asked = time.monotonic()
+        try:
+            self.statuses = self.client.statuses()
+        except SchedulerError as error:
+            # no reason to give up a job
+            self.logger.warning(f"{self.scheduler.name} does not answer, it is asked again: {error}")
+            return False
+        return True
+
+    def _report_status(self, info: SubmittedJobInfo, place: Place) -> None:
+        status = place.folder.status(place.line)
+        if status == 0:
+            if not self.settings.keep_logs:
+                place.folder.remove_log(place.line)
+            self.report_job_success(info)
+        else:
+            killed = f" (killed by signal {status - 128})" if status > 128 else ""
+            self._report_failure(info, place, f"ended with exit status {status}{killed}")
+
+    def _is_lost(self, info: SubmittedJobInfo, place: Place) -> bool:
+        """Look for a job without a marker in the scheduler's last answer; report it if it cannot end any more."""
+        assert self.statuses is not None
+        status = self.statuses.get(place.task)
+        if status is not None and status.alive:
+            place.gone_since = None
+            if not status.stuck:
+                return False
+            if self.scheduler.key == "slurm":
+                self._explain(place, status)
+                return False
+            self.client.cancel(tasks=[place.task])
+            self._report_failure(info, place, f"is in the state {status.word}")
+            return True
+        if place.gone_since is None:
+            place.gone_since = time.monotonic()
+        if time.monotonic() - place.gone_since < self.settings.lost_seconds:
+            return False
+        node = place.folder.node(place.line)
+        how = f"was ended from outside ({status.word})" if status else "has left the scheduler without an exit status"
+        if node is None:
+            how += " before this job was started"
+        self._report_failure(info, place, f"{how}: killed, over its memory or time, or its node went down")
+        return True
+
+    def _explain(self, place: Place, status: Status) -> None:
+        """Say once for an array why it does not start."""
+        if (place.array, status.word) not in self.explained:
+            self.explained.add((place.array, status.word))
+            self.logger.warning(f"{self.scheduler.name} array {place.array} waits for somebody: {status.word}")
+
+    def _report_failure(self, info: SubmittedJobInfo, place: Place, what: str) -> None:
+        wildcards = ", ".join(f"{name} {value}" for name, value in info.job.wildcards_dict.items())
+        node = place.folder.node(place.line)
+        logs = [path for path in (place.folder.log(place.line), place.folder.task_log(place.line)) if path.exists()]
+        message = (
+            f"{info.job.name}{f' ({wildcards})' if wildcards else ''}: {self.scheduler.name} task"
+            f" {info.external_jobid}{f' on {node}' if node else ''} {what}. More: {self.scheduler.advice(place.task)}. "
+        )
+        self.report_job_error(info, msg=message, aux_logs=[str(path) for path in logs])
+
+    def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
+        """Cancel all arrays of this run; `active_jobs` is empty while the jobs are being looked at."""
+        try:
+            left = self.client.living(self.submitted)
+        except SchedulerError:
+            left = self.submitted
+        self.client.cancel(arrays=sorted(left))
+
+    def shutdown(self) -> None:
+        """End; called by Snakemake in the end, and after jobs were cancelled."""
+        super().shutdown()
+        self.run.close()
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """Return a key that sorts shard-2 before shard-10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]

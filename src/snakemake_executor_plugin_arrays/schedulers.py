@@ -1,0 +1,255 @@
+"""What Slurm and Grid Engine are told and asked: command lines out, text in. Nothing here runs a command."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+# (identifier of the array job, number of the task from 1)
+Task = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a task asks for.
+
+    Memory is that of the whole task, in MB; run time is in minutes. The queue is a partition in Slurm, the
+    account a project in Grid Engine.
+    """
+
+    threads: int = 1
+    memory: int | None = None
+    runtime: int | None = None
+    queue: str | None = None
+    account: str | None = None
+    extra: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array job to be submitted; its tasks are numbered from 1."""
+
+    name: str
+    tasks: int
+    script: Path
+    workdir: Path
+    # for what the scheduler itself prints about a task
+    logs: Path
+    concurrent: int = 0
+
+
+@dataclass(frozen=True)
+class Status:
+    """What the scheduler says of a task: its own word, and what that means for us."""
+
+    word: str
+    # it may still run
+    alive: bool
+    # it cannot run until someone does something
+    stuck: bool = False
+
+
+class Scheduler(Protocol):
+    """The commands of a scheduler, and what their output means."""
+
+    # as in settings and names of resources
+    key: str
+    name: str
+    # names of resources that take the place of settings
+    queue_resource: str
+    account_resource: str
+    extra_resource: str
+
+    def submission(self, array: Array, request: Request) -> list[str]:
+        """Return the command that submits an array."""
+
+    def identifier(self, output: str) -> str | None:
+        """Return the identifier in the output of a submission."""
+
+    def find(self, user: str) -> list[str]:
+        """Return the command that lists the arrays of a user by identifier and name."""
+
+    def named(self, output: str, name: str) -> str | None:
+        """Return the identifier of the array of this name in the output of `find`."""
+
+    def query(self, user: str) -> list[str]:
+        """Return the command that lists the tasks of a user."""
+
+    def statuses(self, output: str) -> dict[Task, Status]:
+        """Return the tasks in the output of `query`; what the scheduler has forgotten is not there."""
+
+    def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
+        """Return the commands that cancel single tasks and whole arrays."""
+
+    def advice(self, task: Task) -> str:
+        """Return the command with which a user learns what became of a task."""
+
+
+class Slurm:
+    """Slurm: sbatch, squeue, scancel. Neither slurmdbd nor sacct is needed."""
+
+    key = "slurm"
+    name = "Slurm"
+    queue_resource = "slurm_partition"
+    account_resource = "slurm_account"
+    extra_resource = "slurm_extra"
+
+    LIVING = frozenset(
+        "PENDING CONFIGURING RUNNING COMPLETING SUSPENDED REQUEUED REQUEUE_HOLD REQUEUE_FED RESIZING SIGNALING"
+        " STAGE_OUT STOPPED SPECIAL_EXIT RESV_DEL_HOLD".split()
+    )
+    # reasons for which a pending task waits for a person
+    STUCK = re.compile(r"held|NeverSatisfied|BadConstraints|PartitionTimeLimit|InvalidAccount|InvalidQOS", re.I)
+
+    def submission(self, array: Array, request: Request) -> list[str]:
+        """Return the sbatch command; every option but the script's is of one word or two."""
+        span = f"1-{array.tasks}" + (f"%{array.concurrent}" if array.concurrent else "")
+        command = ["sbatch", "--parsable", "--export=ALL", f"--job-name={array.name}", f"--array={span}"]
+        command += [f"--chdir={array.workdir}", f"--output={str(array.logs).replace('%', '%%')}/task-%a.log"]
+        command += ["--nodes=1", "--ntasks=1", f"--cpus-per-task={request.threads}"]
+        command += [f"--mem={request.memory}M"] if request.memory else []
+        command += [f"--time={request.runtime}"] if request.runtime else []
+        command += [f"--partition={request.queue}"] if request.queue else []
+        command += [f"--account={request.account}"] if request.account else []
+        return [*command, *request.extra, str(array.script)]
+
+    def identifier(self, output: str) -> str | None:
+        """Return the number that `sbatch --parsable` prints, without the name of the cluster."""
+        found = re.match(r"(\d+)(;|\s|$)", output.strip())
+        return found.group(1) if found else None
+
+    def find(self, user: str) -> list[str]:
+        """Return the squeue command."""
+        return ["squeue", "--noheader", f"--user={user}", "--states=all", "--format=%F %j"]
+
+    def named(self, output: str, name: str) -> str | None:
+        """Return the array of this name."""
+        pairs = (line.split(maxsplit=1) for line in output.splitlines())
+        return next((pair[0] for pair in pairs if len(pair) == 2 and pair[1].strip() == name), None)
+
+    def query(self, user: str) -> list[str]:
+        """Return the squeue command; ended tasks are named for MinJobAge seconds, by default 300."""
+        return ["squeue", "--noheader", "--array", f"--user={user}", "--states=all", "--format=%F %K %T %r"]
+
+    def statuses(self, output: str) -> dict[Task, Status]:
+        """Return the tasks by lines of squeue; jobs that are no arrays have no number."""
+        found = {}
+        for line in output.splitlines():
+            array, task, word, *reason = line.split(maxsplit=3)
+            if task.isdigit():
+                stuck = word == "PENDING" and bool(self.STUCK.search("".join(reason)))
+                said = f"{word} ({reason[0]})" if stuck else word
+                found[array, int(task)] = Status(said, word in self.LIVING, stuck)
+        return found
+
+    def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
+        """Return one scancel command for all."""
+        names = [*arrays, *(f"{array}_{task}" for array, task in tasks)]
+        return [["scancel", *names]] if names else []
+
+    def advice(self, task: Task) -> str:
+        """Return a command that works for MinJobAge seconds, and one where accounting is kept."""
+        return f"scontrol show job {task[0]}_{task[1]}, or sacct -j {task[0]}_{task[1]}"
+
+
+class GridEngine:
+    """Grid Engine (Son of, Univa, Altair, Open): qsub, qstat, qdel. qacct is not needed."""
+
+    key = "sge"
+    name = "Grid Engine"
+    queue_resource = "sge_queue"
+    account_resource = "sge_project"
+    extra_resource = "sge_extra"
+
+    def __init__(self, environment: str, complexes: Iterable[str], per_slot: bool) -> None:
+        """Keep what differs between sites.
+
+        Parameters
+        ----------
+        environment
+            The parallel environment of tasks with more than one thread.
+        complexes
+            The complexes that are given the memory of a task.
+        per_slot
+            Whether they are counted per slot (`YES` in the column consumable of ``qconf -sc``) or per job.
+        """
+        self.environment = environment
+        self.complexes = tuple(complexes)
+        self.per_slot = per_slot
+
+    def submission(self, array: Array, request: Request) -> list[str]:
+        """Return the qsub command."""
+        command = ["qsub", "-terse", "-V", "-S", "/bin/bash", "-N", array.name, "-t", f"1-{array.tasks}"]
+        command += ["-wd", str(array.workdir), "-j", "y", "-o", f"{array.logs}/task-$TASK_ID.log"]
+        command += ["-tc", str(array.concurrent)] if array.concurrent else []
+        command += ["-pe", self.environment, str(request.threads)] if request.threads > 1 else []
+        if request.memory:
+            memory = -(-request.memory // request.threads) if self.per_slot else request.memory
+            command += [word for name in self.complexes for word in ("-l", f"{name}={memory}M")]
+        command += ["-l", f"h_rt={request.runtime * 60}"] if request.runtime else []
+        command += ["-q", request.queue] if request.queue else []
+        command += ["-P", request.account] if request.account else []
+        return [*command, *request.extra, str(array.script)]
+
+    def identifier(self, output: str) -> str | None:
+        """Return the number that `qsub -terse` prints, as in ``17.1-8:1``; warnings may stand before it."""
+        found = re.search(r"^(\d+)(\.|\s|$)", output.strip(), re.M)
+        return found.group(1) if found else None
+
+    def find(self, user: str) -> list[str]:
+        """Return the qstat command."""
+        return ["qstat", "-xml", "-u", user]
+
+    def named(self, output: str, name: str) -> str | None:
+        """Return the array of this name."""
+        found = (entry["JB_job_number"] for entry in self._entries(output) if entry.get("JB_name") == name)
+        return next(found, None)
+
+    def query(self, user: str) -> list[str]:
+        """Return the qstat command; waiting tasks of one array are one entry with a range."""
+        return self.find(user)
+
+    def statuses(self, output: str) -> dict[Task, Status]:
+        """Return the tasks; a state with E is an error that lasts until someone clears it."""
+        found = {}
+        for entry in self._entries(output):
+            state = entry.get("state", "")
+            for task in self._numbers(entry.get("tasks", "")):
+                found[entry["JB_job_number"], task] = Status(state, True, "E" in state or "h" in state)
+        return found
+
+    def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
+        """Return a qdel command for the arrays, and one for every single task."""
+        arrays = list(arrays)
+        single = [["qdel", array, "-t", str(task)] for array, task in tasks]
+        return ([["qdel", *arrays]] if arrays else []) + single
+
+    def advice(self, task: Task) -> str:
+        """Return the command for a task that waits, and for one that has ended."""
+        return f"qstat -j {task[0]}, or qacct -j {task[0]} -t {task[1]}"
+
+    @staticmethod
+    def _entries(output: str) -> Iterator[Mapping[str, str]]:
+        for entry in ElementTree.fromstring(output).iter("job_list"):
+            yield {part.tag: (part.text or "").strip() for part in entry}
+
+    @staticmethod
+    def _numbers(ranges: str) -> Iterator[int]:
+        """Yield the numbers of ``3``, ``1-8:1`` or ``1,4,7-9:2``."""
+        for part in filter(None, ranges.split(",")):
+            span, _, step = part.partition(":")
+            first, _, last = span.partition("-")
+            yield from range(int(first), int(last or first) + 1, int(step or 1))
+
+
+# What schedulers say when they are out of reach or full for a while; anything else will not go away by waiting.
+PASSING = re.compile(
+    r"unable to contact|unable to send message|unable to receive|timed? ?out|temporarily|try again"
+    r"|connection (refused|reset)|communication (connection )?failure|commlib|got no (valid )?response"
+    r"|zero bytes were transmitted|can't connect|cannot connect|could not connect|got select error",
+    re.I,
+)
