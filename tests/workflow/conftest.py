@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import subprocess
@@ -45,6 +46,7 @@ class Project:
 
     folder: Path
     snakefile: Path
+    source: Path | None = None
 
     def __post_init__(self) -> None:
         self.results = self.folder / "results" / "tiny"
@@ -55,10 +57,14 @@ class Project:
         return [sys.executable, "-m", "snakemake", *files, "--configfile", "config.yaml", *arguments]
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start Snakemake."""
+        """Start Snakemake; with the code of `source`, if there is one."""
+        environment = dict(os.environ)
+        if self.source is not None:
+            environment["PYTHONPATH"] = str(self.source)
         return subprocess.Popen(
             self.command(*arguments),
             cwd=self.folder,
+            env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -127,6 +127,16 @@ def test_bad_config_is_one_line(make_project, changes, message):
     assert "Traceback" not in output
 
 
+@pytest.mark.parametrize("arguments", [["results/tiny/corpus/dev.source.gz"], ["--until", "prepare_train"]])
+def test_a_part_of_the_run_in_an_empty_folder(make_project, arguments):
+    """There is no table to be shown at the end."""
+    project = make_project()
+    output = project.run("--cores", "1", *arguments)
+    assert "Traceback" not in output
+    assert "Tables:" not in output
+    assert (project.results / "corpus/train.source.gz").exists()
+
+
 def test_missing_file_is_named(make_project):
     project = make_project()
     (project.folder / "dev.target").unlink()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import shutil
 import subprocess
 import sys
 
@@ -147,6 +148,36 @@ def test_changed_config_reruns_what_depends_on_it(copy, changes, run, kept):
     jobs = copy.planned()
     assert {rule: jobs.get(rule) for rule in run} == run
     assert not kept & set(jobs)
+
+
+EDITS = [
+    # edited module, which rules run again for it or after it, and which do not
+    ("errors.py", {}, None),
+    ("progress.py", {}, None),
+    ("select/common.py", {"train_shard": 9, "mix": 5}, {"extract_shard", "compile_language_model"}),
+    ("align/pharaoh.py", {"prepare_train": 1, "align": 1}, set()),
+    ("decode/search_kernels.py", {"train_shard": 9, "decode_shard": 8}, {"extract_shard", "index_corpus"}),
+    ("decode/output.py", {"decode_shard": 8, "choose_epoch": 3}, {"train_shard", "mix"}),
+    ("lm/estimate.py", {"estimate_language_model": 1, "train_shard": 9}, {"extract_shard", "align"}),
+    ("grammar/text.py", {}, None),
+    ("report/table.py", {"compare_systems": 1}, {"choose_epoch", "describe_corpus"}),
+]
+
+
+@pytest.mark.parametrize(("module", "run", "kept"), EDITS)
+def test_edited_code_reruns_what_uses_it(copy, root, tmp_path, module, run, kept):
+    copy.source = tmp_path / "src"
+    shutil.copytree(root / "src", copy.source, ignore=shutil.ignore_patterns("__pycache__"))
+    with (copy.source / "itersel" / module).open("a") as stream:
+        stream.write("# edited\n")
+    jobs = copy.planned()
+    assert {rule: jobs.get(rule) for rule in run} == run
+    assert not jobs if kept is None else not kept & set(jobs)
+
+
+def test_another_cache_changes_no_result(copy, tmp_path):
+    copy.configure(cache=str(tmp_path / "another cache"))
+    assert copy.planned() == {}
 
 
 def test_two_runs_do_not_work_in_one_folder(copy):

@@ -1,9 +1,8 @@
 # Names and helpers that the other files share. Nothing here makes files.
 #
-# needs: config     gives: CONFIG (checked), RESULTS, LOGS, KERNELS, paths and options by wildcards
+# needs: config     gives: CONFIG (checked), RESULTS, LOGS, paths and options by wildcards
 import fcntl
 import functools
-import hashlib
 import os
 import re
 import shlex
@@ -11,10 +10,10 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-import itersel
 from itersel.config import commands, read_config
 from itersel.config.values import SPLITS
 from itersel.errors import InputError
+from itersel.sources import step_digest
 
 try:
     CONFIG = read_config(config)
@@ -22,21 +21,9 @@ except InputError as error:
     sys.exit(f"itersel: {error}")
 
 
-@functools.cache
-def code(*patterns):
-    """Return a digest of modules of itersel: a parameter of rules, so that edited code is run again."""
-    package, digest = Path(itersel.__file__).parent, hashlib.sha256()
-    for pattern in ("*", *patterns):
-        for path in sorted(package.glob(f"{pattern}.py")):
-            digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()[:12]
-
-
 RESULTS = f"{CONFIG.output}/{CONFIG.name}"
 LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
-# The cache may serve many runs and versions: the name tells for which kernels it is warm.
-KERNELS = f"{CONFIG.cache}/{code('*/*kernels')}.ready"
 MODEL = f"{RESULTS}/lm/lm.bin"
 INDEX = f"{RESULTS}/grammar/index"
 PREPARATION = f"{RESULTS}/corpus/preparation.json"
@@ -50,7 +37,6 @@ SIZES = {
     "align": {"mem_mb": 4000, "runtime": 240},
     "estimate_language_model": {"mem_mb": 8000, "runtime": 240},
     "compile_language_model": {"mem_mb": 8000, "runtime": 120},
-    "warm_up": {"mem_mb": 2000, "runtime": 30},
     "index_corpus": {"mem_mb": 8000, "runtime": 120},
     "shard_corpus": {"mem_mb": 4000, "runtime": 60},
     "extract_shard": {"mem_mb": 4000, "runtime": 120},
@@ -61,10 +47,12 @@ SIZES = {
     "count_rules": {"mem_mb": 2000, "runtime": 60},
 }
 
-# Jobs inherit these: the compiled kernels of all jobs are in one place, and `itersel` is the one that
-# belongs to the Snakemake in use, whether or not its environment is activated.
+# Jobs inherit these: the compiled kernels of all jobs are in one place, the first job on a kind of machine
+# compiles all of them for the others, and `itersel` is the one that belongs to the Snakemake in use,
+# whether or not its environment is activated.
 os.environ.update(
     ITERSEL_CACHE=os.path.abspath(CONFIG.cache),
+    ITERSEL_WARM_UP="1",
     PATH=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")]),
 )
 
@@ -79,7 +67,8 @@ wildcard_constraints:
     experiment="|".join(map(re.escape, CONFIG.experiments)),
 
 
-# Options are functions of wildcards alone: Snakemake does not keep those that take `input` or `output`,
+# `step_digest` is a parameter of rules: Snakemake does not look into installed packages, and would not run
+# an edited step again. Options are functions of wildcards alone: Snakemake does not keep those that take `input` or `output`,
 # and would not run a job again when they change.
 
 
@@ -110,10 +99,16 @@ def remove_leftovers():
 
 def show_results():
     """Print the tables, and where they and the trained systems are."""
-    for table in (f"{RESULTS}/report/corpus.txt", f"{RESULTS}/report/table.txt"):
-        print(Path(table).read_text(), file=sys.stderr)
-    print(f"Tables: {RESULTS}/report", file=sys.stderr)
-    print(f"Weights and translations: {RESULTS}/experiments/*/best", file=sys.stderr)
+    tables = [Path(RESULTS, "report", name) for name in ("corpus.txt", "table.txt")]
+    made = [table for table in tables if table.exists()]
+    for table in made:
+        print(table.read_text(encoding="utf-8"), file=sys.stderr)
+    # a run of some files only may have made none
+    if made == tables:
+        print(f"Tables: {RESULTS}/report", file=sys.stderr)
+        print(
+            f"Weights and translations: {RESULTS}/experiments/*/best", file=sys.stderr
+        )
 
 
 def sequence(files):

@@ -7,9 +7,16 @@ import json
 from collections.abc import Callable
 from functools import partial
 
-from itersel.cli.bleu import add_scoring_arguments
-from itersel.cli.compare import add_randomization_arguments
+from itersel.cli.arguments import (
+    add_extraction_settings,
+    add_randomization_arguments,
+    add_scoring_arguments,
+    output_file,
+    positive,
+    whole,
+)
 from itersel.errors import InputError
+from itersel.limits import MAX_POP_LIMIT
 
 FORMATS = (".txt", ".tsv", ".json")
 
@@ -36,22 +43,24 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--algorithm", required=True, help="how it was trained")
     parser.add_argument("--tune-on", required=True, help="on what corpus")
     parser.add_argument("--features", required=True, help="with which features")
-    parser.add_argument("--shards", type=int, required=True, help="in how many shards")
-    parser.add_argument("--output-weights", required=True, help="copy of the weights of the best epoch")
-    parser.add_argument("--output", required=True, help="description of the system (JSON)")
+    parser.add_argument("--shards", type=positive, required=True, help="in how many shards")
+    parser.add_argument(
+        "--output-weights", required=True, type=output_file, help="copy of the weights of the best epoch"
+    )
+    parser.add_argument("--output", required=True, type=output_file, help="description of the system (JSON)")
     parser.set_defaults(run=_choose)
 
 
 def _add_resources(parser: argparse.ArgumentParser) -> None:
-    from itersel.cli.grammar import add_extraction_settings
-
     parser.add_argument("--model", required=True, help="compiled language model")
     parser.add_argument("--index", required=True, help="index of the training corpus")
     parser.add_argument("--preparation", required=True, help="preparation.json of 'itersel corpus prepare'")
-    parser.add_argument("--pop-limit", type=int, required=True, help="of the decoder")
+    parser.add_argument("--pop-limit", type=whole(1, MAX_POP_LIMIT), required=True, help="of the decoder")
     parser.add_argument("--features", choices=("dense", "all"), required=True, help="of the decoder")
     add_extraction_settings(parser)
-    parser.add_argument("--output", required=True, help="resources.json in the folder of the system")
+    parser.add_argument(
+        "--output", required=True, type=output_file, help="resources.json in the folder of the system"
+    )
     parser.set_defaults(run=_resources)
 
 
@@ -69,7 +78,7 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shards", required=True, help="file that lists one shard a line (- is standard input)"
     )
-    parser.add_argument("--output", required=True, help="the count (JSON)")
+    parser.add_argument("--output", required=True, type=output_file, help="the count (JSON)")
     parser.set_defaults(run=_rules)
 
 
@@ -93,6 +102,7 @@ def _add_formats(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         nargs="+",
+        type=output_file,
         required=True,
         help="files; the format of each is by its name: .txt, .tsv, .json",
     )

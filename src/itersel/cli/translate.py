@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from itersel.cli.arguments import output_file
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
@@ -15,7 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--system", required=True, metavar="DIR", help="folder of a system: experiments/NAME/best of a run"
     )
     parser.add_argument("--input", default="-", help="text, .gz or - for standard input (default)")
-    parser.add_argument("--output", default="-", help="file, .gz or - for standard output (default)")
+    parser.add_argument(
+        "--output", type=output_file, default="-", help="file, .gz or - for standard output (default)"
+    )
     parser.set_defaults(run=run)
 
 
