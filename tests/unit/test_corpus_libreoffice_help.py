@@ -125,8 +125,8 @@ def test_folder_without_the_language(pages: Path, tmp_path: Path, capsys: pytest
 
 
 def test_language_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert fetch(tmp_path / "out", target="../en") == 1
-    assert "'../en' is not a language code" in capsys.readouterr().err
+    assert fetch(tmp_path / "out", target="../en") == 2
+    assert "'../en' is not the code of a language" in capsys.readouterr().err
 
 
 def build_packages(pages: Path, folder: Path) -> None:

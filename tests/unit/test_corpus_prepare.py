@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from itersel.cli.main import main
 from itersel.corpus.prepare import Preparation, read_preparation
-from itersel.corpus.split import SPLITS, sample, split_of, trainable, unique
+from itersel.corpus.split import sample, split_of, trainable, unique
 from itersel.corpus.text import Bitext
 from itersel.files import read_lines, write_lines
+from itersel.limits import SPLITS
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,9 +56,9 @@ class Project:
         files = ["--snakefile", str(self.snakefile), "--directory", str(self.folder)]
         return [sys.executable, "-m", "snakemake", *files, "--configfile", "config.yaml", *arguments]
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         """Start Snakemake; with the code of `source`, if there is one."""
-        environment = dict(os.environ)
+        environment = {**os.environ, **(environment or {})}
         if self.source is not None:
             environment["PYTHONPATH"] = str(self.source)
         return subprocess.Popen(
@@ -70,9 +70,9 @@ class Project:
             text=True,
         )
 
-    def run(self, *arguments: str, status: int = 0) -> str:
+    def run(self, *arguments: str, status: int = 0, environment: Mapping[str, str] | None = None) -> str:
         """Run Snakemake to its end; returns what it says."""
-        process = self.start(*arguments)
+        process = self.start(*arguments, environment=environment)
         output, _ = process.communicate()
         assert process.returncode == status, output[-3000:]
         return output

@@ -94,7 +94,8 @@ def test_given_files(make_project):
     assert "estimate_language_model" in jobs
     [job] = command_lines(project, "estimate_language_model")
     assert "results/tiny/corpus/monolingual.gz" in job
-    project.configure(language_model={"arpa": "model.arpa"})
+    del content["data"]["monolingual"]
+    project.configure(data=content["data"], language_model={"arpa": "model.arpa"})
     assert "estimate_language_model" not in project.planned()
     [job] = command_lines(project, "compile_language_model")
     assert "--input model.arpa" in job
@@ -127,6 +128,16 @@ def test_bad_config_is_one_line(make_project, changes, message):
     assert "Traceback" not in output
 
 
+def test_keys_that_are_there_twice(make_project):
+    project = make_project()
+    with (project.folder / "config.yaml").open("a") as stream:
+        stream.write("name: again\n")
+    output = project.run("--dry-run", status=1)
+    [line] = [line for line in output.splitlines() if "key 'name' is there already, in line 1" in line]
+    assert line.startswith("itersel: ")
+    assert "Traceback" not in output
+
+
 @pytest.mark.parametrize("arguments", [["results/tiny/corpus/dev.source.gz"], ["--until", "prepare_train"]])
 def test_a_part_of_the_run_in_an_empty_folder(make_project, arguments):
     """There is no table to be shown at the end."""
@@ -148,6 +159,19 @@ def test_graphs(project):
     assert rules.count("label = ") < 30
     assert 'label = "train_shard"' in rules
     assert "digraph" in project.run("--dag", "--quiet", "all")
+
+
+def test_paths(make_project, tmp_path):
+    project = make_project()
+    (tmp_path / "home").mkdir()
+    (project.folder / "dev.source").rename(tmp_path / "home/dev.source")
+    data = project.config()["data"] | {"dev": {"source": "~/dev.source", "target": ".//dev.target"}}
+    project.configure(output="./out//", data=data)
+    output = project.run("--dry-run", environment={"HOME": str(tmp_path / "home")})
+    assert "out/tiny/corpus/dev.source.gz" in output
+    assert str(tmp_path / "home/dev.source") in output
+    assert "double" not in output
+    assert "starts with" not in output
 
 
 def test_config_files_do_not_mix(project):

@@ -11,17 +11,21 @@ from dataclasses import asdict
 from pathlib import Path
 
 from itersel.config import commands, read_config
-from itersel.config.values import SPLITS
+from itersel.config.reading import read_yaml
 from itersel.errors import InputError
+from itersel.limits import SPLITS
 from itersel.sources import step_digest
 
 try:
+    # Snakemake has read them, but of keys that are there twice it took the last
+    for file in workflow.overwrite_configfiles or ["config.yaml"]:
+        read_yaml(file)
     CONFIG = read_config(config)
 except InputError as error:
     sys.exit(f"itersel: {error}")
 
 
-RESULTS = f"{CONFIG.output}/{CONFIG.name}"
+RESULTS = os.path.join(CONFIG.output, CONFIG.name)
 LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 MODEL = f"{RESULTS}/lm/lm.bin"

@@ -6,8 +6,9 @@ import argparse
 
 from itersel.cli.arguments import finite, output_file, positive
 from itersel.errors import InputError
+from itersel.limits import ALGORITHMS
 
-ALGORITHMS = {
+DESCRIPTIONS = {
     "sgd": "one shard; mean over epochs",
     "mixsgd": "mean over shards and epochs",
     "itermixsgd": "mean over shards",
@@ -34,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--algorithm",
         required=True,
-        choices=tuple(ALGORITHMS),
-        help="; ".join(f"{name}: {text}" for name, text in ALGORITHMS.items()),
+        choices=ALGORITHMS,
+        help="; ".join(f"{name}: {text}" for name, text in DESCRIPTIONS.items()),
     )
     parser.add_argument(
         "--epoch", required=True, type=positive, metavar="T", help="number of the epoch, from 1"

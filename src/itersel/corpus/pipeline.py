@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 from itersel import __version__
 from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.prepare import Preparation
-from itersel.corpus.split import SPLITS, of_tasks, sample, split_of, trainable, unique
+from itersel.corpus.split import of_tasks, sample, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
 from itersel.corpus.text import Bitext
 from itersel.errors import InputError
 from itersel.files import open_output, write_lines
+from itersel.limits import SPLITS
 
 BY_HASH = "hash"
 

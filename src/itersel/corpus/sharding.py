@@ -47,7 +47,8 @@ def shard_corpus(
     if len(texts["target"]) != lines:
         raise InputError(f"has {len(texts['target'])} lines, {os.fspath(source)} has {lines}", target)
     if lines < shards:
-        raise InputError(f"has {lines} lines, too few for {shards} shards; use fewer shards", source)
+        limit = f"use at most {lines} (in a config: decoder.jobs, or shards of an experiment)"
+        raise InputError(f"has {lines} lines, too few for {shards} shards; {limit}", source)
     folder = Path(output)
     for shard, numbers in enumerate(shard_lines(lines, shards, seed)):
         ids = numbers.tolist()

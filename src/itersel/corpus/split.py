@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from itersel.corpus.text import Bitext
 
-SPLITS = ("train", "dev", "devtest", "test")
 # Of 1000 sources, 28 are dev, 28 devtest and 56 test.
 _BUCKETS = 1000
 _HELD_OUT = (("dev", 28), ("devtest", 56), ("test", 112))
