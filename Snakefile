@@ -31,7 +31,7 @@ rule all:
 
 onstart:
     lock_folder()
-    remove_leftovers()
+    remove_leftovers(RESULTS)
 
 
 onsuccess:

@@ -13,6 +13,7 @@ from pathlib import Path
 from itersel.config import commands, read_config
 from itersel.config.reading import read_yaml
 from itersel.errors import InputError
+from itersel.files import remove_leftovers
 from itersel.limits import SPLITS
 from itersel.sources import step_digest
 
@@ -82,23 +83,17 @@ wildcard_constraints:
 def lock_folder():
     """Hold the folder of results for this run; unlike Snakemake's lock, a killed run leaves none."""
     path = Path(RESULTS, ".lock")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock_folder.stream = path.open("w")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock_folder.stream = path.open("w")
+    except OSError as error:
+        sys.exit(f"itersel: {error.filename}: {error.strerror}; change 'output'")
     try:
         fcntl.flock(lock_folder.stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         sys.exit(
             f"itersel: another run is working in {RESULTS}; wait for it, or stop it"
         )
-
-
-def remove_leftovers():
-    """Remove the temporary files of jobs that were killed; see itersel.files.atomic_path."""
-    import psutil
-
-    for path in Path(RESULTS).rglob(".tmp.*"):
-        if not psutil.pid_exists(int(path.name.split(".")[2])):
-            path.unlink(missing_ok=True)
 
 
 def show_results():

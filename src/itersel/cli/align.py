@@ -66,10 +66,10 @@ def _align(options: argparse.Namespace) -> None:
 def _trained(options: argparse.Namespace) -> Directions:
     from itersel.align.direction import SentenceLengthError
     from itersel.align.train import align
-    from itersel.corpus.text import read_parallel
+    from itersel.corpus.text import read_parallel, split_words
 
-    bitext = read_parallel(options.source, options.target)
-    sides = [[line.split() for line in side] for side in (bitext.source, bitext.target)]
+    bitext = read_parallel(options.source, options.target, tokenized=True)
+    sides = [list(map(split_words, side)) for side in (bitext.source, bitext.target)]
     try:
         return align(sides[0], sides[1], options.model, options.seed)
     except SentenceLengthError as error:

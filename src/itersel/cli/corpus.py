@@ -125,7 +125,7 @@ def _libreoffice_help(options: argparse.Namespace) -> None:
 def _prepare(options: argparse.Namespace) -> None:
     from itersel.corpus.pipeline import Settings, prepare_corpus, write_corpus
     from itersel.corpus.statistics import format_table
-    from itersel.corpus.text import read_parallel, read_text
+    from itersel.corpus.text import check_words, read_parallel, read_text, split_words
 
     preparation = _preparation(options)
     settings = Settings(
@@ -137,8 +137,11 @@ def _prepare(options: argparse.Namespace) -> None:
         max_train=options.max_train,
         max_held_out=options.max_held_out,
     )
-    bitext = read_parallel(options.source, options.target, options.task, options.alignment)
+    tokenized = preparation.tokenized
+    bitext = read_parallel(options.source, options.target, options.task, options.alignment, tokenized)
     monolingual = None if options.monolingual is None else read_text(options.monolingual)
+    if tokenized and monolingual is not None:
+        check_words(list(map(split_words, monolingual)), options.monolingual)
     splits = prepare_corpus(bitext, preparation, settings)
     if monolingual is not None:
         monolingual = preparation.target(monolingual)

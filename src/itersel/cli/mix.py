@@ -22,8 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--inputs",
         required=True,
         metavar="LIST",
-        help="text file with the path of a shard's weights a line, as 'itersel train' writes them; "
-        "- is standard input",
+        help="text file with the path of a shard's weights a line, .h5, as 'itersel train' writes them, "
+        "shards 0 to Z - 1 in any order; - is standard input",
     )
     parser.add_argument(
         "--shards",
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--previous",
         metavar="FILE",
-        help="mixed weights of the epoch before: sgd and mixsgd, from epoch 2 on",
+        help="mixed weights of the epoch before, .h5: sgd and mixsgd, from epoch 2 on",
     )
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument(
@@ -60,7 +60,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="norm of a feature's weights in all shards (default: %(default)s)",
     )
     parser.add_argument(
-        "--output", required=True, type=output_file, metavar="FILE", help="mixed weights, .h5 or text"
+        "--output",
+        required=True,
+        type=output_file,
+        metavar="FILE",
+        help="mixed weights, .h5, or text (which cannot be --previous of the next epoch)",
     )
     parser.add_argument(
         "--matrix",

@@ -99,9 +99,9 @@ def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
     learning.add_argument(
         "--shard-number",
         type=not_negative,
-        default=1,
+        default=0,
         metavar="Z",
-        help="number of the shard: recorded, and part of the seed of --pairs pro (default: 1)",
+        help="number of the shard, from 0: recorded, and part of the seed of --pairs pro (default: 0)",
     )
 
 

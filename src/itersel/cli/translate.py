@@ -30,14 +30,17 @@ def run(options: argparse.Namespace) -> None:
 
     from itersel.cli.decode import translate_shard
     from itersel.corpus.prepare import read_preparation
-    from itersel.corpus.text import read_text
+    from itersel.corpus.text import check_words, read_text, split_words
     from itersel.files import open_output, write_lines
     from itersel.grammar.extract import extract_shard
     from itersel.report.resources import read_resources
 
     resources = read_resources(options.system)
     preparation = read_preparation(resources.preparation)
-    source = preparation.split_compounds(preparation.source(read_text(options.input)))
+    lines = read_text(options.input)
+    if preparation.tokenized:
+        check_words(list(map(split_words, lines)), options.input)
+    source = preparation.split_compounds(preparation.source(lines))
     with tempfile.TemporaryDirectory() as folder:
         text, shard = Path(folder, "source"), Path(folder, "shard.h5")
         write_lines(text, source)

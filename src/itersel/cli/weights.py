@@ -55,7 +55,8 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 def show(options: argparse.Namespace) -> None:
     """Print the first weights of an order."""
-    from itersel.weights import open_hdf5, read_weights
+    from itersel.hdf5 import open_hdf5
+    from itersel.weights import read_weights
 
     weights = read_weights(options.file)
     if options.file.endswith(".h5"):

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from itersel.corpus.text import Bitext
+from itersel.corpus.text import Bitext, split_words
 from itersel.errors import InputError
 from itersel.files import read_bytes
 
@@ -17,7 +17,7 @@ Statistics = dict[str, Any]
 
 def count_words(sentences: Sequence[str]) -> dict[str, int]:
     """Return the number of tokens and of types (different tokens)."""
-    words = Counter(word for sentence in sentences for word in sentence.split())
+    words = Counter(word for sentence in sentences for word in split_words(sentence))
     return {"tokens": words.total(), "types": len(words)}
 
 
