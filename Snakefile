@@ -31,6 +31,7 @@ rule all:
 
 onstart:
     lock_folder()
+    refuse_running_jobs()
     remove_leftovers(RESULTS)
 
 

@@ -132,6 +132,11 @@ class Project:
             ):
                 yield process
 
+    def wait_for_the_end_of_jobs(self, seconds: float = 60) -> None:
+        """Wait for what a killed Snakemake left running."""
+        psutil.wait_procs(list(self.jobs()), timeout=seconds)
+        assert not list(self.jobs())
+
     def kill_jobs(self) -> None:
         """End what a killed Snakemake left running."""
         for process in list(self.jobs()):

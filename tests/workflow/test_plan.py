@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import socket
+import subprocess
+
 import pytest
 import yaml
 
@@ -146,6 +151,40 @@ def test_a_part_of_the_run_in_an_empty_folder(make_project, arguments):
     assert "Traceback" not in output
     assert "Tables:" not in output
     assert (project.results / "corpus/train.source.gz").exists()
+
+
+def test_leftovers_of_killed_jobs(make_project):
+    """Temporary files of dead processes of this host go; what only looks like one stays."""
+    project = make_project()
+    process = subprocess.Popen(["true"])
+    process.wait()
+    host = re.sub("[^A-Za-z0-9-]", "", socket.gethostname())[:64]
+    project.results.mkdir(parents=True)
+    dead = project.results / f".tmp.{host}.{process.pid}.0123abcd.weights.h5"
+    others = [
+        project.results / name
+        for name in (
+            f".tmp.another-{host}.{process.pid}.0123abcd.weights.h5",
+            f".tmp.{host}.{os.getpid()}.0123abcd.weights.h5",
+            ".tmp.driveupload",
+        )
+    ]
+    for path in (dead, *others):
+        path.touch()
+    (project.results / ".tmp.999999.x").mkdir()
+    project.run("--cores", "1", "results/tiny/corpus/dev.source.gz")
+    assert not dead.exists()
+    assert all(path.exists() for path in others)
+    assert (project.results / ".tmp.999999.x").exists()
+
+
+def test_output_that_cannot_be_made(make_project):
+    project = make_project()
+    project.configure(output="/proc/results")
+    output = project.run("--cores", "1", status=1)
+    assert "itersel: /proc/results" in output
+    assert "change 'output'" in output
+    assert "Traceback" not in output
 
 
 def test_missing_file_is_named(make_project):

@@ -95,13 +95,18 @@ def test_shard_killed(copy, finished):
     assert copy.contents() == finished.contents()
 
 
-def test_snakemake_killed(copy, finished):
+@pytest.mark.parametrize("patient", [False, True])
+def test_snakemake_killed(copy, finished, patient):
     without_experiments(copy)
     run = copy.start("--cores", "2")
     copy.wait_for_job("train", "results/tiny/experiments/selected/epoch-2/shard-0.h5")
     run.kill()
     run.wait()
-    copy.kill_jobs()
+    # what is left of it would put its results over those of another run
+    output = copy.run("--cores", "2", status=1)
+    assert "a job of a run that was killed, still works in results/tiny; wait for it" in output
+    assert "Traceback" not in output
+    copy.wait_for_the_end_of_jobs() if patient else copy.kill_jobs()
     before = copy.files("experiments/*/epoch-1/*.h5")
     assert before
     copy.run("--cores", "2")

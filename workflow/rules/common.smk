@@ -52,11 +52,12 @@ SIZES = {
     "count_rules": {"mem_mb": 2000, "runtime": 60},
 }
 
-# Jobs inherit these: the compiled kernels of all jobs are in one place, the first job on a kind of machine
+# Jobs inherit these. ITERSEL_RUN tells whose they are: see refuse_running_jobs. The compiled kernels of all jobs are in one place, the first job on a kind of machine
 # compiles all of them for the others, and `itersel` is the one that belongs to the Snakemake in use,
 # whether or not its environment is activated.
 os.environ.update(
     ITERSEL_CACHE=os.path.abspath(CONFIG.cache),
+    ITERSEL_RUN=os.path.abspath(RESULTS),
     ITERSEL_WARM_UP="1",
     PATH=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")]),
 )
@@ -94,6 +95,19 @@ def lock_folder():
         sys.exit(
             f"itersel: another run is working in {RESULTS}; wait for it, or stop it"
         )
+
+
+def refuse_running_jobs():
+    """Stop if jobs of a killed run are still running here: they would put old results over new ones."""
+    import psutil
+
+    for process in psutil.process_iter(["environ"]):
+        environment = process.info["environ"] or {}
+        if environment.get("ITERSEL_RUN") == os.environ["ITERSEL_RUN"]:
+            sys.exit(
+                f"itersel: process {process.pid}, a job of a run that was killed, still works in {RESULTS};"
+                " wait for it, or stop it"
+            )
 
 
 def show_results():
