@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.needs import missing
 
 from itersel.cli.main import main
 from itersel.corpus.libreoffice_help import read_page
@@ -132,7 +133,7 @@ def test_language_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 def build_packages(pages: Path, folder: Path) -> None:
     """Make the two .deb files that Debian would have."""
     if shutil.which("dpkg-deb") is None:
-        pytest.skip("needs dpkg-deb")
+        missing("the program dpkg-deb is not there")
     folder.mkdir()
     for language in ("de", "en-US"):
         package = f"libreoffice-help-{language.lower()}"

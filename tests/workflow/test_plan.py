@@ -117,6 +117,20 @@ def test_libreoffice_help_is_fetched_and_split_by_hash(make_project):
     assert "--task results/tiny/corpus/help/task.gz" in job
 
 
+def test_given_packages_are_inputs(make_project):
+    project = make_project()
+    (project.folder / "packages").mkdir()
+    for language in ("de", "en-us"):
+        (project.folder / f"packages/libreoffice-help-{language}_1_all.deb").touch()
+    project.configure(data={"kind": "libreoffice-help", "folder": "packages/"})
+    [job] = command_lines(project, "fetch_help")
+    names = [f"packages/libreoffice-help-{language}_1_all.deb" for language in ("de", "en-us")]
+    assert f"input: {', '.join(names)}" in job
+    assert "results/tiny/corpus/help/statistics.json" in job
+    [job] = command_lines(project, "describe_corpus")
+    assert "--collection results/tiny/corpus/help/statistics.json" in job
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -41,7 +41,7 @@ def test_results(finished):
     assert systems["dev-dense"]["active_features"] <= 12
     assert 12 < systems["selected"]["active_features"] <= 300
     assert len((report / "table.tsv").read_text().splitlines()) == 4
-    corpus = json.loads((report / "corpus.json").read_text())
+    corpus = json.loads((report / "corpus.json").read_text())["splits"]
     assert {name: split["sentences"] for name, split in corpus.items()}["test"] == 16
     assert all(split["rules"] > 0 for split in corpus.values())
     assert len((finished.results / "experiments/selected/best/test.txt").read_text().splitlines()) == 16
@@ -178,6 +178,12 @@ def test_edited_code_reruns_what_uses_it(copy, root, tmp_path, module, run, kept
     jobs = copy.planned()
     assert {rule: jobs.get(rule) for rule in run} == run
     assert not jobs if kept is None else not kept & set(jobs)
+
+
+def test_reordered_experiments_make_the_table_anew(copy):
+    experiments = copy.config()["experiments"]
+    copy.configure(experiments=dict(reversed(experiments.items())))
+    assert copy.planned() == {"compare_systems": 1, "all": 1}
 
 
 def test_another_cache_changes_no_result(copy, tmp_path):

@@ -52,11 +52,13 @@ SIZES = {
     "count_rules": {"mem_mb": 2000, "runtime": 60},
 }
 
-# Jobs inherit these. ITERSEL_RUN tells whose they are: see refuse_running_jobs. The compiled kernels of all jobs are in one place, the first job on a kind of machine
+# Jobs inherit these, and the installation of a conda environment, to which the folder of the project is
+# told. ITERSEL_RUN tells whose they are: see refuse_running_jobs. The compiled kernels of all jobs are in one place, the first job on a kind of machine
 # compiles all of them for the others, and `itersel` is the one that belongs to the Snakemake in use,
 # whether or not its environment is activated.
 os.environ.update(
     ITERSEL_CACHE=os.path.abspath(CONFIG.cache),
+    ITERSEL_PROJECT=str(workflow.basedir),
     ITERSEL_RUN=os.path.abspath(RESULTS),
     ITERSEL_WARM_UP="1",
     PATH=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")]),
@@ -158,6 +160,21 @@ def statistics_files():
     if CONFIG.data.kind == "libreoffice-help":
         return [f"{RESULTS}/corpus/statistics.json"]
     return [f"{RESULTS}/corpus/{split}.statistics.json" for split in SPLITS]
+
+
+def help_files():
+    """Return the files of a given folder of the help, so that it is read again when they change."""
+    if CONFIG.data.folder is None:
+        return []
+    folder = Path(CONFIG.data.folder)
+    files = sorted(folder.glob("*.deb")) or sorted(folder.rglob("*.html"))
+    return list(map(str, files)) or [str(folder)]
+
+
+def collection_statistics():
+    """Return what tells how the text was collected; of given files there is nothing to tell."""
+    given = CONFIG.data.kind == "files"
+    return [] if given else [f"{RESULTS}/corpus/help/statistics.json"]
 
 
 def prepared_files():
@@ -336,4 +353,6 @@ def corpus_options():
         f"--rules {split} {shlex.quote(path)}"
         for split, path in zip(COUNTED_SPLITS, counts_of_rules())
     ]
-    return " ".join(["--preparation", shlex.join(statistics_files()), *counts])
+    preparation = f"--preparation {shlex.join(statistics_files())}"
+    collection = commands.options(collection=next(iter(collection_statistics()), None))
+    return " ".join([preparation, collection, *counts])

@@ -5,12 +5,15 @@
 if CONFIG.data.kind == "libreoffice-help":
 
     rule fetch_help:
+        input:
+            help_files(),
         output:
             multiext(
                 f"{RESULTS}/corpus/help/",
                 source="source.gz",
                 target="target.gz",
                 task="task.gz",
+                statistics="statistics.json",
             ),
         log:
             f"{LOGS}/corpus/help.log",

@@ -69,6 +69,7 @@ rule compare_systems:
     resources:
         **SIZES["compare_systems"],
     params:
+        names=list(CONFIG.experiments),
         options=commands.table_options(CONFIG),
         code=step_digest("report", "_table"),
     shell:
@@ -96,6 +97,7 @@ rule count_rules:
 
 rule describe_corpus:
     input:
+        collection=collection_statistics(),
         statistics=statistics_files(),
         rules=counts_of_rules(),
     output:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
@@ -87,6 +88,9 @@ def _add_corpus(parser: argparse.ArgumentParser) -> None:
         "--preparation", nargs="+", required=True, help="statistics.json files of 'itersel corpus prepare'"
     )
     parser.add_argument(
+        "--collection", metavar="FILE", help="statistics.json of 'itersel corpus libreoffice-help'"
+    )
+    parser.add_argument(
         "--rules",
         nargs=2,
         action="append",
@@ -160,9 +164,13 @@ def _table(options: argparse.Namespace) -> None:
         raise InputError(
             f"{len(options.systems)} systems, but {len(options.translations)} translations; give one of each"
         )
+    systems = [read_system(path) for path in options.systems]
+    for name, count in Counter(system.name for system in systems).items():
+        if count > 1:
+            raise InputError(f"{count} systems have the name '{name}'; compare systems of different names")
     references = read_references(options.reference)
     table = make_table(
-        [read_system(path) for path in options.systems],
+        systems,
         [read_translations(path, len(references), options.reference) for path in options.translations],
         references,
         tokenize=options.tokenize,
@@ -180,10 +188,12 @@ def _rules(options: argparse.Namespace) -> None:
 
 
 def _corpus(options: argparse.Namespace) -> None:
+    from itersel.corpus.statistics import read_left_out
     from itersel.report.corpus import describe_splits, json_table, text_table, tsv_table
 
     splits = describe_splits(options.preparation, dict(options.rules))
-    tables = (partial(table, splits) for table in (text_table, tsv_table, json_table))
+    left_out = read_left_out(options.preparation, options.collection)
+    tables = (partial(table, splits, left_out) for table in (text_table, tsv_table, json_table))
     _write_formats(options.output, *tables)
 
 
