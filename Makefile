@@ -31,8 +31,10 @@ lint: $(VENV)/installed-for-lint
 	"$(BIN)"/snakefmt --check Snakefile workflow
 	"$(BIN)"/snakemake --lint
 
+# Hashes overflow on purpose; interpreted, numpy warns of it, and commands that tests run have to be silent.
 coverage: $(VENV)/installed-for-tests
-	NUMBA_DISABLE_JIT=1 "$(BIN)"/python -m pytest -n 2 --cov=itersel --cov-report=term-missing:skip-covered tests/unit
+	NUMBA_DISABLE_JIT=1 PYTHONWARNINGS='ignore:overflow encountered:RuntimeWarning' \
+	  "$(BIN)"/python -m pytest -n 2 --cov=itersel --cov-report=term-missing:skip-covered tests/unit
 
 generated: $(VENV)/installed
 	"$(BIN)"/itersel config schema --output workflow/schemas/config.schema.json
