@@ -25,7 +25,6 @@ try:
 except InputError as error:
     sys.exit(f"itersel: {error}")
 
-
 RESULTS = os.path.join(CONFIG.output, CONFIG.name)
 LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
@@ -52,10 +51,10 @@ SIZES = {
     "count_rules": {"mem_mb": 2000, "runtime": 60},
 }
 
-# Jobs inherit these, and the installation of a conda environment, to which the folder of the project is
-# told. ITERSEL_RUN tells whose they are: see refuse_running_jobs. The compiled kernels of all jobs are in one place, the first job on a kind of machine
-# compiles all of them for the others, and `itersel` is the one that belongs to the Snakemake in use,
-# whether or not its environment is activated.
+# Jobs inherit these: the compiled kernels of all jobs are in one place, where the first job on a kind of
+# machine puts them for all others; ITERSEL_RUN tells whose jobs they are, see refuse_running_jobs; `itersel`
+# is the one that belongs to the Snakemake in use, whether or not its environment is activated. The
+# installation of a conda environment is told where the project is.
 os.environ.update(
     ITERSEL_CACHE=os.path.abspath(CONFIG.cache),
     ITERSEL_PROJECT=str(workflow.basedir),
@@ -76,8 +75,8 @@ wildcard_constraints:
 
 
 # `step_digest` is a parameter of rules: Snakemake does not look into installed packages, and would not run
-# an edited step again. Options are functions of wildcards alone: Snakemake does not keep those that take `input` or `output`,
-# and would not run a job again when they change.
+# an edited step again. Options are functions of wildcards alone: Snakemake does not keep those that take
+# `input` or `output`, and would not run a job again when they change.
 
 
 # ---- the run as a whole
