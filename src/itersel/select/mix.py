@@ -30,7 +30,6 @@ from itersel.select.shard_files import DAMAGED, ShardFile, ShardReader, open_sha
 from itersel.strings import StringTable, concatenate
 from itersel.weights import Weights, read_weights, write_weights
 
-ALGORITHMS = ("sgd", "mixsgd", "itermixsgd", "itersel")
 # what files of weights say that they are
 SHARD, MIXED = "shard-weights", "mixed-weights"
 TEXT = "is text, which does not say what made it"
@@ -44,8 +43,8 @@ class MixSettings:
     Attributes
     ----------
     algorithm
-        One of `ALGORITHMS`. ``sgd`` and ``mixsgd``: mean over shards and epochs; ``itermixsgd``: mean over
-        the shards of this epoch; ``itersel``: the same of selected features.
+        One of `itersel.limits.ALGORITHMS`. ``sgd`` and ``mixsgd``: mean over shards and epochs;
+        ``itermixsgd``: mean over the shards of this epoch; ``itersel``: the same of selected features.
     epoch
         Number of the epoch, from 1.
     shards
