@@ -253,20 +253,3 @@ def column_sums(offset: NDArray[np.int64], value: NDArray[np.float64]) -> NDArra
         for entry in range(offset[c], offset[c + 1]):
             result[c] += value[entry]
     return result
-
-
-@kernel
-def copy_names(
-    name: NDArray[np.uint8], offset: NDArray[np.int64], rows: NDArray[np.int64]
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the strings at `rows` of a table, as a table: uint8, int64 (rows + 1)."""
-    result_offset = np.zeros(rows.shape[0] + 1, np.int64)
-    for i in range(rows.shape[0]):
-        result_offset[i + 1] = result_offset[i] + offset[rows[i] + 1] - offset[rows[i]]
-    result = np.empty(result_offset[-1], np.uint8)
-    for i in range(rows.shape[0]):
-        source = name[offset[rows[i]] : offset[rows[i] + 1]]
-        target = result[result_offset[i] : result_offset[i + 1]]
-        for position in range(source.shape[0]):
-            target[position] = source[position]
-    return result, result_offset
