@@ -22,6 +22,7 @@ from itersel.grammar.rules import RuleTable, extract_rule_table
 from itersel.grammar.shard import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, Shard, write_shard
 from itersel.grammar.sparse import rule_features
 from itersel.grammar.table_kernels import ROW_RULE, ROW_SAMPLES, ROW_SENTENCE
+from itersel.ragged import offsets_of
 from itersel.strings import string_table
 
 # rules 0 and 1, [S] -> [X] and [S] -> [S] [X]: symbols of either side, and where the sides end
@@ -83,7 +84,8 @@ def extract_shard(
     index
         Made by `itersel.grammar.index.build_index`.
     input
-        Tokenised source sentences, one a line; empty lines have empty grammars.
+        Tokenised source sentences, one a line; empty lines have empty grammars, and an empty file makes an
+        empty shard.
     output
         The shard.
     leave_one_out
@@ -102,7 +104,7 @@ def extract_shard(
     """
     loaded = load_index(index)
     ids = {word: number for number, word in enumerate(loaded.words.to_list())}
-    source = read_side(input, ids)
+    source = read_side(input, ids, allow_empty=True)
     reference = Side(np.empty(0, np.int32), np.empty(0, np.int64))
     if references is not None:
         reference = read_side(references, ids)
@@ -221,7 +223,7 @@ def _grammars(
         longest,
     )
     rows = np.bincount(table.row[:, ROW_SENTENCE], minlength=sentence_count)
-    offset = np.concatenate(([0], np.cumsum(rows))).astype(np.int64)
+    offset = offsets_of(rows)
     most = int(table.row[:, ROW_SAMPLES].max(initial=0))
     logarithm = np.concatenate(([0.0], np.log10(np.arange(1, most + 2))))
     rule = np.empty(table.row.shape[0], np.int32)

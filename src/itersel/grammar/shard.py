@@ -22,11 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.files import atomic_path
+from itersel.hdf5 import one_line, open_hdf5, write_hdf5
 from itersel.strings import StringTable
-from itersel.weights import open_hdf5
 
 FORMAT = 1
+
+# Arrays that ascend, all of them or for a while: shuffled bytes shrink; those of all others would grow.
+ASCENDING = ("_offset", "feature_key", "grammar_rule")
 
 # kinds of rules
 GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH = 0, 1, 2, 3
@@ -100,7 +102,7 @@ class Shard:
 
 def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
     """Write a shard, whole or not at all."""
-    with atomic_path(path) as temporary, h5py.File(temporary, "w") as stream:
+    with write_hdf5(path) as stream:
         stream.attrs["kind"], stream.attrs["format"] = "shard", FORMAT
         stream.attrs["dense_names"] = json.dumps(list(shard.dense_names))
         stream.attrs["attributes"] = json.dumps(dict(shard.attributes), sort_keys=True)
@@ -114,9 +116,10 @@ def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
 
 
 def _write_array(stream: h5py.File, name: str, array: NDArray[Any]) -> None:
-    # lzf: a third of the size for a tenth of gzip's time; the filter needs a non-empty dataset.
-    packed = {"compression": "lzf", "shuffle": True} if array.size else {}
-    stream.create_dataset(name, data=array, **packed)
+    # The fastest gzip: a quarter of the size, as fast as lzf, and the same bytes every time; lzf gives others
+    # every time, as its tables are not initialised. The filter needs a non-empty dataset.
+    packed = {"compression": "gzip", "compression_opts": 1, "shuffle": name.endswith(ASCENDING)}
+    stream.create_dataset(name, data=array, **(packed if array.size else {}))
 
 
 def read_shard(path: str | os.PathLike[str]) -> Shard:
@@ -143,5 +146,5 @@ def read_shard(path: str | os.PathLike[str]) -> Shard:
                 elif item.name not in values:
                     values[item.name] = stream[item.name][:]
         except (KeyError, OSError) as error:
-            raise InputError(f"damaged or truncated ({error}); make it anew", path) from None
+            raise InputError(f"damaged or truncated ({one_line(error)}); make it anew", path) from None
     return Shard(**values)
