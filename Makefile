@@ -7,11 +7,12 @@ CACHE ?= $(CURDIR)/cache
 BIN := $(VENV)/bin
 INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt
 
-.PHONY: help demo test lint coverage generated
+.PHONY: help demo test test-cluster lint coverage generated
 
 help:
 	@echo "make demo       run the default experiment (config.yaml); the table and where it is come last"
 	@echo "make test       run all tests"
+	@echo "make test-cluster  run the workflow on a real Slurm and a real Grid Engine of one machine (half an hour)"
 	@echo "make lint       check style, types and the workflow"
 	@echo "make coverage   run the unit tests without compiling kernels, and measure their coverage"
 	@echo "make generated  make the files anew that are generated from src/itersel/config"
@@ -23,6 +24,11 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-for-tests
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/itersel warm-up
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -n 2 --dist loadgroup --durations=15
+
+# Slurm and Grid Engine are started by the tests, on this machine; tests/cluster/install.sh installs them (as root).
+test-cluster: $(VENV)/installed-for-tests
+	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/itersel warm-up
+	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -m cluster --durations=0 tests/cluster
 
 lint: $(VENV)/installed-for-lint
 	"$(BIN)"/ruff check src tests
@@ -48,6 +54,8 @@ $(VENV)/installed: pyproject.toml envs/constraints.txt
 	@$(PYTHON) -m venv "$(VENV)" || { \
 	  echo "'$(PYTHON) -m venv' failed; on Debian and Ubuntu it is the package python3-venv" >&2; exit 1; }
 	$(INSTALL) --editable .
+	@# `--profile slurm` is looked for here first; whatever has that name already is left alone
+	@for name in slurm sge slurm-single; do test -e $$name || test -L $$name || ln -s profiles/$$name $$name; done
 	@touch "$@"
 
 # kenlm has to be compiled, and a few tests compare with it: where it cannot be, they are skipped; not under CI.

@@ -272,6 +272,29 @@ def start_weights(wildcards):
     return experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/{weights}")
 
 
+def level_before(wildcards):
+    """Return what all shards of an epoch wait for, so that they are ready together: one array job."""
+    experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
+    if epoch == 1:
+        return ancient(
+            f"{RESULTS}/shards/{experiment.tune_on}/{experiment.shards}/shards.txt"
+        )
+    if experiment.algorithm in commands.ALGORITHMS_WITHOUT_MIXING:
+        return ancient(
+            experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/shards.txt")
+        )
+    return []
+
+
+def epoch_name(wildcards):
+    """Return the name of the array job of an epoch."""
+    return f"{wildcards.experiment}.{wildcards.epoch}"
+
+
+def shards_per_job(wildcards):
+    return CONFIG.experiments[wildcards.experiment].shards_per_job
+
+
 @functools.cache
 def experiment_options(name):
     return commands.train_options(CONFIG, CONFIG.experiments[name])

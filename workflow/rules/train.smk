@@ -12,6 +12,7 @@ rule train_shard:
         shard=tuning_shard,
         model=MODEL,
         start=start_weights,
+        level=level_before,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/shard-{{shard}}.h5",
     log:
@@ -22,6 +23,8 @@ rule train_shard:
         "../../envs/itersel.yaml"
     resources:
         **SIZES["train_shard"],
+        array=epoch_name,
+        jobs_per_task=shards_per_job,
     params:
         options=train_options,
         code=step_digest("train", "train"),
@@ -32,6 +35,7 @@ rule train_shard:
 # The shards' files are named in a file: thousands do not fit on a command line. A rule of its own,
 # because Snakemake searches the inputs of `mix` once for every shard of the next epoch.
 rule list_shards:
+    localrule: True
     input:
         trained_shards,
     output:

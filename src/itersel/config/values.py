@@ -248,6 +248,12 @@ class Experiment:
         minimum=1,
         maximum=100_000,
     )
+    shards_per_job: int = option(
+        "On a cluster: shards that one task of an array job trains, one after another; changes no result.",
+        1,
+        minimum=1,
+        maximum=100_000,
+    )
     epochs: int = option("Epochs T; the best on devtest is taken.", 10, minimum=1, maximum=1000)
     loss: str = option(
         "perceptron: `max(0, -<w,x>)`; margin-perceptron: `max(0, 1-<w,x>)`.", "perceptron", choices=LOSSES

@@ -1,0 +1,150 @@
+"""A Slurm and a Grid Engine of one machine, and a small project that runs on them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.workflow.conftest import Project
+
+HERE = Path(__file__).resolve().parent
+SHARDS, EPOCHS = 8, 2
+# The profiles' numbers are for real clusters: a test has no other hosts to wait for.
+FAST = ["--arrays-poll-seconds", "2", "--arrays-lost-seconds", "4", "--latency-wait", "10", "--retries", "0"]
+
+# Run before a job of the array SABOTAGED: the task TASK does what ACTION says, the first time or each time.
+SABOTAGE = """
+name=${{SLURM_JOB_NAME:-$JOB_NAME}}
+task=${{SLURM_ARRAY_TASK_ID:-$SGE_TASK_ID}}
+case $name in {array}*) ;; *) exit 0 ;; esac
+[ "$task" = {task} ] || exit 0
+mv {folder}/armed {folder}/fired 2> /dev/null || exit 0
+{action}
+"""
+
+
+@dataclass
+class Cluster:
+    """A running scheduler."""
+
+    key: str
+    folder: Path
+    script: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def control(self, action: str, part: str = "all") -> None:
+        """Start or stop all of it, or one daemon."""
+        command = [str(self.script), action, str(self.folder), *([] if part == "all" else [part])]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=180)
+
+    def start(self) -> None:
+        """Start all daemons, and read how clients reach them."""
+        self.control("start")
+        text = (self.folder / "environment").read_text()
+        self.environment = dict(word.split("=", 1) for word in shlex.split(text) if "=" in word)
+
+    def ask(self, *command: str) -> str:
+        """Return what a command of the scheduler prints."""
+        done = subprocess.run(
+            command, env={**os.environ, **self.environment}, capture_output=True, text=True, timeout=60, check=False
+        )
+        return done.stdout
+
+    def arrays(self) -> dict[str, int]:
+        """Return the arrays that the scheduler knows of or remembers: name without its ending, number of tasks."""
+        found: dict[str, set[tuple[str, str]]] = {}
+        if self.key == "slurm":
+            lines = self.ask("squeue", "--noheader", "--array", "--states=all", "--format=%j %F %K").splitlines()
+            rows = [tuple(line.split()) for line in lines]
+        else:
+            rows, name, number = [], "", ""
+            for line in self.ask("qacct", "-j").splitlines():
+                key, _, value = line.partition(" ")
+                if key == "jobname":
+                    name = value.strip()
+                elif key == "jobnumber":
+                    number = value.strip()
+                elif key == "taskid":
+                    rows.append((name, number, value.strip()))
+        for name, number, task in rows:
+            found.setdefault(f"{name.rsplit('-', 1)[0]} {number}", set()).add((number, task))
+        return {key: len(tasks) for key, tasks in found.items()}
+
+    def tasks(self) -> int:
+        """Return the number of tasks that wait or run."""
+        if self.key == "slurm":
+            return len(self.ask("squeue", "--noheader", "--array").splitlines())
+        return len(self.ask("qstat", "-g", "d").splitlines()[2:])
+
+
+@dataclass
+class ClusterProject:
+    """The small project, and the cluster that it runs on."""
+
+    cluster: Cluster
+    project: Project
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the project."""
+        return self.project.folder
+
+    def arguments(self, *further: str) -> list[str]:
+        """Return the arguments of Snakemake."""
+        profile = self.project.snakefile.parent / "profiles" / self.cluster.key
+        return ["--profile", str(profile), *FAST, *further]
+
+    def start(self, *further: str) -> subprocess.Popen[str]:
+        """Start Snakemake."""
+        return self.project.start(*self.arguments(*further), environment=self.cluster.environment)
+
+    def run(self, *further: str, status: int = 0) -> str:
+        """Run Snakemake to its end."""
+        return self.project.run(*self.arguments(*further), status=status, environment=self.cluster.environment)
+
+    def sabotage(self, epoch: int, shard: int, action: str) -> list[str]:
+        """Arrange that a shard fails once; returns the arguments of Snakemake that it takes."""
+        script = self.folder / "sabotage.sh"
+        text = SABOTAGE.format(
+            array=f"train_shard.selected.{epoch}-",
+            task=shard + 1,
+            folder=shlex.quote(str(self.folder)),
+            action=action,
+        )
+        script.write_text(text)
+        (self.folder / "armed").touch()
+        return ["--precommand", f"bash {shlex.quote(str(script))}"]
+
+    def sabotage_happened(self) -> bool:
+        """Whether the shard has failed."""
+        return (self.folder / "fired").exists()
+
+    def weights(self) -> dict[str, bytes]:
+        """Return all weights of shards and epochs."""
+        return self.project.contents("experiments/**/*.h5")
+
+
+def submitted(output: str) -> dict[str, str]:
+    """Return the arrays that Snakemake says it has submitted: name without its ending, and number of tasks."""
+    return dict(re.findall(r"array \d+ (\S+)-[0-9a-f]{6}: (\d+) tasks", output))
+
+
+def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> None:
+    """Wait for something."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"not in {seconds} s: {what}")
+        time.sleep(0.1)
+
+
+def python(code: str) -> str:
+    """Return the command that runs a line of Python."""
+    return f"{shlex.quote(sys.executable)} -c {shlex.quote(code)}"

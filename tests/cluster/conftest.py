@@ -1,0 +1,62 @@
+"""Starts the schedulers for tests, and stops them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.cluster.clusters import EPOCHS, HERE, SHARDS, Cluster, ClusterProject
+from tests.needs import missing
+from tests.workflow.conftest import Project, make_project
+
+__all__ = ["make_project"]
+
+PROGRAMS = {
+    "slurm": ["slurmctld", "slurmd", "sbatch", "munged"],
+    "sge": ["sge_qmaster", "sge_execd", "qsub"],
+}
+
+
+@pytest.fixture(scope="session", params=list(PROGRAMS))
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Return a running Slurm, and a running Grid Engine."""
+    lacking = [name for name in PROGRAMS[request.param] if shutil.which(name) is None]
+    if lacking:
+        missing(f"no {', '.join(lacking)} here: tests/cluster/install.sh installs them (Debian, Ubuntu; as root)")
+    found = Cluster(request.param, tmp_path_factory.mktemp(request.param), HERE / f"{request.param}.sh")
+    try:
+        found.start()
+        yield found
+    finally:
+        found.control("stop")
+
+
+@pytest.fixture(scope="session")
+def local(make_project: Callable[[], Project]) -> Project:
+    """Return the small project, run to its end on this machine, without a scheduler."""
+    project = make_project()
+    experiment = {"algorithm": "itersel", "shards": SHARDS, "epochs": EPOCHS, "select": 300}
+    project.configure(experiments={"selected": experiment})
+    project.run("--cores", "2")
+    return project
+
+
+@pytest.fixture
+def prepared(local: Project, cluster: Cluster, tmp_path: Path) -> ClusterProject:
+    """Return a copy in which everything is there but what is learned."""
+    copy = local.copy(tmp_path / "a project")
+    shutil.rmtree(copy.results / "experiments")
+    for path in copy.results.glob("report/table*"):
+        path.unlink()
+    return ClusterProject(cluster, copy)
+
+
+@pytest.fixture
+def fresh(local: Project, cluster: Cluster, tmp_path: Path) -> ClusterProject:
+    """Return a copy in which nothing is there but text and config."""
+    copy = local.copy(tmp_path / "a project")
+    shutil.rmtree(copy.results)
+    shutil.rmtree(copy.folder / ".snakemake")
+    return ClusterProject(cluster, copy)

@@ -1,0 +1,20 @@
+"""The main job on both schedulers: epochs are arrays, shards fail one by one, and the bytes stay the same."""
+
+from __future__ import annotations
+
+import pytest
+from tests.cluster.clusters import EPOCHS, SHARDS, python, submitted
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.xdist_group("cluster")]
+
+
+def test_main_job(fresh, local):
+    output = fresh.run()
+    for epoch in range(1, EPOCHS + 1):
+        name = f"train_shard.selected.{epoch}"
+        assert submitted(output)[name] == str(SHARDS)
+        # in the scheduler's own words: one array, all of the shards
+        arrays = {key: tasks for key, tasks in fresh.cluster.arrays().items() if key.split()[0] == name}
+        assert list(arrays.values()) == [SHARDS]
+    assert fresh.project.contents() == local.contents()
+    assert not list((fresh.folder / ".snakemake/arrays").glob("*"))
