@@ -71,6 +71,10 @@ class ExecutorSettings(ExecutorSettingsBase):
         False,
         "Grid Engine: the complex counts the memory of the whole job, not of a slot (consumable is JOB).",
     )
+    retries_grow: bool = _setting(
+        False,
+        "A job that is run again is given more memory and time: mem_mb and runtime times the number of the attempt.",
+    )
     extra: str = _setting(
         "",
         "Further options of sbatch or qsub; a rule's resource slurm_extra or sge_extra is added.",

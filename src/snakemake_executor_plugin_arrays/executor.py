@@ -63,12 +63,15 @@ def choose_scheduler(settings: Any) -> Scheduler:
     return GridEngine(settings.parallel_environment, complexes, not settings.memory_per_job)
 
 
-def job_request(resources: Mapping[str, Any], threads: int, scheduler: Scheduler, settings: Any) -> Request:
-    """Return what a job asks for; its resources win over the settings."""
+def job_request(
+    resources: Mapping[str, Any], threads: int, attempt: int, scheduler: Scheduler, settings: Any
+) -> Request:
+    """Return what a job asks for at its first, second, ... attempt; its resources win over the settings."""
+    factor = attempt if settings.retries_grow else 1
 
     def number(name: str) -> int | None:
         value = resources.get(name)
-        return int(value) if value else None
+        return int(value) * factor if value else None
 
     queue = settings.partition if scheduler.key == "slurm" else settings.queue
     further = [settings.extra, str(resources.get(scheduler.extra_resource) or "")]
@@ -128,12 +131,12 @@ class Executor(RemoteExecutor):
         groups: dict[tuple[str, Request, int], list[Any]] = defaultdict(list)
         for job in jobs:
             self.run_job_pre(job)
-            request = job_request(job.resources, job.threads, self.scheduler, self.settings)
+            request = job_request(job.resources, job.threads, job.attempt, self.scheduler, self.settings)
             per_task = int(job.resources.get("jobs_per_task") or self.settings.jobs_per_task)
             name = array_name(job.name, job.resources.get("array"))
             groups[name, request, max(1, per_task)].append(job)
         for (name, request, per_task), members in groups.items():
-            members.sort(key=lambda job: [_natural(str(path)) for path in job.output])
+            members.sort(key=lambda job: [in_order(str(path)) for path in job.output])
             most = max(1, self.settings.limit) * per_task
             for start in range(0, len(members), most):
                 self._submit(name, request, members[start : start + most], per_task)
@@ -249,7 +252,8 @@ class Executor(RemoteExecutor):
         logs = [path for path in (place.folder.log(place.line), place.folder.task_log(place.line)) if path.exists()]
         message = (
             f"{info.job.name}{f' ({wildcards})' if wildcards else ''}: {self.scheduler.name} task"
-            f" {info.external_jobid}{f' on {node}' if node else ''} {what}. More: {self.scheduler.advice(place.task)}. "
+            f" {info.external_jobid}{f' on {node}' if node else ''} {what}."
+            f" Logs: {', '.join(map(str, [*info.job.log, *logs]))}. More: {self.scheduler.advice(place.task)}. "
         )
         self.report_job_error(info, msg=message, aux_logs=[str(path) for path in logs])
 
@@ -267,6 +271,6 @@ class Executor(RemoteExecutor):
         self.run.close()
 
 
-def _natural(text: str) -> list[tuple[int, str]]:
+def in_order(text: str) -> list[tuple[int, str]]:
     """Return a key that sorts shard-2 before shard-10."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]

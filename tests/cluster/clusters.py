@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import re
 import shlex
@@ -82,6 +83,12 @@ class Cluster:
         if self.key == "slurm":
             return len(self.ask("squeue", "--noheader", "--array").splitlines())
         return len(self.ask("qstat", "-g", "d").splitlines()[2:])
+
+    def clear(self) -> None:
+        """Cancel everything, for the next test."""
+        user = getpass.getuser()
+        self.ask(*(["scancel", f"--user={user}"] if self.key == "slurm" else ["qdel", "-u", user]))
+        wait_until(lambda: self.tasks() == 0, 60, "the tasks are cancelled")
 
 
 @dataclass

@@ -44,13 +44,14 @@ def local(make_project: Callable[[], Project]) -> Project:
 
 
 @pytest.fixture
-def prepared(local: Project, cluster: Cluster, tmp_path: Path) -> ClusterProject:
+def prepared(local: Project, cluster: Cluster, tmp_path: Path) -> Iterator[ClusterProject]:
     """Return a copy in which everything is there but what is learned."""
     copy = local.copy(tmp_path / "a project")
     shutil.rmtree(copy.results / "experiments")
     for path in copy.results.glob("report/table*"):
         path.unlink()
-    return ClusterProject(cluster, copy)
+    yield ClusterProject(cluster, copy)
+    cluster.clear()
 
 
 @pytest.fixture

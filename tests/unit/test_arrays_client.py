@@ -1,0 +1,101 @@
+"""Commands of a scheduler that fail, pass, or answer twice: shell scripts stand for the scheduler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from snakemake_executor_plugin_arrays import commands
+from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
+from snakemake_executor_plugin_arrays.schedulers import Array, Request, Slurm
+
+ARRAY = Array("x-123456", 2, Path("/s"), Path("/w"), Path("/l"))
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    """Return a function that makes a program; the others of its name are not found any more."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(commands.time, "sleep", lambda seconds: None)
+
+    def make(name, text):
+        (tmp_path / name).write_text(f"#!/bin/bash\ncd '{tmp_path}'\necho \"$@\" >> {name}.calls\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+        return lambda: (tmp_path / f"{name}.calls").read_text().splitlines()
+
+    return make
+
+
+def client(patience=100, said=None):
+    return Client(Slurm(), patience, (said if said is not None else []).append)
+
+
+def test_submission(programs):
+    programs("sbatch", "echo '17;here'")
+    assert client().submit(ARRAY, Request()) == "17"
+
+
+def test_refusal_is_told_at_once(programs):
+    calls = programs("sbatch", "echo 'sbatch: error: invalid partition specified: long' >&2; exit 1")
+    with pytest.raises(SchedulerError, match="invalid partition specified: long"):
+        client().submit(ARRAY, Request())
+    assert len(calls()) == 1
+
+
+def test_scheduler_out_of_reach_is_asked_again(programs):
+    calls = programs("sbatch", "[ -e up ] && echo 17 && exit; touch up; echo 'Unable to contact' >&2; exit 1")
+    programs("squeue", "exit 1")
+    said = []
+    assert client(said=said).submit(ARRAY, Request()) == "17"
+    assert len(calls()) == 2
+    assert "trying again" in said[0]
+
+
+def test_array_whose_answer_was_lost_is_not_submitted_twice(programs):
+    calls = programs("sbatch", "echo 'Socket timed out' >&2; exit 1")
+    programs("squeue", "echo '16 x-12345'; echo '17 x-123456'")
+    assert client().submit(ARRAY, Request()) == "17"
+    assert len(calls()) == 1
+
+
+def test_patience_ends(programs):
+    programs("sbatch", "echo 'Unable to contact' >&2; exit 1")
+    programs("squeue", "exit 1")
+    with pytest.raises(SchedulerError, match="Unable to contact"):
+        client(patience=-1).submit(ARRAY, Request())
+
+
+def test_no_number(programs):
+    programs("sbatch", "echo thanks")
+    with pytest.raises(SchedulerError, match="no job number in 'thanks'"):
+        client().submit(ARRAY, Request())
+
+
+def test_missing_program(monkeypatch):
+    monkeypatch.setenv("PATH", "/no/such/folder")
+    with pytest.raises(SchedulerError, match="No such file"):
+        client().submit(ARRAY, Request())
+
+
+def test_clearing_waits_for_the_end(programs):
+    programs("squeue", "[ -e gone ] || echo '7 1 RUNNING None'; echo '8 1 RUNNING None'; [ ! -e asked ] || touch gone")
+    cancelled = programs("scancel", "touch asked")
+    client().clear({"7"})
+    assert cancelled()[0] == "7"
+    assert not [call for call in cancelled() if "8" in call]
+
+
+def test_clearing_that_does_not_end(programs):
+    programs("squeue", "echo '7 1 RUNNING None'")
+    programs("scancel", "true")
+    with pytest.raises(SchedulerError, match="do not end: 7"):
+        client(patience=-1).clear({"7"})
+
+
+def test_environment_of_an_enclosing_job_is_not_handed_on(programs, monkeypatch):
+    monkeypatch.setenv("SBATCH_PARTITION", "wrong")
+    monkeypatch.setenv("SLURM_JOB_ID", "1")
+    monkeypatch.setenv("SLURM_CONF", "/etc/x")
+    programs("sbatch", 'echo "17 $SBATCH_PARTITION$SLURM_JOB_ID$SLURM_CONF"')
+    assert commands.run(["sbatch"]).strip() == "17 /etc/x"

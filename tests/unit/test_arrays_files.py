@@ -1,0 +1,137 @@
+"""The files of an array: tasks are run here by hand, without a scheduler."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from snakemake_executor_plugin_arrays.arrays import IDENTIFIER, LOCK, Folder, Run
+
+
+def run_task(folder, task, variable="SLURM_ARRAY_TASK_ID", **environment):
+    """Run a task as a scheduler does; returns its exit status."""
+    variables = {**os.environ, **environment, variable: str(task)}
+    return subprocess.run(["/bin/bash", str(folder.script)], env=variables, check=False).returncode
+
+
+@pytest.mark.parametrize("variable", ["SLURM_ARRAY_TASK_ID", "SGE_TASK_ID"])
+def test_markers(tmp_path, variable):
+    folder = Folder.make(tmp_path / "it's a %folder", ["echo one", "echo two; exit 7", "kill -9 $$"], 1)
+    assert folder.finished() == set()
+    assert [run_task(folder, task, variable) for task in (1, 2, 3)] == [0, 1, 1]
+    assert folder.finished() == {1, 2, 3}
+    assert [folder.status(line) for line in (1, 2, 3)] == [0, 7, 128 + signal.SIGKILL]
+    assert folder.log(1).read_text() == "one\n"
+    assert folder.log(2).read_text() == "two\n"
+    assert folder.node(1)
+
+
+@pytest.mark.parametrize("jobs_per_task", [1, 3, 4, 10, 20])
+def test_task_runs_its_lines(tmp_path, jobs_per_task):
+    """Every line is run once, by the task that `Folder.task` names."""
+    commands = [f"echo {line} >> '{tmp_path}'/{line}.$SLURM_ARRAY_TASK_ID" for line in range(1, 11)]
+    folder = Folder.make(tmp_path / "array", commands, jobs_per_task)
+    tasks = folder.task(10)
+    assert tasks == -(-10 // jobs_per_task)
+    for task in range(1, tasks + 1):
+        assert run_task(folder, task) == 0
+    for line in range(1, 11):
+        assert (tmp_path / f"{line}.{folder.task(line)}").read_text() == f"{line}\n"
+    assert folder.finished() == set(range(1, 11))
+
+
+def test_a_failed_job_does_not_stop_those_after_it(tmp_path):
+    folder = Folder.make(tmp_path / "array", ["true", "exit 5", "true"], 3)
+    assert run_task(folder, 1) == 1
+    assert [folder.status(line) for line in (1, 2, 3)] == [0, 5, 0]
+
+
+def test_a_task_that_is_started_again_runs_what_is_missing(tmp_path):
+    commands = [f"echo {line} >> '{tmp_path}'/ran" for line in (1, 2, 3)]
+    folder = Folder.make(tmp_path / "array", commands, 3)
+    (folder.path / "2.status").write_text("0\n")
+    run_task(folder, 1)
+    run_task(folder, 1)
+    assert (tmp_path / "ran").read_text() == "1\n3\n"
+
+
+def test_killed_task_leaves_no_marker(tmp_path):
+    folder = Folder.make(tmp_path / "array", ["kill -9 $PPID; sleep 9"], 1)
+    assert run_task(folder, 1) == -signal.SIGKILL
+    assert folder.finished() == set()
+    assert folder.node(1)
+
+
+def test_commands_are_kept_as_they_are(tmp_path):
+    text = """a 'b' "c" $HOME `x` \\ % {} é"""
+    command = f"printf %s {shlex.quote(text)} > '{tmp_path}'/out; cat > '{tmp_path}'/in"
+    folder = Folder.make(tmp_path / "array", [command], 1)
+    assert run_task(folder, 1) == 0
+    assert (tmp_path / "out").read_text() == text
+    # a job that reads standard input does not read the script of its task
+    assert (tmp_path / "in").read_bytes() == b""
+
+
+def test_temporary_folder(tmp_path):
+    (tmp_path / "on the node").mkdir()
+    command = f"echo $TMPDIR > '{tmp_path}'/name; touch $TMPDIR/file"
+    folder = Folder.make(tmp_path / "array", [command], 1, scratch="$SOMEWHERE")
+    run_task(folder, 1, SOMEWHERE=str(tmp_path / "on the node"))
+    name = (tmp_path / "name").read_text().strip()
+    assert name.startswith(str(tmp_path / "on the node/arrays."))
+    assert not os.path.exists(name)
+
+
+def test_temporary_folder_that_is_not_there(tmp_path):
+    folder = Folder.make(tmp_path / "array", [f"echo $TMPDIR > '{tmp_path}'/name"], 1, scratch="$SOMEWHERE")
+    assert run_task(folder, 1, SOMEWHERE="/no/such/folder") == 0
+    assert (tmp_path / "name").read_text().startswith("/tmp/arrays.")
+
+
+def test_two_thousand_tasks(tmp_path):
+    """Task i runs line i, for all i."""
+    count = 2000
+    commands = [f"echo {line} > '{tmp_path}'/$SLURM_ARRAY_TASK_ID" for line in range(1, count + 1)]
+    folder = Folder.make(tmp_path / "array", commands, 1)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda task: run_task(folder, task), range(1, count + 1, 37)))
+    for task in range(1, count + 1, 37):
+        assert (tmp_path / str(task)).read_text() == f"{task}\n"
+
+
+def test_runs_that_are_alive_are_not_dead(tmp_path):
+    first, second = Run(tmp_path), Run(tmp_path)
+    assert list(first.dead()) == []
+    assert list(second.dead()) == []
+    second.close()
+    assert list(first.dead()) == []
+    assert not second.path.exists()
+
+
+def test_killed_run_is_dead(tmp_path):
+    code = (
+        "import os, sys, pathlib; from snakemake_executor_plugin_arrays.arrays import Run\n"
+        "run = Run(pathlib.Path(sys.argv[1])); path = run.new_array('x'); path.mkdir()\n"
+        f"(path / '{IDENTIFIER}').write_text('17'); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    [found] = Run(tmp_path).dead()
+    assert (found / LOCK).exists()
+    assert [path.read_text() for path in found.glob(f"*/{IDENTIFIER}")] == ["17"]
+
+
+def test_closed_run_keeps_the_logs_of_failures(tmp_path):
+    run = Run(tmp_path)
+    folder = Folder.make(run.new_array("x"), ["true", "echo no; exit 1"], 1)
+    for task in (1, 2):
+        run_task(folder, task)
+    folder.remove_log(1)
+    run.close()
+    assert [path.name for path in folder.path.iterdir()] == ["2.log"]
+    assert list(Run(tmp_path).dead()) == []
