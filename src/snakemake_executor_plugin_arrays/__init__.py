@@ -38,7 +38,6 @@ class ExecutorSettings(ExecutorSettingsBase):
     """The settings; on the command line and in profiles each is called ``arrays-<name>``."""
 
     scheduler: Optional[str] = _setting(  # noqa: UP045
-       
         None, "slurm or sge (Grid Engine). Default: the one whose sbatch or qsub is found."
     )
     limit: int = _setting(
@@ -51,11 +50,12 @@ class ExecutorSettings(ExecutorSettingsBase):
         1, "Jobs that one task runs, one after another; the resource jobs_per_task of a rule takes its place."
     )
     partition: Optional[str] = _setting(  # noqa: UP045
-       None, "Slurm: partition. A rule's resource slurm_partition wins.")
+        None, "Slurm: partition. A rule's resource slurm_partition wins."
+    )
     queue: Optional[str] = _setting(  # noqa: UP045
-       None, "Grid Engine: queue. A rule's resource sge_queue wins.")
+        None, "Grid Engine: queue. A rule's resource sge_queue wins."
+    )
     account: Optional[str] = _setting(  # noqa: UP045
-       
         None,
         "Slurm: account; Grid Engine: project. A rule's resource slurm_account or sge_project wins.",
     )
@@ -73,7 +73,7 @@ class ExecutorSettings(ExecutorSettingsBase):
     )
     retries_grow: bool = _setting(
         False,
-        "A job that is run again is given more memory and time: mem_mb and runtime times the number of the attempt.",
+        "A job that is run again is given more: mem_mb and runtime times the number of the attempt.",
     )
     extra: str = _setting(
         "",
@@ -84,7 +84,9 @@ class ExecutorSettings(ExecutorSettingsBase):
         "Folder on the nodes for temporary files; variables are filled in on the node. A folder that is not "
         "there is replaced by /tmp.",
     )
-    poll_seconds: int = _setting(10, "Seconds between questions to the scheduler; markers are read each second.")
+    poll_seconds: int = _setting(
+        10, "Seconds between questions to the scheduler; markers are read each second."
+    )
     lost_seconds: int = _setting(
         60,
         "A job whose task the scheduler no longer runs has failed after this long without a marker: the time "

@@ -50,7 +50,8 @@ for (( line = first; line <= last; line++ )); do
     # A scheduler may start a task again, say after its node went down: what is done stays done.
     [ -e "$folder/$line.status" ] && continue
     hostname > "$folder/$line.running"
-    /bin/bash -c "$(sed -n "${{line}}{{p;q}}" "$folder/jobs" | base64 -d)" > "$folder/$line.log" 2>&1 < /dev/null
+    command=$(sed -n "${{line}}{{p;q}}" "$folder/jobs" | base64 -d)
+    /bin/bash -c "$command" > "$folder/$line.log" 2>&1 < /dev/null
     status=$?
     echo "$status" > "$folder/.$line.$$" && mv "$folder/.$line.$$" "$folder/$line.status"
     [ "$status" = 0 ] || failed=1
@@ -108,8 +109,8 @@ class Folder:
     def finished(self) -> set[int]:
         """Return the lines that have left a marker.
 
-        A client of NFS may go on showing an old list of files for a minute; a file that it writes itself makes
-        it read the list anew.
+        A client of NFS may go on showing an old list of files for a minute; a file that it writes itself
+        makes it read the list anew.
         """
         with contextlib.suppress(OSError):
             (self.path / ".look").touch()

@@ -1,4 +1,4 @@
-"""Running the commands of a scheduler: again when it is out of reach, and never twice what must be done once."""
+"""Running the commands of a scheduler: again when it is out of reach, but no array is submitted twice."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ class Client:
             except SchedulerError as error:
                 if not PASSING.search(str(error)) or time.monotonic() > end:
                     raise
-                self.warn(f"{self.scheduler.name} cannot take the array {array.name} now, trying again: {error}")
+                self.warn(
+                    f"{self.scheduler.name} cannot take the array {array.name} now, trying again: {error}"
+                )
             time.sleep(pause)
             pause = min(2 * pause, 30)
             # The answer may have been lost, not the question.

@@ -1,4 +1,4 @@
-"""The part that Snakemake talks to: jobs become arrays, and markers and states become successes and errors."""
+"""The part that Snakemake talks to: jobs become arrays, markers and states become successes and errors."""
 
 from __future__ import annotations
 
@@ -112,10 +112,14 @@ class Executor(RemoteExecutor):
             try:
                 if left := self.client.living(found):
                     names = ", ".join(sorted(left))
-                    self.logger.warning(f"Cancelling what an earlier run has left in {self.scheduler.name}: {names}")
+                    self.logger.warning(
+                        f"Cancelling what an earlier run has left in {self.scheduler.name}: {names}"
+                    )
                 self.client.clear(found)
             except SchedulerError as error:
-                raise WorkflowError(f"an earlier run left arrays ({', '.join(sorted(found))}): {error}") from None
+                raise WorkflowError(
+                    f"an earlier run left arrays ({', '.join(sorted(found))}): {error}"
+                ) from None
             close_run(folder)
 
     def _identifier(self, array: Path) -> str | None:
@@ -123,6 +127,11 @@ class Executor(RemoteExecutor):
         note = array / IDENTIFIER
         # killed between the submission and its note: the scheduler knows the name
         return note.read_text().strip() if note.exists() else self.client.find(array.name)
+
+    @property
+    def cores(self) -> str:
+        """The cores of a job are those of its node, not of the host that submits it."""
+        return "all"
 
     # ---- submission
 
@@ -173,7 +182,9 @@ class Executor(RemoteExecutor):
 
     # ---- what became of the jobs
 
-    async def check_active_jobs(self, active_jobs: list[SubmittedJobInfo]) -> AsyncGenerator[SubmittedJobInfo, None]:
+    async def check_active_jobs(
+        self, active_jobs: list[SubmittedJobInfo]
+    ) -> AsyncGenerator[SubmittedJobInfo, None]:
         """Report the jobs that have ended; yield the others."""
         self.next_seconds_between_status_checks = MARKER_SECONDS
         if not active_jobs:
@@ -216,7 +227,7 @@ class Executor(RemoteExecutor):
             self._report_failure(info, place, f"ended with exit status {status}{killed}")
 
     def _is_lost(self, info: SubmittedJobInfo, place: Place) -> bool:
-        """Look for a job without a marker in the scheduler's last answer; report it if it cannot end any more."""
+        """Look for a job without a marker in the scheduler's last answer; report it if it cannot end now."""
         assert self.statuses is not None
         status = self.statuses.get(place.task)
         if status is not None and status.alive:
@@ -234,7 +245,11 @@ class Executor(RemoteExecutor):
         if time.monotonic() - place.gone_since < self.settings.lost_seconds:
             return False
         node = place.folder.node(place.line)
-        how = f"was ended from outside ({status.word})" if status else "has left the scheduler without an exit status"
+        how = (
+            f"was ended from outside ({status.word})"
+            if status
+            else "has left the scheduler without an exit status"
+        )
         if node is None:
             how += " before this job was started"
         self._report_failure(info, place, f"{how}: killed, over its memory or time, or its node went down")
@@ -244,16 +259,23 @@ class Executor(RemoteExecutor):
         """Say once for an array why it does not start."""
         if (place.array, status.word) not in self.explained:
             self.explained.add((place.array, status.word))
-            self.logger.warning(f"{self.scheduler.name} array {place.array} waits for somebody: {status.word}")
+            self.logger.warning(
+                f"{self.scheduler.name} array {place.array} waits for somebody: {status.word}"
+            )
 
     def _report_failure(self, info: SubmittedJobInfo, place: Place, what: str) -> None:
         wildcards = ", ".join(f"{name} {value}" for name, value in info.job.wildcards_dict.items())
         node = place.folder.node(place.line)
-        logs = [path for path in (place.folder.log(place.line), place.folder.task_log(place.line)) if path.exists()]
+        logs = [
+            path
+            for path in (place.folder.log(place.line), place.folder.task_log(place.line))
+            if path.exists()
+        ]
         message = (
             f"{info.job.name}{f' ({wildcards})' if wildcards else ''}: {self.scheduler.name} task"
             f" {info.external_jobid}{f' on {node}' if node else ''} {what}."
-            f" Logs: {', '.join(map(str, [*info.job.log, *logs]))}. More: {self.scheduler.advice(place.task)}. "
+            f" Logs: {', '.join(map(str, [*info.job.log, *logs]))}."
+            f" More: {self.scheduler.advice(place.task)}. "
         )
         self.report_job_error(info, msg=message, aux_logs=[str(path) for path in logs])
 

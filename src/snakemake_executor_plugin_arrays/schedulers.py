@@ -99,11 +99,27 @@ class Slurm:
     extra_resource = "slurm_extra"
 
     LIVING = frozenset(
-        "PENDING CONFIGURING RUNNING COMPLETING SUSPENDED REQUEUED REQUEUE_HOLD REQUEUE_FED RESIZING SIGNALING"
-        " STAGE_OUT STOPPED SPECIAL_EXIT RESV_DEL_HOLD".split()
+        {
+            "PENDING",
+            "CONFIGURING",
+            "RUNNING",
+            "COMPLETING",
+            "SUSPENDED",
+            "REQUEUED",
+            "REQUEUE_HOLD",
+            "REQUEUE_FED",
+            "RESIZING",
+            "SIGNALING",
+            "STAGE_OUT",
+            "STOPPED",
+            "SPECIAL_EXIT",
+            "RESV_DEL_HOLD",
+        }
     )
     # reasons for which a pending task waits for a person
-    STUCK = re.compile(r"held|NeverSatisfied|BadConstraints|PartitionTimeLimit|InvalidAccount|InvalidQOS", re.I)
+    STUCK = re.compile(
+        r"held|NeverSatisfied|BadConstraints|PartitionTimeLimit|InvalidAccount|InvalidQOS", re.I
+    )
 
     def submission(self, array: Array, request: Request) -> list[str]:
         """Return the sbatch command; every option but the script's is of one word or two."""
@@ -246,7 +262,7 @@ class GridEngine:
             yield from range(int(first), int(last or first) + 1, int(step or 1))
 
 
-# What schedulers say when they are out of reach or full for a while; anything else will not go away by waiting.
+# What schedulers say when they are out of reach or full for a while; waiting helps against nothing else.
 PASSING = re.compile(
     r"unable to contact|unable to send message|unable to receive|timed? ?out|temporarily|try again"
     r"|connection (refused|reset)|communication (connection )?failure|commlib|got no (valid )?response"

@@ -54,15 +54,22 @@ class Cluster:
     def ask(self, *command: str) -> str:
         """Return what a command of the scheduler prints."""
         done = subprocess.run(
-            command, env={**os.environ, **self.environment}, capture_output=True, text=True, timeout=60, check=False
+            command,
+            env={**os.environ, **self.environment},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
         )
         return done.stdout
 
     def arrays(self) -> dict[str, int]:
-        """Return the arrays that the scheduler knows of or remembers: name without its ending, number of tasks."""
+        """Return the number of tasks of the arrays that the scheduler remembers, by name and number."""
         found: dict[str, set[tuple[str, str]]] = {}
         if self.key == "slurm":
-            lines = self.ask("squeue", "--noheader", "--array", "--states=all", "--format=%j %F %K").splitlines()
+            lines = self.ask(
+                "squeue", "--noheader", "--array", "--states=all", "--format=%j %F %K"
+            ).splitlines()
             rows = [tuple(line.split()) for line in lines]
         else:
             rows, name, number = [], "", ""
@@ -114,14 +121,16 @@ class ClusterProject:
 
     def run(self, *further: str, status: int = 0) -> str:
         """Run Snakemake to its end."""
-        return self.project.run(*self.arguments(*further), status=status, environment=self.cluster.environment)
+        return self.project.run(
+            *self.arguments(*further), status=status, environment=self.cluster.environment
+        )
 
-    def sabotage(self, epoch: int, shard: int, action: str) -> list[str]:
-        """Arrange that a shard fails once; returns the arguments of Snakemake that it takes."""
+    def sabotage(self, epoch: int, task: int, action: str) -> list[str]:
+        """Arrange that a job of a task (from 0) fails once; returns arguments of Snakemake."""
         script = self.folder / "sabotage.sh"
         text = SABOTAGE.format(
             array=f"train_shard.selected.{epoch}-",
-            task=shard + 1,
+            task=task + 1,
             folder=shlex.quote(str(self.folder)),
             action=action,
         )
@@ -139,7 +148,7 @@ class ClusterProject:
 
 
 def submitted(output: str) -> dict[str, str]:
-    """Return the arrays that Snakemake says it has submitted: name without its ending, and number of tasks."""
+    """Return the number of tasks of the arrays that Snakemake says it has submitted, by name."""
     return dict(re.findall(r"array \d+ (\S+)-[0-9a-f]{6}: (\d+) tasks", output))
 
 

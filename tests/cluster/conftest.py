@@ -24,7 +24,9 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """Return a running Slurm, and a running Grid Engine."""
     lacking = [name for name in PROGRAMS[request.param] if shutil.which(name) is None]
     if lacking:
-        missing(f"no {', '.join(lacking)} here: tests/cluster/install.sh installs them (Debian, Ubuntu; as root)")
+        missing(
+            f"no {', '.join(lacking)} here: tests/cluster/install.sh installs them (Debian, Ubuntu; as root)"
+        )
     found = Cluster(request.param, tmp_path_factory.mktemp(request.param), HERE / f"{request.param}.sh")
     try:
         found.start()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.cluster.clusters import EPOCHS, SHARDS, python, submitted
+from tests.cluster.clusters import EPOCHS, SHARDS, submitted
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.xdist_group("cluster")]
 

@@ -93,8 +93,12 @@ def test_task_killed(prepared, local):
     run = prepared.start(*armed, TARGET)
     wait_until(prepared.sabotage_happened, 240, "the shard starts")
     script = str(prepared.folder / "sabotage.sh")
-    found = [process for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"] == ["bash", script]]
-    [sabotage] = [process for process in found if any("sleep" in child.name() for child in process.children())]
+    found = [
+        process for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"] == ["bash", script]
+    ]
+    [sabotage] = [
+        process for process in found if any("sleep" in child.name() for child in process.children())
+    ]
     for process in [*sabotage.children(), sabotage, *takewhile(is_shell, sabotage.parents())]:
         process.kill()
     output, _ = run.communicate()
@@ -114,7 +118,7 @@ def test_retries(prepared, local):
 
 @pytest.mark.parametrize("wait", [False, True], ids=["running", "ended"])
 def test_head_killed(prepared, local, wait):
-    """Snakemake killed while an array runs; its tasks are cancelled, or have ended, when the next one starts."""
+    """Snakemake killed while an array runs: the next one cancels its tasks, or finds what they made."""
     armed = prepared.sabotage(EPOCH, SHARD, "sleep 15" if wait else "sleep 400")
     run = prepared.start(*armed, TARGET)
     wait_until(prepared.sabotage_happened, 240, "the shard starts")

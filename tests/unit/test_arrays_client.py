@@ -79,7 +79,10 @@ def test_missing_program(monkeypatch):
 
 
 def test_clearing_waits_for_the_end(programs):
-    programs("squeue", "[ -e gone ] || echo '7 1 RUNNING None'; echo '8 1 RUNNING None'; [ ! -e asked ] || touch gone")
+    programs(
+        "squeue",
+        "[ -e gone ] || echo '7 1 RUNNING None'; echo '8 1 RUNNING None'; [ ! -e asked ] || touch gone",
+    )
     cancelled = programs("scancel", "touch asked")
     client().clear({"7"})
     assert cancelled()[0] == "7"

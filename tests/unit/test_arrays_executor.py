@@ -37,7 +37,9 @@ def test_resources_win_over_settings():
     found = job_request(resources, 2, 1, Slurm(), settings)
     assert (found.queue, found.account, found.threads) == ("long", "ours", 2)
     assert (found.memory, found.runtime, found.extra) == (500, 30, ("--nice=5", "--exclude=a b"))
-    found = job_request({"sge_project": "mine"}, 1, 1, GridEngine("smp", [], True), replace(settings, queue="q"))
+    found = job_request(
+        {"sge_project": "mine"}, 1, 1, GridEngine("smp", [], True), replace(settings, queue="q")
+    )
     assert (found.queue, found.account, found.memory) == ("q", "mine", None)
 
 
@@ -88,7 +90,9 @@ class Watched(Executor):
         self.folder = Folder.make(path, ["true", "exit 4"], jobs_per_task)
         self.active = []
         for line, shard in ((1, "0"), (2, "1")):
-            job = SimpleNamespace(name="train", wildcards_dict={"epoch": "1", "shard": shard}, log=[f"{shard}.log"])
+            job = SimpleNamespace(
+                name="train", wildcards_dict={"epoch": "1", "shard": shard}, log=[f"{shard}.log"]
+            )
             task = self.folder.task(line)
             place = {"place": Place(self.folder, line, "7")}
             self.active.append(SubmittedJobInfo(job, external_jobid=f"7_{task}", aux=place))
@@ -120,7 +124,9 @@ def test_markers_decide(tmp_path):
     watched = Watched(tmp_path / "a", [ALIVE, {}])
     assert watched.look() == ["0", "1"]
     for task in "12":
-        subprocess.run(["bash", str(watched.folder.script)], env={"SGE_TASK_ID": task, "PATH": "/bin"}, check=False)
+        subprocess.run(
+            ["bash", str(watched.folder.script)], env={"SGE_TASK_ID": task, "PATH": "/bin"}, check=False
+        )
     assert watched.look() == []
     assert watched.reports[0] == ("0", None)
     shard, message = watched.reports[1]

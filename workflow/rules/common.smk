@@ -56,7 +56,8 @@ SIZES = {
 # is the one that belongs to the Snakemake in use, whether or not its environment is activated. The
 # installation of a conda environment is told where the project is.
 os.environ.update(
-    ITERSEL_CACHE=os.path.abspath(CONFIG.cache),
+    # read again on the node of a job: variables are filled in there
+    ITERSEL_CACHE=os.path.abspath(os.path.expandvars(CONFIG.cache)),
     ITERSEL_PROJECT=str(workflow.basedir),
     ITERSEL_RUN=os.path.abspath(RESULTS),
     ITERSEL_WARM_UP="1",

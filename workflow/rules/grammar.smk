@@ -72,13 +72,13 @@ rule extract_shard:
 
 # A level: no epoch starts before all its shards are there.
 rule list_extracted_shards:
-    localrule: True
     input:
         lambda wildcards: shard_files(wildcards.split, int(wildcards.shards)),
     output:
         f"{RESULTS}/shards/{{split}}/{{shards}}/shards.txt",
     log:
         f"{LOGS}/shards/{{split}}/{{shards}}/list.log",
+    localrule: True
     conda:
         "../../envs/itersel.yaml"
     params:

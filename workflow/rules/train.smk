@@ -35,13 +35,13 @@ rule train_shard:
 # The shards' files are named in a file: thousands do not fit on a command line. A rule of its own,
 # because Snakemake searches the inputs of `mix` once for every shard of the next epoch.
 rule list_shards:
-    localrule: True
     input:
         trained_shards,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/shards.txt",
     log:
         f"{LOGS}/list/{{experiment}}/epoch-{{epoch}}.log",
+    localrule: True
     conda:
         "../../envs/itersel.yaml"
     params:

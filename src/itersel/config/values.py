@@ -282,7 +282,12 @@ class Config:
 
     name: str = option("Name of the run; its files are in `<output>/<name>`.", "run", pattern=NAME_PATTERN)
     output: str = option("Folder of all results.", "results", path=True)
-    cache: str = option("Folder of compiled kernels, shared by all jobs and all runs.", "cache", path=True)
+    cache: str = option(
+        "Folder of compiled kernels, shared by all jobs and all runs; $VARIABLES are filled in where a job "
+        "runs.",
+        "cache",
+        path=True,
+    )
     seed: int = option(
         "Seed of everything random: alignment, sharding, sampling of pairs, significance.",
         1,

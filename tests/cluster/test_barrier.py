@@ -1,0 +1,131 @@
+"""What an epoch costs besides training: seconds between the weights of two epochs, part by part."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import threading
+
+import pytest
+from tests.cluster.clusters import submitted
+from tests.workflow.conftest import Project
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.xdist_group("cluster")]
+
+EPOCHS = 4
+EXPERIMENT = "results/tiny/experiments/selected"
+LIMIT = 10
+
+
+class Watch(threading.Thread):
+    """Notes when files of arrays appear; they are removed when a run ends."""
+
+    def __init__(self, folder):
+        super().__init__(daemon=True)
+        self.folder, self.times, self.ended = folder, {}, threading.Event()
+
+    def run(self):
+        while not self.ended.wait(0.1):
+            for path in (self.folder / ".snakemake/arrays").glob("*/*/*"):
+                try:
+                    self.times.setdefault(
+                        (path.parent.name.rsplit("-", 1)[0], path.name), path.stat().st_mtime
+                    )
+                except FileNotFoundError:
+                    continue
+
+    def time(self, array, name):
+        return self.times[array, name]
+
+
+@pytest.fixture(scope="module")
+def two_shards(make_project) -> Project:
+    """Return a project of two shards, as many as the machine has cores."""
+    project = make_project()
+    experiment = {"algorithm": "itersel", "shards": 2, "epochs": EPOCHS, "select": 300}
+    project.configure(experiments={"selected": experiment})
+    project.run("--cores", "2", f"{EXPERIMENT}/epoch-1/shard-0.h5", f"{EXPERIMENT}/epoch-1/shard-1.h5")
+    shutil.rmtree(project.results / "experiments")
+    return project
+
+
+def seconds_of(project, epoch, shard):
+    """Return how long the command of a shard ran, as the benchmark says."""
+    path = project.results / f"benchmarks/train/selected/epoch-{epoch}/{shard}.tsv"
+    with path.open() as stream:
+        return float(next(csv.DictReader(stream, delimiter="\t"))["s"])
+
+
+def start_of_training(project):
+    """Return the seconds of `itersel train` for imports, and for all the rest of a small shard."""
+    code = (
+        "import time; start = time.monotonic(); import itersel.learn.train; imported = time.monotonic();"
+        "import sys; from itersel.cli.main import main; status = main(sys.argv[1:]);"
+        "print(imported - start, time.monotonic() - imported, status)"
+    )
+    files = ["--shard", "results/tiny/shards/train/2/0.h5", "--model", "results/tiny/lm/lm.bin"]
+    arguments = ["train", *files, "--k-best", "20", "--pop-limit", "30", "--output", "v.h5"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=project.folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imports, rest, status = done.stdout.split()
+    assert status == "0"
+    return float(imports), float(rest)
+
+
+def test_barrier(two_shards, cluster, tmp_path, record_property):
+    project = two_shards.copy(tmp_path / "a project")
+    watch = Watch(project.folder)
+    watch.start()
+    profile = str(project.snakefile.parent / "profiles" / cluster.key)
+    target = f"{EXPERIMENT}/epoch-{EPOCHS}/weights.h5"
+    output = project.run("--profile", profile, target, environment=cluster.environment)
+    watch.ended.set()
+    watch.join()
+    assert submitted(output)[f"train_shard.selected.{EPOCHS}"] == "2"
+    imports, kernels = start_of_training(project)
+    written = [
+        (project.folder / EXPERIMENT / f"epoch-{e}/weights.h5").stat().st_mtime for e in range(1, EPOCHS + 1)
+    ]
+    rows = []
+    for epoch in range(2, EPOCHS):
+        array = f"train_shard.selected.{epoch}"
+        submission = watch.time(array, "identifier")
+        started = [watch.time(array, f"{line}.running") for line in (1, 2)]
+        ended = [watch.time(array, f"{line}.status") for line in (1, 2)]
+        commands = [seconds_of(project, epoch, shard) for shard in (0, 1)]
+        total = written[epoch - 1] - written[epoch - 2]
+        rows.append(
+            {
+                "epoch": total,
+                "mix written to array submitted (end of Snakemake, poll, submission)": submission
+                - written[epoch - 2],
+                "array submitted to tasks started (scheduler)": max(started) - submission,
+                "start and end of Snakemake in a task": max(
+                    end - start - command
+                    for start, end, command in zip(started, ended, commands, strict=True)
+                ),
+                "itersel train": max(commands),
+                "last task ended to mix written (poll, scheduler, Snakemake, mix)": written[epoch - 1]
+                - max(ended),
+            }
+        )
+    mean = {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
+    mean["of itersel train: imports"] = imports
+    mean["of itersel train: kernels, and 80 sentences"] = kernels
+    barrier = mean["epoch"] - mean["itersel train"] + imports
+    mean["barrier: epoch less training"] = barrier
+    print(f"\n{cluster.key}, load {os.getloadavg()[0]:.1f}")
+    for name, seconds in mean.items():
+        print(f"{seconds:7.2f} s  {name}")
+        record_property(name, round(seconds, 2))
+    if os.getloadavg()[0] > 1.5 * (os.cpu_count() or 1):
+        pytest.skip(f"the machine is busy: {barrier:.1f} s are not the barrier's own")
+    assert barrier <= LIMIT
