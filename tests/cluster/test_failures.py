@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from itertools import takewhile
 
-import psutil
 import pytest
 from tests.cluster.clusters import SHARDS, python, submitted, wait_until
 
@@ -82,27 +80,11 @@ def test_shard_killed(prepared, local):
     check_next_run(prepared, local, check_failure(prepared, output))
 
 
-def is_shell(process):
-    """Whether a process is a shell: the task's own, above what it runs."""
-    return process.name().endswith(("bash", "sh", "slurm_script")) or process.name().isdigit()
-
-
 def test_task_killed(prepared, local):
-    """SIGKILL of all that belongs to a task: nobody is left to write an exit status."""
-    armed = prepared.sabotage(EPOCH, SHARD, "sleep 400")
-    run = prepared.start(*armed, TARGET)
-    wait_until(prepared.sabotage_happened, 240, "the shard starts")
-    script = str(prepared.folder / "sabotage.sh")
-    found = [
-        process for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"] == ["bash", script]
-    ]
-    [sabotage] = [
-        process for process in found if any("sleep" in child.name() for child in process.children())
-    ]
-    for process in [*sabotage.children(), sabotage, *takewhile(is_shell, sabotage.parents())]:
-        process.kill()
-    output, _ = run.communicate()
-    assert run.returncode == 1, output
+    """SIGKILL of the shell of a task, and of what it runs: nobody is left to write an exit status."""
+    kill = "task=$(cut -d' ' -f4 /proc/$PPID/stat); kill -9 $task $PPID; exit 1"
+    output = prepared.run(TARGET, *prepared.sabotage(EPOCH, SHARD, kill), status=1)
+    assert prepared.sabotage_happened()
     check_next_run(prepared, local, check_failure(prepared, output))
 
 
