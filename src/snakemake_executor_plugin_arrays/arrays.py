@@ -161,9 +161,10 @@ class Run:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 yield path
 
-    def close(self) -> None:
-        """Give the lock up; logs of jobs that failed are left."""
-        close_run(self.path)
+    def close(self, tidy: bool = True) -> None:
+        """Give the lock up, and leave the logs of jobs that failed; or all, as a killed run does."""
+        if tidy:
+            close_run(self.path)
         self._lock.close()
 
 

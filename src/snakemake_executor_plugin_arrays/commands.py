@@ -90,9 +90,22 @@ class Client:
     def find(self, name: str) -> str | None:
         """Return the identifier of the array of this name; `None` also when the scheduler does not answer."""
         try:
-            return self.scheduler.named(run(self.scheduler.find(self.user)), name)
+            return next(iter(self.find_all({name})), None)
         except SchedulerError:
             return None
+
+    def find_all(self, names: set[str]) -> set[str]:
+        """Return the identifiers of the arrays of these names that the scheduler still knows.
+
+        Raises
+        ------
+        SchedulerError
+            If it does not answer.
+        """
+        if not names:
+            return set()
+        output = run(self.scheduler.find(self.user))
+        return {found for name in names if (found := self.scheduler.named(output, name)) is not None}
 
     def statuses(self) -> dict[Task, Status]:
         """Return what the scheduler says of all tasks of this user.
@@ -115,6 +128,8 @@ class Client:
 
     def living(self, arrays: set[str]) -> set[str]:
         """Return those of the arrays that have tasks which may still run."""
+        if not arrays:
+            return set()
         return {task[0] for task, status in self.statuses().items() if status.alive and task[0] in arrays}
 
     def clear(self, arrays: set[str]) -> None:

@@ -103,30 +103,24 @@ class Executor(RemoteExecutor):
         self.statuses: dict[Task, Status] | None = None
         self.asked = -float("inf")
         self.submitted: set[str] = set()
+        self.cancelled = False
         self.explained: set[tuple[str, str]] = set()
         self._end_dead_runs()
 
     def _end_dead_runs(self) -> None:
         for folder in self.run.dead():
-            found = set(filter(None, map(self._identifier, folder.glob("*/"))))
+            # by name: a scheduler counts anew when it is set up anew, and a run may have died before its note
+            names = {path.parent.name for path in folder.glob("*/jobs")}
             try:
-                if left := self.client.living(found):
-                    names = ", ".join(sorted(left))
+                if left := self.client.living(self.client.find_all(names)):
+                    arrays = ", ".join(sorted(left))
                     self.logger.warning(
-                        f"Cancelling what an earlier run has left in {self.scheduler.name}: {names}"
+                        f"Cancelling what an earlier run left in {self.scheduler.name}: {arrays}"
                     )
-                self.client.clear(found)
+                    self.client.clear(left)
             except SchedulerError as error:
-                raise WorkflowError(
-                    f"an earlier run left arrays ({', '.join(sorted(found))}): {error}"
-                ) from None
+                raise WorkflowError(f"an earlier run may have left arrays: {error}") from None
             close_run(folder)
-
-    def _identifier(self, array: Path) -> str | None:
-        """Return the number of an array by its folder."""
-        note = array / IDENTIFIER
-        # killed between the submission and its note: the scheduler knows the name
-        return note.read_text().strip() if note.exists() else self.client.find(array.name)
 
     @property
     def cores(self) -> str:
@@ -281,6 +275,7 @@ class Executor(RemoteExecutor):
 
     def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
         """Cancel all arrays of this run; `active_jobs` is empty while the jobs are being looked at."""
+        self.cancelled = True
         try:
             left = self.client.living(self.submitted)
         except SchedulerError:
@@ -290,7 +285,8 @@ class Executor(RemoteExecutor):
     def shutdown(self) -> None:
         """End; called by Snakemake in the end, and after jobs were cancelled."""
         super().shutdown()
-        self.run.close()
+        # Tasks that are cancelled take a while to end: the next run finds the folder, and waits for them.
+        self.run.close(tidy=not self.cancelled)
 
 
 def in_order(text: str) -> list[tuple[int, str]]:

@@ -126,6 +126,13 @@ def test_killed_run_is_dead(tmp_path):
     assert [path.read_text() for path in found.glob(f"*/{IDENTIFIER}")] == ["17"]
 
 
+def test_run_that_cancels_is_found_by_the_next(tmp_path):
+    run = Run(tmp_path)
+    Folder.make(run.new_array("x"), ["true"], 1)
+    run.close(tidy=False)
+    assert list(Run(tmp_path).dead()) == [run.path]
+
+
 def test_closed_run_keeps_the_logs_of_failures(tmp_path):
     run = Run(tmp_path)
     folder = Folder.make(run.new_array("x"), ["true", "echo no; exit 1"], 1)
