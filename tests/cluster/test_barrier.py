@@ -37,9 +37,6 @@ class Watch(threading.Thread):
                 except FileNotFoundError:
                     continue
 
-    def time(self, array, name):
-        return self.times[array, name]
-
 
 @pytest.fixture(scope="module")
 def two_shards(make_project) -> Project:
@@ -52,10 +49,9 @@ def two_shards(make_project) -> Project:
     return project
 
 
-def seconds_of(project, epoch, shard):
-    """Return how long the command of a shard ran, as the benchmark says."""
-    path = project.results / f"benchmarks/train/selected/epoch-{epoch}/{shard}.tsv"
-    with path.open() as stream:
+def seconds_of(project, name):
+    """Return how long the command of a job ran, as its benchmark says."""
+    with (project.results / f"benchmarks/{name}.tsv").open() as stream:
         return float(next(csv.DictReader(stream, delimiter="\t"))["s"])
 
 
@@ -96,25 +92,29 @@ def test_barrier(two_shards, cluster, tmp_path, record_property):
     ]
     rows = []
     for epoch in range(2, EPOCHS):
-        array = f"train_shard.selected.{epoch}"
-        submission = watch.time(array, "identifier")
-        started = [watch.time(array, f"{line}.running") for line in (1, 2)]
-        ended = [watch.time(array, f"{line}.status") for line in (1, 2)]
-        commands = [seconds_of(project, epoch, shard) for shard in (0, 1)]
-        total = written[epoch - 1] - written[epoch - 2]
+        train, mix = f"train_shard.selected.{epoch}", f"mix.selected.{epoch}"
+        submission, mix_submission = watch.times[train, "identifier"], watch.times[mix, "identifier"]
+        started = [watch.times[train, f"{line}.running"] for line in (1, 2)]
+        ended = [watch.times[train, f"{line}.status"] for line in (1, 2)]
+        training = [seconds_of(project, f"train/selected/epoch-{epoch}/{shard}") for shard in (0, 1)]
+        mixing = seconds_of(project, f"mix/selected/epoch-{epoch}")
+        mix_started, mix_ended = watch.times[mix, "1.running"], watch.times[mix, "1.status"]
         rows.append(
             {
-                "epoch": total,
-                "mix written to array submitted (end of Snakemake, poll, submission)": submission
-                - written[epoch - 2],
-                "array submitted to tasks started (scheduler)": max(started) - submission,
-                "start and end of Snakemake in a task": max(
+                "epoch": written[epoch - 1] - written[epoch - 2],
+                "scheduler starts the shards": max(started) - submission,
+                "Snakemake around a shard": max(
                     end - start - command
-                    for start, end, command in zip(started, ended, commands, strict=True)
+                    for start, end, command in zip(started, ended, training, strict=True)
                 ),
-                "itersel train": max(commands),
-                "last task ended to mix written (poll, scheduler, Snakemake, mix)": written[epoch - 1]
-                - max(ended),
+                "itersel train": max(training),
+                "poll, list of shards, submission of mix": mix_submission - max(ended),
+                "scheduler starts mix": mix_started - mix_submission,
+                "Snakemake around mix": mix_ended - mix_started - mixing,
+                "itersel mix": mixing,
+                # Snakemake sets the time of an output when it sees the end of its job
+                "poll after mix": written[epoch - 1] - mix_ended,
+                "submission of the next epoch": submission - written[epoch - 2],
             }
         )
     mean = {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}

@@ -152,7 +152,7 @@ def test_scheduler_down(prepared, local):
     output, _ = run.communicate()
     assert run.returncode == 0, output
     assert re.search("does not answer|cannot take the array", output)
-    assert len(re.findall(r"array \d+ mix-", output)) == 2
+    assert len(re.findall(r"array \d+ mix\.", output)) == 2
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
 
 

@@ -59,10 +59,13 @@ rule mix:
         matrix=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/selection.h5",
     log:
         f"{LOGS}/mix/{{experiment}}/epoch-{{epoch}}.log",
+    benchmark:
+        f"{BENCHMARKS}/mix/{{experiment}}/epoch-{{epoch}}.tsv"
     conda:
         "../../envs/itersel.yaml"
     resources:
         **SIZES["mix"],
+        array=epoch_name,
     params:
         options=mix_options,
         code=step_digest("mix", "run"),
