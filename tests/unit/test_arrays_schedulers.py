@@ -115,7 +115,7 @@ QSTAT = """<?xml version='1.0'?>
       <JB_name>train.x-1a2b3c</JB_name>
       <JB_owner>root</JB_owner>
       <state>r</state>
-      <queue_name>all.q@vm</queue_name>
+      <queue_name>all.q@n1</queue_name>
       <slots>1</slots>
       <tasks>1</tasks>
     </job_list>
@@ -176,7 +176,7 @@ def test_cancellation():
         "slurm_load_jobs error: Unable to contact slurm controller (connect failure)",
         "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation",
         "sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying",
-        "Unable to run job: unable to send message to qmaster using port 6444 on host 'vm': got send error.",
+        "Unable to run job: unable to send message to qmaster using port 6444 on host 'n0': got send error.",
         "error: commlib error: got select error (Connection refused)",
     ],
 )
