@@ -1,9 +1,11 @@
 # Two commands do everything: `make demo` and `make test`. Both make the environment where it is missing.
 
+# Any Python from 3.11 on will do: make demo PYTHON=python3.12
 PYTHON ?= python3.11
 VENV ?= .venv
+CACHE ?= $(CURDIR)/cache
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt
+INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt
 
 .PHONY: help demo test lint coverage generated
 
@@ -15,40 +17,45 @@ help:
 	@echo "make generated  make the files anew that are generated from src/itersel/config"
 
 demo: $(VENV)/installed
-	$(BIN)/snakemake
+	"$(BIN)"/snakemake
 
 # The kernels are compiled once before: the two processes of pytest would each compile all of them.
 test: $(VENV)/installed-for-tests
-	ITERSEL_CACHE=$(CURDIR)/cache $(BIN)/itersel warm-up
-	ITERSEL_CACHE=$(CURDIR)/cache $(BIN)/python -m pytest -n 2 --dist loadgroup --durations=15
+	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/itersel warm-up
+	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -n 2 --dist loadgroup --durations=15
 
 lint: $(VENV)/installed-for-lint
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
-	$(BIN)/mypy
-	$(BIN)/snakefmt --check Snakefile workflow
-	$(BIN)/snakemake --lint
+	"$(BIN)"/ruff check src tests
+	"$(BIN)"/ruff format --check src tests
+	"$(BIN)"/mypy
+	"$(BIN)"/snakefmt --check Snakefile workflow
+	"$(BIN)"/snakemake --lint
 
+# Hashes overflow on purpose; interpreted, numpy warns of it, and commands that tests run have to be silent.
 coverage: $(VENV)/installed-for-tests
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 --cov=itersel --cov-report=term-missing:skip-covered tests/unit
+	NUMBA_DISABLE_JIT=1 PYTHONWARNINGS='ignore:overflow encountered:RuntimeWarning' \
+	  "$(BIN)"/python -m pytest -n 2 --cov=itersel --cov-report=term-missing:skip-covered tests/unit
 
 generated: $(VENV)/installed
-	$(BIN)/itersel config schema --output workflow/schemas/config.schema.json
-	$(BIN)/itersel config documentation --output docs/config.md
-	$(BIN)/itersel config template config.yaml --output config.yaml
+	"$(BIN)"/itersel config schema --output workflow/schemas/config.schema.json
+	"$(BIN)"/itersel config documentation --output docs/config.md
+	"$(BIN)"/itersel config template config.yaml --output config.yaml
 
 # Stamps: an environment is installed once, and again when what it is made from changes.
 $(VENV)/installed: pyproject.toml envs/constraints.txt
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Python 3.11 or later is needed, '$(PYTHON)' is none; name it: make PYTHON=python3" >&2; exit 1; }
+	@$(PYTHON) -m venv "$(VENV)" || { \
+	  echo "'$(PYTHON) -m venv' failed; on Debian and Ubuntu it is the package python3-venv" >&2; exit 1; }
 	$(INSTALL) --editable .
-	@touch $@
+	@touch "$@"
 
-# kenlm has to be compiled, and a few tests compare with it: where there is no compiler, they are skipped.
+# kenlm has to be compiled, and a few tests compare with it: where it cannot be, they are skipped; not under CI.
 $(VENV)/installed-for-tests: $(VENV)/installed
 	$(INSTALL) --editable '.[test]'
-	@$(INSTALL) kenlm >/dev/null 2>&1 || echo "kenlm cannot be installed here: tests against it are skipped"
-	@touch $@
+	@$(INSTALL) kenlm || { test -z "$$CI" && echo "kenlm cannot be installed: tests against it are skipped"; }
+	@touch "$@"
 
 $(VENV)/installed-for-lint: $(VENV)/installed
 	$(INSTALL) --editable '.[lint]'
-	@touch $@
+	@touch "$@"

@@ -31,7 +31,8 @@ rule all:
 
 onstart:
     lock_folder()
-    remove_leftovers()
+    refuse_running_jobs()
+    remove_leftovers(RESULTS)
 
 
 onsuccess:

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from tests.needs import missing
 
 ROOT = Path(__file__).resolve().parent.parent
+PARITY_VARIABLE = "ITERSEL_PARITY"
 
 
 @pytest.fixture(scope="session")
 def parity() -> Path:
-    """Return the folder with recorded output of other tools; where it is missing, skip (in CI: fail)."""
-    folder = Path(os.environ.get("ITERSEL_PARITY", ROOT.parent / "shared" / "parity"))
-    if folder.is_dir():
-        return folder
-    message = f"no recorded output of other tools in {folder}; name its folder in ITERSEL_PARITY"
-    if os.environ.get("CI"):
-        pytest.fail(message)
-    pytest.skip(message)
+    """Return the folder with recorded output of other tools."""
+    folder = os.environ.get(PARITY_VARIABLE)
+    if not folder:
+        missing(f"the recorded output of other tools: name its folder in {PARITY_VARIABLE}")
+    if not Path(folder).is_dir():
+        missing(f"no recorded output of other tools in {folder}, which {PARITY_VARIABLE} names")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def kenlm() -> ModuleType:
+    """Return the package kenlm, which has to be compiled."""
+    try:
+        return importlib.import_module("kenlm")
+    except ImportError:
+        missing("the package kenlm is not installed")
 
 
 @pytest.fixture(scope="session")

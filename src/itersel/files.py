@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import io
 import os
+import re
 import secrets
+import socket
+import stat
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
@@ -18,25 +22,94 @@ from itersel.errors import InputError
 STANDARD_STREAM = "-"
 
 
+# A temporary file: host, process, chance, and the name of the output, whose end tells libraries the format.
+_TEMPORARY = re.compile(
+    r"\.tmp\.(?P<host>[A-Za-z0-9-]+)\.(?P<process>[1-9][0-9]{0,9})\.[0-9a-f]{8}\..+", re.DOTALL
+)
+
+
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary name beside `path`; rename it to `path` on success, remove it on failure.
 
     The temporary name is unique to the process, so that two attempts at one output (a retry beside a
-    job that a scheduler believes to be dead) never write into each other's file.
+    job that a scheduler believes to be dead) never write into each other's file. File and folder are
+    flushed to the disk: what is there after a power cut is whole.
+
+    Raises
+    ------
+    OSError
+        Of the caller, or of the disk; it names `path` (a write to a full disk names no file).
     """
     target = Path(path)
-    if not target.parent.is_dir():
-        target.parent.mkdir(parents=True, exist_ok=True)
-    # The whole suffix is kept at the end: libraries choose the format by it.
-    temporary = target.with_name(f".tmp.{os.getpid()}.{secrets.token_hex(4)}.{target.name}")
+    temporary = target.with_name(f".tmp.{_host()}.{os.getpid()}.{secrets.token_hex(4)}.{target.name}")
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
+        _flush(temporary)
         os.replace(temporary, target)
-    except BaseException:
+        with contextlib.suppress(OSError):  # not every file system can flush a folder
+            _flush(target.parent)
+    except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
+        if isinstance(error, OSError) and error.filename in (None, str(temporary), temporary):
+            raise _named(error, path) from None
         raise
+
+
+def _named(error: OSError, path: str | os.PathLike[str]) -> OSError:
+    """Return the same error, of the file `path`."""
+    if error.errno is None:  # of a library, as text
+        return OSError(errno.EIO, str(error) or type(error).__name__, os.fspath(path))
+    return OSError(error.errno, error.strerror, os.fspath(path))
+
+
+def _host() -> str:
+    return re.sub("[^A-Za-z0-9-]", "", socket.gethostname())[:64] or "host"
+
+
+def _flush(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_leftovers(folder: str | os.PathLike[str]) -> list[Path]:
+    """Remove the temporary files of `atomic_path` that killed processes of this host left below a folder.
+
+    Those of other hosts stay, as nobody here knows whether their processes live. Links are not followed.
+
+    Returns
+    -------
+    list of Path
+        What was removed.
+    """
+    removed = []
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            match = _TEMPORARY.fullmatch(name)
+            path = Path(parent, name)
+            if match is None or match["host"] != _host() or _is_alive(int(match["process"])):
+                continue
+            with contextlib.suppress(FileNotFoundError):
+                if stat.S_ISREG(path.lstat().st_mode):
+                    path.unlink()
+                    removed.append(path)
+    return removed
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -88,8 +161,13 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
     Compressed files hold no name and no time, so that equal content gives equal bytes.
     """
     if os.fspath(path) == STANDARD_STREAM:
-        yield sys.stdout
-        sys.stdout.flush()
+        try:
+            yield sys.stdout
+            sys.stdout.flush()
+        except OSError as error:
+            if error.filename is None and not isinstance(error, BrokenPipeError):
+                raise _named(error, "standard output") from None
+            raise
         return
     with atomic_path(path) as temporary, temporary.open("wb") as raw:
         if os.fspath(path).endswith(".gz"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -11,10 +12,17 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.features import feature_keys, unique_features
-from itersel.files import atomic_path, open_output, read_lines
+from itersel.files import open_output, read_lines
+from itersel.hdf5 import one_line, write_hdf5
+from itersel.hdf5 import open_hdf5 as open_hdf5  # its old place: report/corpus.py takes it from here
 from itersel.strings import StringTable, string_table
+
+DAMAGED = "damaged, or not a weights file; make it anew"
+# White space ends a name, # at the begin of a line a remark; a byte order mark there is dropped.
+_NOT_IN_TEXT = re.compile(r"[ \t\n]|^$|^[#\ufeff]")
 
 
 class Weights(NamedTuple):
@@ -55,14 +63,20 @@ def find_weights(weights: Weights, keys: NDArray[np.uint64]) -> NDArray[np.float
 
 
 def read_weights(path: str | os.PathLike[str]) -> Weights:
-    """Read weights: HDF5 where the name ends in ``.h5``, else text (``name<TAB or space>value``)."""
+    """Read weights: HDF5 where the name ends in ``.h5``, else text (``name<TAB or space>value``).
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged, or holds a weight that is not finite.
+    """
     if os.fspath(path).endswith(".h5"):
         return _read_hdf5(path)
     values: dict[str, float] = {}
     for number, line in enumerate(read_lines(path), 1):
-        if not line.strip() or line.startswith("#"):
+        fields = split_words(line)
+        if not fields or line.startswith("#"):
             continue
-        fields = line.split()
         if len(fields) != 2:
             raise InputError("expected 'name value'", path, number)
         try:
@@ -83,24 +97,57 @@ def _read_hdf5(path: str | os.PathLike[str]) -> Weights:
             group = stream["features"]
             name = StringTable(group["name"][:], group["name_offset"][:])
             weights = Weights(group["key"][:], stream["v"][:], name)
-        except (KeyError, OSError) as error:
-            raise InputError(f"damaged or not a weights file ({error}); make it anew", path) from None
+        except (KeyError, OSError, AttributeError, TypeError, ValueError) as error:
+            raise InputError(f"{DAMAGED} ({one_line(error)})", path) from None
+    if not _is_sound(weights):
+        raise InputError(DAMAGED, path)
     bad = np.flatnonzero(~np.isfinite(weights.value))
     if bad.size:
         raise InputError(f"the weight of '{name.get(int(bad[0]))}' is not finite; make it anew", path)
     return weights
 
 
+def _is_sound(weights: Weights) -> bool:
+    """Tell whether the arrays of a file are what `Weights` says."""
+    key, value, (data, offset) = weights
+    count = key.shape[0]
+    types = ((key, np.uint64), (value, np.float64), (data, np.uint8), (offset, np.int64))
+    if any(array.dtype != dtype or array.ndim != 1 for array, dtype in types):
+        return False
+    if value.shape[0] != count or offset.shape[0] != count + 1:
+        return False
+    if not (key[1:] > key[:-1]).all() or not (offset[1:] > offset[:-1]).all():
+        return False
+    if offset[0] != 0 or offset[-1] != data.shape[0]:
+        return False
+    if (data[offset[:-1]] & 0xC0 == 0x80).any():  # a name begins inside of a character
+        return False
+    try:
+        data.tobytes().decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def write_weights(
     path: str | os.PathLike[str], weights: Weights, attributes: Mapping[str, Any] | None = None
 ) -> None:
-    """Write weights: HDF5 where the name ends in ``.h5`` (with `attributes`), else text by name."""
+    """Write weights: HDF5 where the name ends in ``.h5`` (with `attributes`), else text by name.
+
+    Raises
+    ------
+    InputError
+        If a name could not be read back from text. Names that `itersel` makes can, whatever the words.
+    """
     if not os.fspath(path).endswith(".h5"):
+        values = sorted(weights.to_dict().items())
+        for name, _ in values:
+            if _NOT_IN_TEXT.search(name):
+                raise InputError(f"the name {name!r} cannot stand in a text file; choose a name in .h5", path)
         with open_output(path) as stream:
-            for name, value in sorted(weights.to_dict().items()):
-                stream.write(f"{name}\t{value!r}\n")
+            stream.writelines(f"{name}\t{value!r}\n" for name, value in values)
         return
-    with atomic_path(path) as temporary, h5py.File(temporary, "w") as stream:
+    with write_hdf5(path) as stream:
         write_features(stream, weights.key, weights.name)
         stream["v"] = weights.value
         stream.attrs.update(attributes or {})
@@ -110,19 +157,3 @@ def write_features(stream: h5py.Group, key: NDArray[np.uint64], name: StringTabl
     """Write a feature table as the group ``features``: key, name (bytes) and name_offset."""
     group = stream.create_group("features")
     group["key"], group["name"], group["name_offset"] = key, name.data, name.offset
-
-
-def open_hdf5(path: str | os.PathLike[str]) -> h5py.File:
-    """Open an HDF5 file for reading.
-
-    Raises
-    ------
-    InputError
-        If it is missing, truncated, or something else.
-    """
-    try:
-        return h5py.File(path, "r")
-    except FileNotFoundError:
-        raise InputError("no such file", path) from None
-    except OSError as error:
-        raise InputError(f"damaged or truncated HDF5 file ({error}); make it anew", path) from None

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from itersel.corpus.prepare import Preparation
-from itersel.corpus.split import SPLITS, split_of, unique
+from itersel.corpus.split import split_of, unique
 from itersel.corpus.text import read_parallel
+from itersel.limits import SPLITS
 
 
 @pytest.mark.parametrize("split", SPLITS)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -62,8 +62,7 @@ def test_estimated_model_equals_that_of_lmplz(estimated: Arpa, recorded: Path) -
         np.testing.assert_allclose(found.backoff[a], wanted.backoff[b], rtol=0, atol=1e-5)
 
 
-def test_scores_equal_those_of_kenlm(parity: Path, recorded: Path, compiled: Path) -> None:
-    kenlm = pytest.importorskip("kenlm", reason="the kenlm package is not installed")
+def test_scores_equal_those_of_kenlm(kenlm: ModuleType, parity: Path, recorded: Path, compiled: Path) -> None:
     compare(kenlm.Model(str(recorded)), load_model(compiled), read_lines(parity / "corpus" / "dev.en.gz"))
 
 
@@ -75,8 +74,9 @@ def compare(reference: object, model: LanguageModel, lines: list[str]) -> None:
     assert unknown.tolist() == expected
 
 
-def test_pruned_model_with_open_vocabulary_scores_as_in_kenlm(parity: Path, tmp_path: Path) -> None:
-    kenlm = pytest.importorskip("kenlm", reason="the kenlm package is not installed")
+def test_pruned_model_with_open_vocabulary_scores_as_in_kenlm(
+    kenlm: ModuleType, parity: Path, tmp_path: Path
+) -> None:
     vocabulary = tmp_path / "vocabulary"
     vocabulary.write_text("\n".join(read_lines(parity / "corpus" / "dev.en.gz")[:100]))
     model = estimate(read_text([parity / "corpus" / "devtest.en.gz"], vocabulary), 4).model
@@ -99,10 +99,5 @@ def keep(grams: NGrams, rows: np.ndarray) -> NGrams:
     return NGrams(*(column[rows] for column in grams))
 
 
-def test_compiled_model_loads_at_once(compiled: Path, order: int) -> None:
-    seconds = []
-    for _ in range(3):
-        start = time.perf_counter()
-        assert load_model(compiled, order).ids
-        seconds.append(time.perf_counter() - start)
-    assert min(seconds) < 0.2
+def test_compiled_model_of_the_order_is_loaded(compiled: Path, order: int) -> None:
+    assert load_model(compiled, order).ids

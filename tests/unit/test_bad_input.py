@@ -1,5 +1,6 @@
 """Damaged shards, weights and models: exit status 1, one line that names the file, nothing written."""
 
+import json
 import shutil
 
 import h5py
@@ -8,6 +9,7 @@ import pytest
 
 from itersel.cli.main import main
 from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.index import build_index
 from itersel.grammar.shard import write_shard
 from itersel.lm.binary import compile_model
 from itersel.weights import make_weights, write_weights
@@ -98,3 +100,64 @@ def test_a_model_of_the_wrong_order(files, capsys):
     assert str(files / "lm.arpa") in message
     assert "is of order 1, order 3 was asked for" in message
     assert not (files / "new.bin").exists()
+
+
+HEADERS = {
+    "no kind": lambda header: header.pop("kind"),
+    "a list": lambda header: [],
+    "another kind": lambda header: header.update(kind="grammar-index"),
+    "another format": lambda header: header.update(format=99),
+    "no format": lambda header: header.pop("format"),
+    "no size": lambda header: header.pop("size"),
+    "size a text": lambda header: header.update(size="x"),
+    "no arrays": lambda header: header.pop("arrays"),
+    "an array less": lambda header: header["arrays"].pop("slots"),
+    "a position beyond": lambda header: header["arrays"]["slots"].update(position=1 << 40),
+    "a position before": lambda header: header["arrays"]["slots"].update(position=-64),
+    "a shape too large": lambda header: header["arrays"]["slots"].update(shape=[1 << 62, 2]),
+    "a shape that is none": lambda header: header["arrays"]["slots"].update(shape=[2.5, 2]),
+    "a negative shape": lambda header: header["arrays"]["slots"].update(shape=[-1, -2]),
+    "a flat shape": lambda header: header["arrays"]["slots"].update(shape=[4]),
+    "another type": lambda header: header["arrays"]["unigram"].update(dtype="<f8"),
+    "no type": lambda header: header["arrays"]["unigram"].pop("dtype"),
+    "attributes a number": lambda header: header.update(attributes=3),
+    "no order": lambda header: header["attributes"].pop("order"),
+    "order a text": lambda header: header["attributes"].update(order="three"),
+}
+
+
+def change_header(path, change):
+    """Change the header of an array file; what it describes moves along."""
+    content = path.read_bytes()
+    length = int.from_bytes(content[8:16], "little")
+    header = json.loads(content[16 : 16 + length])
+    result = change(header)
+    text = json.dumps(result if result == [] else header).encode()
+    body = content[-(-(16 + length) // 64) * 64 :]
+    start = content[:8] + len(text).to_bytes(8, "little") + text
+    path.write_bytes(start + bytes(-len(start) % 64) + body)
+
+
+@pytest.mark.parametrize("change", HEADERS)
+def test_damaged_headers_of_array_files(files, change, capsys):
+    change_header(files / "lm.bin", HEADERS[change])
+    check_refused(files, "lm.bin", capsys)
+
+
+@pytest.mark.parametrize("length", [0, 1, 1 << 40, 1 << 62, (1 << 64) - 1])
+def test_damaged_lengths_of_headers(files, length, capsys):
+    content = (files / "lm.bin").read_bytes()
+    (files / "lm.bin").write_bytes(content[:8] + length.to_bytes(8, "little") + content[16:])
+    check_refused(files, "lm.bin", capsys, ["damaged"])
+
+
+def test_an_index_with_a_damaged_header(files, capsys):
+    for name, text in (("source", "a\n"), ("target", "x\n"), ("alignment", "0-0\n")):
+        (files / name).write_text(text)
+    build_index(files / "source", files / "target", files / "alignment", files / "index")
+    change_header(files / "index", lambda header: header["arrays"].pop("suffix"))
+    extracting = ["grammar", "extract", "--index", str(files / "index"), "--input", str(files / "source")]
+    assert main([*extracting, "--output", str(files / "new.h5")]) == 1
+    assert capsys.readouterr().err == (
+        f"itersel grammar: {files / 'index'}: damaged or truncated; make it anew\n"
+    )

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
+import signal
 import subprocess
 import sys
 
 import pytest
 
 import itersel
+import itersel.cli.weights
+from itersel.cli import warm_up
 from itersel.cli.main import STEPS, main
 
 # The fixed forms of the command line; --reference, --output and the like stand for any file.
@@ -96,3 +100,120 @@ def test_reader_that_goes_away_is_no_error(tmp_path):
     shell = f"set -o pipefail; {command} | head -1"
     result = subprocess.run(["bash", "-c", shell], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("shard --source a --target b --shards 2 --output c --seed -1", "'-1' is not a whole number from 0"),
+        ("compare --reference a --seed -1 b c", "'-1' is not a whole number from 0"),
+        ("compare --reference a --trials x b c", "'x' is not a whole number of 1 or more"),
+        ("weights export w.h5 --output .", "'.' is not the name of a file"),
+        ("weights export w.h5 --output new/", "'new/' is not the name of a file"),
+        ("decode --shard a --model b --weights c --k-best 1000000000", "'1000000000' is not a whole"),
+        ("decode --shard a --model b --weights c --pop-limit 0", "'0' is not a whole number from 1 to 10000"),
+        ("decode --shard a --model b --weights c --max-span 0", "'0' is not a whole number of 1 or more"),
+        ("train --shard a --model b --output c --learning-rate nan", "'nan' is not a number"),
+        ("train --shard a --model b --output c --learning-rate 0", "'0' is not a number above 0"),
+        ("train --shard a --model b --output c --epoch 1_0", "'1_0' is not a whole number"),
+        ("grammar extract --index a --input b --output c --max-span 31", "'31' is not a whole number from 1"),
+        ("corpus prepare --source a --target b --output c --source-language x y", "'x' is not the code of a"),
+        ("mix --inputs a --shards 1 --epoch 1 --algorithm sgd --output b --threshold inf", "'inf' is not"),
+        ("lm estimate --ord 3 --input a --output b", "the following arguments are required: --order"),
+        ("bleu --ref a b", "the following arguments are required: --reference"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_are_usage_errors(arguments, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments.split()) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert message in last
+    assert not list(tmp_path.iterdir())
+
+
+def test_outputs_do_not_depend_on_the_locale(tmp_path):
+    (tmp_path / "weights").write_text("häuser\u3042 1.5\n", encoding="utf-8")
+    command = [sys.executable, "-m", "itersel.cli.main", "weights", "show", "weights"]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
+    assert result.stdout.decode("utf-8").splitlines()[-1] == "häuser\u3042\t1.5"
+
+
+@pytest.mark.parametrize(("signal_number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_leaves_no_temporary_file(tmp_path, signal_number, status):
+    """The step waits for standard input inside of `atomic_path`; clusters send SIGTERM before they kill."""
+    code = """
+import sys
+from itersel.cli import weights
+from itersel.cli.main import main
+from itersel.files import atomic_path
+
+def export(options):
+    with atomic_path(options.output) as temporary:
+        temporary.write_text("half")
+        print("ready", flush=True)
+        sys.stdin.read()
+
+weights.export = export
+sys.exit(main(["weights", "export", "w", "--output", "out"]))
+"""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, text=True, **pipes) as process:
+        assert process.stdout.readline() == "ready\n"
+        assert list(tmp_path.glob(".tmp.*"))
+        process.send_signal(signal_number)
+        _, errors = process.communicate()
+    assert process.returncode == status
+    assert errors == ("itersel weights: interrupted\n" if status == 130 else "")
+    assert not list(tmp_path.iterdir())
+
+
+def test_short_memory_is_one_line(monkeypatch, capsys):
+    def fail(options):
+        raise MemoryError
+
+    monkeypatch.setattr(itersel.cli.weights, "show", fail)
+    assert main(["weights", "show", "x"]) == 1
+    message = capsys.readouterr().err
+    assert message.startswith("itersel weights: not enough memory")
+    assert message.count("\n") == 1
+
+
+@pytest.mark.parametrize("marked", [False, True])
+@pytest.mark.parametrize("wanted", [False, True])
+def test_kernels_are_compiled_by_the_first_job(tmp_path, monkeypatch, marked, wanted):
+    steps = []
+    monkeypatch.setattr(warm_up, "_steps", steps.append)
+    monkeypatch.setattr(warm_up, "_marker", lambda: tmp_path / "kernels/x.warm")
+    monkeypatch.delenv(warm_up.WARM_UP_VARIABLE, raising=False)
+    if wanted:
+        monkeypatch.setenv(warm_up.WARM_UP_VARIABLE, "1")
+    if marked:
+        (tmp_path / "kernels").mkdir()
+        (tmp_path / "kernels/x.warm").touch()
+    assert main(["lm", "compile", "--input", str(tmp_path / "none"), "--output", str(tmp_path / "out")]) == 1
+    assert len(steps) == (wanted and not marked)
+    assert (tmp_path / "kernels/x.warm").exists() == (wanted or marked)
+
+
+def test_one_job_compiles_while_others_wait(tmp_path):
+    code = f"""
+import os, sys, time
+from pathlib import Path
+from itersel.cli import warm_up
+
+def steps(folder):
+    print("compiled", flush=True)
+    time.sleep(1)
+
+warm_up._steps, warm_up._marker = steps, lambda: Path({str(tmp_path)!r}, "x.warm")
+os.environ[warm_up.WARM_UP_VARIABLE] = "1"
+warm_up.warm_up_once()
+assert Path({str(tmp_path)!r}, "x.warm").exists()
+"""
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)
+    ]
+    outputs = [process.communicate()[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0]
+    assert sorted(outputs) == ["", "", "compiled\n"]

@@ -71,5 +71,5 @@ def test_a_setting_out_of_bounds_is_an_error(corpus: Path, capsys: pytest.Captur
         "--max-nonterminals",
         "3",
     )
-    assert grammar(corpus, "extract", *arguments) == 1
-    assert "--max-nonterminals is 3" in capsys.readouterr().err
+    assert grammar(corpus, "extract", *arguments) == 2
+    assert "--max-nonterminals: '3' is not a whole number from 0 to 2" in capsys.readouterr().err

@@ -7,6 +7,7 @@ import dataclasses
 import importlib
 import json
 import shlex
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -21,6 +22,9 @@ from itersel.errors import InputError
 FILES = {split: {"source": "s", "target": "t"} for split in ("train", "dev", "devtest", "test")}
 
 
+ALIGNED = {"kind": "files", **FILES, "tokenized": True, "train": {**FILES["train"], "alignment": "x"}}
+
+
 def experiment(**settings):
     return {"experiments": {"a": settings}}
 
@@ -30,6 +34,8 @@ GOOD = [
     experiment(algorithm="sgd", tune_on="dev", features="dense", epochs=1, learning_rate=1),
     experiment(select=None, threshold=0),
     {**experiment(), "data": {"kind": "files", **FILES, "monolingual": "m"}},
+    {**experiment(), "data": ALIGNED, "align": {"model": "eflomal"}},
+    {**experiment(algorithm="sgd", norm="l2"), "language_model": {"arpa": "x", "open_vocabulary": False}},
     {**experiment(), "data": {"modules": ["swriter"], "max_ratio": 1}, "seed": 1},
     {"experiments": {"a-b.c_1": {"norm": "linf"}, "d": {"threshold": 0.5}}},
 ]
@@ -56,6 +62,13 @@ BAD = [
     ({**experiment(), "data": {"modules": "swriter"}}, "'data.modules' must be a list"),
     ({**experiment(), "data": {"modules": [1]}}, "'data.modules' must be text, not 1"),
     ({**experiment(), "data": {"train": {"sauce": "x"}}}, "unknown key 'data.train.sauce'"),
+    (experiment(learning_rate="1e-5"), "YAML takes 1e-5 as text, write 1.0e-05"),
+    (experiment(learning_rate="1.2.3e5"), "'experiments.a.learning_rate' must be a number, not '1.2.3e5'"),
+    (experiment(learning_rate="1e999"), "'experiments.a.learning_rate' must be a number, not '1e999'"),
+    ({**experiment(), "output": "a{b}"}, "'output' is 'a{b}', must be a path without { and }"),
+    ({**experiment(), "cache": ""}, "'cache' is '', must be a path"),
+    ({**experiment(), "data": {"folder": "{x"}}, "'data.folder' is '{x', must be a path"),
+    ({**experiment(), "data": {"source_language": "x y"}}, "'data.source_language' is 'x y', must be"),
     ({**experiment(), "name": "../x"}, "'name' is '../x', must be"),
     ({**experiment(), "decoder": {"k_best": 1}}, "'decoder.k_best' is 1, must be at least 2"),
     ({**experiment(), "language_model": {"order": 10}}, "'language_model.order' is 10"),
@@ -80,6 +93,18 @@ INCONSISTENT = [
         "'data.dev.alignment': only train",
     ),
     ({**experiment(), "data": {"tokenized": True}}, "'data.tokenized' needs data.kind: files"),
+    ({**experiment(), "data": {"train": {"task": "x"}}}, "'data.train.task' needs data.kind: files"),
+    (experiment(algorithm="mixsgd", norm="l1"), "'experiments.a.norm' needs algorithm: itersel"),
+    (
+        {**experiment(), "language_model": {"arpa": "x", "open_vocabulary": True}},
+        "'language_model.open",
+    ),
+    (
+        {**experiment(), "language_model": {"arpa": "x"}, "data": {"monolingual": "y"}},
+        "'data.monolingual'",
+    ),
+    ({**experiment(), "data": ALIGNED, "align": {"model": "hmm"}}, "'align.model' is of no use"),
+    ({**experiment(), "data": ALIGNED, "align": {"symmetrization": "union"}}, "'align.symmetrization' is of"),
 ]
 
 
@@ -101,6 +126,58 @@ def test_bad(content, message):
 def test_schema_rejects_the_same(content):
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(content, json_schema())
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [
+        ("results/", "results"),
+        ("./a//b/", "a/b"),
+        ("~/x", f"{Path.home()}/x"),
+        ("/", "/"),
+        (".", "."),
+        ("../x", "../x"),
+    ],
+)
+def test_paths_are_as_snakemake_wants_them(given, taken):
+    files = {split: {"source": given, "target": "t"} for split in FILES}
+    config = read_config({**experiment(), "output": given, "data": {"kind": "files", **files}})
+    assert config.output == config.data.test.source == taken
+
+
+@pytest.mark.parametrize("number", [1e-5, 2.5e-7, 1e20, 0.0001])
+def test_advised_numbers_are_numbers(number):
+    with pytest.raises(InputError) as error:
+        read_config(experiment(learning_rate=f"{number:.3e}"))
+    advised = str(error.value).rpartition("write ")[2]
+    assert yaml.safe_load(advised) == number
+
+
+def test_bounds_are_those_of_the_steps():
+    """Each greatest value is taken by the step, and the next one is not."""
+    from itersel.decode import decoder
+    from itersel.grammar.extract import ExtractionSettings
+
+    def bounds(kind):
+        return {item.name: item.metadata for item in dataclasses.fields(kind)}
+
+    grammar = bounds(values.Grammar)
+    assert set(grammar) == {item.name for item in dataclasses.fields(ExtractionSettings)}
+    for name, bound in grammar.items():
+        for side, step in (("minimum", -1), ("maximum", 1)):
+            ExtractionSettings(**{name: bound[side]})
+            with pytest.raises(InputError):
+                ExtractionSettings(**{name: bound[side] + step})
+    # the limits of a command are seen by its parser alone
+    for step, name in (("train", "k_best"), ("train", "pop_limit"), ("decode", "pop_limit")):
+        parser = argparse.ArgumentParser()
+        importlib.import_module(f"itersel.cli.{step}").add_arguments(parser)
+        parse = parser._option_string_actions["--" + name.replace("_", "-")].type
+        most = bounds(values.Decoder)[name]["maximum"]
+        assert parse(str(most)) == most
+        with pytest.raises(argparse.ArgumentTypeError):
+            parse(str(most + 1))
+    assert bounds(values.Decoder)["pop_limit"]["maximum"] <= decoder.MAX_POP_LIMIT
 
 
 def test_values_are_taken():
@@ -253,6 +330,11 @@ def test_command_check(tmp_path, capsys):
     for content, place in (
         ("experiments: {a: {epochs: -3}}\n", ": config key 'experiments.a.epochs' is -3"),
         ("name: x\n  y: [\n", ":2: not YAML: "),
+        ("name: x\nname: y\n", ":2: not YAML: key 'name' is there already, in line 1; rename"),
+        ("experiments:\n  a: {}\n  b: {}\n  a: {}\n", ":4: not YAML: key 'a' is there already, in line 2"),
+        ("seed: 1\nname: 2020-13-45\n", ":2: not YAML: month must be in 1..12"),
+        ("seed: !!int x\n", ":1: not YAML: invalid literal"),
+        ("[a]: 1\n", ":1: not YAML: "),
         (b"name: \xff\n".decode("latin-1").encode("latin-1"), ": not "),
     ):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.needs import missing
 
 from itersel.cli.main import main
 from itersel.corpus.libreoffice_help import read_page
@@ -125,14 +126,14 @@ def test_folder_without_the_language(pages: Path, tmp_path: Path, capsys: pytest
 
 
 def test_language_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert fetch(tmp_path / "out", target="../en") == 1
-    assert "'../en' is not a language code" in capsys.readouterr().err
+    assert fetch(tmp_path / "out", target="../en") == 2
+    assert "'../en' is not the code of a language" in capsys.readouterr().err
 
 
 def build_packages(pages: Path, folder: Path) -> None:
     """Make the two .deb files that Debian would have."""
     if shutil.which("dpkg-deb") is None:
-        pytest.skip("needs dpkg-deb")
+        missing("the program dpkg-deb is not there")
     folder.mkdir()
     for language in ("de", "en-US"):
         package = f"libreoffice-help-{language.lower()}"

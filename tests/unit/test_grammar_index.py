@@ -14,7 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import extractor as naive
 
+from itersel.corpus.text import read_parallel
 from itersel.errors import InputError
+from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import GrammarIndex, build_index, load_index, sort_suffixes
 from itersel.grammar.index_kernels import (
     BEGINS,
@@ -25,6 +27,8 @@ from itersel.grammar.index_kernels import (
     SPAN_LIMIT,
     parse_alignments,
 )
+from itersel.grammar.shard import read_shard
+from itersel.lm.estimate import read_text
 
 EXAMPLES = 20 if numba.config.DISABLE_JIT else 100
 
@@ -86,7 +90,7 @@ def linked_pairs(draw: st.DrawFn) -> naive.SentencePair:
     return naive.SentencePair(tuple(source), tuple(target), frozenset(links))
 
 
-@given(st.lists(linked_pairs(), max_size=4))
+@given(st.lists(linked_pairs(), min_size=1, max_size=4))
 @settings(max_examples=EXAMPLES, deadline=None)
 def test_phrases_and_links(folder, corpus) -> None:
     """Exactly the source sides of tight initial phrases are marked, with the links of every word."""
@@ -160,8 +164,46 @@ def test_separator_in_text(folder: Path) -> None:
         index_lines(folder, ["a", "b"], ["x", "y ||| z"], ["", ""])
 
 
-def test_empty_corpus(folder: Path) -> None:
-    assert index_lines(folder, [], [], []).sentence_count == 0
+def test_an_empty_corpus_is_refused(folder: Path) -> None:
+    with pytest.raises(InputError, match=f"^{folder / 'source'}: is empty"):
+        index_lines(folder, [], [], [])
+    with pytest.raises(InputError, match=f"^{folder / 'target'}: is empty"):
+        index_lines(folder, ["a"], [], [""])
+
+
+def test_an_empty_input_makes_an_empty_shard(folder: Path) -> None:
+    index_lines(folder, ["a b"], ["x"], ["0-0"])
+    (folder / "input").touch()
+    (folder / "shard.h5").unlink(missing_ok=True)
+    extract_shard(folder / "index", folder / "input", folder / "shard.h5")
+    assert read_shard(folder / "shard.h5").sentence_count == 0
+    (folder / "target").write_text("")
+    with pytest.raises(InputError, match=f"^{folder / 'target'}: is empty"):
+        extract_shard(folder / "index", folder / "source", folder / "s.h5", references=folder / "target")
+
+
+@pytest.mark.parametrize(
+    "bad", ["x|||y", "|||", "\x01", "a\tb", "\x85", "[X,1]", "[X,2]", "[S,7]", "<s>", "</s>", "<unk>", "<S>"]
+)
+def test_what_no_word_may_hold(folder: Path, bad: str) -> None:
+    """Every step that reads tokenised text names file and line."""
+    line = f"a {bad} b"
+    with pytest.raises(InputError, match=f"^{folder / 'source'}:2: "):
+        index_lines(folder, ["a", line], ["x", "y"], ["", ""])
+    with pytest.raises(InputError, match=f"^{folder / 'target'}:2: "):
+        index_lines(folder, ["a", "b"], ["x", line], ["", ""])
+    index_lines(folder, ["a", "b"], ["x", "y"], ["", ""])
+    (folder / "input").write_text(f"a\n{line}\n")
+    with pytest.raises(InputError, match=f"^{folder / 'input'}:2: "):
+        extract_shard(folder / "index", folder / "input", folder / "shard.h5")
+    with pytest.raises(InputError, match=f"^{folder / 'input'}:2: "):
+        extract_shard(folder / "index", folder / "source", folder / "s.h5", references=folder / "input")
+    with pytest.raises(InputError, match=f"^{folder / 'input'}:2: "):
+        read_text([folder / "input"])
+    with pytest.raises(InputError, match=f"^{folder / 'input'}:2: "):
+        read_text([folder / "source"], folder / "input")
+    with pytest.raises(InputError, match=f"^{folder / 'input'}:2: "):
+        read_parallel(folder / "source", folder / "input", tokenized=True)
 
 
 def test_not_an_index(folder: Path) -> None:

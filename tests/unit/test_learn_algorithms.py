@@ -119,6 +119,7 @@ def chain(folder: Path, algorithm: str, update: str) -> Vector:
             begin = out / (f"w{epoch - 1}.{z}.h5" if own else f"v{epoch - 1}.h5")
             start = ["--weights", str(begin)] if epoch > 1 else []
             files = ["--shard", str(folder / f"{z}.h5"), "--output", str(out / f"w{epoch}.{z}.h5")]
+            files += ["--shard-number", str(z)]
             assert main(train_command(folder, *files, *start, "--update", update, "--epoch", str(epoch))) == 0
         (out / "list").write_text("".join(f"{out}/w{epoch}.{z}.h5\n" for z in range(shards)))
         mix = ["mix", "--inputs", str(out / "list"), "--shards", str(shards), "--algorithm", algorithm]

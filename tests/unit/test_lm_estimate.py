@@ -158,5 +158,10 @@ def test_empty_text_and_empty_vocabulary_are_refused(tmp_path: Path) -> None:
     text.write_text("a\n")
     with pytest.raises(InputError, match="empty: is empty"):
         read_text([empty])
+    with pytest.raises(InputError, match="empty: is empty"):
+        read_text([text, empty])
+    with pytest.raises(InputError, match="empty: is empty"):
+        read_text([text], empty)
+    empty.write_text(" \n\n")
     with pytest.raises(InputError, match="empty: holds no words"):
         read_text([text], empty)

@@ -126,6 +126,15 @@ def test_command_table(tmp_path, folder, capsys):
     assert "b.json: is not the description of a system" in capsys.readouterr().err
 
 
+def test_systems_of_one_name_are_not_merged(tmp_path, folder, capsys):
+    for name in "ab":
+        write_system(tmp_path / f"{name}.json", system("same"))
+    arguments = ["report", "table", "--reference", folder("ref", REFERENCES), "--translations"]
+    arguments += [folder("ta", GOOD), folder("tb", BAD), "--output", str(tmp_path / "table.txt")]
+    assert main([*arguments, "--systems", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 1
+    assert "2 systems have the name 'same'" in capsys.readouterr().err
+
+
 EXTRACTION = [
     "--max-span",
     "10",
@@ -179,18 +188,36 @@ def test_command_corpus(tmp_path, folder, monkeypatch):
     rules = str(tmp_path / "rules.json")
     assert main(["report", "rules", "--shards", "-", "--output", rules]) == 0
     assert json.loads((tmp_path / "rules.json").read_text()) == {"rules": 3}
-    document = {"splits": {"train": split(2, 3, 4, short=1, long=2), "dev": split(1, 1, 1)}}
+    further = {"sentences": 5, "tokens": 9, "types": 2, "dropped": {"empty": 7}}
+    document = {
+        "splits": {"train": split(2, 3, 4, short=1, long=2, none=0), "dev": split(1, 1, 1)},
+        "monolingual": further,
+    }
+    counts = {"pages": 3, "paragraphs": 90, "no counterpart": 11, "untranslated": 0, "duplicates": 22}
+    collection = folder("collection.json", [json.dumps({"packages": {}, "pairs": 57, **counts})])
     preparation = folder("statistics.json", [json.dumps(document)])
-    arguments = ["report", "corpus", "--preparation", preparation, "--rules", "train", rules, "--output"]
+    arguments = ["report", "corpus", "--preparation", preparation, "--collection", collection]
+    arguments += ["--rules", "train", rules, "--output"]
     assert (
         main([*arguments, *(str(tmp_path / f"corpus{suffix}") for suffix in (".txt", ".tsv", ".json"))]) == 0
     )
     rows = [line.split() for line in (tmp_path / "corpus.txt").read_text().splitlines()]
-    assert rows[2:] == [["train", "2", "3", "4", "3", "3", "2"], ["dev", "1", "1", "1", "0", "-", "-"]]
+    assert rows[2:4] == [["train", "2", "3", "4", "3", "3", "2"], ["dev", "1", "1", "1", "0", "-", "-"]]
+    assert [" ".join(row) for row in rows[5:]] == [
+        "left out of why pairs",
+        " ".join(rows[6]),  # the line below the header
+        "collection no counterpart 11",
+        "collection duplicates 22",
+        "train short 1",
+        "train long 2",
+        "monolingual empty 7",
+    ]
     assert (tmp_path / "corpus.tsv").read_text().splitlines()[2] == "dev\t1\t1\t1\t0\t-\t-"
     result = json.loads((tmp_path / "corpus.json").read_text())
-    assert result["train"] == {**document["splits"]["train"], "rules": 3}
-    assert result["dev"]["rules"] is None
+    assert result["splits"]["train"] == {**document["splits"]["train"], "rules": 3}
+    assert result["splits"]["dev"]["rules"] is None
+    assert result["left_out"][0] == {"of": "collection", "why": "no counterpart", "count": 11}
+    assert len(result["left_out"]) == 5
 
 
 def split(sentences, source, target, **dropped):
@@ -203,10 +230,12 @@ def test_command_corpus_errors(tmp_path, folder, capsys):
     output = str(tmp_path / "x.txt")
     arguments = ["report", "corpus", "--preparation", preparation, "--output", output]
     broken = folder("rules.json", ["[]"])
+    assert main([*arguments, "--collection", broken]) == 1
+    assert "is not a statistics file of itersel corpus" in capsys.readouterr().err
     assert main([*arguments, "--rules", "dev", broken]) == 1
     assert "is not a count of rules" in capsys.readouterr().err
     assert main([*arguments, "--rules", "test", broken]) == 1
     assert "no statistics of test" in capsys.readouterr().err
     assert main(["report", "rules", "--shards", folder("list", [broken]), "--output", output]) == 1
-    assert "rules.json: damaged or truncated HDF5 file" in capsys.readouterr().err
+    assert "rules.json: damaged or truncated, or not an HDF5 file" in capsys.readouterr().err
     assert not (tmp_path / "x.txt").exists()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import h5py
@@ -31,14 +33,18 @@ FIGURE_2 = {
 }
 
 
-def write_shards(folder: Path, shards: list[Vector]) -> list[str]:
+def write_shards(folder: Path, shards: list[Vector], epoch: int = 1) -> list[str]:
     paths = []
     for z, weights in enumerate(shards):
         path = folder / f"shard{z}.h5"
         nonzero = {name: value for name, value in weights.items() if value}
-        write_weights(path, make_weights(nonzero), {"settings": "the same"})
+        write_weights(path, make_weights(nonzero), attributes_of(z, epoch))
         paths.append(str(path))
     return paths
+
+
+def attributes_of(shard: int, epoch: int = 1) -> dict[str, str | int]:
+    return {"kind": "shard-weights", "settings": "the same", "epoch": epoch, "shard": shard}
 
 
 def rows_of(matrix: list[list[int]]) -> list[Vector]:
@@ -136,7 +142,7 @@ def chain(folder: Path, corpus: list[list[oracle.Sentence]], epochs: int, *algor
             begin = folder / (f"shard{z}.h5" if own else "v.h5")
             start = None if epoch == 1 else read_weights(begin)
             result = train_shard(shard, oracle.OracleDecoder(sentences, shard), start, how)
-            write_weights(folder / f"shard{z}.h5", result.weights, {"settings": "{}"})
+            write_weights(folder / f"shard{z}.h5", result.weights, attributes_of(z, epoch))
         previous = ["--previous", str(folder / "v.h5")] if own and epoch > 1 else []
         assert run(folder, "--epoch", str(epoch), "--algorithm", *algorithm, *previous) == 0
     return read_weights(folder / "v.h5").to_dict()
@@ -188,7 +194,7 @@ def test_same_input_same_bytes(tmp_path: Path) -> None:
 
 
 def test_attributes_say_what_made_it(tmp_path: Path) -> None:
-    write_shards(tmp_path, rows_of(FIGURE_2[12]))
+    write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=3)
     options = ["--algorithm", "itersel", "--epoch", "3", "--threshold", "5.5", "--norm", "l1"]
     assert run(tmp_path, *options) == 0
     with h5py.File(tmp_path / "v.h5") as stream:
@@ -249,6 +255,21 @@ def break_settings(path: Path) -> None:
         stream.attrs["settings"] = "others"
 
 
+def set_attribute(name: str, value: object) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        with h5py.File(path, "r+") as stream:
+            stream.attrs[name] = value
+
+    change.__name__ = f"{name} {value}"
+    return change
+
+
+def drop_attributes(path: Path) -> None:
+    with h5py.File(path, "r+") as stream:
+        for name in list(stream.attrs):
+            del stream.attrs[name]
+
+
 def break_all(path: Path) -> None:
     path.write_text("feature\t1\n")
 
@@ -264,6 +285,13 @@ BROKEN = {
     break_settings: "was trained with other settings than",
     break_all: "make it anew",
     Path.unlink: "no such file",
+    set_attribute("epoch", 2): "is of epoch 2, epoch 1 was expected",
+    set_attribute("shard", 0): "holds shard 0, as",
+    set_attribute("shard", 3): "is of shard 3, of 3 shards they are numbered 0 to 2",
+    set_attribute("shard", -1): "is of shard -1",
+    set_attribute("shard", "x"): "make it anew",
+    set_attribute("kind", "mixed-weights"): "holds 'mixed-weights', 'shard-weights' was expected",
+    drop_attributes: "'shard-weights' was expected",
 }
 
 
@@ -301,7 +329,7 @@ def test_fewer_shards_are_never_mixed(tmp_path: Path, capsys: pytest.CaptureFixt
     command = ["mix", "--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
     command += ["--shards", "3", "--algorithm", "itermixsgd", "--epoch", "1"]
     assert main(command) == 1
-    assert f"{paths[0]}: is listed twice" in capsys.readouterr().err
+    assert f"{paths[0]}: holds shard 0, as {paths[0]} does; name every shard once" in capsys.readouterr().err
     (tmp_path / "list").write_text("\n".join([paths[0], "", paths[1]]))
     assert main(command) == 1
     assert f"{tmp_path / 'list'}:2: empty line" in capsys.readouterr().err
@@ -327,9 +355,97 @@ def test_options_that_do_not_fit(
     assert not (tmp_path / "v.h5").exists()
 
 
-def test_previous_of_another_epoch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def mix_previous(folder: Path, epoch: int, previous: Path) -> int:
+    return run(folder, "--algorithm", "mixsgd", "--epoch", str(epoch), "--previous", str(previous))
+
+
+PREVIOUS = {
+    set_attribute("epoch", 5): "holds algorithm mixsgd, epoch 5; mixsgd, epoch 1 was expected",
+    set_attribute("algorithm", "sgd"): "holds algorithm sgd, epoch 1; mixsgd, epoch 1 was expected",
+    set_attribute("settings", "others"): "was trained with other settings than the shards",
+    set_attribute("shards", 4): "was mixed of 4 shards, not of 3",
+    set_attribute("kind", "shard-weights"): "holds no 'mixed-weights'",
+    drop_attributes: "holds no 'mixed-weights'",
+    break_length: "make it anew",
+    Path.unlink: "no such file",
+}
+
+
+@pytest.mark.parametrize("damage", PREVIOUS, ids=lambda damage: damage.__name__)
+def test_bad_previous(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: object) -> None:
     write_shards(tmp_path, rows_of(FIGURE_2[12]))
     assert run(tmp_path, "--algorithm", "mixsgd", "--epoch", "1") == 0
-    previous = ["--previous", str(tmp_path / "v.h5")]
-    assert run(tmp_path, "--algorithm", "mixsgd", "--epoch", "3", *previous) == 1
-    assert "holds algorithm mixsgd, epoch 1; mixsgd, epoch 2 was expected" in capsys.readouterr().err
+    (tmp_path / "v.h5").rename(tmp_path / "previous.h5")
+    write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=2)
+    damage(tmp_path / "previous.h5")
+    assert mix_previous(tmp_path, 2, tmp_path / "previous.h5") == 1
+    message = capsys.readouterr().err
+    assert message.startswith(f"itersel mix: {tmp_path / 'previous.h5'}: ")
+    assert message.count("\n") == 1
+    assert PREVIOUS[damage] in message
+    assert not (tmp_path / "v.h5").exists()
+
+
+def test_text_says_too_little(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [*paths, last] = write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=2)
+    (tmp_path / "v.txt").write_text("a 1\n")
+    assert mix_previous(tmp_path, 2, tmp_path / "v.txt") == 1
+    assert "v.txt: is text, which does not say what made it; mix the epoch before with an --output" in (
+        capsys.readouterr().err
+    )
+    write_weights(tmp_path / "w.txt", read_weights(last))
+    (tmp_path / "list").write_text("\n".join([*paths, str(tmp_path / "w.txt")]))
+    command = ["mix", "--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
+    assert main([*command, "--shards", "3", "--algorithm", "itermixsgd", "--epoch", "2"]) == 1
+    assert "w.txt: is text, which does not say what made it; train with an --output" in (
+        capsys.readouterr().err
+    )
+
+
+def test_one_shard_under_two_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = write_shards(tmp_path, rows_of(FIGURE_2[12]))
+    again = f"{tmp_path}/./shard0.h5"
+    (tmp_path / "list").write_text("\n".join([paths[0], paths[1], again]))
+    command = ["mix", "--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
+    assert main([*command, "--shards", "3", "--algorithm", "itermixsgd", "--epoch", "1"]) == 1
+    assert f"{again}: holds shard 0, as {paths[0]} does" in capsys.readouterr().err
+
+
+def test_the_order_of_the_list_does_not_matter(tmp_path: Path) -> None:
+    # 1e17 + 0.1 + 0.2 depends on the order
+    paths = write_shards(tmp_path, [{"a": 1e17}, {"a": 8.0}, {"a": 9.0}])
+    how = MixSettings("itermixsgd", 1, 3)
+    for name, order in (("1", (0, 1, 2)), ("2", (2, 0, 1))):
+        mix([paths[z] for z in order], tmp_path / f"v{name}.h5", how, matrix=tmp_path / f"W{name}.h5")
+    for name in ("v", "W"):
+        assert (tmp_path / f"{name}1.h5").read_bytes() == (tmp_path / f"{name}2.h5").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"), [("W.txt", "ends in .h5"), ("v.h5", "is the name of both"), ("./v.h5", "of both")]
+)
+def test_names_of_outputs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], matrix: str, message: str
+) -> None:
+    write_shards(tmp_path, rows_of(FIGURE_2[12]))
+    options = ["--algorithm", "itermixsgd", "--epoch", "1", "--matrix", f"{tmp_path}/{matrix}"]
+    assert run(tmp_path, *options) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_weights_come_after_the_matrix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where v.h5 is, W.h5 is whole; an error of the matrix leaves neither."""
+    write_shards(tmp_path, rows_of(FIGURE_2[12]))
+    options = ["--algorithm", "itermixsgd", "--epoch", "1", "--matrix", str(tmp_path / "W.h5")]
+    # What happens when the file of the matrix is closed and renamed: the folder has no room for the name.
+    replace = os.replace
+
+    def failing(source: Path, target: Path) -> None:
+        if Path(target).name == "W.h5":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr("itersel.files.os.replace", failing)
+    assert run(tmp_path, *options) == 1
+    assert not (tmp_path / "v.h5").exists()
+    assert not (tmp_path / "W.h5").exists()

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.cli import shard as command
+from itersel.corpus import sharding
 from itersel.corpus.sharding import shard_corpus, shard_lines
 from itersel.errors import InputError
 
@@ -66,8 +67,51 @@ def test_files(corpus, order):
     assert (ids == list(range(11))) == (order == ["--keep-order"])
 
 
+# numpy.random.PCG64(1).random_raw(8), recorded with numpy 2.4.6
+FIRST_BITS = [
+    9441442522235856127,
+    17532960557476522086,
+    2659275481604167885,
+    17499493567006797778,
+    5752274989370667689,
+    7808994663829368904,
+    15268417917351259428,
+    7548391743784893130,
+]
+
+
+def test_the_shuffle_does_not_depend_on_the_version_of_numpy():
+    """Lines are sorted by raw bits of PCG64, which numpy keeps from version to version."""
+    assert np.concatenate(shard_lines(8, 2, 1)).tolist() == np.argsort(FIRST_BITS).tolist()
+
+
+def test_the_folder_appears_whole(corpus, monkeypatch):
+    """What a killed process left is no folder of shards, and no hindrance."""
+    files = [corpus / "source.gz", corpus / "target.gz", 3, 1, corpus / "out"]
+    written = []
+
+    def write(path, lines):
+        written.append(path)
+        if len(written) == 4:
+            raise KeyboardInterrupt
+        path.write_text("x")
+
+    (corpus / ".unfinished.out").mkdir()
+    (corpus / ".unfinished.out/7.ids").touch()
+    with monkeypatch.context() as patch:
+        patch.setattr(sharding, "write_lines", write)
+        with pytest.raises(KeyboardInterrupt):
+            shard_corpus(*files)
+    assert sorted(path.name for path in corpus.iterdir()) == ["source.gz", "target.gz"]
+    assert {path.parent.name for path in written} == {".unfinished.out"}
+    shard_corpus(*files)
+    assert len(list((corpus / "out").iterdir())) == 9
+    with pytest.raises(InputError, match="out: is a folder that holds something"):
+        shard_corpus(*files)
+
+
 def test_bad_input(corpus):
-    with pytest.raises(InputError, match=r"source\.gz: has 11 lines, too few for 12 shards"):
+    with pytest.raises(InputError, match=r"source\.gz: has 11 lines, too few for 12 shards; .*decoder\.jobs"):
         shard_corpus(corpus / "source.gz", corpus / "target.gz", 12, 1, corpus / "out")
     (corpus / "short").write_text("x\n")
     with pytest.raises(InputError, match=r"short: has 1 lines, .*source\.gz has 11"):

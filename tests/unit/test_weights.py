@@ -15,10 +15,14 @@ from hypothesis import strategies as st
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.features import feature_key
-from itersel.weights import find_weights, make_weights, read_weights, write_weights
+from itersel.strings import StringTable
+from itersel.weights import Weights, find_weights, make_weights, read_weights, write_weights
 
 VALUES = {"LanguageModel": 0.3, "R:X:NX_haus:N1_house": -0.25, "Glue": 0.25, "ß": 1e-300, "=": -4.0}
-NAME = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1).filter(lambda text: text[0] != "#")
+# Every character, but what text cannot hold: see test_names_that_text_cannot_hold.
+NAME = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n"), min_size=1).filter(
+    lambda text: text[0] not in "#\ufeff"
+)
 
 
 @settings(max_examples=50, deadline=None)
@@ -32,6 +36,20 @@ def test_both_forms_keep_every_bit(
         weights = read_weights(folder / name)
         assert weights.to_dict() == values
         assert (weights.key[1:] > weights.key[:-1]).all()
+
+
+@pytest.mark.parametrize("name", ["a\u00a0b", "\u3000", "a\u2028b", "a\x1cb", "a\x85b", "a\r", "\x0b", "b#"])
+def test_white_space_of_unicode_in_names(tmp_path: Path, name: str) -> None:
+    write_weights(tmp_path / "w", make_weights({name: 0.5, "b": 1.0}))
+    assert read_weights(tmp_path / "w").to_dict() == {name: 0.5, "b": 1.0}
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a\tb", "a\nb", "#a", "\ufeffa"])
+def test_names_that_text_cannot_hold(tmp_path: Path, name: str) -> None:
+    write_weights(tmp_path / "w.h5", make_weights({"b": 1.0}))
+    with pytest.raises(InputError, match="cannot stand in a text file"):
+        write_weights(tmp_path / "w", make_weights({name: 0.5, "b": 1.0}))
+    assert [path.name for path in tmp_path.iterdir()] == ["w.h5"]
 
 
 def test_find_weights() -> None:
@@ -69,6 +87,69 @@ def test_bad_hdf5(tmp_path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
     with pytest.raises(InputError, match=r"w\.h5: damaged or truncated"):
         read_weights(path)
+
+
+def replace(stream: h5py.File, name: str, array: object) -> None:
+    del stream[name]
+    stream[name] = array
+
+
+DAMAGE = {
+    "too few values": lambda stream: replace(stream, "v", stream["v"][1:]),
+    "too few keys": lambda stream: replace(stream, "features/key", stream["features/key"][1:]),
+    "too few offsets": lambda stream: replace(
+        stream, "features/name_offset", stream["features/name_offset"][1:]
+    ),
+    "keys out of order": lambda stream: replace(stream, "features/key", stream["features/key"][:][::-1]),
+    "a key twice": lambda stream: replace(stream, "features/key", np.zeros(5, np.uint64)),
+    "type of values": lambda stream: replace(stream, "v", stream["v"][:].astype(np.float32)),
+    "shape of values": lambda stream: replace(stream, "v", stream["v"][:][:, None]),
+    "a number": lambda stream: replace(stream, "v", 1.0),
+    "a group": lambda stream: (stream.__delitem__("v"), stream.create_group("v")),
+    "nothing": lambda stream: stream.__delitem__("features"),
+    "offsets that descend": lambda stream: stream["features/name_offset"].write_direct(
+        np.array([0, 9, 3, 12, 15, stream["features/name"].shape[0]])
+    ),
+    "offsets outside": lambda stream: stream["features/name_offset"].__setitem__(5, 10**6),
+    "names that are no text": lambda stream: stream["features/name"].__setitem__(0, 0xFF),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_arrays(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str) -> None:
+    path = tmp_path / "w.h5"
+    write_weights(path, make_weights(VALUES))
+    with h5py.File(path, "r+") as stream:
+        DAMAGE[damage](stream)
+    assert main(["weights", "show", str(path)]) == 1
+    message = capsys.readouterr().err
+    assert message.startswith(f"itersel weights: {path}: damaged, or not a weights file; make it anew")
+    assert message.count("\n") == 1
+
+
+def test_a_character_that_two_names_share(tmp_path: Path) -> None:
+    names = StringTable(np.frombuffer("aßb".encode(), np.uint8), np.array([0, 2, 4]))
+    write_weights(tmp_path / "w.h5", Weights(np.array([1, 2], np.uint64), np.ones(2), names))
+    with pytest.raises(InputError, match="damaged"):
+        read_weights(tmp_path / "w.h5")
+
+
+@pytest.mark.parametrize("name", ["folder", "folder.h5"])
+def test_a_folder_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    (tmp_path / name).mkdir()
+    assert main(["weights", "show", str(tmp_path / name)]) == 1
+    expected = f"itersel weights: {tmp_path / name}: is a folder, a file was expected\n"
+    assert capsys.readouterr().err == expected
+
+
+@pytest.mark.parametrize("name", ["w", "w.h5"])
+def test_what_may_not_be_read_is_not_said_to_be_damaged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    (tmp_path / "file").touch()
+    # root may read everything: this is another error of the system
+    assert main(["weights", "show", str(tmp_path / "file" / name)]) == 1
+    assert capsys.readouterr().err == f"itersel weights: {tmp_path / 'file' / name}: Not a directory\n"
 
 
 def shown(capsys: pytest.CaptureFixture[str], *options: str) -> list[str]:

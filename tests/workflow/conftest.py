@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,7 @@ class Project:
 
     folder: Path
     snakefile: Path
+    source: Path | None = None
 
     def __post_init__(self) -> None:
         self.results = self.folder / "results" / "tiny"
@@ -54,19 +56,23 @@ class Project:
         files = ["--snakefile", str(self.snakefile), "--directory", str(self.folder)]
         return [sys.executable, "-m", "snakemake", *files, "--configfile", "config.yaml", *arguments]
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start Snakemake."""
+    def start(self, *arguments: str, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+        """Start Snakemake; with the code of `source`, if there is one."""
+        environment = {**os.environ, **(environment or {})}
+        if self.source is not None:
+            environment["PYTHONPATH"] = str(self.source)
         return subprocess.Popen(
             self.command(*arguments),
             cwd=self.folder,
+            env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
 
-    def run(self, *arguments: str, status: int = 0) -> str:
+    def run(self, *arguments: str, status: int = 0, environment: Mapping[str, str] | None = None) -> str:
         """Run Snakemake to its end; returns what it says."""
-        process = self.start(*arguments)
+        process = self.start(*arguments, environment=environment)
         output, _ = process.communicate()
         assert process.returncode == status, output[-3000:]
         return output
@@ -125,6 +131,11 @@ class Project:
                 word.endswith("/itersel") for word in command[:2]
             ):
                 yield process
+
+    def wait_for_the_end_of_jobs(self, seconds: float = 60) -> None:
+        """Wait for what a killed Snakemake left running."""
+        psutil.wait_procs(list(self.jobs()), timeout=seconds)
+        assert not list(self.jobs())
 
     def kill_jobs(self) -> None:
         """End what a killed Snakemake left running."""

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import socket
+import subprocess
+
 import pytest
 import yaml
 
@@ -94,7 +99,8 @@ def test_given_files(make_project):
     assert "estimate_language_model" in jobs
     [job] = command_lines(project, "estimate_language_model")
     assert "results/tiny/corpus/monolingual.gz" in job
-    project.configure(language_model={"arpa": "model.arpa"})
+    del content["data"]["monolingual"]
+    project.configure(data=content["data"], language_model={"arpa": "model.arpa"})
     assert "estimate_language_model" not in project.planned()
     [job] = command_lines(project, "compile_language_model")
     assert "--input model.arpa" in job
@@ -109,6 +115,20 @@ def test_libreoffice_help_is_fetched_and_split_by_hash(make_project):
     [job] = command_lines(project, "prepare_help")
     assert "--split hash" in job
     assert "--task results/tiny/corpus/help/task.gz" in job
+
+
+def test_given_packages_are_inputs(make_project):
+    project = make_project()
+    (project.folder / "packages").mkdir()
+    for language in ("de", "en-us"):
+        (project.folder / f"packages/libreoffice-help-{language}_1_all.deb").touch()
+    project.configure(data={"kind": "libreoffice-help", "folder": "packages/"})
+    [job] = command_lines(project, "fetch_help")
+    names = [f"packages/libreoffice-help-{language}_1_all.deb" for language in ("de", "en-us")]
+    assert f"input: {', '.join(names)}" in job
+    assert "results/tiny/corpus/help/statistics.json" in job
+    [job] = command_lines(project, "describe_corpus")
+    assert "--collection results/tiny/corpus/help/statistics.json" in job
 
 
 @pytest.mark.parametrize(
@@ -127,6 +147,60 @@ def test_bad_config_is_one_line(make_project, changes, message):
     assert "Traceback" not in output
 
 
+def test_keys_that_are_there_twice(make_project):
+    project = make_project()
+    with (project.folder / "config.yaml").open("a") as stream:
+        stream.write("name: again\n")
+    output = project.run("--dry-run", status=1)
+    [line] = [line for line in output.splitlines() if "key 'name' is there already, in line 1" in line]
+    assert line.startswith("itersel: ")
+    assert "Traceback" not in output
+
+
+@pytest.mark.parametrize("arguments", [["results/tiny/corpus/dev.source.gz"], ["--until", "prepare_train"]])
+def test_a_part_of_the_run_in_an_empty_folder(make_project, arguments):
+    """There is no table to be shown at the end."""
+    project = make_project()
+    output = project.run("--cores", "1", *arguments)
+    assert "Traceback" not in output
+    assert "Tables:" not in output
+    assert (project.results / "corpus/train.source.gz").exists()
+
+
+def test_leftovers_of_killed_jobs(make_project):
+    """Temporary files of dead processes of this host go; what only looks like one stays."""
+    project = make_project()
+    process = subprocess.Popen(["true"])
+    process.wait()
+    host = re.sub("[^A-Za-z0-9-]", "", socket.gethostname())[:64]
+    project.results.mkdir(parents=True)
+    dead = project.results / f".tmp.{host}.{process.pid}.0123abcd.weights.h5"
+    others = [
+        project.results / name
+        for name in (
+            f".tmp.another-{host}.{process.pid}.0123abcd.weights.h5",
+            f".tmp.{host}.{os.getpid()}.0123abcd.weights.h5",
+            ".tmp.driveupload",
+        )
+    ]
+    for path in (dead, *others):
+        path.touch()
+    (project.results / ".tmp.999999.x").mkdir()
+    project.run("--cores", "1", "results/tiny/corpus/dev.source.gz")
+    assert not dead.exists()
+    assert all(path.exists() for path in others)
+    assert (project.results / ".tmp.999999.x").exists()
+
+
+def test_output_that_cannot_be_made(make_project):
+    project = make_project()
+    project.configure(output="/proc/results")
+    output = project.run("--cores", "1", status=1)
+    assert "itersel: /proc/results" in output
+    assert "change 'output'" in output
+    assert "Traceback" not in output
+
+
 def test_missing_file_is_named(make_project):
     project = make_project()
     (project.folder / "dev.target").unlink()
@@ -138,6 +212,19 @@ def test_graphs(project):
     assert rules.count("label = ") < 30
     assert 'label = "train_shard"' in rules
     assert "digraph" in project.run("--dag", "--quiet", "all")
+
+
+def test_paths(make_project, tmp_path):
+    project = make_project()
+    (tmp_path / "home").mkdir()
+    (project.folder / "dev.source").rename(tmp_path / "home/dev.source")
+    data = project.config()["data"] | {"dev": {"source": "~/dev.source", "target": ".//dev.target"}}
+    project.configure(output="./out//", data=data)
+    output = project.run("--dry-run", environment={"HOME": str(tmp_path / "home")})
+    assert "out/tiny/corpus/dev.source.gz" in output
+    assert str(tmp_path / "home/dev.source") in output
+    assert "double" not in output
+    assert "starts with" not in output
 
 
 def test_config_files_do_not_mix(project):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import shutil
 import subprocess
 import sys
 
@@ -40,7 +41,7 @@ def test_results(finished):
     assert systems["dev-dense"]["active_features"] <= 12
     assert 12 < systems["selected"]["active_features"] <= 300
     assert len((report / "table.tsv").read_text().splitlines()) == 4
-    corpus = json.loads((report / "corpus.json").read_text())
+    corpus = json.loads((report / "corpus.json").read_text())["splits"]
     assert {name: split["sentences"] for name, split in corpus.items()}["test"] == 16
     assert all(split["rules"] > 0 for split in corpus.values())
     assert len((finished.results / "experiments/selected/best/test.txt").read_text().splitlines()) == 16
@@ -94,13 +95,18 @@ def test_shard_killed(copy, finished):
     assert copy.contents() == finished.contents()
 
 
-def test_snakemake_killed(copy, finished):
+@pytest.mark.parametrize("patient", [False, True])
+def test_snakemake_killed(copy, finished, patient):
     without_experiments(copy)
     run = copy.start("--cores", "2")
     copy.wait_for_job("train", "results/tiny/experiments/selected/epoch-2/shard-0.h5")
     run.kill()
     run.wait()
-    copy.kill_jobs()
+    # what is left of it would put its results over those of another run
+    output = copy.run("--cores", "2", status=1)
+    assert "a job of a run that was killed, still works in results/tiny; wait for it" in output
+    assert "Traceback" not in output
+    copy.wait_for_the_end_of_jobs() if patient else copy.kill_jobs()
     before = copy.files("experiments/*/epoch-1/*.h5")
     assert before
     copy.run("--cores", "2")
@@ -147,6 +153,42 @@ def test_changed_config_reruns_what_depends_on_it(copy, changes, run, kept):
     jobs = copy.planned()
     assert {rule: jobs.get(rule) for rule in run} == run
     assert not kept & set(jobs)
+
+
+EDITS = [
+    # edited module, which rules run again for it or after it, and which do not
+    ("errors.py", {}, None),
+    ("progress.py", {}, None),
+    ("select/common.py", {"train_shard": 9, "mix": 5}, {"extract_shard", "compile_language_model"}),
+    ("align/pharaoh.py", {"prepare_train": 1, "align": 1}, set()),
+    ("decode/search_kernels.py", {"train_shard": 9, "decode_shard": 8}, {"extract_shard", "index_corpus"}),
+    ("decode/output.py", {"decode_shard": 8, "choose_epoch": 3}, {"train_shard", "mix"}),
+    ("lm/estimate.py", {"estimate_language_model": 1, "train_shard": 9}, {"extract_shard", "align"}),
+    ("grammar/text.py", {}, None),
+    ("report/table.py", {"compare_systems": 1}, {"choose_epoch", "describe_corpus"}),
+]
+
+
+@pytest.mark.parametrize(("module", "run", "kept"), EDITS)
+def test_edited_code_reruns_what_uses_it(copy, root, tmp_path, module, run, kept):
+    copy.source = tmp_path / "src"
+    shutil.copytree(root / "src", copy.source, ignore=shutil.ignore_patterns("__pycache__"))
+    with (copy.source / "itersel" / module).open("a") as stream:
+        stream.write("# edited\n")
+    jobs = copy.planned()
+    assert {rule: jobs.get(rule) for rule in run} == run
+    assert not jobs if kept is None else not kept & set(jobs)
+
+
+def test_reordered_experiments_make_the_table_anew(copy):
+    experiments = copy.config()["experiments"]
+    copy.configure(experiments=dict(reversed(experiments.items())))
+    assert copy.planned() == {"compare_systems": 1, "all": 1}
+
+
+def test_another_cache_changes_no_result(copy, tmp_path):
+    copy.configure(cache=str(tmp_path / "another cache"))
+    assert copy.planned() == {}
 
 
 def test_two_runs_do_not_work_in_one_folder(copy):

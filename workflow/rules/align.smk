@@ -24,7 +24,7 @@ rule align:
         **SIZES["align"],
     params:
         options=commands.align_options(CONFIG),
-        code=code("align/*", "cli/align"),
+        code=step_digest("align", "_align"),
     shell:
         "itersel align --source {input.source:q} --target {input.target:q}"
         " {params.options} --output {output:q} &> {log:q}"

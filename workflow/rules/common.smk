@@ -1,9 +1,8 @@
 # Names and helpers that the other files share. Nothing here makes files.
 #
-# needs: config     gives: CONFIG (checked), RESULTS, LOGS, KERNELS, paths and options by wildcards
+# needs: config     gives: CONFIG (checked), RESULTS, LOGS, paths and options by wildcards
 import fcntl
 import functools
-import hashlib
 import os
 import re
 import shlex
@@ -11,32 +10,24 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-import itersel
 from itersel.config import commands, read_config
-from itersel.config.values import SPLITS
+from itersel.config.reading import read_yaml
 from itersel.errors import InputError
+from itersel.files import remove_leftovers
+from itersel.limits import SPLITS
+from itersel.sources import step_digest
 
 try:
+    # Snakemake has read them, but of keys that are there twice it took the last
+    for file in workflow.overwrite_configfiles or ["config.yaml"]:
+        read_yaml(file)
     CONFIG = read_config(config)
 except InputError as error:
     sys.exit(f"itersel: {error}")
 
-
-@functools.cache
-def code(*patterns):
-    """Return a digest of modules of itersel: a parameter of rules, so that edited code is run again."""
-    package, digest = Path(itersel.__file__).parent, hashlib.sha256()
-    for pattern in ("*", *patterns):
-        for path in sorted(package.glob(f"{pattern}.py")):
-            digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()[:12]
-
-
-RESULTS = f"{CONFIG.output}/{CONFIG.name}"
+RESULTS = os.path.join(CONFIG.output, CONFIG.name)
 LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
-# The cache may serve many runs and versions: the name tells for which kernels it is warm.
-KERNELS = f"{CONFIG.cache}/{code('*/*kernels')}.ready"
 MODEL = f"{RESULTS}/lm/lm.bin"
 INDEX = f"{RESULTS}/grammar/index"
 PREPARATION = f"{RESULTS}/corpus/preparation.json"
@@ -50,7 +41,6 @@ SIZES = {
     "align": {"mem_mb": 4000, "runtime": 240},
     "estimate_language_model": {"mem_mb": 8000, "runtime": 240},
     "compile_language_model": {"mem_mb": 8000, "runtime": 120},
-    "warm_up": {"mem_mb": 2000, "runtime": 30},
     "index_corpus": {"mem_mb": 8000, "runtime": 120},
     "shard_corpus": {"mem_mb": 4000, "runtime": 60},
     "extract_shard": {"mem_mb": 4000, "runtime": 120},
@@ -61,10 +51,15 @@ SIZES = {
     "count_rules": {"mem_mb": 2000, "runtime": 60},
 }
 
-# Jobs inherit these: the compiled kernels of all jobs are in one place, and `itersel` is the one that
-# belongs to the Snakemake in use, whether or not its environment is activated.
+# Jobs inherit these: the compiled kernels of all jobs are in one place, where the first job on a kind of
+# machine puts them for all others; ITERSEL_RUN tells whose jobs they are, see refuse_running_jobs; `itersel`
+# is the one that belongs to the Snakemake in use, whether or not its environment is activated. The
+# installation of a conda environment is told where the project is.
 os.environ.update(
     ITERSEL_CACHE=os.path.abspath(CONFIG.cache),
+    ITERSEL_PROJECT=str(workflow.basedir),
+    ITERSEL_RUN=os.path.abspath(RESULTS),
+    ITERSEL_WARM_UP="1",
     PATH=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")]),
 )
 
@@ -79,8 +74,9 @@ wildcard_constraints:
     experiment="|".join(map(re.escape, CONFIG.experiments)),
 
 
-# Options are functions of wildcards alone: Snakemake does not keep those that take `input` or `output`,
-# and would not run a job again when they change.
+# `step_digest` is a parameter of rules: Snakemake does not look into installed packages, and would not run
+# an edited step again. Options are functions of wildcards alone: Snakemake does not keep those that take
+# `input` or `output`, and would not run a job again when they change.
 
 
 # ---- the run as a whole
@@ -89,8 +85,11 @@ wildcard_constraints:
 def lock_folder():
     """Hold the folder of results for this run; unlike Snakemake's lock, a killed run leaves none."""
     path = Path(RESULTS, ".lock")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock_folder.stream = path.open("w")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock_folder.stream = path.open("w")
+    except OSError as error:
+        sys.exit(f"itersel: {error.filename}: {error.strerror}; change 'output'")
     try:
         fcntl.flock(lock_folder.stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -99,21 +98,31 @@ def lock_folder():
         )
 
 
-def remove_leftovers():
-    """Remove the temporary files of jobs that were killed; see itersel.files.atomic_path."""
+def refuse_running_jobs():
+    """Stop if jobs of a killed run are still running here: they would put old results over new ones."""
     import psutil
 
-    for path in Path(RESULTS).rglob(".tmp.*"):
-        if not psutil.pid_exists(int(path.name.split(".")[2])):
-            path.unlink(missing_ok=True)
+    for process in psutil.process_iter(["environ"]):
+        environment = process.info["environ"] or {}
+        if environment.get("ITERSEL_RUN") == os.environ["ITERSEL_RUN"]:
+            sys.exit(
+                f"itersel: process {process.pid}, a job of a run that was killed, still works in {RESULTS};"
+                " wait for it, or stop it"
+            )
 
 
 def show_results():
     """Print the tables, and where they and the trained systems are."""
-    for table in (f"{RESULTS}/report/corpus.txt", f"{RESULTS}/report/table.txt"):
-        print(Path(table).read_text(), file=sys.stderr)
-    print(f"Tables: {RESULTS}/report", file=sys.stderr)
-    print(f"Weights and translations: {RESULTS}/experiments/*/best", file=sys.stderr)
+    tables = [Path(RESULTS, "report", name) for name in ("corpus.txt", "table.txt")]
+    made = [table for table in tables if table.exists()]
+    for table in made:
+        print(table.read_text(encoding="utf-8"), file=sys.stderr)
+    # a run of some files only may have made none
+    if made == tables:
+        print(f"Tables: {RESULTS}/report", file=sys.stderr)
+        print(
+            f"Weights and translations: {RESULTS}/experiments/*/best", file=sys.stderr
+        )
 
 
 def sequence(files):
@@ -150,6 +159,21 @@ def statistics_files():
     if CONFIG.data.kind == "libreoffice-help":
         return [f"{RESULTS}/corpus/statistics.json"]
     return [f"{RESULTS}/corpus/{split}.statistics.json" for split in SPLITS]
+
+
+def help_files():
+    """Return the files of a given folder of the help, so that it is read again when they change."""
+    if CONFIG.data.folder is None:
+        return []
+    folder = Path(CONFIG.data.folder)
+    files = sorted(folder.glob("*.deb")) or sorted(folder.rglob("*.html"))
+    return list(map(str, files)) or [str(folder)]
+
+
+def collection_statistics():
+    """Return what tells how the text was collected; of given files there is nothing to tell."""
+    given = CONFIG.data.kind == "files"
+    return [] if given else [f"{RESULTS}/corpus/help/statistics.json"]
 
 
 def prepared_files():
@@ -304,11 +328,13 @@ def resource_options(wildcards):
 # ---- tables
 
 # Splits with grammars, and the number of shards by which their rules are counted: grammars do not
-# depend on how a split is cut.
+# depend on how a split is cut. The fewest are taken, in whatever order the experiments stand.
 COUNTED_SPLITS = {
     **{
         experiment.tune_on: experiment.shards
-        for experiment in CONFIG.experiments.values()
+        for experiment in sorted(
+            CONFIG.experiments.values(), key=lambda one: (one.tune_on, -one.shards)
+        )
     },
     "devtest": CONFIG.decoder.jobs,
     "test": CONFIG.decoder.jobs,
@@ -328,4 +354,6 @@ def corpus_options():
         f"--rules {split} {shlex.quote(path)}"
         for split, path in zip(COUNTED_SPLITS, counts_of_rules())
     ]
-    return " ".join(["--preparation", shlex.join(statistics_files()), *counts])
+    preparation = f"--preparation {shlex.join(statistics_files())}"
+    collection = commands.options(collection=next(iter(collection_statistics()), None))
+    return " ".join([preparation, collection, *counts])

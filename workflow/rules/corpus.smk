@@ -5,12 +5,15 @@
 if CONFIG.data.kind == "libreoffice-help":
 
     rule fetch_help:
+        input:
+            help_files(),
         output:
             multiext(
                 f"{RESULTS}/corpus/help/",
                 source="source.gz",
                 target="target.gz",
                 task="task.gz",
+                statistics="statistics.json",
             ),
         log:
             f"{LOGS}/corpus/help.log",
@@ -21,7 +24,7 @@ if CONFIG.data.kind == "libreoffice-help":
         params:
             options=commands.help_options(CONFIG),
             folder=lambda wildcards, output: os.path.dirname(output.source),
-            code=code("corpus/*", "cli/corpus"),
+            code=step_digest("corpus", "_libreoffice_help"),
         shell:
             "itersel corpus libreoffice-help {params.options} --output {params.folder:q} &> {log:q}"
 
@@ -38,7 +41,7 @@ if CONFIG.data.kind == "libreoffice-help":
             **SIZES["prepare_help"],
         params:
             options=prepare_options,
-            code=code("corpus/*", "cli/corpus"),
+            code=step_digest("corpus", "_prepare"),
         shell:
             "itersel corpus prepare {params.options} &> {log:q}"
 
@@ -57,7 +60,7 @@ else:
             **SIZES["prepare_train"],
         params:
             options=prepare_options,
-            code=code("corpus/*", "cli/corpus"),
+            code=step_digest("corpus", "_prepare"),
         shell:
             "itersel corpus prepare {params.options} &> {log:q}"
 
@@ -76,6 +79,6 @@ else:
             "../../envs/itersel.yaml"
         params:
             options=prepare_options,
-            code=code("corpus/*", "cli/corpus"),
+            code=step_digest("corpus", "_prepare"),
         shell:
             "itersel corpus prepare {params.options} &> {log:q}"

@@ -19,7 +19,7 @@ rule decode_shard:
         **SIZES["decode_shard"],
     params:
         options=decode_options,
-        code=code("decode/*", "cli/decode"),
+        code=step_digest("decode", "run"),
     shell:
         "itersel decode --shard {input.shard:q} --model {input.model:q} --weights {input.weights:q}"
         " {params.options} --output {output:q} &> {log:q}"

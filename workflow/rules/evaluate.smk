@@ -28,7 +28,7 @@ rule choose_epoch:
         "../../envs/itersel.yaml"
     params:
         options=system_options,
-        code=code("report/*", "evaluate/*", "cli/report"),
+        code=step_digest("report", "_choose"),
     shell:
         "itersel report choose --reference {input.reference:q} --translations {input.translations:q}"
         " --weights {input.weights:q} {params.options}"
@@ -49,7 +49,7 @@ rule describe_resources:
         "../../envs/itersel.yaml"
     params:
         options=resource_options,
-        code=code("report/*", "cli/report"),
+        code=step_digest("report", "_resources"),
     shell:
         "itersel report resources --model {input.model:q} --index {input.index:q}"
         " --preparation {input.preparation:q} {params.options} --output {output:q} &> {log:q}"
@@ -69,8 +69,9 @@ rule compare_systems:
     resources:
         **SIZES["compare_systems"],
     params:
+        names=list(CONFIG.experiments),
         options=commands.table_options(CONFIG),
-        code=code("report/*", "evaluate/*", "cli/report"),
+        code=step_digest("report", "_table"),
     shell:
         "itersel report table --reference {input.reference:q} --systems {input.systems:q} {params.options}"
         " --translations {input.translations:q} --output {output:q} &> {log:q}"
@@ -89,13 +90,14 @@ rule count_rules:
         **SIZES["count_rules"],
     params:
         shards=lambda wildcards, input: sequence(input),
-        code=code("report/*", "cli/report"),
+        code=step_digest("report", "_rules"),
     shell:
         "(seq {params.shards} | itersel report rules --shards - --output {output:q}) &> {log:q}"
 
 
 rule describe_corpus:
     input:
+        collection=collection_statistics(),
         statistics=statistics_files(),
         rules=counts_of_rules(),
     output:
@@ -106,6 +108,6 @@ rule describe_corpus:
         "../../envs/itersel.yaml"
     params:
         options=corpus_options(),
-        code=code("report/*", "cli/report"),
+        code=step_digest("report", "_corpus"),
     shell:
         "itersel report corpus {params.options} --output {output:q} &> {log:q}"

@@ -9,27 +9,11 @@
 # train (leave-one-out).
 
 
-rule warm_up:
-    output:
-        touch(KERNELS),
-    log:
-        f"{LOGS}/warm-up.log",
-    benchmark:
-        f"{BENCHMARKS}/warm-up.tsv"
-    conda:
-        "../../envs/itersel.yaml"
-    resources:
-        **SIZES["warm_up"],
-    shell:
-        "itersel warm-up &> {log:q}"
-
-
 rule index_corpus:
     input:
         source=corpus_file("train", "source"),
         target=corpus_file("train", "target"),
         alignment=ALIGNMENT,
-        kernels=ancient(KERNELS),
     output:
         INDEX,
     log:
@@ -39,7 +23,7 @@ rule index_corpus:
     resources:
         **SIZES["index_corpus"],
     params:
-        code=code("grammar/*", "cli/grammar"),
+        code=step_digest("grammar", "_index"),
     shell:
         "itersel grammar index --source {input.source:q} --target {input.target:q}"
         " --alignment {input.alignment:q} --output {output:q} &> {log:q}"
@@ -59,7 +43,7 @@ rule shard_corpus:
         **SIZES["shard_corpus"],
     params:
         options=sharding_options,
-        code=code("corpus/*", "cli/shard"),
+        code=step_digest("shard", "_run"),
     shell:
         "itersel shard --source {input.source:q} --target {input.target:q}"
         " --shards {wildcards.shards} {params.options} --output {output:q} &> {log:q}"
@@ -81,6 +65,6 @@ rule extract_shard:
         **SIZES["extract_shard"],
     params:
         options=extract_options,
-        code=code("grammar/*", "cli/grammar"),
+        code=step_digest("grammar", "_extract"),
     shell:
         "itersel grammar extract --index {input.index:q} {params.options} --output {output:q} &> {log:q}"

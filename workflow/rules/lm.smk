@@ -19,7 +19,7 @@ rule estimate_language_model:
         **SIZES["estimate_language_model"],
     params:
         options=commands.estimate_options(CONFIG, corpus_file("train", "target")),
-        code=code("lm/*", "cli/lm"),
+        code=step_digest("lm", "_estimate"),
     shell:
         "itersel lm estimate --input {input:q} {params.options} --output {output:q} &> {log:q}"
 
@@ -37,6 +37,6 @@ rule compile_language_model:
         **SIZES["compile_language_model"],
     params:
         order=CONFIG.language_model.order,
-        code=code("lm/*", "cli/lm"),
+        code=step_digest("lm", "_compile"),
     shell:
         "itersel lm compile --order {params.order} --input {input:q} --output {output:q} &> {log:q}"

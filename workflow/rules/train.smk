@@ -24,7 +24,7 @@ rule train_shard:
         **SIZES["train_shard"],
     params:
         options=train_options,
-        code=code("learn/*", "decode/*", "cli/train"),
+        code=step_digest("train", "train"),
     shell:
         "itersel train --shard {input.shard:q} --model {input.model:q} {params.options} --output {output:q} &> {log:q}"
 
@@ -61,7 +61,7 @@ rule mix:
         **SIZES["mix"],
     params:
         options=mix_options,
-        code=code("select/*", "cli/mix"),
+        code=step_digest("mix", "run"),
     shell:
         "itersel mix --inputs {input.shards:q} {params.options}"
         " --matrix {output.matrix:q} --output {output.weights:q} &> {log:q}"

@@ -11,7 +11,8 @@ from itersel.files import read_lines
 
 Point = tuple[int, int]
 
-_POINT = re.compile(r"([0-9]+)-([0-9]+)")
+# As `itersel.grammar.index_kernels.parse_alignments` takes them.
+_POINT = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 
 def read_alignment(path: str | os.PathLike[str]) -> list[list[Point]]:
@@ -30,7 +31,7 @@ def read_alignment(path: str | os.PathLike[str]) -> list[list[Point]]:
 
 def _parse(line: str, path: str | os.PathLike[str], number: int) -> list[Point]:
     points = []
-    for text in line.split():
+    for text in filter(None, line.split(" ")):
         match = _POINT.fullmatch(text)
         if match is None:
             raise InputError(f"'{text}' is not an alignment point; write source-target, as 0-1", path, number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from itersel.cli.arguments import output_file, seed
 from itersel.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", metavar="FILE", help="tokenised source, one sentence a line")
     parser.add_argument("--target", metavar="FILE", help="tokenised target, line by line")
     parser.add_argument("--model", choices=MODELS, default="eflomal", help="default: eflomal")
-    parser.add_argument("--seed", type=_seed, default=1, metavar="N", help="of eflomal's sampler (1)")
+    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="of eflomal's sampler (1)")
     parser.add_argument(
         "--forward", metavar="FILE", help="alignment that links each target word at most once"
     )
@@ -39,15 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="grow-diag-final-and",
         help="default: grow-diag-final-and",
     )
-    parser.add_argument("--output", required=True, metavar="FILE", help="alignment to write, plain or .gz")
+    parser.add_argument(
+        "--output", required=True, type=output_file, metavar="FILE", help="alignment to write, plain or .gz"
+    )
     parser.set_defaults(run=_align)
-
-
-def _seed(text: str) -> int:
-    value = int(text)
-    if not 0 <= value < 2**32:
-        raise argparse.ArgumentTypeError("a seed is from 0 to 4294967295")
-    return value
 
 
 def _align(options: argparse.Namespace) -> None:
@@ -70,10 +66,10 @@ def _align(options: argparse.Namespace) -> None:
 def _trained(options: argparse.Namespace) -> Directions:
     from itersel.align.direction import SentenceLengthError
     from itersel.align.train import align
-    from itersel.corpus.text import read_parallel
+    from itersel.corpus.text import read_parallel, split_words
 
-    bitext = read_parallel(options.source, options.target)
-    sides = [[line.split() for line in side] for side in (bitext.source, bitext.target)]
+    bitext = read_parallel(options.source, options.target, tokenized=True)
+    sides = [list(map(split_words, side)) for side in (bitext.source, bitext.target)]
     try:
         return align(sides[0], sides[1], options.model, options.seed)
     except SentenceLengthError as error:

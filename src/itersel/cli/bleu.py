@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from itersel.cli.arguments import add_scoring_arguments
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
@@ -16,17 +18,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "systems", nargs="+", metavar="SYSTEM", help="translations, one a line (- is standard input)"
     )
     parser.set_defaults(run=_run)
-
-
-def add_scoring_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of everything that computes BLEU."""
-    parser.add_argument("--reference", required=True, help="reference translations, one a line (.gz is read)")
-    parser.add_argument(
-        "--tokenize",
-        choices=("13a", "none"),
-        default="13a",
-        help="sacrebleu's tokenisation: 13a as in mteval-v11b, none for tokenised text (default: 13a)",
-    )
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.bleu import add_scoring_arguments
+from itersel.cli.arguments import add_randomization_arguments, add_scoring_arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,18 +18,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("baseline", metavar="BASELINE", help="translations of the baseline, one a line")
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="translations of the other systems")
     parser.set_defaults(run=_run)
-
-
-def add_randomization_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of everything that tests significance."""
-    parser.add_argument("--trials", type=_trials, default=10_000, help="random exchanges (default: 10000)")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the exchanges (default: 1)")
-
-
-def _trials(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
-    return int(text)
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from itersel.cli.arguments import output_file
 from itersel.files import STANDARD_STREAM, open_output
 
 
@@ -18,7 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     schema = steps.add_parser("schema", help="print the JSON schema, for editors")
     documentation = steps.add_parser("documentation", help="print the documentation of all keys, as Markdown")
     for step, run in ((template, _template), (schema, _schema), (documentation, _documentation)):
-        step.add_argument("--output", default=STANDARD_STREAM, help="(default: standard output)")
+        step.add_argument(
+            "--output", type=output_file, default=STANDARD_STREAM, help="(default: standard output)"
+        )
         step.set_defaults(run=run)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from itersel.cli.arguments import language, positive, rate
 from itersel.errors import InputError
+from itersel.limits import SPLITS
 
 if TYPE_CHECKING:
     from itersel.corpus.prepare import Preparation
@@ -31,8 +32,12 @@ def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
         "DIR/target.gz, DIR/task.gz (the module of each) and DIR/statistics.json. The packages "
         "libreoffice-help-LANGUAGE come through apt, without root, unless --from names a folder of them."
     )
-    parser.add_argument("--source-language", required=True, metavar="CODE", help="as Debian writes it: de")
-    parser.add_argument("--target-language", required=True, metavar="CODE", help="as Debian writes it: en-us")
+    parser.add_argument(
+        "--source-language", required=True, type=language, metavar="CODE", help="as Debian writes it: de"
+    )
+    parser.add_argument(
+        "--target-language", required=True, type=language, metavar="CODE", help="as Debian writes it: en-us"
+    )
     parser.add_argument(
         "--from", dest="folder", type=Path, metavar="FOLDER", help="the unpacked help, or the two .deb files"
     )
@@ -46,8 +51,12 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         "DIR/SPLIT.{source,target,task,alignment}.gz, statistics, and preparation.json for new text."
     )
     _add_prepare_inputs(parser)
-    parser.add_argument("--source-language", metavar="CODE", help="chooses tokenisation rules, as de")
-    parser.add_argument("--target-language", metavar="CODE", help="chooses tokenisation rules, as en")
+    parser.add_argument(
+        "--source-language", type=language, metavar="CODE", help="chooses tokenisation rules, as de"
+    )
+    parser.add_argument(
+        "--target-language", type=language, metavar="CODE", help="chooses tokenisation rules, as en"
+    )
     parser.add_argument("--tokenized", action="store_true", help="spaces separate the tokens already")
     parser.add_argument(
         "--split-compounds", action="store_true", help="split compounds of the source, learnt from train"
@@ -76,9 +85,6 @@ def _add_prepare_inputs(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
-    # Imported here for the choices; the module is light.
-    from itersel.corpus.split import SPLITS
-
     parser.add_argument(
         "--split",
         choices=[*SPLITS, "hash"],
@@ -86,37 +92,26 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
         help="what the text is; hash: a hash of the source decides for each unique pair (default)",
     )
     parser.add_argument(
-        "--max-length", type=_positive(int), default=80, metavar="N", help="most tokens a side in train (80)"
+        "--max-length", type=positive, default=80, metavar="N", help="most tokens a side in train (80)"
     )
     parser.add_argument(
         "--max-ratio",
-        type=_positive(float),
+        type=rate,
         default=9.0,
         metavar="R",
         help="greatest length ratio in train (9)",
     )
     parser.add_argument("--modules", default="", metavar="A,B,..", help="keep only pairs of these tasks")
     parser.add_argument(
-        "--max-train", type=_positive(int), default=0, metavar="N", help="most pairs of train, chosen by hash"
+        "--max-train", type=positive, default=0, metavar="N", help="most pairs of train, chosen by hash"
     )
     parser.add_argument(
         "--max-held-out",
-        type=_positive(int),
+        type=positive,
         default=0,
         metavar="N",
         help="the same for dev, devtest and test each",
     )
-
-
-def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
-    def parse(text: str) -> float:
-        value = kind(text)
-        if not 0 < value < float("inf"):
-            raise argparse.ArgumentTypeError(f"'{text}' is not greater than 0")
-        return value
-
-    parse.__name__ = kind.__name__
-    return parse
 
 
 def _libreoffice_help(options: argparse.Namespace) -> None:
@@ -130,7 +125,7 @@ def _libreoffice_help(options: argparse.Namespace) -> None:
 def _prepare(options: argparse.Namespace) -> None:
     from itersel.corpus.pipeline import Settings, prepare_corpus, write_corpus
     from itersel.corpus.statistics import format_table
-    from itersel.corpus.text import read_parallel, read_text
+    from itersel.corpus.text import check_words, read_parallel, read_text, split_words
 
     preparation = _preparation(options)
     settings = Settings(
@@ -142,8 +137,11 @@ def _prepare(options: argparse.Namespace) -> None:
         max_train=options.max_train,
         max_held_out=options.max_held_out,
     )
-    bitext = read_parallel(options.source, options.target, options.task, options.alignment)
+    tokenized = preparation.tokenized
+    bitext = read_parallel(options.source, options.target, options.task, options.alignment, tokenized)
     monolingual = None if options.monolingual is None else read_text(options.monolingual)
+    if tokenized and monolingual is not None:
+        check_words(list(map(split_words, monolingual)), options.monolingual)
     splits = prepare_corpus(bitext, preparation, settings)
     if monolingual is not None:
         monolingual = preparation.target(monolingual)

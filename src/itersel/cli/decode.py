@@ -6,6 +6,9 @@ import argparse
 import os
 from typing import IO
 
+from itersel.cli.arguments import output_file, positive, whole
+from itersel.limits import MAX_K_BEST, MAX_POP_LIMIT
+
 FilePath = str | os.PathLike[str]
 
 
@@ -16,26 +19,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--weights", required=True, help="weights: .h5, or text 'name value'")
     parser.add_argument(
         "--k-best",
-        type=int,
+        type=whole(0, MAX_K_BEST),
         default=0,
         metavar="K",
         help="write the K best different translations, 'id ||| text ||| name=value ... ||| score', "
         "instead of the best one a line",
     )
-    parser.add_argument("--pop-limit", type=int, default=200, help="hypotheses a node (default 200)")
-    parser.add_argument("--max-span", type=int, default=15, help="longest source span of an X (default 15)")
+    parser.add_argument(
+        "--pop-limit",
+        type=whole(1, MAX_POP_LIMIT),
+        default=200,
+        help="hypotheses a node (default 200)",
+    )
+    parser.add_argument(
+        "--max-span", type=positive, default=15, help="longest source span of an X (default 15)"
+    )
     parser.add_argument("--features", choices=("dense", "all"), default="all", help="default: all")
-    parser.add_argument("--output", default="-", help="file, .gz or - for standard output (default)")
+    parser.add_argument(
+        "--output", type=output_file, default="-", help="file, .gz or - for standard output (default)"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Decode, and write the result whole or not at all."""
-    from itersel.errors import InputError
     from itersel.files import open_output
 
-    if options.k_best < 0:
-        raise InputError(f"--k-best {options.k_best} is out of bounds; give 0 or more")
     with open_output(options.output) as stream:
         translate_shard(
             stream,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from itersel.cli.arguments import add_extraction_settings, output_file
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the sub-steps index, extract, export and import."""
@@ -21,7 +23,7 @@ def _add_index(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--alignment", required=True, help="word alignment, source-target in Pharaoh format, line by line"
     )
-    parser.add_argument("--output", required=True, metavar="INDEX", help="index")
+    parser.add_argument("--output", required=True, type=output_file, metavar="INDEX", help="index")
     parser.set_defaults(run=_index)
 
 
@@ -38,24 +40,9 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
         "file): what a sentence pair itself contributes does not count for it",
     )
     parser.add_argument("--references", metavar="TEXT", help="one reference a line; needed for training")
-    parser.add_argument("--output", required=True, metavar="SHARD", help="shard")
+    parser.add_argument("--output", required=True, type=output_file, metavar="SHARD", help="shard")
     add_extraction_settings(parser)
     parser.set_defaults(run=_extract)
-
-
-def add_extraction_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which rules are extracted."""
-    _add_number(parser, "--max-span", 15, "longest source span of a rule in the corpus, in words")
-    _add_number(parser, "--max-symbols", 5, "most source symbols of a rule")
-    _add_number(parser, "--max-nonterminals", 2, "most nonterminals of a rule")
-    _add_number(parser, "--min-gap", 1, "fewest source words under a nonterminal in the corpus")
-    _add_number(parser, "--max-samples", 300, "occurrences looked at of each source side, evenly spaced")
-
-
-def _add_number(parser: argparse.ArgumentParser, name: str, default: int, meaning: str) -> None:
-    parser.add_argument(
-        name, type=int, default=default, metavar="N", help=f"{meaning} (default: %(default)s)"
-    )
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +68,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
         help="folder of grammar.0.gz, grammar.1.gz ... (plain files too); needed where the input names none",
     )
     parser.add_argument("--references", metavar="TEXT", help="one reference a line; needed for training")
-    parser.add_argument("--output", required=True, metavar="SHARD", help="shard")
+    parser.add_argument("--output", required=True, type=output_file, metavar="SHARD", help="shard")
     parser.set_defaults(run=_import)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
+from itersel.cli.arguments import output_file, whole
 from itersel.files import STANDARD_STREAM, read_lines, write_lines
+from itersel.limits import MAX_ORDER
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +22,9 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Interpolated modified Kneser-Ney estimation without pruning; the numbers of KenLM's lmplz."
     )
-    parser.add_argument("--order", type=_order, required=True, help="length of the longest n-grams")
+    parser.add_argument(
+        "--order", type=whole(1, MAX_ORDER), required=True, help="length of the longest n-grams"
+    )
     parser.add_argument(
         "--input",
         nargs="+",
@@ -33,15 +37,17 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         help="words that do not occur in this text are replaced by <unk> before estimation (open vocabulary)",
     )
-    parser.add_argument("--output", required=True, help="ARPA file (.gz by name; - is standard output)")
+    parser.add_argument(
+        "--output", required=True, type=output_file, help="ARPA file (.gz by name; - is standard output)"
+    )
     parser.set_defaults(run=_estimate)
 
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:
     parser.description = "Compile an ARPA file to arrays that processes map: one copy in memory per machine."
     parser.add_argument("--input", required=True, help="ARPA file (.gz is read; - is standard input)")
-    parser.add_argument("--order", type=_order, help="refuse a model of another order")
-    parser.add_argument("--output", required=True, help="compiled model")
+    parser.add_argument("--order", type=whole(1, MAX_ORDER), help="refuse a model of another order")
+    parser.add_argument("--output", required=True, type=output_file, help="compiled model")
     parser.set_defaults(run=_compile)
 
 
@@ -53,14 +59,8 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--input", default=STANDARD_STREAM, help="tokenised text, one sentence a line (default: -)"
     )
-    parser.add_argument("--output", default=STANDARD_STREAM, help="(default: -)")
+    parser.add_argument("--output", type=output_file, default=STANDARD_STREAM, help="(default: -)")
     parser.set_defaults(run=_score)
-
-
-def _order(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
-    return int(text)
 
 
 def _estimate(options: argparse.Namespace) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 
+from itersel.cli.arguments import finite, output_file, positive
 from itersel.errors import InputError
+from itersel.limits import ALGORITHMS
 
-ALGORITHMS = {
+DESCRIPTIONS = {
     "sgd": "one shard; mean over epochs",
     "mixsgd": "mean over shards and epochs",
     "itermixsgd": "mean over shards",
@@ -21,36 +22,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--inputs",
         required=True,
         metavar="LIST",
-        help="text file with the path of a shard's weights a line, as 'itersel train' writes them; "
-        "- is standard input",
+        help="text file with the path of a shard's weights a line, .h5, as 'itersel train' writes them, "
+        "shards 0 to Z - 1 in any order; - is standard input",
     )
     parser.add_argument(
         "--shards",
         required=True,
-        type=_positive,
+        type=positive,
         metavar="Z",
         help="how many there must be: no fewer are mixed",
     )
     parser.add_argument(
         "--algorithm",
         required=True,
-        choices=tuple(ALGORITHMS),
-        help="; ".join(f"{name}: {text}" for name, text in ALGORITHMS.items()),
+        choices=ALGORITHMS,
+        help="; ".join(f"{name}: {text}" for name, text in DESCRIPTIONS.items()),
     )
     parser.add_argument(
-        "--epoch", required=True, type=_positive, metavar="T", help="number of the epoch, from 1"
+        "--epoch", required=True, type=positive, metavar="T", help="number of the epoch, from 1"
     )
     parser.add_argument(
         "--previous",
         metavar="FILE",
-        help="mixed weights of the epoch before: sgd and mixsgd, from epoch 2 on",
+        help="mixed weights of the epoch before, .h5: sgd and mixsgd, from epoch 2 on",
     )
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument(
-        "--select", type=_positive, metavar="K", help="itersel: keep the K features of largest norm"
+        "--select", type=positive, metavar="K", help="itersel: keep the K features of largest norm"
     )
     limit.add_argument(
-        "--threshold", type=_finite, metavar="L", help="itersel: keep the features of a norm above L"
+        "--threshold", type=finite, metavar="L", help="itersel: keep the features of a norm above L"
     )
     parser.add_argument(
         "--norm",
@@ -58,9 +59,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="l2",
         help="norm of a feature's weights in all shards (default: %(default)s)",
     )
-    parser.add_argument("--output", required=True, metavar="FILE", help="mixed weights, .h5 or text")
     parser.add_argument(
-        "--matrix", metavar="FILE", help="also write the weights of all shards, norms and selection, .h5"
+        "--output",
+        required=True,
+        type=output_file,
+        metavar="FILE",
+        help="mixed weights, .h5, or text (which cannot be --previous of the next epoch)",
+    )
+    parser.add_argument(
+        "--matrix",
+        type=output_file,
+        metavar="FILE",
+        help="also write the weights of all shards, norms and selection, .h5",
     )
     parser.set_defaults(run=run)
 
@@ -82,17 +92,3 @@ def run(options: argparse.Namespace) -> None:
     if "" in inputs:
         raise InputError("empty line; every line names a file", options.inputs, inputs.index("") + 1)
     mix(inputs, options.output, settings, options.previous, options.matrix)
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
-    return number
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise argparse.ArgumentTypeError(f"{text} is not finite")
-    return number

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
-from itersel.cli.bleu import add_scoring_arguments
-from itersel.cli.compare import add_randomization_arguments
+from itersel.cli.arguments import (
+    add_extraction_settings,
+    add_randomization_arguments,
+    add_scoring_arguments,
+    output_file,
+    positive,
+    whole,
+)
 from itersel.errors import InputError
+from itersel.limits import MAX_POP_LIMIT
 
 FORMATS = (".txt", ".tsv", ".json")
 
@@ -36,22 +44,24 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--algorithm", required=True, help="how it was trained")
     parser.add_argument("--tune-on", required=True, help="on what corpus")
     parser.add_argument("--features", required=True, help="with which features")
-    parser.add_argument("--shards", type=int, required=True, help="in how many shards")
-    parser.add_argument("--output-weights", required=True, help="copy of the weights of the best epoch")
-    parser.add_argument("--output", required=True, help="description of the system (JSON)")
+    parser.add_argument("--shards", type=positive, required=True, help="in how many shards")
+    parser.add_argument(
+        "--output-weights", required=True, type=output_file, help="copy of the weights of the best epoch"
+    )
+    parser.add_argument("--output", required=True, type=output_file, help="description of the system (JSON)")
     parser.set_defaults(run=_choose)
 
 
 def _add_resources(parser: argparse.ArgumentParser) -> None:
-    from itersel.cli.grammar import add_extraction_settings
-
     parser.add_argument("--model", required=True, help="compiled language model")
     parser.add_argument("--index", required=True, help="index of the training corpus")
     parser.add_argument("--preparation", required=True, help="preparation.json of 'itersel corpus prepare'")
-    parser.add_argument("--pop-limit", type=int, required=True, help="of the decoder")
+    parser.add_argument("--pop-limit", type=whole(1, MAX_POP_LIMIT), required=True, help="of the decoder")
     parser.add_argument("--features", choices=("dense", "all"), required=True, help="of the decoder")
     add_extraction_settings(parser)
-    parser.add_argument("--output", required=True, help="resources.json in the folder of the system")
+    parser.add_argument(
+        "--output", required=True, type=output_file, help="resources.json in the folder of the system"
+    )
     parser.set_defaults(run=_resources)
 
 
@@ -69,13 +79,16 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shards", required=True, help="file that lists one shard a line (- is standard input)"
     )
-    parser.add_argument("--output", required=True, help="the count (JSON)")
+    parser.add_argument("--output", required=True, type=output_file, help="the count (JSON)")
     parser.set_defaults(run=_rules)
 
 
 def _add_corpus(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--preparation", nargs="+", required=True, help="statistics.json files of 'itersel corpus prepare'"
+    )
+    parser.add_argument(
+        "--collection", metavar="FILE", help="statistics.json of 'itersel corpus libreoffice-help'"
     )
     parser.add_argument(
         "--rules",
@@ -93,6 +106,7 @@ def _add_formats(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         nargs="+",
+        type=output_file,
         required=True,
         help="files; the format of each is by its name: .txt, .tsv, .json",
     )
@@ -150,9 +164,13 @@ def _table(options: argparse.Namespace) -> None:
         raise InputError(
             f"{len(options.systems)} systems, but {len(options.translations)} translations; give one of each"
         )
+    systems = [read_system(path) for path in options.systems]
+    for name, count in Counter(system.name for system in systems).items():
+        if count > 1:
+            raise InputError(f"{count} systems have the name '{name}'; compare systems of different names")
     references = read_references(options.reference)
     table = make_table(
-        [read_system(path) for path in options.systems],
+        systems,
         [read_translations(path, len(references), options.reference) for path in options.translations],
         references,
         tokenize=options.tokenize,
@@ -170,10 +188,12 @@ def _rules(options: argparse.Namespace) -> None:
 
 
 def _corpus(options: argparse.Namespace) -> None:
+    from itersel.corpus.statistics import read_left_out
     from itersel.report.corpus import describe_splits, json_table, text_table, tsv_table
 
     splits = describe_splits(options.preparation, dict(options.rules))
-    tables = (partial(table, splits) for table in (text_table, tsv_table, json_table))
+    left_out = read_left_out(options.preparation, options.collection)
+    tables = (partial(table, splits, left_out) for table in (text_table, tsv_table, json_table))
     _write_formats(options.output, *tables)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from itersel.cli.arguments import positive, seed
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
@@ -13,18 +15,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--source", required=True, metavar="FILE", help="one sentence a line")
     parser.add_argument("--target", required=True, metavar="FILE", help="its translation, line by line")
-    parser.add_argument("--shards", required=True, type=_positive, metavar="Z", help="number of shards")
+    parser.add_argument("--shards", required=True, type=positive, metavar="Z", help="number of shards")
     order = parser.add_mutually_exclusive_group()
-    order.add_argument("--seed", type=int, default=1, help="of the shuffle before the cut (default: 1)")
+    order.add_argument("--seed", type=seed, default=1, help="of the shuffle before the cut (default: 1)")
     order.add_argument("--keep-order", action="store_true", help="do not shuffle: shards of adjacent lines")
     parser.add_argument("--output", required=True, metavar="DIR", help="folder to write to")
     parser.set_defaults(run=_run)
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
-    return int(text)
 
 
 def _run(options: argparse.Namespace) -> None:

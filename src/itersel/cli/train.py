@@ -7,7 +7,9 @@ import json
 from typing import TYPE_CHECKING
 
 import itersel
+from itersel.cli.arguments import not_negative, output_file, positive, rate, seed, whole
 from itersel.errors import InputError
+from itersel.limits import MAX_K_BEST, MAX_POP_LIMIT
 
 if TYPE_CHECKING:
     from itersel.learn.train import Training, TrainSettings
@@ -22,21 +24,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--weights", metavar="FILE", help="weights to start from, .h5 or text (default: all zero)"
     )
     files.add_argument(
-        "--output", required=True, metavar="FILE", help="all weights that are not zero, .h5 or text"
+        "--output",
+        required=True,
+        type=output_file,
+        metavar="FILE",
+        help="all weights that are not zero, .h5 or text",
     )
     search = parser.add_argument_group("decoding")
     search.add_argument(
         "--features", choices=("all", "dense"), default="all", help="features to learn (default: %(default)s)"
     )
     search.add_argument(
-        "--k-best", type=_positive, default=100, metavar="K", help="translations a sentence (default: 100)"
+        "--k-best",
+        type=whole(1, MAX_K_BEST),
+        default=100,
+        metavar="K",
+        help="translations a sentence (default: 100)",
     )
     search.add_argument(
-        "--pop-limit", type=_positive, default=200, metavar="N", help="of cube pruning (default: 200)"
+        "--pop-limit",
+        type=whole(1, MAX_POP_LIMIT),
+        default=200,
+        metavar="N",
+        help="of cube pruning (default: 200)",
     )
     search.add_argument(
         "--max-span",
-        type=_positive,
+        type=positive,
         default=15,
         metavar="N",
         help="longest source span of an X (default: 15)",
@@ -72,24 +86,22 @@ def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
         help="variant of sentence BLEU (default: %(default)s)",
     )
     learning.add_argument(
-        "--learning-rate", type=_rate, default=0.0001, metavar="RATE", help="(default: %(default)s)"
+        "--learning-rate", type=rate, default=0.0001, metavar="RATE", help="(default: %(default)s)"
     )
-    learning.add_argument(
-        "--seed", type=_not_negative, default=1, metavar="N", help="for --pairs pro (default: 1)"
-    )
+    learning.add_argument("--seed", type=seed, default=1, metavar="N", help="for --pairs pro (default: 1)")
     learning.add_argument(
         "--epoch",
-        type=_positive,
+        type=positive,
         default=1,
         metavar="T",
         help="number of the epoch: recorded, and part of the seed of --pairs pro (default: 1)",
     )
     learning.add_argument(
         "--shard-number",
-        type=_not_negative,
-        default=1,
+        type=not_negative,
+        default=0,
         metavar="Z",
-        help="number of the shard: recorded, and part of the seed of --pairs pro (default: 1)",
+        help="number of the shard, from 0: recorded, and part of the seed of --pairs pro (default: 0)",
     )
 
 
@@ -144,24 +156,3 @@ def _provenance(settings: TrainSettings, result: Training) -> dict[str, str | in
         "updates": result.updates,
         "mean_bleu": result.mean_bleu,
     }
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
-    return number
-
-
-def _not_negative(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is less than 0")
-    return number
-
-
-def _rate(text: str) -> float:
-    number = float(text)
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
-    return number

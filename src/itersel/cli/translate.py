@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from itersel.cli.arguments import output_file
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
@@ -15,7 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--system", required=True, metavar="DIR", help="folder of a system: experiments/NAME/best of a run"
     )
     parser.add_argument("--input", default="-", help="text, .gz or - for standard input (default)")
-    parser.add_argument("--output", default="-", help="file, .gz or - for standard output (default)")
+    parser.add_argument(
+        "--output", type=output_file, default="-", help="file, .gz or - for standard output (default)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -26,14 +30,17 @@ def run(options: argparse.Namespace) -> None:
 
     from itersel.cli.decode import translate_shard
     from itersel.corpus.prepare import read_preparation
-    from itersel.corpus.text import read_text
+    from itersel.corpus.text import check_words, read_text, split_words
     from itersel.files import open_output, write_lines
     from itersel.grammar.extract import extract_shard
     from itersel.report.resources import read_resources
 
     resources = read_resources(options.system)
     preparation = read_preparation(resources.preparation)
-    source = preparation.split_compounds(preparation.source(read_text(options.input)))
+    lines = read_text(options.input)
+    if preparation.tokenized:
+        check_words(list(map(split_words, lines)), options.input)
+    source = preparation.split_compounds(preparation.source(lines))
     with tempfile.TemporaryDirectory() as folder:
         text, shard = Path(folder, "source"), Path(folder, "shard.h5")
         write_lines(text, source)

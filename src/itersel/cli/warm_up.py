@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import fcntl
 import io
+import os
 import sys
 import tempfile
 import time
@@ -13,6 +15,10 @@ from pathlib import Path
 SOURCE = ["das haus ist klein .", "das kleine haus", "ein haus ist das", "klein ist das haus ."]
 TARGET = ["the house is small .", "the small house", "a house is that", "small is the house ."]
 ALIGNMENT = ["0-0 1-1 2-2 3-3 4-4", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1 2-2 3-3 4-4"]
+
+
+# Set by the workflow: the first job on a kind of machine compiles the kernels for all others.
+WARM_UP_VARIABLE = "ITERSEL_WARM_UP"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,13 +31,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the steps; kernels are compiled for the types of arrays that files give."""
+    """Run the steps, whatever the cache holds."""
     from itersel.jit import cache_folder
 
     start = time.monotonic()
+    warm_up()
+    print(f"kernels are in {cache_folder()} ({time.monotonic() - start:.0f} s)", file=sys.stderr)
+
+
+def warm_up() -> None:
+    """Run the steps, and mark the cache; kernels are compiled for the types of arrays that files give."""
+    os.environ.pop(WARM_UP_VARIABLE, None)  # the steps run here, and would wait for their own lock
     with tempfile.TemporaryDirectory() as folder:
         _steps(Path(folder))
-    print(f"kernels are in {cache_folder()} ({time.monotonic() - start:.0f} s)", file=sys.stderr)
+    _marker().parent.mkdir(parents=True, exist_ok=True)
+    _marker().touch()
+
+
+def warm_up_once() -> None:
+    """Compile all kernels if the workflow wants it and none of its jobs has done so on such a machine.
+
+    Jobs that start meanwhile wait. The lock is that of a process: when it dies, the next one goes on. Where
+    the file system has no locks, each job compiles for itself, which takes longer and does no harm.
+    """
+    if os.environ.pop(WARM_UP_VARIABLE, None) is None or _marker().exists():
+        return
+    _marker().parent.mkdir(parents=True, exist_ok=True)
+    with _marker().with_suffix(".lock").open("w") as stream:
+        with contextlib.suppress(OSError):
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        if not _marker().exists():
+            warm_up()
+
+
+def _marker() -> Path:
+    """Return the file that is there when the kernels for this kind of processor are."""
+    from llvmlite.binding import get_host_cpu_name
+
+    from itersel.jit import cache_folder
+
+    return cache_folder() / f"{get_host_cpu_name()}.warm"
 
 
 def _steps(folder: Path) -> None:

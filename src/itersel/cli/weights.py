@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from itersel.cli.arguments import not_negative, output_file
 from itersel.files import STANDARD_STREAM
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="weights, .h5 or text")
     parser.add_argument(
         "--number",
-        type=_not_negative,
+        type=not_negative,
         default=20,
         metavar="N",
         help="how many; 0: all (default: %(default)s)",
@@ -44,14 +45,18 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.description = "Lines of name, tab, weight, by name: what cdec reads as weights."
     parser.add_argument("file", metavar="FILE", help="weights, .h5 or text")
     parser.add_argument(
-        "--output", default=STANDARD_STREAM, help="text, .gz by name; - is standard output (default)"
+        "--output",
+        type=output_file,
+        default=STANDARD_STREAM,
+        help="text, .gz by name; - is standard output (default)",
     )
     parser.set_defaults(run=export)
 
 
 def show(options: argparse.Namespace) -> None:
     """Print the first weights of an order."""
-    from itersel.weights import open_hdf5, read_weights
+    from itersel.hdf5 import open_hdf5
+    from itersel.weights import read_weights
 
     weights = read_weights(options.file)
     if options.file.endswith(".h5"):
@@ -83,10 +88,3 @@ def _order(weights: Weights, by: str) -> NDArray[np.int64]:
         return names
     value = weights.value[names]
     return names[np.argsort(-np.abs(value) if by == "magnitude" else -value, kind="stable")]
-
-
-def _not_negative(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is less than 0")
-    return number

@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from dataclasses import Field, fields, is_dataclass
 from typing import Any
 
-from itersel.config.values import NAME_PATTERN, SPLITS, Config, Experiment
+from itersel.config.values import NAME_PATTERN, Align, Config, Experiment
 from itersel.errors import InputError
 from itersel.files import read_bytes
+from itersel.limits import SPLITS
 
+EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
 TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
@@ -27,20 +29,34 @@ def load_config(path: str | os.PathLike[str]) -> Config:
     InputError
         If the file is not YAML, or its content is not a config; names the file and the key.
     """
+    content = read_yaml(path)
+    try:
+        return read_config(content)
+    except InputError as error:
+        raise InputError(error.message, path) from None
+
+
+def read_yaml(path: str | os.PathLike[str]) -> object:
+    """Read a YAML or JSON file.
+
+    Raises
+    ------
+    InputError
+        If it is not YAML, or a key is there twice in one place, of which YAML would take the last; names the
+        file and the line.
+    """
     import yaml  # type: ignore[import-untyped]
 
+    from itersel.config.yaml_loader import StrictLoader
+
     try:
-        content = yaml.safe_load(read_bytes(path))
+        return yaml.load(read_bytes(path), StrictLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or "cannot be read"
         raise InputError(f"not YAML: {problem}", path, mark.line + 1 if mark else None) from None
     except UnicodeDecodeError:
         raise InputError("not valid UTF-8; convert the file with iconv", path) from None
-    try:
-        return read_config(content)
-    except InputError as error:
-        raise InputError(error.message, path) from None
 
 
 def read_config(content: object) -> Config:
@@ -54,6 +70,7 @@ def read_config(content: object) -> Config:
     """
     config: Config = _read_section(Config, {} if content is None else content, "")
     _check_data(config)
+    _check_models(config)
     _check_experiments(config)
     return config
 
@@ -102,7 +119,13 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
         return tuple(_check_type(str, entry, key) for entry in value)
     checked = _check_type(kind, value, key)
     _check_bounds(item.metadata, checked, key)
-    return checked
+    return _clean_path(checked) if "path" in item.metadata else checked
+
+
+def _clean_path(path: str) -> str:
+    """Return a path as Snakemake wants it: it takes ``a//b``, ``a/`` and ``./a`` for mistakes."""
+    path = re.sub("/+", "/", os.path.expanduser(path))
+    return re.sub(r"^(\./)+(?=.)", "", path.rstrip("/") or "/")
 
 
 def _read_experiments(value: object, key: str) -> dict[str, Experiment]:
@@ -126,14 +149,24 @@ def _check_type(kind: type, value: Any, key: str) -> Any:
     if type(value) is kind and (not isinstance(value, float) or math.isfinite(value)):
         return value
     advice = ""
-    if kind is float and isinstance(value, str) and re.fullmatch(r"[0-9.]+[eE][+-]?[0-9]+", value):
-        advice = f"; YAML takes {value} as text, write {float(value):.15g}"
+    if kind is float and isinstance(value, str) and re.fullmatch(EXPONENT_NUMBER, value):
+        number = float(value)
+        if math.isfinite(number):
+            advice = f"; YAML takes {value} as text, write {_yaml_number(number)}"
     raise InputError(f"config key '{key}' must be {TYPE_NAMES[kind]}, not {_show(value)}{advice}")
+
+
+def _yaml_number(number: float) -> str:
+    """Return a number as YAML 1.1 takes it: with a point before an exponent."""
+    mantissa, exponent, power = f"{number:.15g}".partition("e")
+    return f"{mantissa}.0e{power}" if exponent and "." not in mantissa else mantissa + exponent + power
 
 
 def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
     if "choices" in bounds and value not in bounds["choices"]:
         _reject(key, value, f"one of {', '.join(bounds['choices'])}")
+    if "path" in bounds and not re.fullmatch(bounds["pattern"], value):
+        _reject(key, value, "a path without { and }, which Snakemake takes for a wildcard")
     if "pattern" in bounds and not re.fullmatch(bounds["pattern"], value):
         _reject(key, value, f"text of the form {bounds['pattern']}")
     if "minimum" in bounds and value < bounds["minimum"]:
@@ -149,11 +182,11 @@ def _check_data(config: Config) -> None:
     for split in SPLITS:
         files = getattr(data, split)
         for side in ("source", "target"):
-            given = getattr(files, side) is not None
-            if data.kind == "files" and not given:
+            if data.kind == "files" and getattr(files, side) is None:
                 raise InputError(f"config key 'data.{split}.{side}' is missing; data.kind: files needs it")
-            if data.kind != "files" and given:
-                raise InputError(f"config key 'data.{split}.{side}' needs data.kind: files")
+        for item in fields(files):
+            if data.kind != "files" and getattr(files, item.name) is not None:
+                raise InputError(f"config key 'data.{split}.{item.name}' needs data.kind: files")
         if files.alignment is not None and split != "train":
             raise InputError(f"config key 'data.{split}.alignment': only train needs an alignment; remove it")
     if data.train.alignment is not None and (not data.tokenized or data.compound_splitting):
@@ -168,6 +201,25 @@ def _check_data(config: Config) -> None:
             raise InputError(f"config key 'data.{option}' needs data.kind: {other}")
 
 
+def _check_models(config: Config) -> None:
+    """Refuse what would change nothing, as far as it is not at its default."""
+    if config.data.train.alignment is not None:
+        for item in fields(Align):
+            if getattr(config.align, item.name) != item.default:
+                raise InputError(
+                    f"config key 'align.{item.name}' is of no use with data.train.alignment; remove one"
+                )
+    if config.language_model.arpa is not None:
+        for key, value in (
+            ("language_model.open_vocabulary", config.language_model.open_vocabulary),
+            ("data.monolingual", config.data.monolingual),
+        ):
+            if value:
+                raise InputError(
+                    f"config key '{key}' is of no use with language_model.arpa; remove one of them"
+                )
+
+
 def _check_experiments(config: Config) -> None:
     if not config.experiments:
         raise InputError("config key 'experiments' is missing or empty; name at least one experiment")
@@ -179,6 +231,8 @@ def _check_experiments(config: Config) -> None:
         if any(chosen) and experiment.algorithm != "itersel":
             option = "select" if chosen[0] else "threshold"
             raise InputError(f"config key '{key}.{option}' needs algorithm: itersel")
+        if experiment.norm != Experiment.norm and experiment.algorithm != "itersel":
+            raise InputError(f"config key '{key}.norm' needs algorithm: itersel")
         if all(chosen):
             raise InputError(f"config key '{key}.threshold' excludes '{key}.select'; remove one of them")
 

@@ -114,6 +114,10 @@ def _allowed(bounds: Mapping[str, Any], kind: Any) -> str:
         if bound in bounds
     ]
     name = "list of text" if typing.get_origin(kind) is tuple else TYPE_NAMES[kind]
+    if "path" in bounds:
+        name = "path"
+    elif "pattern" in bounds:
+        name += f" of the form `{bounds['pattern']}`"
     return ", ".join([name, *limits])
 
 
@@ -125,8 +129,8 @@ def commented_yaml(config: Config) -> str:
     """
     introduction = [
         "# The config of a run. Every key is here with what it means; what another config file leaves out",
-        "# has the default of docs/config.md, not the value below. Rewritten in place with",
-        "# `itersel config template FILE > FILE.new`.",
+        "# has the default of docs/config.md, not the value below. Brought up to date with",
+        "# `itersel config template FILE --output FILE`.",
     ]
     return "\n".join([*introduction, *_section_yaml(config, 0, set())]) + "\n"
 

@@ -9,11 +9,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from itersel.limits import (
+    ALGORITHMS,
+    LANGUAGE_PATTERN,
+    MAX_K_BEST,
+    MAX_NONTERMINALS,
+    MAX_ORDER,
+    MAX_POP_LIMIT,
+    MAX_SAMPLES,
+    MAX_SEED,
+    MAX_SPAN,
+    MAX_SYMBOLS,
+)
+
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-LANGUAGE_PATTERN = r"[a-z]{2,3}(-[a-z]+)*"
+# Snakemake takes {...} for a wildcard.
+PATH_PATTERN = r"[^{}\n]+"
 
 DATA_KINDS = ("libreoffice-help", "files")
-SPLITS = ("train", "dev", "devtest", "test")
 ALIGNMENT_MODELS = ("eflomal", "fast_align", "hmm", "ibm4")
 SYMMETRIZATIONS = (
     "grow-diag-final-and",
@@ -25,7 +38,6 @@ SYMMETRIZATIONS = (
     "forward",
     "reverse",
 )
-ALGORITHMS = ("sgd", "mixsgd", "itermixsgd", "itersel")
 TUNING_SETS = ("dev", "train")
 FEATURE_SETS = ("dense", "all")
 LOSSES = ("perceptron", "margin-perceptron")
@@ -45,6 +57,7 @@ def option(
     above: float | None = None,
     maximum: float | None = None,
     pattern: str = "",
+    path: bool = False,
 ) -> Any:
     """Return a dataclass field that carries its explanation and its bounds.
 
@@ -62,18 +75,21 @@ def option(
         A number that the value must exceed.
     pattern
         A regular expression that a text must match as a whole.
+    path
+        The text is the path of a file or folder: of `PATH_PATTERN`; `~` is the user's home.
     """
     bounds = {
         "choices": choices,
         "minimum": minimum,
         "above": above,
         "maximum": maximum,
-        "pattern": pattern,
+        "pattern": PATH_PATTERN if path else pattern,
+        "path": path,
     }
-    return field(
-        default=default,
-        metadata={"explanation": explanation, **{k: v for k, v in bounds.items() if v not in (None, (), "")}},
-    )
+    # not `in`: 0 is a bound, and equal to False
+    given = {name: value for name, value in bounds.items() if value is not None and value is not False}
+    metadata = {name: value for name, value in given.items() if value not in ((), "")}
+    return field(default=default, metadata={"explanation": explanation, **metadata})
 
 
 def explain(explanation: str) -> dict[str, str]:
@@ -85,12 +101,13 @@ def explain(explanation: str) -> dict[str, str]:
 class Split:
     """The files of one split of `data.kind: files`."""
 
-    source: str | None = option("Source side: UTF-8, one sentence a line, plain or .gz.")
-    target: str | None = option("Target side, line by line the translation of the source side.")
-    task: str | None = option("Task label of each line (module, domain, section); optional.")
+    source: str | None = option("Source side: UTF-8, one sentence a line, plain or .gz.", path=True)
+    target: str | None = option("Target side, line by line the translation of the source side.", path=True)
+    task: str | None = option("Task label of each line (module, domain, section); optional.", path=True)
     alignment: str | None = option(
         "Word alignment of each line in Pharaoh format, source-target; optional, of train only. "
-        "Where it is given, no aligner runs. Needs data.tokenized: true."
+        "Where it is given, no aligner runs. Needs data.tokenized: true.",
+        path=True,
     )
 
 
@@ -108,7 +125,8 @@ class Data:
     target_language: str = option("Language code of the target side.", "en-us", pattern=LANGUAGE_PATTERN)
     folder: str | None = option(
         "libreoffice-help: a folder that already holds the unpacked help or the two .deb files; "
-        "null: fetch them."
+        "null: fetch them.",
+        path=True,
     )
     modules: tuple[str, ...] = option(
         "libreoffice-help: the modules to use (swriter, scalc, shared, ...); empty: all.", ()
@@ -125,7 +143,7 @@ class Data:
     test: Split = field(
         default_factory=Split, metadata=explain("files: the corpus that is scored at the end.")
     )
-    monolingual: str | None = option("Further target text for the language model; optional.")
+    monolingual: str | None = option("Further target text for the language model; optional.", path=True)
     tokenized: bool = option("files: the text is tokenised already; take its tokens as they are.", False)
     max_length: int = option("Drop training pairs with a side of more words than this.", 80, minimum=1)
     max_ratio: float = option(
@@ -150,14 +168,15 @@ class Align:
 class LanguageModel:
     """Language model of the target side."""
 
-    order: int = option("Length of the longest n-grams.", 3, minimum=1, maximum=9)
+    order: int = option("Length of the longest n-grams.", 3, minimum=1, maximum=MAX_ORDER)
     open_vocabulary: bool = option(
         "Estimate with words outside the target side of the training corpus as `<unk>`; of use with "
         "data.monolingual.",
         False,
     )
     arpa: str | None = option(
-        "Use this ARPA file (plain or .gz, of order language_model.order) instead of estimating one."
+        "Use this ARPA file (plain or .gz, of order language_model.order) instead of estimating one.",
+        path=True,
     )
 
 
@@ -165,21 +184,30 @@ class LanguageModel:
 class Grammar:
     """Extraction of the hierarchical rules (Chiang 2007)."""
 
-    max_span: int = option("Longest source span of a rule, in words.", 15, minimum=1, maximum=100)
-    max_symbols: int = option("Most symbols on the source side of a rule.", 5, minimum=1, maximum=15)
-    max_nonterminals: int = option("Most nonterminals in a rule.", 2, minimum=0, maximum=2)
-    min_gap: int = option("Fewest words that a nonterminal covers in extraction.", 1, minimum=1)
-    max_samples: int = option("Occurrences of a source side that are sampled.", 300, minimum=1)
+    max_span: int = option("Longest source span of a rule, in words.", 15, minimum=1, maximum=MAX_SPAN)
+    max_symbols: int = option("Most symbols on the source side of a rule.", 5, minimum=1, maximum=MAX_SYMBOLS)
+    max_nonterminals: int = option("Most nonterminals in a rule.", 2, minimum=0, maximum=MAX_NONTERMINALS)
+    min_gap: int = option(
+        "Fewest words that a nonterminal covers in extraction.", 1, minimum=1, maximum=MAX_SPAN
+    )
+    max_samples: int = option(
+        "Occurrences of a source side that are sampled.", 300, minimum=1, maximum=MAX_SAMPLES
+    )
 
 
 @dataclass(frozen=True)
 class Decoder:
     """Search, in training and in testing."""
 
-    pop_limit: int = option("Cube pruning: items popped for each span.", 200, minimum=1)
-    k_best: int = option("Different translations in a k-best list of training.", 100, minimum=2)
+    pop_limit: int = option(
+        "Cube pruning: items popped for each span.", 200, minimum=1, maximum=MAX_POP_LIMIT
+    )
+    k_best: int = option(
+        "Different translations in a k-best list of training.", 100, minimum=2, maximum=MAX_K_BEST
+    )
     jobs: int = option(
-        "Jobs in which devtest and test are each extracted and decoded; changes no result.",
+        "Jobs in which devtest and test are each extracted and decoded, at most one a sentence; "
+        "changes no result.",
         1,
         minimum=1,
         maximum=1000,
@@ -247,15 +275,13 @@ class Config:
     """A run: data, models and experiments."""
 
     name: str = option("Name of the run; its files are in `<output>/<name>`.", "run", pattern=NAME_PATTERN)
-    output: str = option("Folder of all results.", "results", pattern=r".+")
-    cache: str = option(
-        "Folder of compiled kernels, shared by all jobs and all runs.", "cache", pattern=r".+"
-    )
+    output: str = option("Folder of all results.", "results", path=True)
+    cache: str = option("Folder of compiled kernels, shared by all jobs and all runs.", "cache", path=True)
     seed: int = option(
         "Seed of everything random: alignment, sharding, sampling of pairs, significance.",
         1,
         minimum=1,
-        maximum=2**31 - 1,
+        maximum=MAX_SEED,
     )
     data: Data = field(
         default_factory=Data, metadata=explain("Where the text comes from, and how it is prepared.")

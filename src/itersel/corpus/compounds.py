@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from itersel.corpus.text import split_words
+
 MINIMUM_LENGTH = 3
 FILLERS = ("", "s", "es")
 
@@ -35,12 +37,12 @@ class CompoundSplitter:
         """Count the words of tokenised text."""
         frequency: Counter[str] = Counter()
         for sentence in sentences:
-            frequency.update(sentence.split())
+            frequency.update(split_words(sentence))
         return cls(frequency)
 
     def split_sentence(self, sentence: str) -> str:
         """Split every compound of a tokenised sentence."""
-        return " ".join(part for word in sentence.split() for part in self.split(word))
+        return " ".join(part for word in split_words(sentence) for part in self.split(word))
 
     def split(self, word: str) -> tuple[str, ...]:
         """Return the parts of a word, without fillers; the word alone if it is not to be split.

@@ -18,8 +18,8 @@ from lxml import html
 
 from itersel.corpus.text import Bitext, clean_text
 from itersel.errors import InputError
+from itersel.limits import LANGUAGE_PATTERN
 
-_LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z]+)*")
 _PARAGRAPHS = " or ".join(f"self::{tag}" for tag in ("p", "h1", "h2", "h3", "h4", "h5", "h6"))
 # The rest of a page is navigation, with ids of its own in every language.
 _PARAGRAPHS_WITH_ID = f"//*[@id='DisplayArea']//*[@id and ({_PARAGRAPHS})]"
@@ -45,7 +45,7 @@ class Collection(NamedTuple):
 
 def check_language(language: str) -> str:
     """Return a language code as in Debian's package names, such as ``de`` or ``pt-br``."""
-    if not _LANGUAGE.fullmatch(language):
+    if not re.fullmatch(LANGUAGE_PATTERN, language):
         raise InputError(f"'{language}' is not a language code; write it as Debian does, as de or en-us")
     return language
 

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 from itersel import __version__
 from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.prepare import Preparation
-from itersel.corpus.split import SPLITS, of_tasks, sample, split_of, trainable, unique
+from itersel.corpus.split import of_tasks, sample, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
 from itersel.corpus.text import Bitext
 from itersel.errors import InputError
 from itersel.files import open_output, write_lines
+from itersel.limits import SPLITS
 
 BY_HASH = "hash"
 
@@ -69,12 +70,17 @@ def prepare_corpus(bitext: Bitext, preparation: Preparation, settings: Settings)
     parts = _parts(bitext, settings.split)
     if settings.split_compounds:
         preparation.compounds = CompoundSplitter.learn(parts["train"].source)
-    splits = {}
+    splits: dict[str, Split] = {}
+    seen: set[str] = set()
     for name, part in parts.items():
         dropped: dict[str, int] = {}
+        part = part._replace(source=preparation.split_compounds(part.source))
         if settings.split == BY_HASH:
             part = _keep(part, unique(part), "duplicates", dropped)
-        part = part._replace(source=preparation.split_compounds(part.source))
+            # The hash parts whole words: compounds that are split may make two sources equal.
+            new = [index for index, source in enumerate(part.source) if source not in seen]
+            part = _keep(part, new, "source in another split", dropped)
+            seen.update(part.source)
         splits[name] = _finish(name, part, settings, dropped)
     return splits
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from itersel.corpus.compounds import CompoundSplitter
+from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.files import open_output, read_bytes
 
@@ -55,7 +56,8 @@ class Preparation:
     source_language, target_language
         Codes as ``de``; they choose the rules of tokenisation.
     tokenized
-        The text is tokenised already: spaces separate tokens, only NFC and lower case are applied.
+        The text is tokenised already: spaces separate tokens (and no other white space does, see
+        `split_words`), only NFC and lower case are applied.
     compounds
         Splits compounds of the source; None: they stay whole.
     """
@@ -78,7 +80,7 @@ class Preparation:
         return list(lines) if self.compounds is None else list(map(self.compounds.split_sentence, lines))
 
     def _prepare(self, lines: Sequence[str], language: str) -> list[str]:
-        tokenize = (lambda text: " ".join(text.split())) if self.tokenized else tokenizer(language)
+        tokenize = (lambda text: " ".join(split_words(text))) if self.tokenized else tokenizer(language)
         show = sys.stderr.isatty()
         result = []
         for number, line in enumerate(lines):

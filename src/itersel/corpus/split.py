@@ -6,9 +6,8 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 
-from itersel.corpus.text import Bitext
+from itersel.corpus.text import Bitext, split_words
 
-SPLITS = ("train", "dev", "devtest", "test")
 # Of 1000 sources, 28 are dev, 28 devtest and 56 test.
 _BUCKETS = 1000
 _HELD_OUT = (("dev", 28), ("devtest", 56), ("test", 112))
@@ -56,7 +55,7 @@ def trainable(bitext: Bitext, max_length: int, max_ratio: float) -> tuple[list[i
     kept = []
     dropped: Counter[str] = Counter({"empty": 0, "too long": 0, "length ratio": 0})
     for index in range(bitext.size):
-        short, long = sorted((len(bitext.source[index].split()), len(bitext.target[index].split())))
+        short, long = sorted((len(split_words(bitext.source[index])), len(split_words(bitext.target[index]))))
         if short == 0:
             dropped["empty"] += 1
         elif long > max_length:

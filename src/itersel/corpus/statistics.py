@@ -8,16 +8,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from itersel.corpus.text import Bitext
+from itersel.corpus.text import Bitext, split_words
 from itersel.errors import InputError
 from itersel.files import read_bytes
+from itersel.report.layout import aligned
 
 Statistics = dict[str, Any]
+
+# Of the paragraphs of the LibreOffice Help.
+COLLECTION_REASONS = ("no counterpart", "untranslated", "duplicates")
 
 
 def count_words(sentences: Sequence[str]) -> dict[str, int]:
     """Return the number of tokens and of types (different tokens)."""
-    words = Counter(word for sentence in sentences for word in sentence.split())
+    words = Counter(word for sentence in sentences for word in split_words(sentence))
     return {"tokens": words.total(), "types": len(words)}
 
 
@@ -44,24 +48,42 @@ def read_statistics(paths: Sequence[str | os.PathLike[str]]) -> dict[str, Statis
     return splits
 
 
+def read_left_out(
+    preparation: Sequence[str | os.PathLike[str]], collection: str | os.PathLike[str] | None = None
+) -> list[tuple[str, str, int]]:
+    """Return what was left out: of what, why, and how many pairs (of further text: lines).
+
+    Parameters
+    ----------
+    preparation
+        Statistics files of ``itersel corpus prepare``.
+    collection
+        The statistics file of ``itersel corpus libreoffice-help``.
+    """
+    found: list[tuple[str, Mapping[str, int]]] = []
+    try:
+        for path in (collection,) if collection is not None else ():
+            counts = json.loads(read_bytes(path))
+            found.append(("collection", {reason: int(counts[reason]) for reason in COLLECTION_REASONS}))
+        for path in preparation:
+            document = json.loads(read_bytes(path))
+            found += [(name, split["dropped"]) for name, split in document["splits"].items()]
+            if "monolingual" in document:
+                found.append(("monolingual", document["monolingual"]["dropped"]))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError("is not a statistics file of itersel corpus", path) from None
+    return [(name, reason, count) for name, counts in found for reason, count in counts.items() if count]
+
+
 def format_table(splits: Mapping[str, Statistics]) -> str:
     """Return a table to read: a line a split, then a line for each that had pairs dropped."""
-    rows = [["", "sentences", "source tokens", "source types", "target tokens", "target types"]]
+    header = ("split", "sentences", "source tokens", "source types", "target tokens", "target types")
+    rows = []
     for name, split in splits.items():
         numbers = [split["sentences"]]
         numbers += [split[side][kind] for side in ("source", "target") for kind in ("tokens", "types")]
         rows.append([name, *(f"{number:,}" for number in numbers)])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(
-            [
-                row[0].ljust(widths[0]),
-                *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
-            ]
-        )
-        for row in rows
-    ]
-    return "\n".join([*lines, *_dropped_lines(splits)])
+    return "\n".join([*aligned(header, rows, left=(0,)), *_dropped_lines(splits)])
 
 
 def _dropped_lines(splits: Mapping[str, Statistics]) -> list[str]:

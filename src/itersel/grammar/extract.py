@@ -83,7 +83,8 @@ def extract_shard(
     index
         Made by `itersel.grammar.index.build_index`.
     input
-        Tokenised source sentences, one a line; empty lines have empty grammars.
+        Tokenised source sentences, one a line; empty lines have empty grammars, and an empty file makes an
+        empty shard.
     output
         The shard.
     leave_one_out
@@ -102,7 +103,7 @@ def extract_shard(
     """
     loaded = load_index(index)
     ids = {word: number for number, word in enumerate(loaded.words.to_list())}
-    source = read_side(input, ids)
+    source = read_side(input, ids, allow_empty=True)
     reference = Side(np.empty(0, np.int32), np.empty(0, np.int64))
     if references is not None:
         reference = read_side(references, ids)

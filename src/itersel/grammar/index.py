@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from itersel import __version__
 from itersel.arrayfile import map_arrays, write_arrays
+from itersel.corpus.text import read_tokenized
 from itersel.errors import InputError
-from itersel.files import read_bytes, read_lines
+from itersel.files import read_bytes
 from itersel.grammar.index_kernels import (
     LINK_BEGIN,
     LINK_HIGH,
@@ -28,7 +29,22 @@ from itersel.grammar.index_kernels import (
 from itersel.grammar.lexical import lexical_table, link_counts
 from itersel.strings import StringTable, string_table
 
-KIND = "grammar-index"
+KIND, FORMAT = "grammar-index", 1
+# see IndexArrays
+TYPES = {
+    "source": ("<i4", 1),
+    "source_offset": ("<i8", 1),
+    "room": ("|u1", 1),
+    "suffix": ("<i4", 1),
+    "word_begin": ("<i8", 1),
+    "target": ("<i4", 1),
+    "position": ("<i4", 2),
+    "link": ("<i4", 1),
+    "pair_key": ("<u8", 1),
+    "pair_cost": ("<f4", 2),
+    "words_data": ("|u1", 1),
+    "words_offset": ("<i8", 1),
+}
 FilePath = str | os.PathLike[str]
 
 
@@ -77,8 +93,9 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
     Raises
     ------
     InputError
-        If the files differ in their number of lines, or an alignment point is malformed or outside its
-        sentence; names file and line.
+        If a text is empty or holds what no word may (`itersel.corpus.text.read_tokenized`), if the files
+        differ in their number of lines, or an alignment point is malformed or outside its sentence; names
+        file and line.
     """
     ids: dict[str, int] = {"": 0}
     source_side, target_side = read_side(source, ids), read_side(target, ids)
@@ -91,6 +108,7 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
         KIND,
         {**arrays._asdict(), "words_data": words.data, "words_offset": words.offset},
         {"itersel": __version__, "sentences": source_side.sentence_count},
+        FORMAT,
     )
 
 
@@ -102,19 +120,20 @@ def load_index(path: FilePath) -> GrammarIndex:
     InputError
         If the file is missing, truncated, or something else.
     """
-    arrays, _ = map_arrays(path, KIND)
+    arrays, _ = map_arrays(path, KIND, TYPES, FORMAT)
     words = StringTable(arrays.pop("words_data"), arrays.pop("words_offset"))
     return GrammarIndex(IndexArrays(**arrays), words, os.fspath(path))
 
 
-def read_side(path: FilePath, ids: dict[str, int]) -> Side:
-    """Read tokenised sentences; new words get the next numbers, and are added to `ids`."""
-    lines = [line.split() for line in read_lines(path)]
-    for number, tokens in enumerate(lines, 1):
-        if "|||" in tokens:
-            raise InputError(
-                "'|||' separates the fields of grammars and cannot be a word; remove it", path, number
-            )
+def read_side(path: FilePath, ids: dict[str, int], allow_empty: bool = False) -> Side:
+    """Read tokenised sentences; new words get the next numbers, and are added to `ids`.
+
+    Raises
+    ------
+    InputError
+        See `itersel.corpus.text.read_tokenized`.
+    """
+    lines = read_tokenized(path, allow_empty)
     words = [ids.setdefault(token, len(ids)) for tokens in lines for token in tokens]
     return Side(np.array(words, np.int32), _offsets(np.array([len(tokens) for tokens in lines], np.int64)))
 

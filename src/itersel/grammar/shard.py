@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.files import atomic_path
+from itersel.hdf5 import one_line, open_hdf5, write_hdf5
 from itersel.strings import StringTable
-from itersel.weights import open_hdf5
 
 FORMAT = 1
 
@@ -100,7 +99,7 @@ class Shard:
 
 def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
     """Write a shard, whole or not at all."""
-    with atomic_path(path) as temporary, h5py.File(temporary, "w") as stream:
+    with write_hdf5(path) as stream:
         stream.attrs["kind"], stream.attrs["format"] = "shard", FORMAT
         stream.attrs["dense_names"] = json.dumps(list(shard.dense_names))
         stream.attrs["attributes"] = json.dumps(dict(shard.attributes), sort_keys=True)
@@ -143,5 +142,5 @@ def read_shard(path: str | os.PathLike[str]) -> Shard:
                 elif item.name not in values:
                     values[item.name] = stream[item.name][:]
         except (KeyError, OSError) as error:
-            raise InputError(f"damaged or truncated ({error}); make it anew", path) from None
+            raise InputError(f"damaged or truncated ({one_line(error)}); make it anew", path) from None
     return Shard(**values)

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
+from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.features import DECODER_FEATURES
 from itersel.files import open_output, read_lines
@@ -92,11 +93,6 @@ def import_grammars(
         {"step": "grammar import", "version": __version__},
     )
     write_shard(output, shard)
-
-
-def split_words(line: str) -> list[str]:
-    """Split at ASCII white space only: a no-break space is part of a word."""
-    return [word.decode() for word in line.encode().split()]
 
 
 def read_input(
@@ -196,7 +192,7 @@ def _sides(source_text: str, target_text: str) -> Sides:
 
 def _features(text: str) -> dict[str, float]:
     features: dict[str, float] = {}
-    for item in text.split():
+    for item in split_words(text):
         name, _, number = item.partition("=")
         try:
             value = float(number)
@@ -217,7 +213,7 @@ def _features(text: str) -> dict[str, float]:
 @lru_cache(maxsize=1 << 12)
 def _alignment(text: str) -> Points:
     points = []
-    for item in text.split():
+    for item in split_words(text):
         match = POINT.fullmatch(item)
         if match is None or max(int(match[1]), int(match[2])) > MAX_POSITION:
             raise ValueError(f"alignment point '{item}', expected two positions as in 0-1")

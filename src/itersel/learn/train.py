@@ -54,7 +54,8 @@ class TrainSettings:
     learning_rate
         Greater than 0.
     seed, epoch, shard
-        What the pairs of PRO are drawn by; no other strategy looks at them.
+        What the pairs of PRO are drawn by; no other strategy looks at them. Epochs count from 1, shards
+        from 0.
     """
 
     features: str = "all"
@@ -68,7 +69,7 @@ class TrainSettings:
     learning_rate: float = 0.0001
     seed: int = 1
     epoch: int = 1
-    shard: int = 1
+    shard: int = 0
 
     def to_dict(self) -> dict[str, str | int | float]:
         """Return the settings by name."""

@@ -12,14 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 import itersel
-from itersel.arrayfile import map_arrays, write_arrays
+from itersel.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.errors import InputError
 from itersel.files import read_bytes
 from itersel.lm.arpa import NGrams, parse_arpa
 from itersel.lm.kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, insert, ngram_keys
 from itersel.strings import StringTable, string_table
 
-KIND = "language-model"
+KIND, FORMAT = "language-model", 1
+# see ModelArrays
+TYPES = {
+    "unigram": ("<f4", 2),
+    "unigram_flags": ("|u1", 1),
+    "slots": ("<u8", 2),
+    "words_data": ("|u1", 1),
+    "words_offset": ("<i8", 1),
+}
 
 # Linear probing: at 0.6 an unsuccessful look-up reads 3.6 slots on average, most in one cache line.
 MAXIMUM_LOAD = 0.6
@@ -59,8 +67,10 @@ def load_model(path: str | os.PathLike[str], order: int | None = None) -> Langua
     InputError
         If the file is not a compiled model, or if `order` is given and the model's is another.
     """
-    arrays, attributes = map_arrays(path, KIND)
-    found = int(attributes["order"])
+    arrays, attributes = map_arrays(path, KIND, TYPES, FORMAT)
+    found = attributes.get("order")
+    if not isinstance(found, int) or found < 1:
+        raise InputError(DAMAGED, path)
     if order is not None and found != order:
         raise InputError(
             f"is a model of order {found}, order {order} was asked for; make it anew with "
@@ -112,7 +122,7 @@ def compile_model(
         "arpa_sha256": hashlib.sha256(content).hexdigest(),
         "itersel": itersel.__version__,
     }
-    write_arrays(path, KIND, arrays, attributes)
+    write_arrays(path, KIND, arrays, attributes, FORMAT)
 
 
 class _Index:

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.corpus.text import read_tokenized
 from itersel.errors import InputError
-from itersel.files import read_lines
 from itersel.lm.arpa import END, START, UNKNOWN, Arpa, NGrams
 
 # Numbers of the special words.
@@ -89,35 +89,27 @@ def read_text(
     Raises
     ------
     InputError
-        If there is no text or no vocabulary, or if ``<unk>``, ``<s>`` or ``</s>`` occurs in the text.
+        If a file is empty or holds what no word may, see `itersel.corpus.text.read_tokenized`; if there is
+        no word in `vocabulary`.
     """
     allowed = None if vocabulary is None else _words_of(vocabulary)
-    ids: defaultdict[bytes, int] = defaultdict()
+    ids: defaultdict[str, int] = defaultdict()
     ids.default_factory = ids.__len__
-    specials = [mark.encode() for mark in (UNKNOWN, START, END)]
-    for mark in specials:
+    for mark in (UNKNOWN, START, END):
         ids[mark]
     tokens: list[int] = []
     for path in paths:
-        for number, line in enumerate(read_lines(path), 1):
-            fields = line.encode().split()
-            for mark in specials:
-                if mark in fields:
-                    raise InputError(
-                        f"'{mark.decode()}' has a meaning in language models; rename it", path, number
-                    )
+        for words in read_tokenized(path):
             if allowed is not None:
-                fields = [word if word in allowed else specials[UNKNOWN_ID] for word in fields]
+                words = [word if word in allowed else UNKNOWN for word in words]
             tokens.append(START_ID)
-            tokens.extend(map(ids.__getitem__, fields))
+            tokens.extend(map(ids.__getitem__, words))
             tokens.append(END_ID)
-    if not tokens:
-        raise InputError("is empty; a language model needs text", paths[0])
-    return Text([word.decode() for word in ids], np.array(tokens, np.int64))
+    return Text(list(ids), np.array(tokens, np.int64))
 
 
-def _words_of(path: str | os.PathLike[str]) -> set[bytes]:
-    words = set().union(*(line.encode().split() for line in read_lines(path)))
+def _words_of(path: str | os.PathLike[str]) -> set[str]:
+    words = set().union(*read_tokenized(path))
     if not words:
         raise InputError("holds no words; a vocabulary needs some", path)
     return words

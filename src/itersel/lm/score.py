@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.corpus.text import split_words
 from itersel.lm.arpa import END, START
 from itersel.lm.binary import LanguageModel
 from itersel.lm.kernels import score_sentences
@@ -23,8 +24,7 @@ def score_lines(model: LanguageModel, lines: Iterable[str]) -> tuple[NDArray[np.
         int64 (sentences): the number of words outside the model.
     """
     ids = model.ids
-    # Bytes, because str.split would also part words at no-break spaces.
-    sentences = [[ids.get(word.decode(), 0) for word in line.encode().split()] for line in lines]
+    sentences = [[ids.get(word, 0) for word in split_words(line)] for line in lines]
     offset = np.zeros(len(sentences) + 1, np.int64)
     np.cumsum([len(sentence) for sentence in sentences], out=offset[1:])
     words = np.fromiter((word for sentence in sentences for word in sentence), np.int32, int(offset[-1]))

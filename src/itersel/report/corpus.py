@@ -16,6 +16,8 @@ from itersel.grammar.shard import GRAMMAR_RULE
 from itersel.report.layout import aligned, tab_separated
 from itersel.weights import open_hdf5
 
+LeftOut = Sequence[tuple[str, str, int]]
+
 COLUMNS = ("split", "sentences", "source words", "target words", "dropped pairs", "rules", "rules a sentence")
 
 
@@ -88,18 +90,25 @@ def describe_splits(
     return [Split(name, split, counts.get(name)) for name, split in statistics.items()]
 
 
-def text_table(splits: Sequence[Split]) -> list[str]:
-    """Return the table for people."""
-    return aligned(COLUMNS, [split.cells() for split in splits], left=(0,))
+def text_table(splits: Sequence[Split], left_out: LeftOut) -> list[str]:
+    """Return the table for people; below it what was left out and why, see `read_left_out`."""
+    lines = aligned(COLUMNS, [split.cells() for split in splits], left=(0,))
+    if left_out:
+        rows = [[name, reason, str(count)] for name, reason, count in left_out]
+        lines += ["", *aligned(("left out of", "why", "pairs"), rows, left=(0, 1))]
+    return lines
 
 
-def tsv_table(splits: Sequence[Split]) -> list[str]:
-    """Return the table for spreadsheets."""
+def tsv_table(splits: Sequence[Split], left_out: LeftOut) -> list[str]:
+    """Return the table for spreadsheets; of what was left out only the numbers of each split."""
     names = [column.replace(" ", "_") for column in COLUMNS]
     return tab_separated(names, [split.cells() for split in splits])
 
 
-def json_table(splits: Sequence[Split]) -> list[str]:
-    """Return the table for programs, with the reasons for which pairs were dropped."""
-    document = {split.name: {**split.statistics, "rules": split.rules} for split in splits}
+def json_table(splits: Sequence[Split], left_out: LeftOut) -> list[str]:
+    """Return the table for programs, with all that was left out and why."""
+    document = {
+        "splits": {split.name: {**split.statistics, "rules": split.rules} for split in splits},
+        "left_out": [{"of": name, "why": reason, "count": count} for name, reason, count in left_out],
+    }
     return [json.dumps(document, indent=2, ensure_ascii=False)]

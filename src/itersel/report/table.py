@@ -9,10 +9,11 @@ from typing import Any
 
 from itersel.evaluate.bleu import CorpusScore, make_bleu, score_corpus, signature
 from itersel.evaluate.randomization import p_values
+from itersel.limits import ALGORITHMS
 from itersel.report.layout import aligned, tab_separated
 from itersel.report.system import System
 
-ALGORITHM_NUMBERS = {"sgd": 1, "mixsgd": 2, "itermixsgd": 3, "itersel": 4}
+ALGORITHM_NUMBERS = {name: number for number, name in enumerate(ALGORITHMS, 1)}
 COLUMNS = (
     "system",
     "experiment",

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import h5py
@@ -34,10 +34,18 @@ BLOCK = 1 << 20  # columns
 
 
 class MatrixWriter:
-    """Writes W.h5 a range of columns at a time."""
+    """Writes W.h5 a range of columns at a time.
 
-    def __init__(self, stream: h5py.File) -> None:
-        self._stream = stream
+    Parameters
+    ----------
+    stream
+        The file, empty.
+    check
+        Raises an error if the file cannot be written.
+    """
+
+    def __init__(self, stream: h5py.File, check: Callable[[], None]) -> None:
+        self._stream, self._check = stream, check
         for name, dtype in DATASETS.items():
             chunk = CHUNK_BYTES // np.dtype(dtype).itemsize
             stream.create_dataset(name, (0,), dtype, maxshape=(None,), chunks=(chunk,))
@@ -57,6 +65,7 @@ class MatrixWriter:
         self._append("W/indices", columns.shard)
         self._append("norm", features.norm)
         self._append("v", features.mean)
+        self._check()
 
     def finish(self, selection: Selection, attributes: Mapping[str, Any]) -> None:
         """Mark what was selected, drop the means of all else."""

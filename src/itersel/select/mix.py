@@ -5,16 +5,15 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import h5py
 import numpy as np
 
 import itersel
 from itersel.errors import InputError
-from itersel.files import atomic_path
+from itersel.hdf5 import open_hdf5, stream_hdf5
 from itersel.progress import progress
 from itersel.select.common import common_features
 from itersel.select.matrix import MatrixWriter
@@ -29,9 +28,11 @@ from itersel.select.selection import (
 )
 from itersel.select.shard_files import DAMAGED, ShardFile, ShardReader, open_shard
 from itersel.strings import StringTable, concatenate
-from itersel.weights import Weights, open_hdf5, read_weights, write_weights
+from itersel.weights import Weights, read_weights, write_weights
 
-ALGORITHMS = ("sgd", "mixsgd", "itermixsgd", "itersel")
+# what files of weights say that they are
+SHARD, MIXED = "shard-weights", "mixed-weights"
+TEXT = "is text, which does not say what made it"
 AVERAGE_EPOCHS = ("sgd", "mixsgd")
 
 
@@ -42,8 +43,8 @@ class MixSettings:
     Attributes
     ----------
     algorithm
-        One of `ALGORITHMS`. ``sgd`` and ``mixsgd``: mean over shards and epochs; ``itermixsgd``: mean over
-        the shards of this epoch; ``itersel``: the same of selected features.
+        One of `itersel.limits.ALGORITHMS`. ``sgd`` and ``mixsgd``: mean over shards and epochs;
+        ``itermixsgd``: mean over the shards of this epoch; ``itersel``: the same of selected features.
     epoch
         Number of the epoch, from 1.
     shards
@@ -84,7 +85,9 @@ def mix(
     previous: str | os.PathLike[str] | None = None,
     matrix: str | os.PathLike[str] | None = None,
 ) -> None:
-    """Select and mix the weights files of all shards; nothing is written on any error.
+    """Select and mix the weights files of all shards; on bad input nothing is written.
+
+    `output` comes last: where it is, `matrix` is. Both are whole or not there at all.
 
     Memory: what is kept of the features, twice at most, and about 500 MB for a range of keys; not more for
     more shards.
@@ -92,7 +95,7 @@ def mix(
     Parameters
     ----------
     inputs
-        Weights files of `train`, one a shard. Sums run in this order.
+        Weights files of `train`, one a shard, in any order: sums run in the order of the shards' numbers.
     output
         v.h5: the mixed weights that are not 0.
     settings
@@ -105,15 +108,16 @@ def mix(
     Raises
     ------
     InputError
-        If the number of files is not that of the shards; if one is missing, damaged, trained with other
-        settings, or has a weight that is not finite; if two features have one key.
+        If the shards are not exactly 0 to Z - 1, each once; if a file is missing, damaged, not the weights
+        of a shard, of another epoch, trained with other settings, or has a weight that is not finite; if
+        two features have one key.
     """
+    _check_names(output, settings, previous, matrix)
     shards = _open_shards(inputs, settings)
-    before = _read_previous(previous, settings)
-    selection = _make_selection(settings)
     attributes = _provenance(settings, shards[0].settings)
-    with _matrix_stream(matrix) as stream:
-        writer = None if stream is None else MatrixWriter(stream)
+    before = None if previous is None else _read_previous(previous, settings, attributes)
+    selection = _make_selection(settings)
+    with _matrix_writer(matrix) as writer:
         count = 0
         for entries, columns in _merge(shards):
             features = summarise(entries, columns, settings.shards, settings.norm)
@@ -128,45 +132,95 @@ def mix(
             writer.finish(selection, {"kind": "shard-matrix", **attributes})
         if before is not None:
             weights = average_epochs(before, weights, settings.epoch)
-        write_weights(output, weights, {"kind": "mixed-weights", **attributes})
+    write_weights(output, weights, {"kind": MIXED, **attributes})
 
 
 def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardFile]:
+    """Return the files of all shards, by number."""
     if len(inputs) != settings.shards:
         raise InputError(f"{len(inputs)} weights files for {settings.shards} shards; all must be there")
-    if len(set(inputs)) != len(inputs):
-        twice = next(path for path in inputs if inputs.count(path) > 1)
-        raise InputError("is listed twice; every shard must be there once", twice)
-    shards = [open_shard(path) for path in progress(inputs, "open shards")]
-    for shard in shards:
-        if shard.settings != shards[0].settings:
+    shards: dict[int, ShardFile] = {}
+    for path in progress(inputs, "open shards"):
+        shard = _checked(_open(path), settings, next(iter(shards.values()), None))
+        if shard.shard in shards:
             raise InputError(
-                f"was trained with other settings than {shards[0].path}; train it anew", shard.path
+                f"holds shard {shard.shard}, as {shards[shard.shard].path} does; name every shard once",
+                path,
             )
-    return shards
+        shards[shard.shard] = shard
+    return [shards[number] for number in range(settings.shards)]
 
 
-def _read_previous(path: str | os.PathLike[str] | None, settings: MixSettings) -> Weights | None:
-    if not settings.needs_previous:
-        if path is not None:
-            raise InputError(
-                f"algorithm {settings.algorithm}, epoch {settings.epoch}, is no mean with the epoch before; "
-                "drop --previous"
-            )
-        return None
-    if path is None:
-        raise InputError(
-            f"algorithm {settings.algorithm}, epoch {settings.epoch} is a mean over epochs; "
-            "name the mixed weights of the epoch before with --previous"
+def _open(path: str) -> ShardFile:
+    if not path.endswith(".h5"):
+        raise InputError(f"{TEXT}; train with an --output that ends in .h5", path)
+    return open_shard(path)
+
+
+def _checked(shard: ShardFile, settings: MixSettings, first: ShardFile | None) -> ShardFile:
+    """Return a shard that belongs to this mix, and to the first one."""
+    message = ""
+    if shard.kind != SHARD:
+        kind = f"'{shard.kind}'" if shard.kind else "nothing that itersel knows"
+        message = f"holds {kind}, '{SHARD}' was expected; name the output of 'itersel train'"
+    elif shard.epoch != settings.epoch:
+        message = (
+            f"is of epoch {shard.epoch}, epoch {settings.epoch} was expected; train the shard in this epoch"
         )
-    with open_hdf5(path) as stream:
-        found = stream.attrs.get("algorithm"), stream.attrs.get("epoch")
-    if found != (settings.algorithm, settings.epoch - 1):
+    elif not 0 <= shard.shard < settings.shards:
+        message = (
+            f"is of shard {shard.shard}, of {settings.shards} shards they are numbered 0 to "
+            f"{settings.shards - 1}; train with another --shard-number"
+        )
+    elif first is not None and shard.settings != first.settings:
+        message = f"was trained with other settings than {first.path}; train it anew"
+    if message:
+        raise InputError(message, shard.path)
+    return shard
+
+
+def _check_names(
+    output: str | os.PathLike[str],
+    settings: MixSettings,
+    previous: str | os.PathLike[str] | None,
+    matrix: str | os.PathLike[str] | None,
+) -> None:
+    """Raise an InputError if there is a file too many or too few, or a name does not fit."""
+    if matrix is not None and not os.fspath(matrix).endswith(".h5"):
+        raise InputError("is not a name for HDF5; choose one that ends in .h5", matrix)
+    if matrix is not None and os.path.abspath(matrix) == os.path.abspath(output):
+        raise InputError("is the name of both the weights and the matrix; give one of them another", matrix)
+    what = f"algorithm {settings.algorithm}, epoch {settings.epoch}"
+    if previous is not None and not settings.needs_previous:
+        raise InputError(f"{what}, is no mean with the epoch before; drop --previous")
+    if previous is None and settings.needs_previous:
         raise InputError(
-            f"holds algorithm {found[0]}, epoch {found[1]}; "
+            f"{what}, is a mean over epochs; name the mixed weights of the epoch before with --previous"
+        )
+
+
+def _read_previous(
+    path: str | os.PathLike[str], settings: MixSettings, attributes: Mapping[str, Any]
+) -> Weights:
+    """Return the mixed weights of the epoch before."""
+    if not os.fspath(path).endswith(".h5"):
+        raise InputError(f"{TEXT}; mix the epoch before with an --output that ends in .h5", path)
+    with open_hdf5(path) as stream:
+        found = dict(stream.attrs)
+    if found.get("kind") != MIXED:
+        raise InputError(f"holds no '{MIXED}'; name the output of 'itersel mix' of the epoch before", path)
+    if (found.get("algorithm"), found.get("epoch")) != (settings.algorithm, settings.epoch - 1):
+        raise InputError(
+            f"holds algorithm {found.get('algorithm')}, epoch {found.get('epoch')}; "
             f"{settings.algorithm}, epoch {settings.epoch - 1} was expected",
             path,
         )
+    if found.get("shards") != settings.shards:
+        raise InputError(
+            f"was mixed of {found.get('shards')} shards, not of {settings.shards}; mix that epoch anew", path
+        )
+    if found.get("settings") != attributes["settings"]:
+        raise InputError("was trained with other settings than the shards; train that epoch anew", path)
     return read_weights(path)
 
 
@@ -194,12 +248,12 @@ def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _matrix_stream(path: str | os.PathLike[str] | None) -> Iterator[h5py.File | None]:
+def _matrix_writer(path: str | os.PathLike[str] | None) -> Iterator[MatrixWriter | None]:
     if path is None:
         yield None
         return
-    with atomic_path(path) as temporary, h5py.File(temporary, "w", rdcc_nbytes=1 << 24) as stream:
-        yield stream
+    with stream_hdf5(path) as (stream, check):
+        yield MatrixWriter(stream, check)
 
 
 def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:

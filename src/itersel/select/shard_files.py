@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
+from itersel.hdf5 import open_hdf5
 from itersel.progress import progress
 from itersel.select.merge_kernels import Entries
-from itersel.weights import open_hdf5
 
 # Entries read at a time: 4 million of them, with all that is made of them, take about 500 MB.
 RANGE_ENTRIES = 1 << 22
@@ -33,10 +33,16 @@ DAMAGED = "damaged or not written by 'itersel train'; make it anew"
 
 
 class ShardFile(NamedTuple):
-    """Where the arrays of a weights file are (positions in bytes of `DATASETS`), and how long they are."""
+    """Where the arrays of a weights file are (positions in bytes of `DATASETS`), and how long they are.
+
+    kind, settings, epoch, shard: what the file says of itself; -1: it does not.
+    """
 
     path: str
+    kind: str
     settings: str
+    epoch: int
+    shard: int
     weights: int
     name_length: int
     key: int
@@ -60,12 +66,13 @@ def open_shard(path: str) -> ShardFile:
             position = [
                 _position(stream[name], dtype, sizes.get(name, length)) for name, dtype in DATASETS.items()
             ]
-            settings = str(stream.attrs.get("settings", ""))
-        except (KeyError, OSError, AttributeError, IndexError):
+            kind, settings = (str(stream.attrs.get(name, "")) for name in ("kind", "settings"))
+            epoch, number = (int(stream.attrs.get(name, -1)) for name in ("epoch", "shard"))
+        except (KeyError, OSError, AttributeError, IndexError, TypeError, ValueError):
             position = [-1]
     if min(position) < 0:
         raise InputError(DAMAGED, path)
-    return ShardFile(path, settings, count, length, *position)
+    return ShardFile(path, kind, settings, epoch, number, count, length, *position)
 
 
 def _position(dataset: h5py.Dataset, dtype: np.dtype[Any], size: int) -> int:

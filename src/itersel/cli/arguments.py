@@ -1,0 +1,118 @@
+"""Types of arguments, and the arguments that several steps share."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from itersel.limits import (
+    LANGUAGE_PATTERN,
+    MAX_NONTERMINALS,
+    MAX_SAMPLES,
+    MAX_SPAN,
+    MAX_SYMBOLS,
+)
+
+MAX_NUMPY_SEED = 2**32 - 1
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that takes no abbreviated options: a script must not change its meaning with a new option."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **settings})
+
+
+def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return the type of whole numbers within bounds."""
+    limit = f"from {least} to {most}" if most is not None else f"of {least} or more"
+
+    def parse(text: str) -> int:
+        # int() alone would take '1_000' and digits of other scripts
+        number = int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else None
+        if number is None or number < least or (most is not None and number > most):
+            _refuse(text, f"a whole number {limit}")
+        return number
+
+    return parse
+
+
+positive = whole(1)
+not_negative = whole(0)
+seed = whole(0, MAX_NUMPY_SEED)
+
+
+def finite(text: str) -> float:
+    """Parse a finite number."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        _refuse(text, "a number")
+    return number
+
+
+def rate(text: str) -> float:
+    """Parse a finite number above 0."""
+    number = finite(text)
+    if number <= 0:
+        _refuse(text, "a number above 0")
+    return number
+
+
+def language(text: str) -> str:
+    """Parse the code of a language."""
+    if not re.fullmatch(LANGUAGE_PATTERN, text):
+        _refuse(text, "the code of a language, such as de or pt-br")
+    return text
+
+
+def output_file(text: str) -> str:
+    """Parse the name of a file to write: no folder."""
+    if not text or text.endswith("/") or os.path.isdir(text):
+        _refuse(text, "the name of a file")
+    return text
+
+
+def add_scoring_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of everything that computes BLEU."""
+    parser.add_argument("--reference", required=True, help="reference translations, one a line (.gz is read)")
+    parser.add_argument(
+        "--tokenize",
+        choices=("13a", "none"),
+        default="13a",
+        help="sacrebleu's tokenisation: 13a as in mteval-v11b, none for tokenised text (default: 13a)",
+    )
+
+
+def add_randomization_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of everything that tests significance."""
+    parser.add_argument("--trials", type=positive, default=10_000, help="random exchanges (default: 10000)")
+    parser.add_argument("--seed", type=seed, default=1, help="seed of the exchanges (default: 1)")
+
+
+def add_extraction_settings(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which rules are extracted."""
+    for name, least, most, default, meaning in (
+        ("--max-span", 1, MAX_SPAN, 15, "longest source span of a rule in the corpus, in words"),
+        ("--max-symbols", 1, MAX_SYMBOLS, 5, "most source symbols of a rule"),
+        ("--max-nonterminals", 0, MAX_NONTERMINALS, 2, "most nonterminals of a rule"),
+        ("--min-gap", 1, MAX_SPAN, 1, "fewest source words under a nonterminal in the corpus"),
+        ("--max-samples", 1, MAX_SAMPLES, 300, "occurrences looked at of each source side, evenly spaced"),
+    ):
+        parser.add_argument(
+            name,
+            type=whole(least, most),
+            default=default,
+            metavar="N",
+            help=f"{meaning} (default: %(default)s)",
+        )
+
+
+def _refuse(text: str, wanted: str) -> NoReturn:
+    raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}")

@@ -1,0 +1,111 @@
+"""Which source code a step of the command line runs: a digest of it makes edited steps run again.
+
+Imports are followed through the whole package, those inside functions too, without running anything. Of
+the module of the step itself only the function that the step runs is followed, and what that calls there:
+``itersel lm compile`` does not depend on what ``itersel lm estimate`` imports.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
+
+# Where a statement holds others.
+BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
+
+# These change what is said, not what comes out.
+WITHOUT_INFLUENCE = frozenset({"itersel", "itersel.errors", "itersel.progress", "itersel.cli.arguments"})
+
+
+@functools.cache
+def step_digest(step: str, function: str) -> str:
+    """Return a short digest of all modules that a step uses.
+
+    Parameters
+    ----------
+    step
+        Its module in `itersel.cli`.
+    function
+        The function of that module that the step runs.
+    """
+    digest = hashlib.sha256()
+    for module in used_modules(step, function):
+        digest.update(module.encode() + b"\0" + _file(module).read_bytes() + b"\0")
+    return digest.hexdigest()[:12]
+
+
+def used_modules(step: str, function: str) -> list[str]:
+    """Return the names of all modules that a step uses, sorted; see `step_digest`.
+
+    Raises
+    ------
+    LookupError
+        If the module has no such function.
+    """
+    root = f"itersel.cli.{step}"
+    found, waiting = {root}, [*_imported(_reached(_tree(root), function))]
+    while waiting:
+        module = waiting.pop()
+        if module not in found and module not in WITHOUT_INFLUENCE:
+            found.add(module)
+            waiting += _imports_of(module)
+    return sorted(found)
+
+
+def _reached(tree: ast.Module, function: str) -> list[ast.stmt]:
+    """Return what is run of a module: all but its functions, and those that `function` leads to."""
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    if function not in functions:
+        raise LookupError(f"there is no function {function}")
+    reached: list[ast.stmt] = [node for node in tree.body if node not in functions.values()]
+    waiting = [function]
+    while waiting:
+        node = functions.pop(waiting.pop(), None)
+        if node is not None:
+            reached.append(node)
+            waiting += [name.id for name in ast.walk(node) if isinstance(name, ast.Name)]
+    return reached
+
+
+def _imported(statements: Iterable[ast.stmt]) -> Iterator[str]:
+    """Yield the modules of the package that some code imports, but not those of its types alone."""
+    waiting: list[ast.AST] = list(statements)
+    while waiting:
+        node = waiting.pop()
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif not _is_for_types(node):
+            # imports are statements: expressions need no look
+            waiting += [child for field in BLOCKS for child in getattr(node, field, ())]
+        yield from (name for name in names if name.split(".")[0] == PACKAGE.name and _exists(name))
+
+
+def _is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+@functools.cache
+def _imports_of(module: str) -> tuple[str, ...]:
+    return tuple(_imported(_tree(module).body))
+
+
+def _file(module: str) -> Path:
+    path = PACKAGE.joinpath(*module.split(".")[1:])
+    return path / "__init__.py" if path.is_dir() else path.with_name(f"{path.name}.py")
+
+
+@functools.cache
+def _exists(module: str) -> bool:
+    return _file(module).is_file()
+
+
+def _tree(module: str) -> ast.Module:
+    return ast.parse(_file(module).read_bytes())

@@ -1,0 +1,185 @@
+"""Files out: whole or not at all, whatever ends the process; what killed processes leave is removed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from itersel.files import atomic_path, open_output, remove_leftovers, write_lines
+
+# Takes the place of a full disk: no file may be larger. Python ignores the signal, writing fails.
+LIMITED = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
+SLEEPER = """
+import sys, time
+from itersel.files import atomic_path
+with atomic_path(sys.argv[1]) as path:
+    path.write_text("half")
+    print("there", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_temporary_names_host_and_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "node_7.cluster-2 ü")
+    with atomic_path(tmp_path / "deep" / "w.tar.gz") as path:
+        path.write_text("x")
+        host, process, chance, name = path.name.removeprefix(".tmp.").split(".", 3)
+        assert (host, process, name) == ("node7cluster-2", str(os.getpid()), "w.tar.gz")
+        assert len(chance) == 8
+        assert not (tmp_path / "deep/w.tar.gz").exists()
+    assert os.listdir(tmp_path / "deep") == ["w.tar.gz"]
+
+
+@pytest.mark.parametrize("error", [ValueError, OSError, SystemExit, KeyboardInterrupt])
+def test_temporaries_vanish_on_exceptions(tmp_path: Path, error: type[BaseException]) -> None:
+    def fail(path: Path) -> None:
+        path.write_text("half")
+        raise error
+
+    def fail_writing(stream: IO[str]) -> None:
+        stream.write("half")
+        raise error
+
+    (tmp_path / "out").write_text("before")
+    with pytest.raises(error), atomic_path(tmp_path / "out") as path:
+        fail(path)
+    with pytest.raises(error), open_output(tmp_path / "out") as stream:
+        fail_writing(stream)
+    assert os.listdir(tmp_path) == ["out"]
+    assert (tmp_path / "out").read_text() == "before"
+
+
+def test_errors_name_the_output(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="Is a directory") as error, atomic_path(tmp_path) as path:
+        path.write_text("x")
+    assert error.value.filename == str(tmp_path)
+    # An error of another file keeps its name.
+    with pytest.raises(FileNotFoundError) as missing, atomic_path(tmp_path / "out"):
+        (tmp_path / "missing").read_text()
+    assert missing.value.filename == str(tmp_path / "missing")
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError) as error, atomic_path(tmp_path / "file" / "out"):
+        pass
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def limited(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python code in which no file may be larger than 4 KiB."""
+    return subprocess.run(
+        [sys.executable, "-c", LIMITED + code, *arguments], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("name", ["out", "out.gz"])
+def test_full_disk_text(tmp_path: Path, name: str) -> None:
+    code = """
+import random
+from itersel.cli import main
+main.STEPS = {"write": ("write", "")}
+class Write:
+    add_arguments = lambda parser: parser.set_defaults(run=run)
+def run(options):
+    from itersel.files import write_lines
+    write_lines(sys.argv[1], (str(random.random()) for _ in range(100_000)))
+sys.modules["itersel.cli.write"] = Write
+sys.exit(main.main(["write"]))
+"""
+    done = limited(code, str(tmp_path / name))
+    assert done.returncode == 1
+    assert done.stderr == f"itersel write: {tmp_path / name}: File too large\n"
+    assert os.listdir(tmp_path) == []
+
+
+def test_full_disk_arrays(tmp_path: Path) -> None:
+    done = limited(
+        "import numpy; from itersel.arrayfile import write_arrays\n"
+        "try: write_arrays(sys.argv[1], 'x', {'a': numpy.zeros(10_000)}, {}, 1)\n"
+        "except OSError as error: print(error.filename)",
+        str(tmp_path / "out"),
+    )
+    assert (done.stdout, done.returncode) == (f"{tmp_path / 'out'}\n", 0)
+    assert os.listdir(tmp_path) == []
+
+
+def test_standard_output_that_is_full(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "itersel.cli.main", "config", "schema", "--output", "-"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.stderr.splitlines()[0] == "itersel config: standard output: No space left on device"
+
+
+def leftover(folder: Path, host: str, process: int) -> Path:
+    path = folder / f".tmp.{host}.{process}.0123abcd.out.h5"
+    path.write_text("half")
+    return path
+
+
+def own_host() -> str:
+    return "".join(
+        sign for sign in socket.gethostname() if sign.isascii() and (sign.isalnum() or sign == "-")
+    )
+
+
+def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLEEPER, str(tmp_path / "a" / "out")], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "there\n"
+    [temporary] = (tmp_path / "a").iterdir()
+    assert remove_leftovers(tmp_path) == []  # it is alive
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    assert remove_leftovers(tmp_path) == [temporary]
+    assert list((tmp_path / "a").iterdir()) == []
+
+
+def test_all_else_stays(tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    keep = [
+        leftover(tmp_path, "another-host", dead.pid),
+        leftover(tmp_path, own_host(), os.getpid()),
+        leftover(tmp_path, own_host(), 1),
+        tmp_path / f".tmp.{own_host()}.{dead.pid}.0123abcd",
+        tmp_path / f".tmp.{own_host()}.{dead.pid}.0123ABCD.out",
+        tmp_path / f"x.tmp.{own_host()}.{dead.pid}.0123abcd.out",
+        tmp_path / f".tmp.{own_host()}.0.0123abcd.out",
+        tmp_path / f".tmp.{own_host()}.-1.0123abcd.out",
+    ]
+    for path in keep:
+        path.touch()
+    folder = tmp_path / f".tmp.{own_host()}.{dead.pid}.0123abcd.folder"
+    folder.mkdir()
+    link = tmp_path / f".tmp.{own_host()}.{dead.pid}.0123abcd.link"
+    link.symlink_to(keep[0])
+    removed = [leftover(tmp_path, own_host(), dead.pid), leftover(folder, own_host(), 4194305)]
+    assert sorted(remove_leftovers(tmp_path)) == sorted(removed)
+    assert sorted(tmp_path.iterdir()) == sorted([*keep, folder, link])
+    assert remove_leftovers(tmp_path / "missing") == []
+
+
+def test_broken_pipe_is_no_error(tmp_path: Path) -> None:
+    write_lines(tmp_path / "weights", (f"feature{i} 1" for i in range(100_000)))
+    command = [sys.executable, "-m", "itersel.cli.main", "weights", "export", str(tmp_path / "weights")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 0
+    process.stderr.close()

@@ -1,0 +1,146 @@
+"""HDF5 files on a full disk: one line, no file left, no crash of the library."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from itersel.errors import InputError
+from itersel.hdf5 import open_hdf5, stream_hdf5, write_hdf5
+from itersel.weights import make_weights, write_weights
+
+LIMITED = """
+import resource, sys
+from itersel.cli.main import main
+size = int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+sys.exit(main(sys.argv[2:]))
+"""
+TRAIN_OUTPUT = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.shard import write_shard
+from itersel.weights import make_weights, write_weights
+for write in (
+    lambda path: write_weights(path, make_weights({f"f{i}": 1.0 for i in range(2000)})),
+    lambda path: write_shard(path, make_shard([[f"w{i}" for i in range(2000)]], None, [[]])),
+):
+    try:
+        write(sys.argv[1])
+    except OSError as error:
+        print(error.filename, error.strerror)
+"""
+
+
+def run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_full_disk_weights_and_shards(tmp_path: Path) -> None:
+    path = tmp_path / "out.h5"
+    done = run(TRAIN_OUTPUT, str(path))
+    assert (done.stdout, done.stderr, done.returncode) == (f"{path} File too large\n" * 2, "", 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the list of three shards of 30,000 weights: W.h5 takes about 5 MB, v.h5 next to nothing."""
+    folder = tmp_path_factory.mktemp("shards")
+    for z in range(3):
+        values = {f"feature {z * 15_000 + i}": 1.0 + i for i in range(30_000)}
+        attributes = {"kind": "shard-weights", "settings": "", "epoch": 1, "shard": z}
+        write_weights(folder / f"{z}.h5", make_weights(values), attributes)
+    (folder / "list").write_text("".join(f"{folder / str(z)}.h5\n" for z in range(3)))
+    return folder / "list"
+
+
+@pytest.mark.parametrize("size", [100, 4096, 100_000, 1_500_000, 3_000_000, 4_400_000])
+def test_full_disk_matrix(tmp_path: Path, shards: Path, size: int) -> None:
+    command = ["mix", "--inputs", str(shards), "--shards", "3", "--algorithm", "itersel", "--epoch", "1"]
+    command += ["--select", "2", "--output", str(tmp_path / "v.h5"), "--matrix", str(tmp_path / "W.h5")]
+    done = run(LIMITED, str(size), *command)
+    assert done.stderr == f"itersel mix: {tmp_path / 'W.h5'}: File too large\n"
+    assert done.returncode == 1
+    assert os.listdir(tmp_path) == []
+
+
+def test_full_disk_when_all_but_the_end_is_written(tmp_path: Path, shards: Path) -> None:
+    """Find the size of W.h5, then take one byte of it away; v.h5 comes after W.h5, whatever happens."""
+    command = ["mix", "--inputs", str(shards), "--shards", "3", "--algorithm", "itersel", "--epoch", "1"]
+    command += ["--select", "2", "--output", str(tmp_path / "v.h5"), "--matrix", str(tmp_path / "W.h5")]
+    assert run(LIMITED, str(1 << 30), *command).returncode == 0
+    sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+    assert sizes["W.h5"] > 4_400_000
+    assert sizes["v.h5"] < 100_000
+    for path in tmp_path.iterdir():
+        path.unlink()
+    done = run(LIMITED, str(sizes["W.h5"] - 1), *command)
+    assert done.stderr == f"itersel mix: {tmp_path / 'W.h5'}: File too large\n"
+    assert os.listdir(tmp_path) == []
+    # v.h5 does not fit: W.h5 is whole, v.h5 is not there
+    limited = [word if word != "W.h5" else "" for word in command[:-2]]
+    done = run(LIMITED, str(sizes["v.h5"] - 1), *limited)
+    assert done.stderr == f"itersel mix: {tmp_path / 'v.h5'}: File too large\n"
+    assert os.listdir(tmp_path) == []
+
+
+def test_both_ways_hold_what_was_written(tmp_path: Path) -> None:
+    data = np.arange(300_000)
+    with write_hdf5(tmp_path / "memory.h5") as stream:
+        stream["a"] = data
+    with stream_hdf5(tmp_path / "disk.h5") as (stream, check):
+        stream.create_dataset("a", (0,), np.int64, maxshape=(None,), chunks=(1000,))
+        for end in range(1, 300_001, 29_999):
+            stream["a"].resize((end,))
+            stream["a"][max(0, end - 29_999) :] = data[max(0, end - 29_999) : end]
+            check()
+        stream["a"].resize((300_000,))
+        stream["a"][end:] = data[end:]
+    for name in ("memory.h5", "disk.h5"):
+        with h5py.File(tmp_path / name) as stream:
+            assert np.array_equal(stream["a"][:], data)
+
+
+@pytest.mark.parametrize("way", [write_hdf5, stream_hdf5])
+def test_nothing_is_left_on_errors(tmp_path: Path, way: object) -> None:
+    with pytest.raises(KeyError), way(tmp_path / "out.h5"):  # type: ignore[operator]
+        raise KeyError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_opened(tmp_path: Path) -> None:
+    (tmp_path / "text.h5").write_text("a 1\n")
+    (tmp_path / "empty.h5").touch()
+    (tmp_path / "folder.h5").mkdir()
+    with write_hdf5(tmp_path / "cut.h5") as stream:
+        stream["a"] = np.arange(1000)
+    os.truncate(tmp_path / "cut.h5", 1000)
+    expected = {
+        "text.h5": "not an HDF5 file",
+        "empty.h5": "not an HDF5 file",
+        "folder.h5": "is a folder",
+        "cut.h5": "damaged or truncated",
+        "missing.h5": "no such file",
+    }
+    for name, message in expected.items():
+        with pytest.raises(InputError, match=message) as error:
+            open_hdf5(tmp_path / name)
+        assert str(error.value).startswith(f"{tmp_path / name}: ")
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_permissions(tmp_path: Path) -> None:
+    (tmp_path / "a.h5").touch(mode=0)
+    with pytest.raises(PermissionError):
+        open_hdf5(tmp_path / "a.h5")

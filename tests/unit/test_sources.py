@@ -1,0 +1,73 @@
+"""Which modules a step uses: what the workflow runs again after an edit."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
+
+
+@pytest.mark.parametrize(
+    ("step", "function", "used", "unused"),
+    [
+        ("train", "train", {"select.common", "decode.search_kernels"}, {"grammar.extract"}),
+        ("corpus", "_prepare", {"align.pharaoh", "corpus.compounds"}, {"corpus.fetch", "lm.arpa"}),
+        ("align", "_align", {"corpus.text", "align.direction"}, {"corpus.pipeline"}),
+        ("lm", "_estimate", {"lm.estimate"}, {"lm.binary"}),
+        ("lm", "_compile", {"lm.binary"}, {"lm.estimate"}),
+        ("grammar", "_index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
+        ("report", "_resources", {"grammar.extract"}, {"evaluate.bleu"}),
+        ("report", "_choose", {"evaluate.bleu", "weights"}, {"grammar.extract", "report.corpus"}),
+    ],
+)  # fmt: skip
+def test_modules(step, function, used, unused):
+    modules = {name.removeprefix("itersel.") for name in used_modules(step, function)}
+    assert f"cli.{step}" in modules
+    assert used <= modules
+    assert not unused & modules
+    assert not {f"itersel.{name}" for name in modules} & WITHOUT_INFLUENCE
+
+
+def test_all_that_a_run_loads_is_among_them(tmp_path):
+    """What Python itself has loaded at the end of a step, but for the packages, is in the closure."""
+    (tmp_path / "text").write_text("a b\nb c\n" * 9)
+    code = """
+import sys
+from itersel.cli.main import main
+assert main(["shard", "--source", "text", "--target", "text", "--shards", "2", "--output", "out"]) == 0
+assert main(["lm", "estimate", "--order", "2", "--input", "text", "--output", "arpa"]) == 0
+files = {name: module.__file__ for name, module in sys.modules.items() if name.startswith("itersel.")}
+print("\\n".join(name for name, path in files.items() if not path.endswith("__init__.py")))
+"""
+    command = [sys.executable, "-c", code]
+    loaded = set(
+        subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()
+    )
+    found = {*used_modules("shard", "_run"), *used_modules("lm", "_estimate")}
+    assert loaded - found - WITHOUT_INFLUENCE == {"itersel.cli.main", "itersel.cli.warm_up"}
+
+
+def test_unknown_function():
+    with pytest.raises(LookupError, match="there is no function _nothing"):
+        step_digest("train", "_nothing")
+
+
+def test_rules_name_the_steps_that_they_run(root):
+    """`code` in `params` is the digest of the command in `shell`."""
+    steps = 0
+    for path in sorted((root / "workflow/rules").glob("*.smk")):
+        for rule in re.split(r"(?m)^\s*rule ", path.read_text())[1:]:
+            command = re.search(r"itersel ([a-z]+) ([a-z-]+)", rule)
+            if command is None:
+                continue
+            steps += 1
+            module, function = re.search(r'code=step_digest\("(\w+)", "(\w+)"\)', rule).groups()
+            assert module == command[1], rule
+            used_modules(module, function)
+            if function.startswith("_") and module not in ("align", "shard"):
+                assert function == "_" + command[2].replace("-", "_"), rule
+    assert steps == 18

@@ -1,0 +1,133 @@
+"""What a word is: the same in every step, whatever white space Unicode has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from itersel.cli.main import main
+from itersel.corpus.compounds import CompoundSplitter
+from itersel.corpus.prepare import Preparation
+from itersel.corpus.split import trainable
+from itersel.corpus.statistics import count_words
+from itersel.corpus.text import Bitext, read_parallel, split_words
+from itersel.grammar.shard import read_shard
+from itersel.grammar.text import parse_rule
+
+# White space to Python, but not to cdec and KenLM.
+SPACES = "\u00a0\u1680\u2000\u2003\u2009\u2028\u2029\u202f\u205f\u3000"
+WORD = "10\u00a0km"
+
+
+@given(st.lists(st.text(st.characters(exclude_characters=" \t", exclude_categories=["Cs"]), min_size=1)))
+def test_words_come_back(words: list[str]) -> None:
+    assert split_words(" ".join(words)) == words
+    assert split_words("\t " + "\t ".join(words) + " \t") == words
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Return a folder with a corpus whose words hold every white space of Unicode."""
+    source = [f"a {WORD} b", f"b {WORD}", *(f"x{space}y a" for space in SPACES)]
+    target = [f"A {WORD} B", f"B {WORD}", *(f"X{space}Y A" for space in SPACES)]
+    alignment = ["0-0 1-1 2-2", "0-0 1-1", *(["0-0 1-1"] * len(SPACES))]
+    for name, lines in (("source", source), ("target", target), ("alignment", alignment)):
+        (tmp_path / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return tmp_path
+
+
+def test_every_step_has_the_same_words(corpus: Path) -> None:
+    """Index, extraction, language model and decoder: no word is unknown to any of them."""
+
+    def run(*arguments: str) -> None:
+        assert main([word.replace("%", f"{corpus}/") for word in arguments]) == 0
+
+    run("grammar", "index", "--source", "%source", "--target", "%target", "--alignment", "%alignment",
+        "--output", "%index")  # fmt: skip
+    run("grammar", "extract", "--index", "%index", "--input", "%source", "--references", "%target",
+        "--output", "%shard.h5")  # fmt: skip
+    shard = read_shard(corpus / "shard.h5")
+    assert shard.sentence_count == 2 + len(SPACES)
+    assert np.diff(shard.source_offset).tolist() == [3, 2] + [2] * len(SPACES)
+    assert {WORD, *(f"x{space}y" for space in SPACES)} <= set(shard.vocabulary.to_list())
+    run("lm", "estimate", "--order", "2", "--input", "%target", "--output", "%lm.arpa")
+    run("lm", "compile", "--input", "%lm.arpa", "--output", "%lm.bin")
+    run("lm", "score", "--model", "%lm.bin", "--input", "%target", "--output", "%scores")
+    unknown = [line.split("\t")[1] for line in (corpus / "scores").read_text().splitlines()]
+    assert unknown == ["0"] * (2 + len(SPACES))
+    (corpus / "weights").write_text("PassThrough -10\nLanguageModel 1\n")
+    run("decode", "--shard", "%shard.h5", "--model", "%lm.bin", "--weights", "%weights", "--k-best", "1",
+        "--output", "%out")  # fmt: skip
+    lines = (corpus / "out").read_text(encoding="utf-8").split("\n")[:-1]
+    assert len(lines) == 2 + len(SPACES)
+    for line, target in zip(lines, (corpus / "target").read_text(encoding="utf-8").split("\n"), strict=False):
+        fields = line.split(" ||| ")
+        translation = fields[1] if len(fields) > 1 else fields[0]
+        assert translation == target
+        assert "PassThrough" not in line
+        assert "LanguageModel_OOV" not in line or "LanguageModel_OOV=0" in line
+
+
+def test_rules_and_features_of_text_grammars() -> None:
+    rule = parse_rule(f"[X] ||| {WORD} ||| x\u3000y ||| SourcePath:a\u00a0b=1 CountEF=2 ||| 0-0")
+    assert (rule.source, rule.target) == ((WORD,), ("x\u3000y",))
+    assert rule.features == {"SourcePath:a\u00a0b": 1.0, "CountEF": 2.0}
+
+
+def test_tokenised_text_keeps_its_words() -> None:
+    """The user's alignments count them."""
+    prepared = Preparation("de", "en", tokenized=True).source([f"A  {WORD}\u3000B c "])
+    assert prepared == [f"a {WORD}\u3000b c"]
+    assert count_words(prepared) == {"tokens": 3, "types": 3}
+    kept, dropped = trainable(Bitext(prepared, ["a b c"]), 3, 1.0)
+    assert (kept, dropped["too long"]) == ([0], 0)
+    assert CompoundSplitter({}).split_sentence(prepared[0]) == prepared[0]
+
+
+def test_raw_text_gets_plain_spaces() -> None:
+    [prepared] = Preparation("de", "en").source(["a".join(SPACES)])
+    assert split_words(prepared) == ["a"] * (len(SPACES) - 1)
+    assert prepared == " ".join(split_words(prepared))
+    assert prepared.split() == split_words(prepared)
+
+
+def test_points_count_the_same_words(corpus: Path) -> None:
+    bitext = read_parallel(corpus / "source", corpus / "target", alignment=corpus / "alignment")
+    assert bitext.alignment is not None
+    assert bitext.alignment[0] == "0-0 1-1 2-2"
+    (corpus / "alignment").write_text("0-0\n" + "2-0\n" * (1 + len(SPACES)))
+    message = "2-0 is outside its sentence pair .2 and 2 tokens"
+    with pytest.raises(Exception, match=message):
+        read_parallel(corpus / "source", corpus / "target", alignment=corpus / "alignment")
+
+
+def test_alignment_of_words_with_spaces(corpus: Path) -> None:
+    command = [
+        "align",
+        "--source",
+        f"{corpus}/source",
+        "--target",
+        f"{corpus}/target",
+        "--model",
+        "fast_align",
+    ]
+    assert main([*command, "--output", f"{corpus}/points"]) == 0
+    lengths = [len(split_words(line)) for line in (corpus / "source").read_text("utf-8").split("\n")]
+    for length, line in zip(lengths, (corpus / "points").read_text().splitlines(), strict=False):
+        assert all(int(point.split("-")[0]) < length for point in line.split())
+
+
+def test_prepare_refuses_marks_in_tokenised_text_only(
+    corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["corpus", "prepare", "--source-language", "de", "--target-language", "en", "--split", "dev"]
+    command += ["--source", f"{corpus}/source", "--target", f"{corpus}/bad", "--output", f"{corpus}/out"]
+    lines = (corpus / "target").read_text("utf-8").split("\n")[:-1]
+    (corpus / "bad").write_text("\n".join([lines[0], "B <S> [X,1]", *lines[2:]]) + "\n", encoding="utf-8")
+    assert main([*command, "--tokenized"]) == 1
+    assert f"{corpus}/bad:2: '<S>' cannot be a word" in capsys.readouterr().err
+    assert main(command) == 0
