@@ -21,7 +21,6 @@ GRAMMAR_FEATURES = (
 )
 # Of a rule alone, or of a derivation: the decoder adds them.
 DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", "LanguageModel", "LanguageModel_OOV")
-DENSE_FEATURES = GRAMMAR_FEATURES + DECODER_FEATURES
 
 
 def feature_keys(names: StringTable) -> NDArray[np.uint64]:

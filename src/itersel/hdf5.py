@@ -41,7 +41,7 @@ def open_hdf5(path: str | os.PathLike[str]) -> h5py.File:
     except IsADirectoryError:
         raise InputError("is a folder, a file was expected", path) from None
     if signature != SIGNATURE:
-        raise InputError("damaged or truncated, or not an HDF5 file; make it anew", path)
+        raise InputError("damaged or truncated HDF5 file, or another kind of file; make it anew", path)
     try:
         return h5py.File(path, "r")
     except OSError as error:

@@ -9,6 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.ragged import offsets_of
+from itersel.string_kernels import take_strings
+
 
 class StringTable(NamedTuple):
     """UTF-8 strings laid end to end.
@@ -40,23 +43,21 @@ class StringTable(NamedTuple):
 
     def take(self, indices: NDArray[np.integer]) -> StringTable:
         """Return the table of the strings at `indices`, in that order."""
-        length = np.diff(self.offset)[indices]
-        offset = np.concatenate(([0], np.cumsum(length))).astype(np.int64)
-        # position in data = start of the string + distance from its start in the result
-        position = np.arange(offset[-1]) + np.repeat(self.offset[:-1][indices] - offset[:-1], length)
-        return StringTable(self.data[position], offset)
+        rows = np.ascontiguousarray(indices, np.int64)
+        return StringTable(*take_strings(self.data, self.offset, rows))
 
 
 def string_table(strings: Iterable[str]) -> StringTable:
     """Lay strings end to end."""
     encoded = [text.encode() for text in strings]
-    offset = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(text) for text in encoded], out=offset[1:])
-    return StringTable(np.frombuffer(b"".join(encoded), np.uint8), offset)
+    # A bytearray: kernels are compiled anew for arrays that cannot be written to.
+    data = np.frombuffer(bytearray(b"".join(encoded)), np.uint8)
+    return StringTable(data, offsets_of([len(text) for text in encoded]))
 
 
 def concatenate(tables: Sequence[StringTable]) -> StringTable:
     """Return one table with the strings of all `tables` in order."""
-    lengths = [np.diff(table.offset) for table in tables]
-    offset = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
+    base = offsets_of([table.data.shape[0] for table in tables])
+    ends = [table.offset[1:] + begin for table, begin in zip(tables, base.tolist(), strict=False)]
+    offset = np.concatenate([np.zeros(1, np.int64), *ends])
     return StringTable(np.concatenate([table.data for table in tables]), offset)

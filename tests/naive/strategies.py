@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.naive import decoder as naive_decoder
 from tests.naive import lm as naive_lm
 
-from itersel.features import DENSE_FEATURES
+from itersel.features import DECODER_FEATURES, GRAMMAR_FEATURES
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import Shard
 
@@ -105,7 +105,7 @@ def small_grammars(draw: st.DrawFn) -> Problem:
     words = tuple(draw(st.lists(st.sampled_from(SOURCE_WORDS), min_size=1, max_size=MAX_WORDS)))
     rules = tuple(draw(st.lists(small_rules(words), max_size=MAX_RULES)))
     sparse = {name for rule in naive_rules(rules) for name in rule.features}
-    names = sorted({*DENSE_FEATURES, *sparse})
+    names = sorted({*GRAMMAR_FEATURES, *DECODER_FEATURES, *sparse})
     # Thousandths, so that different derivations seldom have equal scores.
     numbers = draw(st.lists(st.integers(-2000, 2000), min_size=len(names), max_size=len(names)))
     model, order = draw(small_models())

@@ -8,8 +8,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from itersel.files import read_lines
-from itersel.lm.arpa import Arpa, NGrams, read_arpa, write_arpa
+from itersel.files import read_bytes, read_lines
+from itersel.lm.arpa import Arpa, NGrams, parse_arpa, write_arpa
 from itersel.lm.binary import LanguageModel, compile_model, load_model
 from itersel.lm.estimate import estimate, read_text
 from itersel.lm.score import score_lines
@@ -52,7 +52,7 @@ def sort(words: np.ndarray) -> np.ndarray:
 
 
 def test_estimated_model_equals_that_of_lmplz(estimated: Arpa, recorded: Path) -> None:
-    expected = read_arpa(recorded)
+    expected = parse_arpa(read_bytes(recorded), recorded)
     assert estimated.words == expected.words
     assert len(estimated.ngrams) == len(expected.ngrams)
     for found, wanted in zip(estimated.ngrams, expected.ngrams, strict=True):

@@ -126,7 +126,7 @@ def test_a_pop_limit_out_of_bounds_is_an_error(pop_limit, tmp_path):
         Decoder(shard, model_of(ARPA, tmp_path), pop_limit)
 
 
-@pytest.mark.parametrize("max_span", [0, -1, 1001])
+@pytest.mark.parametrize("max_span", [0, -1])
 def test_a_span_out_of_bounds_is_an_error(max_span, tmp_path):
     shard = make_shard([("a",)], None, [[]])
     with pytest.raises(InputError, match="longest span"):

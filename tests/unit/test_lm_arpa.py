@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from itersel.errors import InputError
-from itersel.lm.arpa import Arpa, NGrams, parse_arpa, read_arpa, write_arpa
+from itersel.files import read_bytes
+from itersel.lm.arpa import Arpa, NGrams, parse_arpa, write_arpa
 
 ARPA = """\\data\\
 ngram 1=5
@@ -91,7 +92,7 @@ def test_writes_what_it_reads(tmp_path: Path, name: str) -> None:
     )
     path = tmp_path / name
     write_arpa(path, model)
-    again = read_arpa(path)
+    again = parse_arpa(read_bytes(path), path)
     assert again.words == model.words
     for a, b in zip(again.ngrams, model.ngrams, strict=True):
         np.testing.assert_array_equal(a.words, b.words)
@@ -151,4 +152,4 @@ def test_truncated_gzip(tmp_path: Path) -> None:
     path = tmp_path / "lm.arpa.gz"
     path.write_bytes(gzip.compress(ARPA.encode())[:-20])
     with pytest.raises(InputError, match="truncated gzip"):
-        read_arpa(path)
+        parse_arpa(read_bytes(path), path)

@@ -13,8 +13,8 @@ from tests.naive import lm as naive
 from itersel.arrayfile import map_arrays
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.files import read_lines
-from itersel.lm.arpa import read_arpa
+from itersel.files import read_bytes, read_lines
+from itersel.lm.arpa import parse_arpa
 from itersel.lm.binary import FORMAT, KIND, MAXIMUM_LOAD, TYPES, load_model
 
 TEXT = """the house is small
@@ -46,7 +46,8 @@ def build(text: Path, order: int = 3) -> Path:
 
 def test_compiled_model_holds_the_arpa_file(text: Path) -> None:
     path = build(text)
-    model, arpa = load_model(path, order=3), read_arpa(text.with_name("lm.arpa.gz"))
+    arpa_path = text.with_name("lm.arpa.gz")
+    model, arpa = load_model(path, order=3), parse_arpa(read_bytes(arpa_path), arpa_path)
     assert model.order == 3
     assert model.words.to_list() == arpa.words
     assert model.ids == {word: i for i, word in enumerate(arpa.words)}
@@ -111,7 +112,7 @@ def test_open_vocabulary(text: Path, tmp_path: Path) -> None:
     vocabulary, arpa = tmp_path / "vocabulary", tmp_path / "lm.arpa"
     vocabulary.write_text("the house is\n")
     assert lm("estimate", "--order", 2, "--input", text, "--vocabulary", vocabulary, "--output", arpa) == 0
-    model = read_arpa(arpa)
+    model = parse_arpa(read_bytes(arpa), arpa)
     assert model.words == ["<unk>", "<s>", "</s>", "the", "house", "is"]
     assert (model.ngrams[1].words == 0).any()
     assert model.ngrams[0].log10_probability[0] > model.ngrams[0].log10_probability[1]

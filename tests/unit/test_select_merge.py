@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 
 import numpy as np
@@ -125,16 +124,6 @@ def test_norms_and_sums(norm: str, columns: list[list[int]]) -> None:
         column_norm(column, norm) for column in columns
     ]
     assert kernels.column_sums(offset, value).tolist() == [sum(column) for column in columns]
-
-
-@settings(deadline=None)
-@given(st.lists(st.text(max_size=4), min_size=1, max_size=6), st.data())
-def test_copy_names(names: list[str], data: st.DataObject) -> None:
-    table = string_table(names)
-    rows = data.draw(st.lists(st.integers(0, len(names) - 1), max_size=8))
-    found, offset = kernels.copy_names(table.data.copy(), table.offset, np.array(rows, np.int64))
-    parts = [found[a:b].tobytes().decode() for a, b in itertools.pairwise(offset)]
-    assert parts == [names[row] for row in rows]
 
 
 @pytest.mark.parametrize("range_entries", [1, 7, 1000])

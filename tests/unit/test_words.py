@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sacrebleu.metrics.bleu import BLEU
 
 from itersel.cli.main import main
 from itersel.corpus.compounds import CompoundSplitter
@@ -15,6 +16,7 @@ from itersel.corpus.prepare import Preparation
 from itersel.corpus.split import trainable
 from itersel.corpus.statistics import count_words
 from itersel.corpus.text import Bitext, read_parallel, split_words
+from itersel.evaluate.bleu import HIDDEN, make_bleu, score_corpus, signature
 from itersel.grammar.shard import read_shard
 from itersel.grammar.text import parse_rule
 
@@ -131,3 +133,21 @@ def test_prepare_refuses_marks_in_tokenised_text_only(
     assert main([*command, "--tokenized"]) == 1
     assert f"{corpus}/bad:2: '<S>' cannot be a word" in capsys.readouterr().err
     assert main(command) == 0
+
+
+def test_bleu_of_words_as_they_are() -> None:
+    """With --tokenize none, a word with a no-break space is one word: no part of it matches."""
+    assert all(chr(code).isspace() == (code in HIDDEN or chr(code) in " \t") for code in range(0x110000))
+    metric = make_bleu([f"a b c {WORD} d e f"], "none")
+    same, other = (
+        score_corpus(metric, [f"a b c {word} d e f"]) for word in (WORD, WORD.replace("km", "miles"))
+    )
+    assert (same.length, same.reference_length, same.bleu) == (7, 7, pytest.approx(100))
+    assert (other.length, other.precisions[0]) == (7, pytest.approx(600 / 7))
+    assert signature(metric) == signature_of_sacrebleu()
+
+
+def signature_of_sacrebleu() -> str:
+    plain = BLEU(lowercase=True, tokenize="none", smooth_method="none", force=True)
+    plain.corpus_score(["a"], [["a"]])
+    return str(plain.get_signature().format())

@@ -21,7 +21,6 @@ FIRST_RULES = 20
 # Nodes of the glue category take so many times the pop limit: they are few, and all that is translated goes
 # through them. docs/decoder.md has the figures behind both constants.
 GLUE_FACTOR = 5
-MAX_POP_LIMIT = 10000
 STATE_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 STATE_SHIFT = np.uint64(40)
 

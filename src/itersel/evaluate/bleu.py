@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sacrebleu.metrics.bleu import BLEU
 
 from itersel.errors import InputError
 from itersel.files import read_lines
+
+# All that str.split splits at, but space and tab, to characters for private use.
+_WHITE_SPACE = [code for code in range(0x3001) if chr(code).isspace() and chr(code) not in " \t"]
+HIDDEN = {code: 0xE000 + number for number, code in enumerate(_WHITE_SPACE)}
 
 
 class CorpusScore(NamedTuple):
@@ -45,7 +49,25 @@ def make_bleu(references: Sequence[str], tokenize: str = "13a") -> BLEU:
         ``13a`` as mteval-v11b, or ``none`` for text whose tokens are to be scored as they are.
     """
     # force: do not warn that the text looks tokenised; it is.
-    return BLEU(lowercase=True, tokenize=tokenize, smooth_method="none", force=True, references=[references])
+    metric = BLEU(lowercase=True, tokenize=tokenize, smooth_method="none", force=True)
+    if tokenize == "none":
+        metric.tokenizer = _KeepWords(metric.tokenizer)
+    metric._ref_cache = metric._cache_references([references])
+    return metric
+
+
+class _KeepWords:
+    """Hides white space that does not part words (`itersel.corpus.text.split_words`) from sacrebleu."""
+
+    def __init__(self, tokenizer: Callable[[str], str]) -> None:
+        self._tokenizer = tokenizer
+
+    def __call__(self, line: str) -> str:
+        return self._tokenizer(line.translate(HIDDEN))
+
+    def signature(self) -> str:
+        """Return the name of the tokenizer."""
+        return str(self._tokenizer.signature())  # type: ignore[attr-defined]
 
 
 def score_corpus(metric: BLEU, translations: Sequence[str]) -> CorpusScore:

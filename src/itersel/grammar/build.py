@@ -13,6 +13,7 @@ from itersel.errors import InputError
 from itersel.features import GRAMMAR_FEATURES, feature_keys, unique_features
 from itersel.grammar.shard import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, Shard
 from itersel.grammar.sparse import SparseFeatures, rule_features
+from itersel.ragged import offsets_of
 from itersel.strings import concatenate, string_table
 
 # PhraseModel_0 is dense, R:X:haus:house and SourcePath_haus are not: a rule for each name alone, so that all
@@ -203,8 +204,7 @@ class _Builder:
 
 
 def _ragged(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    offset = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum([len(row) for row in rows], out=offset[1:])
+    offset = offsets_of([len(row) for row in rows])
     return np.fromiter((value for row in rows for value in row), np.int32, int(offset[-1])), offset
 
 

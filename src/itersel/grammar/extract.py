@@ -22,6 +22,7 @@ from itersel.grammar.rules import RuleTable, extract_rule_table
 from itersel.grammar.shard import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, Shard, write_shard
 from itersel.grammar.sparse import rule_features
 from itersel.grammar.table_kernels import ROW_RULE, ROW_SAMPLES, ROW_SENTENCE
+from itersel.ragged import offsets_of
 from itersel.strings import string_table
 
 # rules 0 and 1, [S] -> [X] and [S] -> [S] [X]: symbols of either side, and where the sides end
@@ -222,7 +223,7 @@ def _grammars(
         longest,
     )
     rows = np.bincount(table.row[:, ROW_SENTENCE], minlength=sentence_count)
-    offset = np.concatenate(([0], np.cumsum(rows))).astype(np.int64)
+    offset = offsets_of(rows)
     most = int(table.row[:, ROW_SAMPLES].max(initial=0))
     logarithm = np.concatenate(([0.0], np.log10(np.arange(1, most + 2))))
     rule = np.empty(table.row.shape[0], np.int32)

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.grammar.array_kernels import run_end
-from itersel.grammar.match_kernels import Blocks, Matches, match_seconds, match_thirds, take_sample
+from itersel.grammar.match_kernels import (
+    Blocks,
+    Matches,
+    match_seconds,
+    match_thirds,
+    size_seconds,
+    sort_positions,
+    take_sample,
+)
 from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.rule_kernels import (
     COUNT,
@@ -186,50 +194,83 @@ def append_rows(
 
 
 @leaf_kernel
-def is_own(patterns: Patterns, pattern: int, first: NDArray[np.int32]) -> bool:
-    """Return whether all occurrences (ascending) are left out for the only sentence of a pattern."""
+def is_own(patterns: Patterns, pattern: int, first: int, last: int) -> bool:
+    """Return whether all occurrences, `first` to `last`, are left out for the only sentence of a pattern."""
     begin, end = patterns.begin[pattern], patterns.begin[pattern + 1]
     if patterns.own.shape[0] == 0 or end - begin > 1:
         return False
     sentence = patterns.sentence[begin]
-    return patterns.own[sentence, 0] <= first[0] and first[-1] < patterns.own[sentence, 1]
+    return patterns.own[sentence, 0] <= first and last < patterns.own[sentence, 1]
+
+
+@leaf_kernel
+def batch_end(begin: NDArray[np.int64], pair: int, batch: int) -> int:
+    """Return up to which pair, at least one, no more than `batch` occurrences are listed."""
+    end = pair + 1
+    while end < begin.shape[0] - 1 and begin[end + 1] - begin[pair] <= batch:
+        end += 1
+    return end
 
 
 @kernel
 def extract_rules(
-    corpus: Corpus, patterns: Patterns, blocks: Blocks, limits: Limits, pairs: Pairs, rules: Rules, work: Work
+    corpus: Corpus,
+    patterns: Patterns,
+    blocks: Blocks,
+    limits: Limits,
+    batch: int,
+    pairs: Pairs,
+    rules: Rules,
+    work: Work,
 ) -> Rules:
     """Extract the rules of all patterns; returns `rules`, grown as needed.
 
     Patterns are looked for together with those that have the same first block, or the same first two.
+    batch: how many occurrences of patterns of two blocks are listed at a time (but all of one pattern).
     """
     block, none = patterns.block, np.empty(0, np.int32)
-    group_end, pair_end, pair, pair_begin = 0, 0, 0, 0
-    seconds = thirds = Matches(np.zeros(1, np.int64), none, none, none)
+    group_end, pair_end, pair, pair_begin, listed, listed_end = 0, 0, 0, 0, 0, 0
+    positions, begin = none, np.zeros(1, np.int64)
+    seconds = thirds = Matches(begin, none, none, none, none)
     for pattern in range(block.shape[0]):
         u, v, w = block[pattern, 0], block[pattern, 1], block[pattern, 2]
+        distance = blocks.length[u] + limits.min_gap
         if pattern == group_end:
             group_end, pair_end = run_end(block[:, 0], pattern, block.shape[0]), pattern + 1
             if pair_end < group_end:
-                seconds, pair = match_seconds(blocks, limits, u, block[pair_end:group_end, 1]), -1
+                positions = sort_positions(corpus.suffix[blocks.low[u] : blocks.high[u]])
+                begin = size_seconds(blocks, limits, positions, distance, block[pair_end:group_end, 1])
+                pair, listed_end = -1, 0
         elif pattern == pair_end:
             pair_begin, pair_end = pattern, run_end(block[:, 1], pattern, group_end)
             pair += 1
+            if pair == listed_end:
+                listed, listed_end, end = pair, batch_end(begin, pair, batch), pattern
+                for _ in range(listed, listed_end):
+                    end = run_end(block[:, 1], end, group_end)
+                seconds = match_seconds(
+                    blocks,
+                    limits,
+                    positions,
+                    distance,
+                    block[pattern:end, 1],
+                    begin[listed : listed_end + 1],
+                )
         if v == 0:
             first = second = third = corpus.suffix[blocks.low[u] : blocks.high[u]]
+            last = 0
         elif w == 0:
-            low, high = seconds.begin[pair], seconds.begin[pair + 1]
-            first = seconds.first[low:high]
+            low, high = seconds.begin[pair - listed], seconds.begin[pair - listed + 1]
+            first, last = seconds.first[low:high], int(seconds.last[pair - listed])
             second = third = seconds.second[low:high]
             if pattern + 1 < pair_end:
-                distance = blocks.length[v] + limits.min_gap
-                thirds = match_thirds(
-                    blocks, limits, first, second, distance, block[pattern + 1 : pair_end, 2]
-                )
+                gap = blocks.length[v] + limits.min_gap
+                thirds = match_thirds(blocks, limits, first, second, gap, block[pattern + 1 : pair_end, 2])
         else:
             low, high = thirds.begin[pattern - pair_begin - 1], thirds.begin[pattern - pair_begin]
             first, second, third = thirds.first[low:high], thirds.second[low:high], thirds.third[low:high]
-        if first.shape[0] == 0 or (v > 0 and is_own(patterns, pattern, first)):
+            last = int(thirds.last[pattern - pair_begin - 1])
+        if first.shape[0] == 0 or (v > 0 and is_own(patterns, pattern, first[0], last)):
             continue
         samples = take_sample(first, second, third, work.sample)
         lengths = (int(blocks.length[u]), int(blocks.length[v]), int(blocks.length[w]))

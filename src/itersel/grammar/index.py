@@ -27,6 +27,7 @@ from itersel.grammar.index_kernels import (
     parse_alignments,
 )
 from itersel.grammar.lexical import lexical_table, link_counts
+from itersel.ragged import offsets_of
 from itersel.strings import StringTable, string_table
 
 KIND, FORMAT = "grammar-index", 1
@@ -135,16 +136,12 @@ def read_side(path: FilePath, ids: dict[str, int], allow_empty: bool = False) ->
     """
     lines = read_tokenized(path, allow_empty)
     words = [ids.setdefault(token, len(ids)) for tokens in lines for token in tokens]
-    return Side(np.array(words, np.int32), _offsets(np.array([len(tokens) for tokens in lines], np.int64)))
+    return Side(np.array(words, np.int32), offsets_of([len(tokens) for tokens in lines]))
 
 
 def check_parallel(first: FilePath, first_side: Side, second: FilePath, second_side: Side) -> None:
     """Raise `InputError` if two files differ in their number of lines."""
     _check_lengths(first, first_side.sentence_count, second, second_side.sentence_count)
-
-
-def _offsets(lengths: NDArray[np.integer]) -> NDArray[np.int64]:
-    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
 
 
 def _check_lengths(first: FilePath, first_lines: int, second: FilePath, second_lines: int) -> None:
@@ -206,7 +203,7 @@ def _index_arrays(
         source_offset=source_offset,
         room=np.minimum(sentence_end - np.arange(words.shape[0]), 255).astype(np.uint8),
         suffix=sort_suffixes(words),
-        word_begin=_offsets(np.bincount(words, minlength=vocabulary_size)),
+        word_begin=offsets_of(np.bincount(words, minlength=vocabulary_size)),
         target=target.words,
         position=position,
         link=link,
@@ -241,7 +238,7 @@ def _links_of(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the linked positions of every position of one side, ascending, none twice, and offsets."""
     pairs = np.unique(position << 32 | linked)
-    return (pairs & 0xFFFFFFFF).astype(np.int32), _offsets(np.bincount(pairs >> 32, minlength=size))
+    return (pairs & 0xFFFFFFFF).astype(np.int32), offsets_of(np.bincount(pairs >> 32, minlength=size))
 
 
 def _link_spans(

@@ -1,7 +1,9 @@
 """Kernels that find where the patterns of a shard occur in the indexed corpus.
 
-Shapes: B = blocks (see pattern_kernels), D = words of the longest block beside a gap, T = positions of
-the corpus.
+Nothing here is of the size of the corpus: a word of the corpus is looked up among the blocks of the shard
+when it is passed, and of what occurs often only the samples are kept, or a part of the seconds at a time.
+
+Shapes: B = blocks (see pattern_kernels), V = words of the index.
 """
 
 from __future__ import annotations
@@ -15,110 +17,278 @@ from itersel.grammar.array_kernels import accumulate
 from itersel.grammar.pattern_kernels import Limits
 from itersel.jit import kernel, leaf_kernel
 
+# Below this, sorting by insertion is faster than counting digits.
+FEW = 64
+DIGITS = 2048
+DIGIT_BITS = 11
+
 
 class Blocks(NamedTuple):
-    """The blocks of a shard; row 0 of the first three stands for no block.
+    """The blocks of a shard; row 0 of the first five stands for no block.
 
     low, high: int32 (B + 1), the range of the suffix array; length: int32 (B + 1), words.
-    at: int32 (T, D), at[p, d]: the block of d + 1 words that begins at position p, or 0.
-    position: int32; position_begin: int64 (B + 2), where each block begins in the corpus, ascending.
-    room: uint8 (T), words from a position to the end of its sentence, at most 255.
-    slot: int32 (B + 1), scratch, all -1 between calls.
+    parent: int32 (B + 1), the block without its last word, 0 for one word.
+    slot: int32 (B + 1), scratch, all -1 between calls; longer: bool (B + 1), scratch, all False.
+    by_word: int32 (V), the block of each word alone, or 0.
+    edge: int64 (a power of two, > 2 B), hash table of parent << 32 | last word, 0: empty;
+    by_edge: int32, the block of each edge.
+    source: int32 (T), the corpus; room: uint8 (T), words from a position to the end of its sentence, at
+    most 255.
     """
 
     low: NDArray[np.int32]
     high: NDArray[np.int32]
     length: NDArray[np.int32]
-    at: NDArray[np.int32]
-    position: NDArray[np.int32]
-    position_begin: NDArray[np.int64]
-    room: NDArray[np.uint8]
+    parent: NDArray[np.int32]
     slot: NDArray[np.int32]
+    longer: NDArray[np.bool_]
+    by_word: NDArray[np.int32]
+    edge: NDArray[np.int64]
+    by_edge: NDArray[np.int32]
+    source: NDArray[np.int32]
+    room: NDArray[np.uint8]
 
 
 class Matches(NamedTuple):
     """Occurrences of some patterns, int32: where the first, second, third block begin.
 
     begin: int64 (patterns + 1), where those of each pattern begin. Ordered by position of the first
-    block, then of the second, then of the third.
+    block, then of the second, then of the third. last: the first block of the last occurrence of each
+    pattern, which need not be among those that are kept.
     """
 
     begin: NDArray[np.int64]
     first: NDArray[np.int32]
     second: NDArray[np.int32]
     third: NDArray[np.int32]
-
-
-@kernel
-def locate_blocks(
-    suffix: NDArray[np.int32],
-    low: NDArray[np.int32],
-    high: NDArray[np.int32],
-    length: NDArray[np.int32],
-    at: NDArray[np.int32],
-    position_begin: NDArray[np.int64],
-) -> NDArray[np.int32]:
-    """Fill `at` (preset to 0) and position_begin (preset to 0); returns position. See `Blocks`."""
-    depth = at.shape[1]
-    for block in range(1, low.shape[0]):
-        position_begin[block + 1] = position_begin[block]
-        if length[block] <= depth:
-            position_begin[block + 1] += high[block] - low[block]
-            for k in range(low[block], high[block]):
-                at[suffix[k], length[block] - 1] = block
-    position = np.empty(position_begin[-1], np.int32)
-    filled = position_begin.copy()
-    for p in range(at.shape[0]):
-        for d in range(depth):
-            block = at[p, d]
-            if block == 0:
-                break
-            position[filled[block]] = p
-            filled[block] += 1
-    return position
+    last: NDArray[np.int32]
 
 
 @leaf_kernel
-def fill_slots(slot: NDArray[np.int32], block: NDArray[np.int32]) -> int:
-    """Give the different blocks of an ascending list numbers in `slot`; returns how many there are."""
-    count = 0
-    for i in range(block.shape[0]):
-        if slot[block[i]] < 0:
-            slot[block[i]] = count
-            count += 1
-    return count
+def edge_place(edge: NDArray[np.int64], parent: int, word: int) -> int:
+    """Return where in the table an edge is, or the empty place where it belongs."""
+    mask = edge.shape[0] - 1
+    key = (np.int64(parent) << 32) | np.int64(word)
+    place = np.int64(parent) * 1000003 + np.int64(word) * 8191
+    place = (place ^ (place >> 15)) & mask
+    while edge[place] != 0 and edge[place] != key:
+        place = (place + 1) & mask
+    return int(place)
+
+
+@leaf_kernel
+def link_blocks(suffix: NDArray[np.int32], blocks: Blocks) -> None:
+    """Fill by_word, edge and by_edge (preset to 0)."""
+    for block in range(1, blocks.low.shape[0]):
+        word = blocks.source[suffix[blocks.low[block]] + blocks.length[block] - 1]
+        if blocks.parent[block] == 0:
+            blocks.by_word[word] = block
+        else:
+            parent = blocks.parent[block]
+            place = edge_place(blocks.edge, parent, word)
+            blocks.edge[place] = (np.int64(parent) << 32) | np.int64(word)
+            blocks.by_edge[place] = block
 
 
 @kernel
-def match_seconds(blocks: Blocks, limits: Limits, first: int, seconds: NDArray[np.int32]) -> Matches:
-    """Return the occurrences of u X v for u = `first` and every different v of `seconds` (ascending)."""
-    slot, at, room = blocks.slot, blocks.at, blocks.room
-    count = fill_slots(slot, seconds)
-    begin = np.zeros(count + 2, np.int64)
-    found_first = found_second = np.empty(0, np.int32)
-    distance = blocks.length[first] + limits.min_gap
-    for fill in range(2):
-        for k in range(blocks.position_begin[first], blocks.position_begin[first + 1]):
-            p = blocks.position[k]
-            stop = p + min(limits.max_span, room[p])
-            for q in range(p + distance, stop):
-                for d in range(min(at.shape[1], stop - q)):
-                    block = at[q, d]
-                    if block == 0:
-                        break
-                    place = slot[block]
-                    if place >= 0:
-                        if fill:
-                            found_first[begin[place + 1]], found_second[begin[place + 1]] = p, q
-                            begin[place + 1] += 1
-                        else:
-                            begin[place + 2] += 1
-        if not fill:
-            accumulate(begin)
-            found_first, found_second = np.empty(begin[-1], np.int32), np.empty(begin[-1], np.int32)
-    for block in seconds:
-        slot[block] = -1
-    return Matches(begin[:-1], found_first, found_second, found_second)
+def sort_positions(position: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return positions in ascending order (compiles twenty times faster than np.sort)."""
+    size = position.shape[0]
+    result = position.copy()
+    if size < FEW:
+        for i in range(1, size):
+            value, k = result[i], i
+            while k > 0 and result[k - 1] > value:
+                result[k] = result[k - 1]
+                k -= 1
+            result[k] = value
+        return result
+    other, count = np.empty_like(result), np.empty(DIGITS + 1, np.int64)
+    for digit in range(3):  # 33 bits
+        shift = digit * DIGIT_BITS
+        for i in range(DIGITS + 1):
+            count[i] = 0
+        for i in range(size):
+            count[((result[i] >> shift) & (DIGITS - 1)) + 1] += 1
+        accumulate(count)
+        for i in range(size):
+            place = (result[i] >> shift) & (DIGITS - 1)
+            other[count[place]] = result[i]
+            count[place] += 1
+        result, other = other, result
+    return result
+
+
+@leaf_kernel
+def fill_slots(blocks: Blocks, wanted: NDArray[np.int32]) -> int:
+    """Give the different blocks of an ascending list numbers in `slot`; returns how many there are.
+
+    Marks in `longer` what they begin with.
+    """
+    count = 0
+    for i in range(wanted.shape[0]):
+        block = wanted[i]
+        if blocks.slot[block] < 0:
+            blocks.slot[block] = count
+            count += 1
+            block = blocks.parent[block]
+            while block > 0 and not blocks.longer[block]:
+                blocks.longer[block] = True
+                block = blocks.parent[block]
+    return count
+
+
+@leaf_kernel
+def clear_slots(blocks: Blocks, wanted: NDArray[np.int32]) -> None:
+    """Take back what `fill_slots` has done."""
+    for i in range(wanted.shape[0]):
+        block = wanted[i]
+        blocks.slot[block] = -1
+        block = blocks.parent[block]
+        while block > 0 and blocks.longer[block]:
+            blocks.longer[block] = False
+            block = blocks.parent[block]
+
+
+@leaf_kernel
+def next_block(blocks: Blocks, block: int, position: int, stop: int) -> int:
+    """Return the block that goes one word further, to `position`, if a longer one is wanted; else 0."""
+    if position >= stop or not blocks.longer[block]:
+        return 0
+    place = edge_place(blocks.edge, block, blocks.source[position])
+    return int(blocks.by_edge[place])  # 0 if there is no such block
+
+
+@leaf_kernel
+def count_seconds(
+    blocks: Blocks, limits: Limits, positions: NDArray[np.int32], distance: int, count: NDArray[np.int64]
+) -> None:
+    """Count in count[number + 1] how often u X v occurs, for the wanted v.
+
+    positions: where u begins, ascending. distance: of the earliest second block from u's begin.
+    """
+    slot = blocks.slot
+    for k in range(positions.shape[0]):
+        p = positions[k]
+        stop = p + min(limits.max_span, blocks.room[p])
+        for q in range(p + distance, stop):
+            block, end = int(blocks.by_word[blocks.source[q]]), q + 1
+            while block > 0:
+                if slot[block] >= 0:
+                    count[slot[block] + 1] += 1
+                block = next_block(blocks, block, end, stop)
+                end += 1
+
+
+@leaf_kernel
+def list_seconds(
+    blocks: Blocks,
+    limits: Limits,
+    positions: NDArray[np.int32],
+    distance: int,
+    place: NDArray[np.int64],
+    first: NDArray[np.int32],
+    second: NDArray[np.int32],
+) -> None:
+    """List the occurrences of u X v for the wanted v; place: where those of each begin, moves on."""
+    slot = blocks.slot
+    for k in range(positions.shape[0]):
+        p = positions[k]
+        stop = p + min(limits.max_span, blocks.room[p])
+        for q in range(p + distance, stop):
+            block, end = int(blocks.by_word[blocks.source[q]]), q + 1
+            while block > 0:
+                number = slot[block]
+                if number >= 0:
+                    first[place[number]], second[place[number]] = p, q
+                    place[number] += 1
+                block = next_block(blocks, block, end, stop)
+                end += 1
+
+
+@kernel
+def size_seconds(
+    blocks: Blocks, limits: Limits, positions: NDArray[np.int32], distance: int, seconds: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Return where the occurrences of u X v would begin, for every different v of `seconds` (ascending)."""
+    count = fill_slots(blocks, seconds)
+    begin = np.zeros(count + 1, np.int64)
+    count_seconds(blocks, limits, positions, distance, begin)
+    clear_slots(blocks, seconds)
+    accumulate(begin)
+    return begin
+
+
+@kernel
+def match_seconds(
+    blocks: Blocks,
+    limits: Limits,
+    positions: NDArray[np.int32],
+    distance: int,
+    seconds: NDArray[np.int32],
+    begin: NDArray[np.int64],
+) -> Matches:
+    """Return the occurrences of u X v for every different v of `seconds` (ascending).
+
+    begin: the part of the result of `size_seconds` that belongs to `seconds`.
+    """
+    fill_slots(blocks, seconds)
+    relative = begin - begin[0]
+    first, second = np.empty(relative[-1], np.int32), np.empty(relative[-1], np.int32)
+    list_seconds(blocks, limits, positions, distance, relative.copy(), first, second)
+    clear_slots(blocks, seconds)
+    last = np.full(relative.shape[0] - 1, -1, np.int32)
+    for number in range(last.shape[0]):
+        if relative[number + 1] > relative[number]:
+            last[number] = first[relative[number + 1] - 1]
+    return Matches(relative, first, second, second, last)
+
+
+@leaf_kernel
+def sample_number(k: int, total: int, size: int) -> int:
+    """Return which of `total` occurrences is the k-th of the `size` samples: evenly spaced, as in cdec."""
+    return k if total <= size else (2 * k * total + size) // (2 * size)
+
+
+@leaf_kernel
+def walk_thirds(
+    blocks: Blocks,
+    limits: Limits,
+    first: NDArray[np.int32],
+    second: NDArray[np.int32],
+    distance: int,
+    count: NDArray[np.int64],
+    state: NDArray[np.int64],
+    found: NDArray[np.int32],
+    last: NDArray[np.int32],
+) -> None:
+    """Count the occurrences of u X v X w in count[number], for the wanted w; or list their samples.
+
+    state: int64 (wanted, 4), empty to count; else of each w how many occurrences were passed, how many
+    samples taken, the number of the next one, and where in `found` (3, any) it goes.
+    """
+    slot, write = blocks.slot, state.shape[0] > 0
+    for k in range(first.shape[0]):
+        p = first[k]
+        stop = p + min(limits.max_span, blocks.room[p])
+        for r in range(second[k] + distance, stop):
+            block, end = int(blocks.by_word[blocks.source[r]]), r + 1
+            while block > 0:
+                number = slot[block]
+                if number >= 0 and not write:
+                    count[number] += 1
+                elif number >= 0:
+                    if state[number, 0] == state[number, 2]:
+                        row = state[number, 3]
+                        found[0, row], found[1, row], found[2, row] = p, second[k], r
+                        state[number, 1] += 1
+                        # after the last sample: the number of no occurrence
+                        state[number, 2] = sample_number(state[number, 1], count[number], limits.max_samples)
+                        state[number, 3] += 1
+                    state[number, 0] += 1
+                    last[number] = p
+                block = next_block(blocks, block, end, stop)
+                end += 1
 
 
 @kernel
@@ -130,48 +300,32 @@ def match_thirds(
     distance: int,
     thirds: NDArray[np.int32],
 ) -> Matches:
-    """Return the occurrences of u X v X w for every w of `thirds` (ascending, none twice).
+    """Return the samples of the occurrences of u X v X w for every w of `thirds` (ascending, none twice).
 
     first, second: the occurrences of u X v. distance: of the earliest third block from the second.
     """
-    slot, at, room = blocks.slot, blocks.at, blocks.room
-    count = fill_slots(slot, thirds)
-    begin = np.zeros(count + 2, np.int64)
-    found = np.empty((3, 0), np.int32)
-    for fill in range(2):
-        for k in range(first.shape[0]):
-            stop = first[k] + min(limits.max_span, room[first[k]])
-            for r in range(second[k] + distance, stop):
-                for d in range(min(at.shape[1], stop - r)):
-                    block = at[r, d]
-                    if block == 0:
-                        break
-                    place = slot[block]
-                    if place >= 0:
-                        if fill:
-                            row = begin[place + 1]
-                            found[0, row], found[1, row], found[2, row] = first[k], second[k], r
-                            begin[place + 1] += 1
-                        else:
-                            begin[place + 2] += 1
-        if not fill:
-            accumulate(begin)
-            found = np.empty((3, begin[-1]), np.int32)
-    for block in thirds:
-        slot[block] = -1
-    return Matches(begin[:-1], found[0], found[1], found[2])
+    wanted = fill_slots(blocks, thirds)
+    count, last = np.zeros(wanted, np.int64), np.full(wanted, -1, np.int32)
+    nothing, found = np.empty((0, 4), np.int64), np.empty((3, 0), np.int32)
+    walk_thirds(blocks, limits, first, second, distance, count, nothing, found, last)
+    begin, state = np.zeros(wanted + 1, np.int64), np.zeros((wanted, 4), np.int64)
+    for number in range(wanted):
+        begin[number + 1] = begin[number] + min(count[number], limits.max_samples)
+        state[number, 3] = begin[number]
+    if begin[-1] > 0:
+        found = np.empty((3, begin[-1]), np.int32)
+        walk_thirds(blocks, limits, first, second, distance, count, state, found, last)
+    clear_slots(blocks, thirds)
+    return Matches(begin, found[0], found[1], found[2], last)
 
 
 @leaf_kernel
 def take_sample(
     first: NDArray[np.int32], second: NDArray[np.int32], third: NDArray[np.int32], sample: NDArray[np.int32]
 ) -> int:
-    """Take evenly spaced occurrences into `sample` (M, 3), all if they fit; returns how many.
-
-    Of n occurrences, the k-th of M taken is number round(k n / M), as in cdec.
-    """
+    """Take evenly spaced occurrences into `sample` (M, 3), all if they fit; returns how many."""
     total, size = first.shape[0], sample.shape[0]
     for k in range(min(total, size)):
-        i = k if total <= size else (2 * k * total + size) // (2 * size)
+        i = sample_number(k, total, size)
         sample[k, 0], sample[k, 1], sample[k, 2] = first[i], second[i], third[i]
     return int(min(total, size))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from itersel.errors import InputError
 from itersel.grammar.extract_kernels import Patterns
 from itersel.grammar.index_kernels import IndexArrays
-from itersel.grammar.match_kernels import Blocks, locate_blocks
+from itersel.grammar.match_kernels import Blocks, link_blocks
 from itersel.grammar.pattern_kernels import (
     BLOCK_BITS,
     Limits,
@@ -50,24 +50,48 @@ def find_patterns(
     low, high = np.full((2, words.shape[0], limits.max_symbols), -1, np.int32)
     find_blocks(index.source, index.suffix, index.word_begin, words, offset, low, high)
     block, lows, highs, lengths = _number_blocks(low, high)
+    blocks = _link_blocks(index, block, lows, highs, lengths)
     if own.shape[0]:
         extent = block_extents(index.suffix, lows, highs)[block]
         begin, end = np.repeat(own, np.diff(offset), axis=0).T[:, :, None]
         only_own = (extent[:, :, 0] >= begin) & (extent[:, :, 1] < end)
         # what a block is part of is in the sentence itself only, too
         block[np.logical_or.accumulate(only_own, axis=1)] = 0
-    depth = max(limits.max_symbols - 2, 0) if limits.max_nonterminals else 0
-    at = np.zeros((index.source.shape[0], depth), np.int32)
-    position_begin = np.zeros(lows.shape[0] + 1, np.int64)
-    position = locate_blocks(index.suffix, lows, highs, lengths, at, position_begin)
-    slot = np.full(lows.shape[0], -1, np.int32)
-    blocks = Blocks(lows, highs, lengths, at, position, position_begin, index.room, slot)
     distinct, begin, sentence = _sort_patterns(block, offset, limits)
     return (
         Patterns(distinct, begin, sentence, own),
         blocks,
         block[:, 0] > 0,
     )
+
+
+def _link_blocks(
+    index: IndexArrays,
+    block: NDArray[np.int32],
+    lows: NDArray[np.int32],
+    highs: NDArray[np.int32],
+    lengths: NDArray[np.int32],
+) -> Blocks:
+    """Return the blocks, arranged so that the words of the corpus can be looked up among them."""
+    parent = np.zeros_like(lows)
+    parent[block[:, 1:]] = block[:, :-1]
+    parent[0] = 0
+    edges = 1 << (2 * lows.shape[0]).bit_length()
+    blocks = Blocks(
+        lows,
+        highs,
+        lengths,
+        parent,
+        slot=np.full(lows.shape[0], -1, np.int32),
+        longer=np.zeros(lows.shape[0], np.bool_),
+        by_word=np.zeros(index.word_begin.shape[0] - 1, np.int32),
+        edge=np.zeros(edges, np.int64),
+        by_edge=np.zeros(edges, np.int32),
+        source=index.source,
+        room=index.room,
+    )
+    link_blocks(index.suffix, blocks)
+    return blocks
 
 
 def _number_blocks(

@@ -27,6 +27,9 @@ from itersel.grammar.table_kernels import (
     Rules,
 )
 
+# 8 MB; a pattern that occurs more often is listed alone
+BATCH = 1 << 20
+
 
 class RuleTable(NamedTuple):
     """R rules, and G rows: the rules of each sentence.
@@ -58,8 +61,17 @@ def extract_rule_table(
     offset: NDArray[np.int64],
     own: NDArray[np.int64],
     limits: Limits,
+    batch: int = BATCH,
 ) -> RuleTable:
-    """Extract the rules of some sentences; parameters as in `itersel.grammar.patterns.find_patterns`."""
+    """Extract the rules of some sentences.
+
+    Parameters
+    ----------
+    index, words, offset, own, limits
+        As in `itersel.grammar.patterns.find_patterns`.
+    batch
+        How many occurrences of patterns with one gap to hold at a time; changes nothing but memory.
+    """
     patterns, blocks, is_block = find_patterns(index, words, offset, own, limits)
     sample = np.empty((limits.max_samples, 3), np.int32)
     pairs = _empty_pairs(limits)
@@ -70,7 +82,7 @@ def extract_rule_table(
         new=np.empty(pairs.pair.shape[0] + 1, np.int32),
     )
     corpus = Corpus(index.source, index.suffix, index.position, index.link, index.target)
-    rules = extract_rules(corpus, patterns, blocks, limits, pairs, _empty_rules(), work)
+    rules = extract_rules(corpus, patterns, blocks, limits, batch, pairs, _empty_rules(), work)
     size, end = rules.size, rules.end[: rules.size[RULES]]
     extracted = RuleTable(
         rules.source[: size[SOURCES], 0],

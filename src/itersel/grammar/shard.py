@@ -27,6 +27,9 @@ from itersel.strings import StringTable
 
 FORMAT = 1
 
+# Arrays that ascend, all of them or for a while: shuffled bytes shrink; those of all others would grow.
+ASCENDING = ("_offset", "feature_key", "grammar_rule")
+
 # kinds of rules
 GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH = 0, 1, 2, 3
 
@@ -113,9 +116,10 @@ def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
 
 
 def _write_array(stream: h5py.File, name: str, array: NDArray[Any]) -> None:
-    # lzf: a third of the size for a tenth of gzip's time; the filter needs a non-empty dataset.
-    packed = {"compression": "lzf", "shuffle": True} if array.size else {}
-    stream.create_dataset(name, data=array, **packed)
+    # The fastest gzip: a quarter of the size, as fast as lzf, and the same bytes every time; lzf gives others
+    # every time, as its tables are not initialised. The filter needs a non-empty dataset.
+    packed = {"compression": "gzip", "compression_opts": 1, "shuffle": name.endswith(ASCENDING)}
+    stream.create_dataset(name, data=array, **(packed if array.size else {}))
 
 
 def read_shard(path: str | os.PathLike[str]) -> Shard:

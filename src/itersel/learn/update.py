@@ -40,7 +40,7 @@ class Learner:
         dense: NDArray[np.float64],
         sparse: NDArray[np.float64],
         loss: str = "perceptron",
-        update: str = "sequential",
+        update: str = "sentence",
         rate: float = 0.0001,
     ) -> None:
         self._dense = Vector(dense, np.zeros(dense.shape[0]), dense.copy())

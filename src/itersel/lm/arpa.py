@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.files import open_output, read_bytes
+from itersel.files import open_output
 from itersel.lm.kernels import ngram_keys
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
@@ -49,17 +49,6 @@ class Arpa(NamedTuple):
 
     words: list[str]
     ngrams: list[NGrams]
-
-
-def read_arpa(path: str | os.PathLike[str]) -> Arpa:
-    """Read an ARPA file, ``.gz`` by name; ``-`` is standard input.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is damaged; names file and line.
-    """
-    return parse_arpa(read_bytes(path), path)
 
 
 def parse_arpa(content: bytes, path: str | os.PathLike[str]) -> Arpa:

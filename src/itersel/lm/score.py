@@ -11,6 +11,7 @@ from itersel.corpus.text import split_words
 from itersel.lm.arpa import END, START
 from itersel.lm.binary import LanguageModel
 from itersel.lm.kernels import score_sentences
+from itersel.ragged import offsets_of
 
 
 def score_lines(model: LanguageModel, lines: Iterable[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -25,8 +26,7 @@ def score_lines(model: LanguageModel, lines: Iterable[str]) -> tuple[NDArray[np.
     """
     ids = model.ids
     sentences = [[ids.get(word, 0) for word in split_words(line)] for line in lines]
-    offset = np.zeros(len(sentences) + 1, np.int64)
-    np.cumsum([len(sentence) for sentence in sentences], out=offset[1:])
+    offset = offsets_of([len(sentence) for sentence in sentences])
     words = np.fromiter((word for sentence in sentences for word in sentence), np.int32, int(offset[-1]))
-    unknown = np.diff(np.concatenate([[0], np.cumsum(words == 0)])[offset])
+    unknown = np.diff(offsets_of(words == 0)[offset])
     return score_sentences(model.arrays, words, offset, ids[START], ids[END]), unknown

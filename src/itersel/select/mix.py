@@ -24,7 +24,6 @@ from itersel.select.selection import (
     Selection,
     nonzero_means,
     summarise,
-    take_names,
 )
 from itersel.select.shard_files import DAMAGED, ShardFile, ShardReader, open_shard
 from itersel.strings import StringTable, concatenate
@@ -320,7 +319,7 @@ def average_epochs(before: Weights, now: Weights, epoch: int) -> Weights:
     new[right] = False
     key = np.concatenate((before.key, now.key[new]))
     value = np.concatenate((total, now.value[new])) / epoch
-    name = concatenate((before.name, take_names(now.name, np.flatnonzero(new))))
+    name = concatenate((before.name, now.name.take(np.flatnonzero(new))))
     order = np.argsort(key)
     order = order[value[order] != 0]
-    return Weights(key[order], value[order], take_names(name, order))
+    return Weights(key[order], value[order], name.take(order))

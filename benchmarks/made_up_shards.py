@@ -1,0 +1,99 @@
+"""Make up the weights of many shards, to measure `itersel mix` without training.
+
+    python benchmarks/made_up_shards.py --shards 200 --weights 150000 FOLDER
+    itersel mix --inputs FOLDER/list --shards 200 --algorithm itersel --epoch 1 --select 100000 \\
+        --output FOLDER/v.h5 --matrix FOLDER/W.h5
+
+How often a feature turns up follows Zipf's law, as with rule identities: the i-th of N is in a shard with
+probability min(1, c / i), c such that a shard has as many weights as asked for. Names are as long as those
+of rules and their bigrams. Equal seeds make equal bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.features import feature_keys
+from itersel.strings import StringTable, string_table
+from itersel.weights import Weights, write_weights
+
+FEATURES_OF_WEIGHTS = 30  # N features for each weight of a shard
+SETTINGS = '{"made up": true}'
+
+
+def make_shards(folder: Path, shards: int, weights: int, seed: int = 1, epoch: int = 1) -> Path:
+    """Write ``0.h5`` to ``Z-1.h5``, as `itersel train` would, and their list; returns the list.
+
+    Parameters
+    ----------
+    folder
+        Where to.
+    shards, weights
+        Z, and how many weights each has, about.
+    seed
+        Of all that is drawn.
+    epoch
+        The number that the files carry.
+    """
+    random = np.random.default_rng(seed)
+    count = FEATURES_OF_WEIGHTS * weights
+    names = _names(random, count)
+    keys = feature_keys(names)
+    order = np.argsort(keys)
+    keys, names = keys[order], names.take(order)
+    probability = _probabilities(count, weights)[random.permutation(count)]
+    for z in range(shards):
+        rows = np.flatnonzero(random.random(count, np.float32) < probability)
+        # perceptron: multiples of the learning rate
+        steps = random.geometric(0.3, rows.shape[0]) * random.choice([-1, 1], rows.shape[0])
+        attributes = {"kind": "shard-weights", "settings": SETTINGS, "epoch": epoch, "shard": z}
+        write_weights(folder / f"{z}.h5", Weights(keys[rows], 0.0001 * steps, names.take(rows)), attributes)
+    paths = folder / "list"
+    paths.write_text("".join(f"{folder / str(z)}.h5\n" for z in range(shards)))
+    return paths
+
+
+def _names(random: np.random.Generator, count: int) -> StringTable:
+    """Return different names: pairs of words of 4 to 12 letters, numbered so that none comes twice."""
+    letters = np.array(list("etaoinsrhldcumfpgwybvk"))
+    words = ["".join(random.choice(letters, length)) for length in random.integers(4, 13, 20_000)]
+    first, second = random.integers(0, len(words), (2, count)).tolist()
+    kinds = ("R:X:NX_{}:N1_{}.{}", "RBS:{}_{}.{}", "RBT:{}_{}.{}")
+    return string_table(
+        kinds[i % 3].format(words[a], words[b], i) for i, (a, b) in enumerate(zip(first, second, strict=True))
+    )
+
+
+def _probabilities(count: int, expected: int) -> NDArray[np.float64]:
+    """Return min(1, c / i) for i = 1 ... count, with the sum `expected`."""
+    rank = np.arange(1, count + 1)
+    low, high = 0.0, float(count)
+    for _ in range(60):
+        middle = (low + high) / 2
+        if np.minimum(1, middle / rank).sum() < expected:
+            low = middle
+        else:
+            high = middle
+    return np.minimum(1, high / rank)
+
+
+def main() -> None:
+    """Read the options, and make the shards."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to write 0.h5, 1.h5 ... and list")
+    parser.add_argument("--shards", type=int, default=200, metavar="Z", help="how many (default: 200)")
+    parser.add_argument(
+        "--weights", type=int, default=150_000, metavar="D", help="weights a shard, about (default: 150000)"
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all that is drawn (default: 1)")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    make_shards(options.folder, options.shards, options.weights, options.seed)
+
+
+if __name__ == "__main__":
+    main()

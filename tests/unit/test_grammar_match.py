@@ -1,0 +1,159 @@
+"""Where patterns occur: kernels against plain Python, however few occurrences are held at a time."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from itersel.grammar.extract import extract_shard
+from itersel.grammar.index import build_index, load_index, read_side
+from itersel.grammar.match_kernels import match_seconds, match_thirds, size_seconds, sort_positions
+from itersel.grammar.pattern_kernels import Limits
+from itersel.grammar.patterns import find_patterns
+from itersel.grammar.rules import RuleTable, extract_rule_table
+
+EXAMPLES = 8 if numba.config.DISABLE_JIT else 40
+WORDS = "abc"
+
+sentences = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), min_size=1, max_size=5)
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(st.lists(st.integers(0, 2**31 - 1), max_size=300))
+def test_positions_are_sorted(positions: list[int]) -> None:
+    array = np.array(positions, np.int32)
+    assert sort_positions(array).tolist() == sorted(positions)
+    assert array.tolist() == positions
+
+
+def test_many_positions_are_sorted() -> None:
+    array = np.random.default_rng(1).integers(0, 2**31, 5000).astype(np.int32)
+    assert np.array_equal(sort_positions(array), np.sort(array))
+
+
+def index_of(folder: Path, corpus: list[str], text: list[str]) -> Path:
+    """Index sentences that are aligned word by word, and write the text to look for."""
+    (folder / "source").write_text("".join(line + "\n" for line in corpus))
+    (folder / "points").write_text(
+        "".join(" ".join(f"{i}-{i}" for i in range(len(line.split()))) + "\n" for line in corpus)
+    )
+    (folder / "text").write_text("".join(line + "\n" for line in text))
+    build_index(folder / "source", folder / "source", folder / "points", folder / "index")
+    return folder / "index"
+
+
+def occurrences(corpus: list[str], blocks: list[list[str]], limits: Limits) -> list[list[int]]:
+    """List where blocks begin that follow each other with gaps, in ascending order."""
+    found, origin = [], 0
+    for line in corpus:
+        words = line.split()
+        for begins in itertools.combinations(range(len(words)), len(blocks)):
+            ends = [begin + len(block) for begin, block in zip(begins, blocks, strict=True)]
+            gaps = [b - e for b, e in zip(begins[1:], ends, strict=False)]
+            if (
+                all(words[b:e] == block for b, e, block in zip(begins, ends, blocks, strict=True))
+                and all(gap >= limits.min_gap for gap in gaps)
+                and ends[-1] - begins[0] <= limits.max_span
+            ):
+                found.append([origin + begin for begin in begins])
+        origin += len(words) + 1
+    return found
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(sentences, sentences, st.integers(2, 8), st.integers(1, 2), st.integers(1, 4))
+def test_occurrences_of_every_pattern(
+    tmp_path_factory: pytest.TempPathFactory,
+    corpus: list[str],
+    text: list[str],
+    max_span: int,
+    min_gap: int,
+    max_samples: int,
+) -> None:
+    folder = tmp_path_factory.mktemp("match")
+    index = load_index(index_of(folder, corpus, text))
+    words = index.words.to_list()
+    side = read_side(folder / "text", {word: number for number, word in enumerate(words)})
+    limits = Limits(max_span, 5, 2, min_gap, max_samples)
+    none = np.empty((0, 2), np.int64)
+    patterns, blocks, _ = find_patterns(index.arrays, side.words, side.offset, none, limits)
+
+    def words_of(block: int) -> list[str]:
+        begin = index.arrays.suffix[blocks.low[block]]
+        return [words[word] for word in index.arrays.source[begin : begin + blocks.length[block]]]
+
+    for u, v in sorted({(u, v) for u, v, _ in patterns.block.tolist() if v}):
+        positions = sort_positions(index.arrays.suffix[blocks.low[u] : blocks.high[u]])
+        distance, second = int(blocks.length[u]) + min_gap, np.array([v], np.int32)
+        begin = size_seconds(blocks, limits, positions, distance, second)
+        pairs = match_seconds(blocks, limits, positions, distance, second, begin)
+        expected = occurrences(corpus, [words_of(u), words_of(v)], limits)
+        assert np.stack([pairs.first, pairs.second], axis=1).tolist() == expected
+        assert pairs.last.tolist() == [expected[-1][0] if expected else -1]
+        thirds = np.array(
+            sorted({w for a, b, w in patterns.block.tolist() if (a, b) == (u, v) and w}), np.int32
+        )
+        gap = int(blocks.length[v]) + min_gap
+        found = match_thirds(blocks, limits, pairs.first, pairs.second, gap, thirds)
+        rows = np.stack([found.first, found.second, found.third], axis=1)
+        for number, w in enumerate(thirds.tolist()):
+            all_of_it = occurrences(corpus, [words_of(u), words_of(v), words_of(w)], limits)
+            total = len(all_of_it)
+            # as in cdec: the k-th of M samples of n is number round(k n / M), halves up
+            taken = [(2 * k * total + max_samples) // (2 * max_samples) for k in range(max_samples)]
+            kept = all_of_it if total <= max_samples else [all_of_it[k] for k in taken]
+            assert rows[found.begin[number] : found.begin[number + 1]].tolist() == kept
+            assert found.last[number] == (all_of_it[-1][0] if all_of_it else -1)
+    assert (blocks.slot == -1).all()
+    assert not blocks.longer.any()
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(sentences, st.integers(1, 7), st.booleans())
+def test_what_is_held_at_a_time_changes_nothing(
+    tmp_path_factory: pytest.TempPathFactory, corpus: list[str], batch: int, leave_one_out: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("batch")
+    index = load_index(index_of(folder, corpus, corpus))
+    side = read_side(folder / "text", {word: number for number, word in enumerate(index.words.to_list())})
+    starts = index.arrays.source_offset
+    own = np.stack([starts[:-1], starts[1:]], axis=1) if leave_one_out else np.empty((0, 2), np.int64)
+
+    def extract(size: int) -> RuleTable:
+        return extract_rule_table(index.arrays, side.words, side.offset, own, Limits(15, 5, 2, 1, 3), size)
+
+    for small, large in zip(extract(batch), extract(1 << 20), strict=True):
+        assert np.array_equal(small, large)
+
+
+def test_a_pattern_that_only_its_own_sentence_has_often(tmp_path: Path) -> None:
+    """More occurrences than samples, all of them left out: the last one decides, not the last sample."""
+    corpus = ["a b a b a b a b a b a b", "c a"]
+    index = load_index(index_of(tmp_path, corpus, corpus))
+    side = read_side(tmp_path / "text", {word: number for number, word in enumerate(index.words.to_list())})
+    starts = index.arrays.source_offset
+    own = np.stack([starts[:-1], starts[1:]], axis=1)
+    table = extract_rule_table(index.arrays, side.words, side.offset, own, Limits(15, 5, 2, 1, 2))
+    # rules with other counts than none: only "a" is in both sentences
+    others = {
+        tuple(table.source[table.source_offset[rule] : table.source_offset[rule + 1]].tolist())
+        for rule, _, samples, _, _ in table.row.tolist()
+        if samples
+    }
+    assert all(sum(symbol > 0 for symbol in source) == 1 for source in others)
+
+
+def test_the_same_shard_twice_is_the_same_bytes(tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    corpus = [" ".join(f"w{i}" for i in random.zipf(1.3, 12) % 50) for _ in range(300)]
+    index_of(tmp_path, corpus, corpus[:100])
+    for name in ("1.h5", "2.h5"):
+        extract_shard(tmp_path / "index", tmp_path / "text", tmp_path / name)
+    assert (tmp_path / "1.h5").stat().st_size > 100_000
+    assert (tmp_path / "1.h5").read_bytes() == (tmp_path / "2.h5").read_bytes()
