@@ -188,6 +188,7 @@ def append_rows(
                     passing = rules.size[RULES] + new
                     work.new[new], new = PASS, new + 1
                 row[end, ROW_RULE], row[end, ROW_SENTENCE], row[end, ROW_SAMPLES] = passing, sentence, 0
+                row[end, ROW_COUNT], row[end, ROW_SINGLETON] = 0, 0
                 end += 1
     rules.size[ROWS] = end
     return new
