@@ -210,7 +210,8 @@ def combine(
 ) -> tuple[int, float]:
     """Return state and change in log10 probability when antecedent states go into a rule.
 
-    The state of an antecedent that does not exist is empty, and so are the segments behind it.
+    Where there is no antecedent its state is empty, and so is the segment behind it. (An antecedent may be
+    empty, too: there are rules without target words.)
     """
     if rules.swapped[rule]:
         first, second = second, first
@@ -219,8 +220,6 @@ def combine(
         if piece == 0:
             right = first
         elif piece == 2:
-            if second == EMPTY_STATE:
-                break
             right = second
         else:
             right = np.int64(rules.state[rule, (piece + 1) >> 1])
