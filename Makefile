@@ -7,13 +7,14 @@ CACHE ?= $(CURDIR)/cache
 BIN := $(VENV)/bin
 INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt
 
-.PHONY: help demo test lint coverage generated
+.PHONY: help demo test lint coverage bench generated
 
 help:
 	@echo "make demo       run the default experiment (config.yaml); the table and where it is come last"
 	@echo "make test       run all tests"
 	@echo "make lint       check style, types and the workflow"
 	@echo "make coverage   run the unit tests without compiling kernels, and measure their coverage"
+	@echo "make bench      measure speed and memory (benchmarks/README.md)"
 	@echo "make generated  make the files anew that are generated from src/itersel/config"
 
 demo: $(VENV)/installed
@@ -25,8 +26,8 @@ test: $(VENV)/installed-for-tests
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -n 2 --dist loadgroup --durations=15
 
 lint: $(VENV)/installed-for-lint
-	"$(BIN)"/ruff check src tests
-	"$(BIN)"/ruff format --check src tests
+	"$(BIN)"/ruff check src tests benchmarks
+	"$(BIN)"/ruff format --check src tests benchmarks
 	"$(BIN)"/mypy
 	"$(BIN)"/snakefmt --check Snakefile workflow
 	"$(BIN)"/snakemake --lint
@@ -35,6 +36,9 @@ lint: $(VENV)/installed-for-lint
 coverage: $(VENV)/installed-for-tests
 	NUMBA_DISABLE_JIT=1 PYTHONWARNINGS='ignore:overflow encountered:RuntimeWarning' \
 	  "$(BIN)"/python -m pytest -n 2 --cov=itersel --cov-report=term-missing:skip-covered tests/unit
+
+bench: $(VENV)/installed
+	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m benchmarks
 
 generated: $(VENV)/installed
 	"$(BIN)"/itersel config schema --output workflow/schemas/config.schema.json
