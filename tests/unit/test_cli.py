@@ -158,7 +158,14 @@ weights.export = export
 sys.exit(main(["weights", "export", "w", "--output", "out"]))
 """
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, text=True, **pipes) as process:
+
+    def listen() -> None:
+        # tests that run in the background of a shell inherit that Ctrl-C is ignored
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, text=True, preexec_fn=listen, **pipes
+    ) as process:
         assert process.stdout.readline() == "ready\n"
         assert list(tmp_path.glob(".tmp.*"))
         process.send_signal(signal_number)
