@@ -104,7 +104,7 @@ def refuse_running_jobs():
 
     for process in psutil.process_iter(["environ"]):
         environment = process.info["environ"] or {}
-        if environment.get("ITERSEL_RUN") == os.environ["ITERSEL_RUN"]:
+        if environment.get("ITERSEL_RUN") == os.path.abspath(RESULTS):
             sys.exit(
                 f"itersel: process {process.pid}, a job of a run that was killed, still works in {RESULTS};"
                 " wait for it, or stop it"
