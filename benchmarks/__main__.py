@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--work", default="results/bench", metavar="DIR", help="default: %(default)s")
     parser.add_argument("--only", choices=tuple(PARTS), nargs="+", default=list(PARTS), help="default: all")
     parser.add_argument("--growth", action="store_true", help="also measure growth: half an hour more")
-    parser.add_argument("--output", default="benchmarks/results.json", help="default: %(default)s")
+    parser.add_argument("--output", metavar="FILE", help="default: results.json in --work")
     options = parser.parse_args()
     run(ITERSEL, "warm-up")
     data = prepare(Path(options.work).resolve())
@@ -50,7 +50,7 @@ def main() -> None:
                 f"\n{name}\n" + "\n".join(f"  {json.dumps(row)}" for row in results["growth"][name]),
                 flush=True,
             )
-    output = Path(options.output)
+    output = Path(options.output or data.work / "results.json")
     compare(results, output)
     output.write_text(json.dumps(results, indent=1) + "\n")
 
@@ -320,7 +320,11 @@ def compare(results: dict[str, Any], before: Path) -> None:
     """Print the ratio of every figure to that of the run before, if there was one."""
     if not before.exists():
         return
-    old = {row["what"]: row["median"] for row in json.loads(before.read_text())["rows"]}
+    last = json.loads(before.read_text())
+    if any(last[key] != results[key] for key in ("machine", "data")):
+        print(f"\nnot compared with {before}: another machine, other versions or other data")
+        return
+    old = {row["what"]: row["median"] for row in last["rows"]}
     print("\ncompared with the run before (by the same unit):")
     for row in results["rows"]:
         if old.get(row["what"]):

@@ -133,7 +133,7 @@ def make_corpus(folder: Path, source: Path, target: Path, alignment: Path, pairs
     )
     for order, model in corpus.model.items():
         if not model.exists():
-            arpa = model.with_suffix(".arpa")
+            arpa = folder / f"arpa.{order}"
             run(ITERSEL, "lm", "estimate", "--order", str(order), "--input", target, "--output", arpa)
             run(ITERSEL, "lm", "compile", "--input", arpa, "--output", model)
     if not corpus.index.exists():

@@ -92,10 +92,13 @@ def lock_folder():
         sys.exit(f"itersel: {error.filename}: {error.strerror}; change 'output'")
     try:
         fcntl.flock(lock_folder.stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         sys.exit(
             f"itersel: another run is working in {RESULTS}; wait for it, or stop it"
         )
+    except OSError as error:
+        # a file system without locks: Snakemake's own lock is left
+        print(f"itersel: {RESULTS} cannot be locked: {error.strerror}", file=sys.stderr)
 
 
 def refuse_running_jobs():
