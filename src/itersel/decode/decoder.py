@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from itersel.decode.forest_kernels import Forest, build_trie, parse
 from itersel.decode.kbest_kernels import Best, kbest
+from itersel.decode.queue_kernels import Queue
 from itersel.decode.rule_kernels import (
     RuleTable,
     SentenceRules,
@@ -24,10 +25,9 @@ from itersel.decode.rule_kernels import (
 )
 from itersel.decode.search_kernels import (
     Hypotheses,
-    Queue,
     Task,
     make_hypotheses,
-    make_queue,
+    make_search_queue,
     search,
     sort_rules,
 )
@@ -212,7 +212,7 @@ class Decoder:
         bundles = int(np.diff(forest.bundle_offset).max())
         if self._queue is None or bundles > self._queue_bundles:
             self._queue_bundles = 2 * bundles
-            self._queue = make_queue(self._queue_bundles, self.pop_limit)
+            self._queue = make_search_queue(self._queue_bundles, self.pop_limit)
         nodes, glue_nodes = forest.is_glue.shape[0], int(forest.is_glue.sum())
         if self._found is None or nodes > self._found_nodes[0] or glue_nodes > self._found_nodes[1]:
             self._found_nodes = 2 * nodes, 2 * glue_nodes
