@@ -7,7 +7,7 @@ CACHE ?= $(CURDIR)/cache
 BIN := $(VENV)/bin
 INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt
 
-.PHONY: help demo test test-cluster lint coverage generated
+.PHONY: help demo test test-cluster lint coverage bench generated
 
 help:
 	@echo "make demo       run the default experiment (config.yaml); the table and where it is come last"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-cluster  run the workflow on a real Slurm and a real Grid Engine of one machine (half an hour)"
 	@echo "make lint       check style, types and the workflow"
 	@echo "make coverage   run the unit tests without compiling kernels, and measure their coverage"
+	@echo "make bench      measure speed and memory (benchmarks/README.md)"
 	@echo "make generated  make the files anew that are generated from src/itersel/config"
 
 demo: $(VENV)/installed
@@ -31,8 +32,8 @@ test-cluster: $(VENV)/installed-for-tests
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -m cluster --durations=0 tests/cluster
 
 lint: $(VENV)/installed-for-lint
-	"$(BIN)"/ruff check src tests
-	"$(BIN)"/ruff format --check src tests
+	"$(BIN)"/ruff check src tests benchmarks
+	"$(BIN)"/ruff format --check src tests benchmarks
 	"$(BIN)"/mypy
 	"$(BIN)"/snakefmt --check Snakefile workflow
 	"$(BIN)"/snakemake --lint
@@ -41,6 +42,9 @@ lint: $(VENV)/installed-for-lint
 coverage: $(VENV)/installed-for-tests
 	NUMBA_DISABLE_JIT=1 PYTHONWARNINGS='ignore:overflow encountered:RuntimeWarning' \
 	  "$(BIN)"/python -m pytest -n 2 --cov=itersel --cov-report=term-missing:skip-covered tests/unit
+
+bench: $(VENV)/installed
+	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m benchmarks
 
 generated: $(VENV)/installed
 	"$(BIN)"/itersel config schema --output workflow/schemas/config.schema.json

@@ -5,16 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-try:
-    from benchmarks import made_up_shards
-except ImportError:
-    made_up_shards = None
 from benchmarks.data import Data, extraction, make_corpus, prepare
 from benchmarks.measure import ITERSEL, PROJECT, SNAKEMAKE, Figure, figure, machine, number, run, task
 
@@ -34,7 +31,7 @@ def main() -> None:
     parser.add_argument("--work", default="results/bench", metavar="DIR", help="default: %(default)s")
     parser.add_argument("--only", choices=tuple(PARTS), nargs="+", default=list(PARTS), help="default: all")
     parser.add_argument("--growth", action="store_true", help="also measure growth: half an hour more")
-    parser.add_argument("--output", default="benchmarks/results.json", help="default: %(default)s")
+    parser.add_argument("--output", metavar="FILE", help="default: results.json in --work")
     options = parser.parse_args()
     run(ITERSEL, "warm-up")
     data = prepare(Path(options.work).resolve())
@@ -53,7 +50,7 @@ def main() -> None:
                 f"\n{name}\n" + "\n".join(f"  {json.dumps(row)}" for row in results["growth"][name]),
                 flush=True,
             )
-    output = Path(options.output)
+    output = Path(options.output or data.work / "results.json")
     compare(results, output)
     output.write_text(json.dumps(results, indent=1) + "\n")
 
@@ -143,42 +140,41 @@ def measure_extract(data: Data) -> list[dict[str, Any]]:
     ]
 
 
-def mix(data: Data, shards: int) -> dict[str, Any]:
-    """Select and mix made-up shards of Zipfian features once; writes W.h5 too."""
+def mix(data: Data, shards: int, runs: int) -> list[dict[str, Any]]:
+    """Select and mix made-up shards of Zipfian features; writes W.h5 too."""
     with tempfile.TemporaryDirectory(dir=data.work) as name:
         folder = Path(name)
-        paths = made_up_shards.make(folder / "shards", shards, WEIGHTS_A_SHARD, seed=1)
-        (folder / "list").write_text("".join(f"{path}\n" for path in paths))
-        done = run(
-            ITERSEL,
-            "mix",
-            "--inputs",
-            folder / "list",
+        # in a process of its own: the peak memory of a process counts what its parent had when it was made
+        making = ("--shards", str(shards), "--weights", str(WEIGHTS_A_SHARD), folder)
+        run(sys.executable, "-m", "benchmarks.made_up_shards", *making)
+        inputs = folder / "list"
+        options: list[str | Path] = [
             "--shards",
             str(shards),
-            "--algorithm",
-            "itersel",
             "--epoch",
             "1",
+            "--algorithm",
+            "itersel",
             "--select",
             str(SELECT),
-            "--output",
-            folder / "v.h5",
-            "--matrix",
-            folder / "W.h5",
-        )
-    return {
-        "shards": shards,
-        "seconds": done.wall,
-        "processor": done.processor,
-        "peak_mb": done.memory >> 20,
-        "weights_a_second": shards * WEIGHTS_A_SHARD / done.processor,
-    }
+        ]
+        outputs: list[str | Path] = ["--output", folder / "v.h5", "--matrix", folder / "W.h5"]
+        done = [run(ITERSEL, "mix", "--inputs", inputs, *options, *outputs) for _ in range(runs)]
+    return [
+        {
+            "shards": shards,
+            "seconds": round(one.wall, 1),
+            "processor": round(one.processor, 1),
+            "peak_mb": one.memory >> 20,
+            "weights_a_second": shards * WEIGHTS_A_SHARD / one.processor,
+        }
+        for one in done
+    ]
 
 
 def measure_mix(data: Data) -> list[dict[str, Any]]:
     """Select and mix."""
-    done = [mix(data, MIXED_SHARDS) for _ in range(RUNS)]
+    done = mix(data, MIXED_SHARDS, RUNS)
     values = [one["weights_a_second"] for one in done]
     return [
         row("select and mix", "weights/s", values, 20e6, 5e6, peak_mb=max(one["peak_mb"] for one in done))
@@ -264,7 +260,7 @@ def growth_with_the_corpus(data: Data) -> list[dict[str, Any]]:
 
 def growth_of_mixing(data: Data) -> list[dict[str, Any]]:
     """Select and mix up to the 2,290 shards of the largest run of Simianer, Riezler & Dyer (2012)."""
-    return [mix(data, shards) for shards in ALL_SHARDS]
+    return [mix(data, shards, 1)[0] for shards in ALL_SHARDS]
 
 
 def dry_run(data: Data) -> list[dict[str, Any]]:
@@ -324,7 +320,11 @@ def compare(results: dict[str, Any], before: Path) -> None:
     """Print the ratio of every figure to that of the run before, if there was one."""
     if not before.exists():
         return
-    old = {row["what"]: row["median"] for row in json.loads(before.read_text())["rows"]}
+    last = json.loads(before.read_text())
+    if any(last[key] != results[key] for key in ("machine", "data")):
+        print(f"\nnot compared with {before}: another machine, other versions or other data")
+        return
+    old = {row["what"]: row["median"] for row in last["rows"]}
     print("\ncompared with the run before (by the same unit):")
     for row in results["rows"]:
         if old.get(row["what"]):

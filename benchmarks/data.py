@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +25,8 @@ WEIGHTS = {
 }
 
 
-class Corpus(NamedTuple):
+@dataclass(frozen=True)
+class Corpus:
     """A word-aligned training corpus with its index and language models (by order), and a shard of it."""
 
     source: Path
@@ -58,8 +60,8 @@ def prepare(work: Path) -> Data:
     if recorded:
         folder = Path(recorded)
         name = "recorded text of the LibreOffice Help"
-        corpus = folder / "corpus"
-        paths = corpus / "train.de.gz", corpus / "train.en.gz", folder / "align" / "gdfa.gz"
+        source, target = (folder / "corpus" / f"train.{language}.gz" for language in ("de", "en"))
+        corpus = make_corpus(work / "all", source, target, folder / "align" / "gdfa.gz", None)
         if not test.exists():
             run(
                 ITERSEL,
@@ -74,7 +76,7 @@ def prepare(work: Path) -> Data:
                 "--output",
                 test,
             )
-        return Data(name, work, make_corpus(work / "all", *paths, None), test, weights)
+        return Data(name, work, corpus, test, weights)
     name, results = "LibreOffice Help", "results/libreoffice-help"
     files = (
         "corpus/train.source.gz",
@@ -131,7 +133,7 @@ def make_corpus(folder: Path, source: Path, target: Path, alignment: Path, pairs
     )
     for order, model in corpus.model.items():
         if not model.exists():
-            arpa = model.with_suffix(".arpa")
+            arpa = folder / f"arpa.{order}"
             run(ITERSEL, "lm", "estimate", "--order", str(order), "--input", target, "--output", arpa)
             run(ITERSEL, "lm", "compile", "--input", arpa, "--output", model)
     if not corpus.index.exists():

@@ -10,7 +10,7 @@ from time import perf_counter, process_time, time
 from typing import Any
 
 import numpy as np
-import psutil
+import psutil  # type: ignore[import-untyped]
 
 from itersel.decode.decoder import Decoder
 from itersel.grammar.shard import read_shard
@@ -46,7 +46,15 @@ def phases(shard: str, model: str, weights: str, k: int = 100, rounds: int = 5) 
     """Return the median milliseconds a sentence of every step of the decoder, and counts."""
     import itersel.decode.decoder as module
 
-    names = ("build_trie", "parse", "score_rules", "state_rules", "sort_rules", "search", "kbest")
+    names: tuple[str, ...] = (
+        "build_trie",
+        "parse",
+        "score_rules",
+        "state_rules",
+        "sort_rules",
+        "search",
+        "kbest",
+    )
     names += ("dense_vectors", "sparse_vectors")
     spent = dict.fromkeys(names, 0.0)
 
@@ -93,7 +101,7 @@ def train(shard: str, model: str, weights: str, pop_limit: int = 200) -> dict[st
         inside[0] += process_time() - start
         return result
 
-    decoder.decode = timed  # type: ignore[method-assign]
+    decoder.decode = timed  # type: ignore[method-assign, assignment]
     settings = TrainSettings(pop_limit=pop_limit)
     start, start_wall = process_time(), perf_counter()
     train_shard(sentences, decoder, start_weights, settings)

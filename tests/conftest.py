@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -12,6 +13,7 @@ from tests.needs import missing
 
 ROOT = Path(__file__).resolve().parent.parent
 PARITY_VARIABLE = "ITERSEL_PARITY"
+NOBODY = 65534
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +34,17 @@ def kenlm() -> ModuleType:
         return importlib.import_module("kenlm")
     except ImportError:
         missing("the package kenlm is not installed")
+
+
+@pytest.fixture
+def ordinary_user() -> Iterator[None]:
+    """Take root's right to read everything away for one test."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(NOBODY)
+    yield
+    if user == 0:
+        os.seteuid(user)
 
 
 @pytest.fixture(scope="session")

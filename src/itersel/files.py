@@ -9,9 +9,11 @@ import io
 import os
 import re
 import secrets
+import shutil
 import socket
 import stat
 import sys
+import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -34,18 +36,26 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     The temporary name is unique to the process, so that two attempts at one output (a retry beside a
     job that a scheduler believes to be dead) never write into each other's file. File and folder are
-    flushed to the disk: what is there after a power cut is whole.
+    flushed to the disk: what is there after a power cut is whole. A link stays, and the file that it leads to
+    is replaced; a pipe or a device stays too, and is sent everything at the end.
 
     Raises
     ------
     OSError
         Of the caller, or of the disk; it names `path` (a write to a full disk names no file).
     """
-    target = Path(path)
-    temporary = target.with_name(f".tmp.{_host()}.{os.getpid()}.{secrets.token_hex(4)}.{target.name}")
+    target = Path(os.path.realpath(path))
+    is_special = target.exists() and not target.is_file() and not target.is_dir()
+    folder = Path(tempfile.gettempdir()) if is_special else target.parent
+    temporary = folder / f".tmp.{_host()}.{os.getpid()}.{secrets.token_hex(4)}.{Path(path).name}"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
+        if is_special:
+            with temporary.open("rb") as source, target.open("wb") as sink:
+                shutil.copyfileobj(source, sink)
+            temporary.unlink()
+            return
         _flush(temporary)
         os.replace(temporary, target)
         with contextlib.suppress(OSError):  # not every file system can flush a folder

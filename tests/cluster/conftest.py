@@ -47,9 +47,11 @@ def local(make_project: Callable[[], Project]) -> Project:
 
 @pytest.fixture
 def prepared(local: Project, cluster: Cluster, tmp_path: Path) -> Iterator[ClusterProject]:
-    """Return a copy in which everything is there but what is learned."""
+    """Return a copy in which everything is there up to the first epoch."""
     copy = local.copy(tmp_path / "a project")
-    shutil.rmtree(copy.results / "experiments")
+    for path in (copy.results / "experiments/selected").iterdir():
+        if path.name != "epoch-1":
+            shutil.rmtree(path)
     for path in copy.results.glob("report/table*"):
         path.unlink()
     yield ClusterProject(cluster, copy)

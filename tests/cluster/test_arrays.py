@@ -63,7 +63,7 @@ def test_shards_per_job(prepared, local):
     prepared.project.configure(**content)
     armed = prepared.sabotage(2, 1, "exit 3")
     output = prepared.run(TARGET, *armed, status=1)
-    assert submitted(output)["train_shard.selected.1"] == "3"
+    assert submitted(output)["train_shard.selected.2"] == "3"
     assert re.findall(r"message: train_shard \(experiment selected, epoch 2, shard (\d)\)", output) == ["3"]
     before = prepared.project.files("experiments/selected/epoch-2/shard-*.h5")
     assert len(before) == SHARDS - 1

@@ -15,6 +15,7 @@ import itersel
 import itersel.cli.weights
 from itersel.cli import warm_up
 from itersel.cli.main import STEPS, main
+from itersel.errors import InputError
 
 # The fixed forms of the command line; --reference, --output and the like stand for any file.
 FORMS = """\
@@ -158,7 +159,14 @@ weights.export = export
 sys.exit(main(["weights", "export", "w", "--output", "out"]))
 """
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, text=True, **pipes) as process:
+
+    def listen() -> None:
+        # tests that run in the background of a shell inherit that Ctrl-C is ignored
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, text=True, preexec_fn=listen, **pipes
+    ) as process:
         assert process.stdout.readline() == "ready\n"
         assert list(tmp_path.glob(".tmp.*"))
         process.send_signal(signal_number)
@@ -217,3 +225,10 @@ assert Path({str(tmp_path)!r}, "x.warm").exists()
     outputs = [process.communicate()[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0]
     assert sorted(outputs) == ["", "", "compiled\n"]
+
+
+def test_a_failed_warm_up_is_one_line(tmp_path):
+    with pytest.raises(InputError, match=r"could not be compiled: itersel lm: .*no such file"):
+        warm_up._itersel(
+            "lm", "estimate", "--order", "2", "--input", "none", "--output", str(tmp_path / "arpa")
+        )

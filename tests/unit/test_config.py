@@ -110,7 +110,7 @@ INCONSISTENT = [
 
 @pytest.mark.parametrize("content", GOOD)
 def test_good(content):
-    read_config(content)
+    assert set(read_config(content).experiments) == set(content["experiments"])
     jsonschema.validate(content, json_schema())
 
 
@@ -283,7 +283,7 @@ COMMANDS = [
 def test_commands_know_the_options(step, required, options):
     parser = argparse.ArgumentParser()
     importlib.import_module(f"itersel.cli.{step}").add_arguments(parser)
-    parser.parse_args([*required, *shlex.split(options), "--output", "x"])
+    assert parser.parse_args([*required, *shlex.split(options), "--output", "x"]).output
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -183,3 +184,20 @@ def test_broken_pipe_is_no_error(tmp_path: Path) -> None:
     assert process.stderr.read() == b""
     assert process.wait() == 0
     process.stderr.close()
+
+
+def test_links_stay_and_pipes_are_written_to(tmp_path):
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "link").symlink_to("file")
+    with atomic_path(tmp_path / "link") as temporary:
+        temporary.write_text("new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_text() == "new"
+
+    os.mkfifo(tmp_path / "pipe")
+    reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE)
+    with atomic_path(tmp_path / "pipe") as temporary:
+        temporary.write_text("sent")
+    assert reader.communicate(timeout=60)[0] == b"sent"
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert not list(tmp_path.glob(".tmp.*"))

@@ -92,9 +92,8 @@ def test_the_empty_piece_changes_nothing(model):
     assert compose(model.arrays, states, EMPTY_STATE, state) == (state, 0.0)
 
 
+@pytest.mark.parametrize("model", [3], indirect=True)
 def test_words_that_no_context_can_change_share_a_state(model):
-    if model.order != 3:
-        pytest.skip("the example is one of order 3")
     states = make_states(3, 1 << 10, 1 << 12)
     reset_states(states)
     a, b, c, unknown = (word_state(model.arrays, states, model.ids.get(w, 0)) for w in ["a", "b", "c", "new"])

@@ -1,12 +1,10 @@
-"""Selection and mixing: the figures of the paper, its four algorithms, and every way to be refused."""
+"""Selection and mixing: the figures of the paper, its four algorithms, and what is written."""
 
 from __future__ import annotations
 
 import errno
-import math
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import h5py
@@ -15,10 +13,10 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.mixing import FIGURE_2, attributes_of, rows_of, run, write_shards
 from tests.naive import oracle, selection
 from tests.naive.selection import Vector, column_norm
 
-from itersel.cli.main import main
 from itersel.features import feature_key
 from itersel.learn.train import TrainSettings, train_shard
 from itersel.select.mix import MixSettings, average_epochs, mix
@@ -26,37 +24,6 @@ from itersel.select.selection import NORMS
 from itersel.weights import make_weights, read_weights, write_weights
 
 NAMES = [f"feature{i}" for i in range(12)]
-# Simianer, Riezler & Dyer 2012, figure 2: three shards, five features
-FIGURE_2 = {
-    18: [[6, 4, 0, 0, 0], [0, 0, 3, 0, 0], [0, 0, 0, 2, 3]],
-    12: [[6, 4, 0, 0, 0], [3, 0, 0, 0, 0], [2, 3, 0, 0, 0]],
-}
-
-
-def write_shards(folder: Path, shards: list[Vector], epoch: int = 1) -> list[str]:
-    paths = []
-    for z, weights in enumerate(shards):
-        path = folder / f"shard{z}.h5"
-        nonzero = {name: value for name, value in weights.items() if value}
-        write_weights(path, make_weights(nonzero), attributes_of(z, epoch))
-        paths.append(str(path))
-    return paths
-
-
-def attributes_of(shard: int, epoch: int = 1) -> dict[str, str | int]:
-    return {"kind": "shard-weights", "settings": "the same", "epoch": epoch, "shard": shard}
-
-
-def rows_of(matrix: list[list[int]]) -> list[Vector]:
-    return [{f"x{d}": float(value) for d, value in enumerate(row)} for row in matrix]
-
-
-def run(folder: Path, *options: str) -> int:
-    """Run the step on the shards of a folder."""
-    paths = sorted(str(path) for path in folder.glob("shard*.h5"))
-    (folder / "list").write_text("".join(path + "\n" for path in paths))
-    files = ["--inputs", str(folder / "list"), "--output", str(folder / "v.h5")]
-    return main(["mix", *files, "--shards", str(len(paths)), *options])
 
 
 def read_matrix(path: Path) -> tuple[list[str], scipy.sparse.csc_matrix]:
@@ -210,205 +177,6 @@ def test_shards_without_weights(tmp_path: Path) -> None:
     assert run(tmp_path, *options) == 0
     assert read_weights(tmp_path / "v.h5").to_dict() == {}
     assert run(tmp_path, "--algorithm", "itermixsgd", "--epoch", "1") == 0
-
-
-def break_nan(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
-        stream["v"][0] = math.nan
-
-
-def break_end(path: Path) -> None:
-    os.truncate(path, path.stat().st_size - 100)
-
-
-def break_order(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
-        stream["features/key"][...] = stream["features/key"][:][::-1]
-
-
-def break_type(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
-        values = stream["v"][:].astype(np.float32)
-        del stream["v"]
-        stream["v"] = values
-
-
-def break_length(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
-        values = stream["v"][1:]
-        del stream["v"]
-        stream["v"] = values
-
-
-def break_names(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
-        stream["features/name_offset"][-1] = 10**6
-
-
-def break_name(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
-        stream["features/name"][0] = ord("y")
-
-
-def break_settings(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
-        stream.attrs["settings"] = "others"
-
-
-def set_attribute(name: str, value: object) -> Callable[[Path], None]:
-    def change(path: Path) -> None:
-        with h5py.File(path, "r+") as stream:
-            stream.attrs[name] = value
-
-    change.__name__ = f"{name} {value}"
-    return change
-
-
-def drop_attributes(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
-        for name in list(stream.attrs):
-            del stream.attrs[name]
-
-
-def break_all(path: Path) -> None:
-    path.write_text("feature\t1\n")
-
-
-BROKEN = {
-    break_nan: "not finite; train the shard anew",
-    break_end: "make it anew",
-    break_order: "make it anew",
-    break_type: "make it anew",
-    break_length: "make it anew",
-    break_names: "make it anew",
-    break_name: "has the same 64-bit key as",
-    break_settings: "was trained with other settings than",
-    break_all: "make it anew",
-    Path.unlink: "no such file",
-    set_attribute("epoch", 2): "is of epoch 2, epoch 1 was expected",
-    set_attribute("shard", 0): "holds shard 0, as",
-    set_attribute("shard", 3): "is of shard 3, of 3 shards they are numbered 0 to 2",
-    set_attribute("shard", -1): "is of shard -1",
-    set_attribute("shard", "x"): "make it anew",
-    set_attribute("kind", "mixed-weights"): "holds 'mixed-weights', 'shard-weights' was expected",
-    drop_attributes: "'shard-weights' was expected",
-}
-
-
-@pytest.mark.parametrize("damage", BROKEN, ids=lambda damage: damage.__name__)
-def test_bad_shard(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: object) -> None:
-    paths = write_shards(tmp_path, rows_of([[1, 2, 3], [4, 5, 6], [7, 8, 9]]))
-    (tmp_path / "list").write_text("".join(path + "\n" for path in paths))
-    damage(Path(paths[1]))
-    files = ["--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
-    options = [
-        "--shards",
-        "3",
-        "--algorithm",
-        "itermixsgd",
-        "--epoch",
-        "1",
-        "--matrix",
-        str(tmp_path / "W.h5"),
-    ]
-    before = sorted(tmp_path.iterdir())
-    assert main(["mix", *files, *options]) == 1
-    message = capsys.readouterr().err
-    assert message.count("\n") == 1
-    assert paths[1] in message
-    assert BROKEN[damage] in message
-    assert sorted(tmp_path.iterdir()) == before
-
-
-def test_fewer_shards_are_never_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    paths = write_shards(tmp_path, rows_of(FIGURE_2[12]))
-    assert run(tmp_path, "--algorithm", "itermixsgd", "--epoch", "1", "--shards", "4") == 1
-    assert "3 weights files for 4 shards" in capsys.readouterr().err
-    assert not (tmp_path / "v.h5").exists()
-    (tmp_path / "list").write_text("\n".join([paths[0], paths[1], paths[0]]))
-    command = ["mix", "--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
-    command += ["--shards", "3", "--algorithm", "itermixsgd", "--epoch", "1"]
-    assert main(command) == 1
-    assert f"{paths[0]}: holds shard 0, as {paths[0]} does; name every shard once" in capsys.readouterr().err
-    (tmp_path / "list").write_text("\n".join([paths[0], "", paths[1]]))
-    assert main(command) == 1
-    assert f"{tmp_path / 'list'}:2: empty line" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["itersel", "--epoch", "1"], "needs --select or --threshold"),
-        (["itermixsgd", "--epoch", "1", "--select", "3"], "selects nothing"),
-        (["sgd", "--epoch", "1"], "has one shard, not 3"),
-        (["mixsgd", "--epoch", "2"], "--previous"),
-        (["mixsgd", "--epoch", "1", "--previous", "v.h5"], "drop --previous"),
-        (["itermixsgd", "--epoch", "2", "--previous", "v.h5"], "drop --previous"),
-    ],
-)
-def test_options_that_do_not_fit(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
-) -> None:
-    write_shards(tmp_path, rows_of(FIGURE_2[12]))
-    assert run(tmp_path, "--algorithm", *options) == 1
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "v.h5").exists()
-
-
-def mix_previous(folder: Path, epoch: int, previous: Path) -> int:
-    return run(folder, "--algorithm", "mixsgd", "--epoch", str(epoch), "--previous", str(previous))
-
-
-PREVIOUS = {
-    set_attribute("epoch", 5): "holds algorithm mixsgd, epoch 5; mixsgd, epoch 1 was expected",
-    set_attribute("algorithm", "sgd"): "holds algorithm sgd, epoch 1; mixsgd, epoch 1 was expected",
-    set_attribute("settings", "others"): "was trained with other settings than the shards",
-    set_attribute("shards", 4): "was mixed of 4 shards, not of 3",
-    set_attribute("kind", "shard-weights"): "holds no 'mixed-weights'",
-    drop_attributes: "holds no 'mixed-weights'",
-    break_length: "make it anew",
-    Path.unlink: "no such file",
-}
-
-
-@pytest.mark.parametrize("damage", PREVIOUS, ids=lambda damage: damage.__name__)
-def test_bad_previous(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: object) -> None:
-    write_shards(tmp_path, rows_of(FIGURE_2[12]))
-    assert run(tmp_path, "--algorithm", "mixsgd", "--epoch", "1") == 0
-    (tmp_path / "v.h5").rename(tmp_path / "previous.h5")
-    write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=2)
-    damage(tmp_path / "previous.h5")
-    assert mix_previous(tmp_path, 2, tmp_path / "previous.h5") == 1
-    message = capsys.readouterr().err
-    assert message.startswith(f"itersel mix: {tmp_path / 'previous.h5'}: ")
-    assert message.count("\n") == 1
-    assert PREVIOUS[damage] in message
-    assert not (tmp_path / "v.h5").exists()
-
-
-def test_text_says_too_little(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    [*paths, last] = write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=2)
-    (tmp_path / "v.txt").write_text("a 1\n")
-    assert mix_previous(tmp_path, 2, tmp_path / "v.txt") == 1
-    assert "v.txt: is text, which does not say what made it; mix the epoch before with an --output" in (
-        capsys.readouterr().err
-    )
-    write_weights(tmp_path / "w.txt", read_weights(last))
-    (tmp_path / "list").write_text("\n".join([*paths, str(tmp_path / "w.txt")]))
-    command = ["mix", "--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
-    assert main([*command, "--shards", "3", "--algorithm", "itermixsgd", "--epoch", "2"]) == 1
-    assert "w.txt: is text, which does not say what made it; train with an --output" in (
-        capsys.readouterr().err
-    )
-
-
-def test_one_shard_under_two_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    paths = write_shards(tmp_path, rows_of(FIGURE_2[12]))
-    again = f"{tmp_path}/./shard0.h5"
-    (tmp_path / "list").write_text("\n".join([paths[0], paths[1], again]))
-    command = ["mix", "--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
-    assert main([*command, "--shards", "3", "--algorithm", "itermixsgd", "--epoch", "1"]) == 1
-    assert f"{again}: holds shard 0, as {paths[0]} does" in capsys.readouterr().err
 
 
 def test_the_order_of_the_list_does_not_matter(tmp_path: Path) -> None:

@@ -93,10 +93,13 @@ def lock_folder():
         sys.exit(f"itersel: {error.filename}: {error.strerror}; change 'output'")
     try:
         fcntl.flock(lock_folder.stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         sys.exit(
             f"itersel: another run is working in {RESULTS}; wait for it, or stop it"
         )
+    except OSError as error:
+        # a file system without locks: Snakemake's own lock is left
+        print(f"itersel: {RESULTS} cannot be locked: {error.strerror}", file=sys.stderr)
 
 
 def refuse_running_jobs():
@@ -105,7 +108,7 @@ def refuse_running_jobs():
 
     for process in psutil.process_iter(["environ"]):
         environment = process.info["environ"] or {}
-        if environment.get("ITERSEL_RUN") == os.environ["ITERSEL_RUN"]:
+        if environment.get("ITERSEL_RUN") == os.path.abspath(RESULTS):
             sys.exit(
                 f"itersel: process {process.pid}, a job of a run that was killed, still works in {RESULTS};"
                 " wait for it, or stop it"

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pop-limit",
         type=whole(1, MAX_POP_LIMIT),
         default=200,
-        help="hypotheses a node (default 200)",
+        help="hypotheses a node, five times as many a glue node (default 200)",
     )
     parser.add_argument(
         "--max-span", type=positive, default=15, help="longest source span of an X (default 15)"

@@ -12,6 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from itersel.errors import InputError
+
 SOURCE = ["das haus ist klein .", "das kleine haus", "ein haus ist das", "klein ist das haus ."]
 TARGET = ["the house is small .", "the small house", "a house is that", "small is the house ."]
 ALIGNMENT = ["0-0 1-1 2-2 3-3 4-4", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1 2-2 3-3 4-4"]
@@ -99,10 +101,12 @@ def _steps(folder: Path) -> None:
 
 
 def _itersel(*arguments: str) -> None:
-    from itersel.cli.main import main
+    from itersel.cli.main import INTERRUPTED, main
 
     # warnings about a corpus of four sentences say nothing to anyone
     with contextlib.redirect_stderr(io.StringIO()) as messages:
         status = main(arguments)
+    if status == INTERRUPTED:
+        raise KeyboardInterrupt
     if status:
-        raise RuntimeError(f"itersel {' '.join(arguments)} failed: {messages.getvalue()}")
+        raise InputError(f"the kernels could not be compiled: {messages.getvalue().strip()}")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from itersel.decode.forest_kernels import Forest, build_trie, parse
 from itersel.decode.kbest_kernels import Best, kbest
+from itersel.decode.queue_kernels import Queue
 from itersel.decode.rule_kernels import (
     RuleTable,
     SentenceRules,
@@ -23,12 +24,10 @@ from itersel.decode.rule_kernels import (
     state_rules,
 )
 from itersel.decode.search_kernels import (
-    MAX_POP_LIMIT,
     Hypotheses,
-    Queue,
     Task,
     make_hypotheses,
-    make_queue,
+    make_search_queue,
     search,
     sort_rules,
 )
@@ -36,6 +35,7 @@ from itersel.decode.vector_kernels import dense_vectors, sparse_vectors
 from itersel.errors import InputError
 from itersel.features import DECODER_FEATURES, feature_keys
 from itersel.grammar.shard import GLUE, PASS_THROUGH, Shard
+from itersel.limits import MAX_K_BEST, MAX_POP_LIMIT
 from itersel.lm.binary import LanguageModel
 from itersel.lm.state_kernels import States, make_states, reset_states
 from itersel.strings import string_table
@@ -44,8 +44,6 @@ from itersel.weights import Weights, find_weights
 WORD_PENALTY = -1 / math.log(10)
 PAIRS_PER_WORD = 5000  # compositions of a usual sentence; the tables grow when one needs more
 MAX_FIRST_PAIRS = 1 << 20  # but no sentence starts with larger tables than these
-MAX_SPAN = 1000
-MAX_K_BEST = 100_000
 
 
 class KBest(NamedTuple):
@@ -100,8 +98,8 @@ class Decoder:
     ) -> None:
         if not 1 <= pop_limit <= MAX_POP_LIMIT:
             raise InputError(f"pop limit {pop_limit} is out of bounds; choose 1 to {MAX_POP_LIMIT}")
-        if not 1 <= max_span <= MAX_SPAN:
-            raise InputError(f"longest span {max_span} is out of bounds; choose 1 to {MAX_SPAN}")
+        if max_span < 1:
+            raise InputError(f"longest span {max_span} is out of bounds; choose 1 or more")
         self.shard, self.model, self.pop_limit, self.max_span = shard, model, pop_limit, max_span
         self.dense_names = tuple(shard.dense_names) + DECODER_FEATURES
         self.use_sparse = features == "all"
@@ -214,7 +212,7 @@ class Decoder:
         bundles = int(np.diff(forest.bundle_offset).max())
         if self._queue is None or bundles > self._queue_bundles:
             self._queue_bundles = 2 * bundles
-            self._queue = make_queue(self._queue_bundles, self.pop_limit)
+            self._queue = make_search_queue(self._queue_bundles, self.pop_limit)
         nodes, glue_nodes = forest.is_glue.shape[0], int(forest.is_glue.sum())
         if self._found is None or nodes > self._found_nodes[0] or glue_nodes > self._found_nodes[1]:
             self._found_nodes = 2 * nodes, 2 * glue_nodes

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.decode.forest_kernels import NONE, Forest, Trie
+from itersel.decode.queue_kernels import BUNDLE, FIRST, RULE, SECOND, Queue, make_queue, sift_down, sift_up
 from itersel.decode.rule_kernels import SentenceRules
 from itersel.jit import inline_kernel, kernel, leaf_kernel
 from itersel.lm.kernels import ModelArrays
 from itersel.lm.state_kernels import EMPTY_STATE, States, compose, word_state
 
-BUNDLE, RULE, FIRST, SECOND = 0, 1, 2, 3  # columns of a corner
 GOAL_RULE = -1  # of the edges that put `</s>` behind a translation of the whole sentence
 # So many rules of every bundle are scored with the language model before the first corner is taken: the order
 # of rules is without context, and the second may well be the best one in context.
@@ -21,7 +21,6 @@ FIRST_RULES = 20
 # Nodes of the glue category take so many times the pop limit: they are few, and all that is translated goes
 # through them. docs/decoder.md has the figures behind both constants.
 GLUE_FACTOR = 5
-MAX_POP_LIMIT = 10000
 STATE_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 STATE_SHIFT = np.uint64(40)
 
@@ -68,32 +67,6 @@ class Hypotheses(NamedTuple):
     counts: NDArray[np.int64]
 
 
-class Queue(NamedTuple):
-    """Corners of the cubes of one node: a pool, and a binary heap of numbers of the pool.
-
-    Attributes
-    ----------
-    corner
-        int32 (pool, 4): bundle, rank of the rule, ranks of the antecedent items.
-    score, model
-        float64 (pool): score with language model; the language model's part of it that is the corner's own.
-    state
-        int64 (pool): language-model state of the hypothesis.
-    heap, heap_score
-        int32, float64 (pool): numbers of corners and their scores, in the order of the heap.
-    slot
-        int32 (power of two): hash table from states to items; items of earlier nodes are free places.
-    """
-
-    corner: NDArray[np.int32]
-    score: NDArray[np.float64]
-    model: NDArray[np.float64]
-    state: NDArray[np.int64]
-    heap: NDArray[np.int32]
-    heap_score: NDArray[np.float64]
-    slot: NDArray[np.int32]
-
-
 class Task(NamedTuple):
     """What the search reads, and the number of hypotheses that it takes.
 
@@ -129,19 +102,10 @@ def sort_rules(trie: Trie, rules: SentenceRules) -> None:
             trie.rule[begin:end] = group[order]
 
 
-def make_queue(bundles: int, pop_limit: int) -> Queue:
-    """Allocate a queue for nodes of at most so many bundles."""
+def make_search_queue(bundles: int, pop_limit: int) -> Queue:
+    """Allocate a queue for nodes of at most so many bundles; a corner makes at most three others."""
     pops = GLUE_FACTOR * pop_limit
-    pool = FIRST_RULES * bundles + 3 * pops
-    return Queue(
-        corner=np.empty((pool, 4), np.int32),
-        score=np.empty(pool),
-        model=np.empty(pool),
-        state=np.empty(pool, np.int64),
-        heap=np.empty(pool, np.int32),
-        heap_score=np.empty(pool),
-        slot=np.empty(1 << (2 * pops).bit_length(), np.int32),
-    )
+    return make_queue(FIRST_RULES * bundles + 3 * pops, pops)
 
 
 def make_hypotheses(nodes: int, glue_nodes: int, pop_limit: int) -> Hypotheses:
@@ -166,52 +130,13 @@ def make_hypotheses(nodes: int, glue_nodes: int, pop_limit: int) -> Hypotheses:
 
 
 @inline_kernel
-def goes_before(score: float, candidate: int, other_score: float, other: int) -> bool:
-    """Whether a corner goes before another one: the better score, else the older one."""
-    return score > other_score or (score == other_score and candidate < other)
-
-
-@inline_kernel
-def sift_up(queue: Queue, place: int, candidate: int) -> None:
-    """Put a corner into the heap at `place`, a leaf, or above it."""
-    heap, heap_score = queue.heap, queue.heap_score
-    score = queue.score[candidate]
-    while place > 0:
-        parent = (place - 1) >> 1
-        if not goes_before(score, candidate, heap_score[parent], heap[parent]):
-            break
-        heap[place], heap_score[place] = heap[parent], heap_score[parent]
-        place = parent
-    heap[place], heap_score[place] = candidate, score
-
-
-@inline_kernel
-def sift_down(queue: Queue, size: int, place: int, candidate: int) -> None:
-    """Put a corner into the heap of `size` at `place` or below it."""
-    heap, heap_score = queue.heap, queue.heap_score
-    score = queue.score[candidate]
-    while True:
-        child = 2 * place + 1
-        if child >= size:
-            break
-        if child + 1 < size and goes_before(
-            heap_score[child + 1], heap[child + 1], heap_score[child], heap[child]
-        ):
-            child += 1
-        if goes_before(score, candidate, heap_score[child], heap[child]):
-            break
-        heap[place], heap_score[place] = heap[child], heap_score[child]
-        place = child
-    heap[place], heap_score[place] = candidate, score
-
-
-@inline_kernel
 def combine(
     model: ModelArrays, states: States, rules: SentenceRules, rule: int, first: int, second: int
 ) -> tuple[int, float]:
     """Return state and change in log10 probability when antecedent states go into a rule.
 
-    The state of an antecedent that does not exist is empty, and so are the segments behind it.
+    Where there is no antecedent its state is empty, and so is the segment behind it. (An antecedent may be
+    empty, too: there are rules without target words.)
     """
     if rules.swapped[rule]:
         first, second = second, first
@@ -220,8 +145,6 @@ def combine(
         if piece == 0:
             right = first
         elif piece == 2:
-            if second == EMPTY_STATE:
-                break
             right = second
         else:
             right = np.int64(rules.state[rule, (piece + 1) >> 1])
@@ -231,23 +154,37 @@ def combine(
 
 
 @inline_kernel
+def rule_at(task: Task, bundle: int, rank: int) -> int:
+    """Return the rule of a rank in a bundle."""
+    return np.int64(task.trie.rule[task.trie.rule_offset[task.forest.trie_node[bundle]] + rank])
+
+
+@inline_kernel
+def item_at(found: Hypotheses, node: int, rank: int) -> int:
+    """Return the item of a rank in a node, -1 if there is no node."""
+    if node == NONE:
+        return np.int64(NONE)
+    return np.int64(found.ranked[found.node_offset[node] + rank])
+
+
+@inline_kernel
 def score_corner(
     task: Task, states: States, queue: Queue, found: Hypotheses, begin: int, candidate: int
 ) -> None:
     """Score the hypothesis at a corner of a node whose bundles start at `begin`, language model included."""
-    forest, rules = task.forest, task.rules
+    rules = task.rules
     bundle = begin + queue.corner[candidate, BUNDLE]
-    rule = task.trie.rule[task.trie.rule_offset[forest.trie_node[bundle]] + queue.corner[candidate, RULE]]
+    rule = rule_at(task, bundle, queue.corner[candidate, RULE])
+    first = item_at(found, task.forest.first[bundle], queue.corner[candidate, FIRST])
+    second = item_at(found, task.forest.second[bundle], queue.corner[candidate, SECOND])
     score = rules.score[rule]
     first_state, second_state = np.int64(EMPTY_STATE), np.int64(EMPTY_STATE)
-    if forest.first[bundle] != NONE:
-        item = found.ranked[found.node_offset[forest.first[bundle]] + queue.corner[candidate, FIRST]]
-        score += found.item_score[item]
-        first_state = found.item_state[item]
-    if forest.second[bundle] != NONE:
-        item = found.ranked[found.node_offset[forest.second[bundle]] + queue.corner[candidate, SECOND]]
-        score += found.item_score[item]
-        second_state = found.item_state[item]
+    if first != NONE:
+        score += found.item_score[first]
+        first_state = found.item_state[first]
+    if second != NONE:
+        score += found.item_score[second]
+        second_state = found.item_state[second]
     state, change = combine(task.model, states, rules, rule, first_state, second_state)
     queue.model[candidate] = rules.inside[rule] + change
     queue.score[candidate] = score + task.model_weight * queue.model[candidate]
@@ -279,19 +216,11 @@ def add_edge(
     task: Task, queue: Queue, found: Hypotheses, begin: int, candidate: int, node_begin: int
 ) -> None:
     """Make a corner an edge: of a new item, or of the item of the node that has its state."""
-    forest, trie = task.forest, task.trie
     bundle = begin + queue.corner[candidate, BUNDLE]
     edge = found.counts[1]
-    first, second = forest.first[bundle], forest.second[bundle]
-    found.edge_rule[edge] = trie.rule[
-        trie.rule_offset[forest.trie_node[bundle]] + queue.corner[candidate, RULE]
-    ]
-    found.edge_first[edge] = NONE
-    if first != NONE:
-        found.edge_first[edge] = found.ranked[found.node_offset[first] + queue.corner[candidate, FIRST]]
-    found.edge_second[edge] = NONE
-    if second != NONE:
-        found.edge_second[edge] = found.ranked[found.node_offset[second] + queue.corner[candidate, SECOND]]
+    found.edge_rule[edge] = rule_at(task, bundle, queue.corner[candidate, RULE])
+    found.edge_first[edge] = item_at(found, task.forest.first[bundle], queue.corner[candidate, FIRST])
+    found.edge_second[edge] = item_at(found, task.forest.second[bundle], queue.corner[candidate, SECOND])
     found.edge_score[edge] = queue.score[candidate]
     found.edge_model[edge] = queue.model[candidate]
     found.edge_next[edge] = NONE

@@ -1,0 +1,91 @@
+"""The queue of cube pruning: corners of the cubes of one node, the best one first."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import inline_kernel
+
+BUNDLE, RULE, FIRST, SECOND = 0, 1, 2, 3  # columns of a corner
+
+
+class Queue(NamedTuple):
+    """Corners of the cubes of one node: a pool, and a binary heap of numbers of the pool.
+
+    Attributes
+    ----------
+    corner
+        int32 (pool, 4): bundle, rank of the rule, ranks of the antecedent items.
+    score, model
+        float64 (pool): score with language model; the language model's part of it that is the corner's own.
+    state
+        int64 (pool): language-model state of the hypothesis.
+    heap, heap_score
+        int32, float64 (pool): numbers of corners and their scores, in the order of the heap.
+    slot
+        int32 (power of two): hash table from states to items; items of earlier nodes are free places.
+    """
+
+    corner: NDArray[np.int32]
+    score: NDArray[np.float64]
+    model: NDArray[np.float64]
+    state: NDArray[np.int64]
+    heap: NDArray[np.int32]
+    heap_score: NDArray[np.float64]
+    slot: NDArray[np.int32]
+
+
+def make_queue(corners: int, pops: int) -> Queue:
+    """Allocate a queue for a node with so many corners, of which so many are taken."""
+    return Queue(
+        corner=np.empty((corners, 4), np.int32),
+        score=np.empty(corners),
+        model=np.empty(corners),
+        state=np.empty(corners, np.int64),
+        heap=np.empty(corners, np.int32),
+        heap_score=np.empty(corners),
+        slot=np.empty(1 << (2 * pops).bit_length(), np.int32),
+    )
+
+
+@inline_kernel
+def goes_before(score: float, candidate: int, other_score: float, other: int) -> bool:
+    """Whether a corner goes before another one: the better score, else the older one."""
+    return score > other_score or (score == other_score and candidate < other)
+
+
+@inline_kernel
+def sift_up(queue: Queue, place: int, candidate: int) -> None:
+    """Put a corner into the heap at `place`, a leaf, or above it."""
+    heap, heap_score = queue.heap, queue.heap_score
+    score = queue.score[candidate]
+    while place > 0:
+        parent = (place - 1) >> 1
+        if not goes_before(score, candidate, heap_score[parent], heap[parent]):
+            break
+        heap[place], heap_score[place] = heap[parent], heap_score[parent]
+        place = parent
+    heap[place], heap_score[place] = candidate, score
+
+
+@inline_kernel
+def sift_down(queue: Queue, size: int, place: int, candidate: int) -> None:
+    """Put a corner into the heap of `size` at `place` or below it."""
+    heap, heap_score = queue.heap, queue.heap_score
+    score = queue.score[candidate]
+    while True:
+        child = 2 * place + 1
+        if child >= size:
+            break
+        if child + 1 < size and goes_before(
+            heap_score[child + 1], heap[child + 1], heap_score[child], heap[child]
+        ):
+            child += 1
+        if goes_before(score, candidate, heap_score[child], heap[child]):
+            break
+        heap[place], heap_score[place] = heap[child], heap_score[child]
+        place = child
+    heap[place], heap_score[place] = candidate, score

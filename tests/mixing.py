@@ -1,0 +1,42 @@
+"""What the tests of mixing share: made-up weights of shards, and the step on a folder of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.naive.selection import Vector
+
+from itersel.cli.main import main
+from itersel.weights import make_weights, write_weights
+
+# Simianer, Riezler & Dyer 2012, figure 2: three shards, five features
+FIGURE_2 = {
+    18: [[6, 4, 0, 0, 0], [0, 0, 3, 0, 0], [0, 0, 0, 2, 3]],
+    12: [[6, 4, 0, 0, 0], [3, 0, 0, 0, 0], [2, 3, 0, 0, 0]],
+}
+
+
+def write_shards(folder: Path, shards: list[Vector], epoch: int = 1) -> list[str]:
+    paths = []
+    for z, weights in enumerate(shards):
+        path = folder / f"shard{z}.h5"
+        nonzero = {name: value for name, value in weights.items() if value}
+        write_weights(path, make_weights(nonzero), attributes_of(z, epoch))
+        paths.append(str(path))
+    return paths
+
+
+def attributes_of(shard: int, epoch: int = 1) -> dict[str, str | int]:
+    return {"kind": "shard-weights", "settings": "the same", "epoch": epoch, "shard": shard}
+
+
+def rows_of(matrix: list[list[int]]) -> list[Vector]:
+    return [{f"x{d}": float(value) for d, value in enumerate(row)} for row in matrix]
+
+
+def run(folder: Path, *options: str) -> int:
+    """Run the step on the shards of a folder."""
+    paths = sorted(str(path) for path in folder.glob("shard*.h5"))
+    (folder / "list").write_text("".join(path + "\n" for path in paths))
+    files = ["--inputs", str(folder / "list"), "--output", str(folder / "v.h5")]
+    return main(["mix", *files, "--shards", str(len(paths)), *options])

@@ -1,0 +1,36 @@
+"""The heap of cube pruning against sorting."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from itersel.decode.queue_kernels import make_queue, sift_down, sift_up
+from itersel.jit import kernel
+
+
+@kernel
+def pop_all(queue, built, pushed, order):
+    """Make a heap of the first corners at once, push the others, and take all."""
+    size = built
+    for i in range(size):
+        queue.heap[i], queue.heap_score[i] = i, queue.score[i]
+    for place in range((size >> 1) - 1, -1, -1):
+        sift_down(queue, size, place, queue.heap[place])
+    for i in range(built, built + pushed):
+        sift_up(queue, size, i)
+        size += 1
+    for i in range(order.shape[0]):
+        order[i] = queue.heap[0]
+        size -= 1
+        sift_down(queue, size, 0, queue.heap[size])
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.integers(-3, 3), max_size=40), st.lists(st.integers(-3, 3), max_size=40))
+def test_corners_come_best_first_and_equal_ones_by_age(built, pushed):
+    scores = np.array([*built, *pushed], np.float64)
+    queue = make_queue(scores.shape[0] + 1, 1)
+    queue.score[: scores.shape[0]] = scores
+    order = np.full(scores.shape[0], -1)
+    pop_all(queue, len(built), len(pushed), order)
+    assert order.tolist() == sorted(range(scores.shape[0]), key=lambda i: (-scores[i], i))

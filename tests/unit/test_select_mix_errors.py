@@ -1,0 +1,215 @@
+"""Mixing: every way to be refused."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from tests.mixing import FIGURE_2, rows_of, run, write_shards
+
+from itersel.cli.main import main
+from itersel.weights import read_weights, write_weights
+
+
+def break_nan(path: Path) -> None:
+    with h5py.File(path, "r+") as stream:
+        stream["v"][0] = math.nan
+
+
+def break_end(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - 100)
+
+
+def break_order(path: Path) -> None:
+    with h5py.File(path, "r+") as stream:
+        stream["features/key"][...] = stream["features/key"][:][::-1]
+
+
+def break_type(path: Path) -> None:
+    with h5py.File(path, "r+") as stream:
+        values = stream["v"][:].astype(np.float32)
+        del stream["v"]
+        stream["v"] = values
+
+
+def break_length(path: Path) -> None:
+    with h5py.File(path, "r+") as stream:
+        values = stream["v"][1:]
+        del stream["v"]
+        stream["v"] = values
+
+
+def break_names(path: Path) -> None:
+    with h5py.File(path, "r+") as stream:
+        stream["features/name_offset"][-1] = 10**6
+
+
+def break_name(path: Path) -> None:
+    with h5py.File(path, "r+") as stream:
+        stream["features/name"][0] = ord("y")
+
+
+def break_settings(path: Path) -> None:
+    with h5py.File(path, "r+") as stream:
+        stream.attrs["settings"] = "others"
+
+
+def set_attribute(name: str, value: object) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        with h5py.File(path, "r+") as stream:
+            stream.attrs[name] = value
+
+    change.__name__ = f"{name} {value}"
+    return change
+
+
+def drop_attributes(path: Path) -> None:
+    with h5py.File(path, "r+") as stream:
+        for name in list(stream.attrs):
+            del stream.attrs[name]
+
+
+def break_all(path: Path) -> None:
+    path.write_text("feature\t1\n")
+
+
+BROKEN = {
+    break_nan: "not finite; train the shard anew",
+    break_end: "make it anew",
+    break_order: "make it anew",
+    break_type: "make it anew",
+    break_length: "make it anew",
+    break_names: "make it anew",
+    break_name: "has the same 64-bit key as",
+    break_settings: "was trained with other settings than",
+    break_all: "make it anew",
+    Path.unlink: "no such file",
+    set_attribute("epoch", 2): "is of epoch 2, epoch 1 was expected",
+    set_attribute("shard", 0): "holds shard 0, as",
+    set_attribute("shard", 3): "is of shard 3, of 3 shards they are numbered 0 to 2",
+    set_attribute("shard", -1): "is of shard -1",
+    set_attribute("shard", "x"): "make it anew",
+    set_attribute("kind", "mixed-weights"): "holds 'mixed-weights', 'shard-weights' was expected",
+    drop_attributes: "'shard-weights' was expected",
+}
+
+
+@pytest.mark.parametrize("damage", BROKEN, ids=lambda damage: damage.__name__)
+def test_bad_shard(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: object) -> None:
+    paths = write_shards(tmp_path, rows_of([[1, 2, 3], [4, 5, 6], [7, 8, 9]]))
+    (tmp_path / "list").write_text("".join(path + "\n" for path in paths))
+    damage(Path(paths[1]))
+    files = ["--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
+    options = [
+        "--shards",
+        "3",
+        "--algorithm",
+        "itermixsgd",
+        "--epoch",
+        "1",
+        "--matrix",
+        str(tmp_path / "W.h5"),
+    ]
+    before = sorted(tmp_path.iterdir())
+    assert main(["mix", *files, *options]) == 1
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert paths[1] in message
+    assert BROKEN[damage] in message
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_fewer_shards_are_never_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = write_shards(tmp_path, rows_of(FIGURE_2[12]))
+    assert run(tmp_path, "--algorithm", "itermixsgd", "--epoch", "1", "--shards", "4") == 1
+    assert "3 weights files for 4 shards" in capsys.readouterr().err
+    assert not (tmp_path / "v.h5").exists()
+    (tmp_path / "list").write_text("\n".join([paths[0], paths[1], paths[0]]))
+    command = ["mix", "--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
+    command += ["--shards", "3", "--algorithm", "itermixsgd", "--epoch", "1"]
+    assert main(command) == 1
+    assert f"{paths[0]}: holds shard 0, as {paths[0]} does; name every shard once" in capsys.readouterr().err
+    (tmp_path / "list").write_text("\n".join([paths[0], "", paths[1]]))
+    assert main(command) == 1
+    assert f"{tmp_path / 'list'}:2: empty line" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["itersel", "--epoch", "1"], "needs --select or --threshold"),
+        (["itermixsgd", "--epoch", "1", "--select", "3"], "selects nothing"),
+        (["sgd", "--epoch", "1"], "has one shard, not 3"),
+        (["mixsgd", "--epoch", "2"], "--previous"),
+        (["mixsgd", "--epoch", "1", "--previous", "v.h5"], "drop --previous"),
+        (["itermixsgd", "--epoch", "2", "--previous", "v.h5"], "drop --previous"),
+    ],
+)
+def test_options_that_do_not_fit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    write_shards(tmp_path, rows_of(FIGURE_2[12]))
+    assert run(tmp_path, "--algorithm", *options) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "v.h5").exists()
+
+
+def mix_previous(folder: Path, epoch: int, previous: Path) -> int:
+    return run(folder, "--algorithm", "mixsgd", "--epoch", str(epoch), "--previous", str(previous))
+
+
+PREVIOUS = {
+    set_attribute("epoch", 5): "holds algorithm mixsgd, epoch 5; mixsgd, epoch 1 was expected",
+    set_attribute("algorithm", "sgd"): "holds algorithm sgd, epoch 1; mixsgd, epoch 1 was expected",
+    set_attribute("settings", "others"): "was trained with other settings than the shards",
+    set_attribute("shards", 4): "was mixed of 4 shards, not of 3",
+    set_attribute("kind", "shard-weights"): "holds no 'mixed-weights'",
+    drop_attributes: "holds no 'mixed-weights'",
+    break_length: "make it anew",
+    Path.unlink: "no such file",
+}
+
+
+@pytest.mark.parametrize("damage", PREVIOUS, ids=lambda damage: damage.__name__)
+def test_bad_previous(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: object) -> None:
+    write_shards(tmp_path, rows_of(FIGURE_2[12]))
+    assert run(tmp_path, "--algorithm", "mixsgd", "--epoch", "1") == 0
+    (tmp_path / "v.h5").rename(tmp_path / "previous.h5")
+    write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=2)
+    damage(tmp_path / "previous.h5")
+    assert mix_previous(tmp_path, 2, tmp_path / "previous.h5") == 1
+    message = capsys.readouterr().err
+    assert message.startswith(f"itersel mix: {tmp_path / 'previous.h5'}: ")
+    assert message.count("\n") == 1
+    assert PREVIOUS[damage] in message
+    assert not (tmp_path / "v.h5").exists()
+
+
+def test_text_says_too_little(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [*paths, last] = write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=2)
+    (tmp_path / "v.txt").write_text("a 1\n")
+    assert mix_previous(tmp_path, 2, tmp_path / "v.txt") == 1
+    assert "v.txt: is text, which does not say what made it; mix the epoch before with an --output" in (
+        capsys.readouterr().err
+    )
+    write_weights(tmp_path / "w.txt", read_weights(last))
+    (tmp_path / "list").write_text("\n".join([*paths, str(tmp_path / "w.txt")]))
+    command = ["mix", "--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
+    assert main([*command, "--shards", "3", "--algorithm", "itermixsgd", "--epoch", "2"]) == 1
+    assert "w.txt: is text, which does not say what made it; train with an --output" in (
+        capsys.readouterr().err
+    )
+
+
+def test_one_shard_under_two_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = write_shards(tmp_path, rows_of(FIGURE_2[12]))
+    again = f"{tmp_path}/./shard0.h5"
+    (tmp_path / "list").write_text("\n".join([paths[0], paths[1], again]))
+    command = ["mix", "--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
+    assert main([*command, "--shards", "3", "--algorithm", "itermixsgd", "--epoch", "1"]) == 1
+    assert f"{again}: holds shard 0, as {paths[0]} does" in capsys.readouterr().err
