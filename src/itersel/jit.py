@@ -34,7 +34,7 @@ def kernel_digest() -> str:
 def cache_folder() -> Path:
     """Return where compiled kernels are kept: under $ITERSEL_CACHE, else in the user's cache folder."""
     root = os.environ.get(CACHE_VARIABLE)
-    if root is None:
+    if not root:
         root = os.path.join(os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")), "itersel")
     return Path(root) / kernel_digest()
 

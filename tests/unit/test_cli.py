@@ -16,6 +16,7 @@ import itersel.cli.weights
 from itersel.cli import warm_up
 from itersel.cli.main import STEPS, main
 from itersel.errors import InputError
+from itersel.jit import cache_folder
 
 # The fixed forms of the command line; --reference, --output and the like stand for any file.
 FORMS = """\
@@ -205,24 +206,28 @@ def test_kernels_are_compiled_by_the_first_job(tmp_path, monkeypatch, marked, wa
 
 
 def test_one_job_compiles_while_others_wait(tmp_path):
+    messages = tmp_path / "messages"
     code = f"""
 import os, sys, time
 from pathlib import Path
 from itersel.cli import warm_up
 
 def steps(folder):
+    while Path({str(messages)!r}).read_text().count("waiting for another job") < 2:
+        time.sleep(0.05)
     print("compiled", flush=True)
-    time.sleep(1)
 
 warm_up._steps, warm_up._marker = steps, lambda: Path({str(tmp_path)!r}, "x.warm")
 os.environ[warm_up.WARM_UP_VARIABLE] = "1"
 warm_up.warm_up_once()
 assert Path({str(tmp_path)!r}, "x.warm").exists()
 """
-    processes = [
-        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)
-    ]
-    outputs = [process.communicate()[0] for process in processes]
+    with messages.open("a") as stream:
+        processes = [
+            subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=stream, text=True)
+            for _ in range(3)
+        ]
+    outputs = [process.communicate(timeout=120)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0]
     assert sorted(outputs) == ["", "", "compiled\n"]
 
@@ -232,3 +237,12 @@ def test_a_failed_warm_up_is_one_line(tmp_path):
         warm_up._itersel(
             "lm", "estimate", "--order", "2", "--input", "none", "--output", str(tmp_path / "arpa")
         )
+
+
+@pytest.mark.parametrize("value", ["", None])
+def test_kernels_are_in_the_users_cache_folder_if_no_other_is_named(tmp_path, monkeypatch, value):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("ITERSEL_CACHE", raising=False)
+    if value is not None:
+        monkeypatch.setenv("ITERSEL_CACHE", value)
+    assert cache_folder().parent == tmp_path / "itersel"

@@ -124,6 +124,17 @@ def test_bad_shard(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: o
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_shards_damaged_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Names of the same length, far behind the end of the file, are not compared."""
+    for path in write_shards(tmp_path, rows_of([[1, 2, 3], [4, 5, 6]])):
+        with h5py.File(path, "r+") as stream:
+            stream["features/name_offset"][1] = 10**12
+    assert run(tmp_path, "--algorithm", "itermixsgd", "--epoch", "1") == 1
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert "make it anew" in message
+
+
 def test_fewer_shards_are_never_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = write_shards(tmp_path, rows_of(FIGURE_2[12]))
     assert run(tmp_path, "--algorithm", "itermixsgd", "--epoch", "1", "--shards", "4") == 1

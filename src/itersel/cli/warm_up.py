@@ -58,10 +58,17 @@ def warm_up_once() -> None:
     """
     if os.environ.pop(WARM_UP_VARIABLE, None) is None or _marker().exists():
         return
+    from itersel.jit import cache_folder
+
     _marker().parent.mkdir(parents=True, exist_ok=True)
     with _marker().with_suffix(".lock").open("w") as stream:
-        with contextlib.suppress(OSError):
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"waiting for another job that compiles the kernels into {cache_folder()}", file=sys.stderr)
             fcntl.flock(stream, fcntl.LOCK_EX)
+        except OSError:
+            pass  # no locks here
         if not _marker().exists():
             warm_up()
 

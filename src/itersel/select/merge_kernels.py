@@ -118,7 +118,7 @@ def find_columns(
         for entry in range(begin[z], end[z]):
             if not np.isfinite(value[entry]):
                 return count, Status(NOT_FINITE, entry, entry)
-            if offset[entry + 1] < offset[entry]:
+            if not offset[entry] <= offset[entry + 1] <= entries.name.shape[0]:
                 return count, Status(DAMAGED, entry, entry)
             column[turn] = -1
             if value[entry] != 0.0:

@@ -175,6 +175,12 @@ def _range_rows(shard: ShardFile, low: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 def _read(stream: io.FileIO, array: NDArray[Any], position: int, path: str) -> None:
     """Fill an array with the bytes at `position`."""
+    if array.nbytes == 0:
+        return
     stream.seek(position)
-    if array.nbytes and stream.readinto(array.data) != array.nbytes:
-        raise InputError(DAMAGED, path)
+    view, done = array.data.cast("B"), 0
+    while done < array.nbytes:  # Linux reads no more than 2 GiB at a time
+        count = stream.readinto(view[done:])
+        if not count:
+            raise InputError(DAMAGED, path)
+        done += count
