@@ -27,9 +27,12 @@ test: $(VENV)/installed-for-tests
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -n 2 --dist loadgroup --durations=15
 
 # Slurm and Grid Engine are started by the tests, on this machine; tests/cluster/install.sh installs them (as root).
+# First the tests of both side by side, then what is measured.
 test-cluster: $(VENV)/installed-for-tests
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/itersel warm-up
-	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -m cluster --durations=0 tests/cluster
+	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -m "cluster and not alone" -n 2 --dist loadgroup \
+	  --durations=10 tests/cluster
+	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -m "cluster and alone" -rP tests/cluster
 
 lint: $(VENV)/installed-for-lint
 	"$(BIN)"/ruff check src tests benchmarks

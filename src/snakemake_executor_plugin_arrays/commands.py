@@ -66,33 +66,35 @@ class Client:
             At once if the scheduler refuses, after `patience` seconds if it cannot be reached.
         """
         command = self.scheduler.submission(array, request)
-        end, pause = time.monotonic() + self.patience, 2.0
+        end, pause, tried = time.monotonic() + self.patience, 2.0, False
         while True:
             try:
-                output = run(command)
-                break
+                # The answer may have been lost, not the question: nothing is submitted again before the
+                # scheduler has said that it does not know the array.
+                if tried and (found := self.find_all({array.name})):
+                    return found.pop()
             except SchedulerError as error:
-                if not PASSING.search(str(error)) or time.monotonic() > end:
-                    raise
-                self.warn(
-                    f"{self.scheduler.name} cannot take the array {array.name} now, trying again: {error}"
-                )
+                problem = error
+            else:
+                try:
+                    output = run(command)
+                    break
+                except SchedulerError as error:
+                    if not PASSING.search(str(error)):
+                        raise
+                    problem = error
+            if time.monotonic() > end:
+                raise problem
+            self.warn(
+                f"{self.scheduler.name} cannot take the array {array.name} now, trying again: {problem}"
+            )
+            tried = True
             time.sleep(pause)
             pause = min(2 * pause, 30)
-            # The answer may have been lost, not the question.
-            if identifier := self.find(array.name):
-                return identifier
         identifier = self.scheduler.identifier(output)
         if identifier is None:
             raise SchedulerError(f"{shlex.join(command)}: no job number in {output.strip()!r}")
         return identifier
-
-    def find(self, name: str) -> str | None:
-        """Return the identifier of the array of this name; `None` also when the scheduler does not answer."""
-        try:
-            return next(iter(self.find_all({name})), None)
-        except SchedulerError:
-            return None
 
     def find_all(self, names: set[str]) -> set[str]:
         """Return the identifiers of the arrays of these names that the scheduler still knows.

@@ -10,7 +10,7 @@ import sys
 import pytest
 from tests.cluster.clusters import FAST, SHARDS, submitted
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.xdist_group("cluster")]
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
 WEIGHTS = "experiments/*/epoch-*/*.h5"

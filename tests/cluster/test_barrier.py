@@ -13,7 +13,7 @@ import pytest
 from tests.cluster.clusters import submitted
 from tests.workflow.conftest import Project
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.xdist_group("cluster")]
+pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.alone]
 
 EPOCHS = 4
 EXPERIMENT = "results/tiny/experiments/selected"

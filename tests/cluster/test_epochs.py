@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.cluster.clusters import EPOCHS, SHARDS, submitted
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.xdist_group("cluster")]
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 
 def test_main_job(fresh, local):

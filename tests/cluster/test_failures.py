@@ -8,7 +8,7 @@ import time
 import pytest
 from tests.cluster.clusters import SHARDS, python, submitted, wait_until
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.xdist_group("cluster")]
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
 EPOCH, SHARD = 2, 3
@@ -156,11 +156,14 @@ def test_scheduler_down(prepared, local):
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
 
 
-def test_node_down(prepared, local):
-    """Slurm only: a node is set down in the middle of an epoch; Slurm runs its shards again elsewhere."""
-    cluster = prepared.cluster
-    if cluster.key != "slurm":
-        pytest.skip("the Grid Engine of the tests has one node")
+@pytest.mark.parametrize(
+    "cluster", [pytest.param("slurm", marks=pytest.mark.xdist_group("slurm"))], indirect=True
+)
+def test_node_down(prepared, local, cluster):
+    """A node is set down in the middle of an epoch; Slurm runs its shards again elsewhere.
+
+    The Grid Engine of the tests has one node.
+    """
     armed = prepared.sabotage(EPOCH, SHARD, "sleep 400")
     run = prepared.start(*armed, TARGET)
     wait_until(prepared.sabotage_happened, 240, "the shard starts")

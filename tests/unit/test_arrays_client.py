@@ -44,12 +44,13 @@ def test_refusal_is_told_at_once(programs):
 
 
 def test_scheduler_out_of_reach_is_asked_again(programs):
+    """First whether it has the array: nothing is submitted before it has said that it does not."""
     calls = programs("sbatch", "[ -e up ] && echo 17 && exit; touch up; echo 'Unable to contact' >&2; exit 1")
-    programs("squeue", "exit 1")
+    questions = programs("squeue", "[ $(wc -l < squeue.calls) = 3 ] || exit 1")
     said = []
     assert client(said=said).submit(ARRAY, Request()) == "17"
-    assert len(calls()) == 2
-    assert "trying again" in said[0]
+    assert (len(calls()), len(questions())) == (2, 3)
+    assert all("trying again" in message for message in said)
 
 
 def test_array_whose_answer_was_lost_is_not_submitted_twice(programs):
