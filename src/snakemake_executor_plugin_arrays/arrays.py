@@ -30,6 +30,7 @@ from pathlib import Path
 
 TASK_SCRIPT = r"""#!/bin/bash
 # One task of an array job: runs its lines of the file `jobs`, one after another.
+set -o pipefail
 folder={folder}
 jobs_per_task={jobs_per_task}
 jobs={jobs}
@@ -50,7 +51,11 @@ for (( line = first; line <= last; line++ )); do
     # A scheduler may start a task again, say after its node went down: what is done stays done.
     [ -e "$folder/$line.status" ] && continue
     hostname > "$folder/$line.running"
-    command=$(sed -n "${{line}}{{p;q}}" "$folder/jobs" | base64 -d)
+    if ! command=$(sed -n "${{line}}{{p;q}}" "$folder/jobs" | base64 -d) || [ -z "$command" ]; then
+        # no marker: an empty command would have gone well
+        echo "line $line of $folder/jobs cannot be read" >&2
+        exit 1
+    fi
     /bin/bash -c "$command" > "$folder/$line.log" 2>&1 < /dev/null
     status=$?
     echo "$status" > "$folder/.$line.$$" && mv "$folder/.$line.$$" "$folder/$line.status"
@@ -61,6 +66,8 @@ exit $failed
 
 # A dead run is found by its lock, which lasts no longer than the process that holds it.
 LOCK = "lock"
+# Held while a run is made or dead ones are ended, so that nobody finds a run that has no lock yet.
+STARTING = "starting"
 IDENTIFIER = "identifier"
 
 
@@ -138,34 +145,48 @@ class Folder:
 
 
 class Run:
-    """The arrays of this run of Snakemake, and those that dead runs have left."""
+    """The arrays of this run of Snakemake."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, parent: Path) -> None:
         """Make a folder for this run, below one that all runs share, and hold its lock."""
-        self.parent = folder
-        self.path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:6]}"
-        self.path.mkdir(parents=True)
-        self._lock = (self.path / LOCK).open("w")
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        with starting(parent):
+            self.path = parent / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:6]}"
+            self.path.mkdir()
+            self._lock = (self.path / LOCK).open("w")
+            # where there are no locks the run is not found when it is killed
+            with contextlib.suppress(OSError):
+                fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def new_array(self, name: str) -> Path:
         """Return a path for a new array; its last part is a name that no other array has."""
         return self.path / f"{name}-{uuid.uuid4().hex[:6]}"
-
-    def dead(self) -> Iterator[Path]:
-        """Yield the folders of runs that ended without closing: their lock is there, and nobody holds it."""
-        for path in sorted(self.parent.iterdir()):
-            if path == self.path or not (path / LOCK).exists():
-                continue
-            with contextlib.suppress(OSError), (path / LOCK).open("a") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                yield path
 
     def close(self, tidy: bool = True) -> None:
         """Give the lock up, and leave the logs of jobs that failed; or all, as a killed run does."""
         if tidy:
             close_run(self.path)
         self._lock.close()
+
+
+@contextlib.contextmanager
+def starting(parent: Path) -> Iterator[None]:
+    """Hold the lock of the folder of all runs; wait for whoever holds it."""
+    parent.mkdir(parents=True, exist_ok=True)
+    with (parent / STARTING).open("w") as lock:
+        with contextlib.suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def dead_runs(parent: Path) -> Iterator[Path]:
+    """Yield the folders of runs that ended without closing: their lock is there, and nobody holds it.
+
+    A folder is locked while its turn lasts. Where the file system has no locks, none is found.
+    """
+    for path in sorted(parent.glob("*/")):
+        with contextlib.suppress(OSError), (path / LOCK).open("r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield path
 
 
 def close_run(path: Path) -> None:

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-import getpass
 import os
+import pwd
 import re
 import shlex
 import subprocess
 import time
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from snakemake_executor_plugin_arrays.schedulers import PASSING, Array, Request, Scheduler, Status, Task
+
+Answer = TypeVar("Answer")
 
 # A command of a scheduler that takes longer than this gets no answer.
 TIMEOUT = 120
 
-# Variables with which an enclosing job or a user's shell would change what is submitted; those that say how
-# to reach the scheduler stay.
-DISTURBING = re.compile(r"SBATCH_|SLURM_(?!CONF$|CLUSTERS$|JWT$)|SGE_TASK_|JOB_ID$|SNAKEMAKE_PROFILE$")
+# Variables with which an enclosing job or a user's shell would change what is submitted, shown or cancelled;
+# those that say how to reach the scheduler stay.
+DISTURBING = re.compile(
+    r"(SBATCH|SQUEUE|SCANCEL)_|SLURM_(?!CONF$|CLUSTERS$|JWT$)|SGE_TASK_|JOB_ID$|SNAKEMAKE_PROFILE$"
+)
 
 
 class SchedulerError(Exception):
-    """A scheduler refused, or could not be reached; the message is for the user."""
+    """A scheduler refused, or could not be reached; the message is for the user.
+
+    `uncertain`: what was asked for may have been done nevertheless.
+    """
+
+    def __init__(self, message: str, uncertain: bool = False) -> None:
+        super().__init__(message)
+        self.uncertain = uncertain
 
 
 def run(command: Sequence[str]) -> str:
@@ -35,7 +48,14 @@ def run(command: Sequence[str]) -> str:
     environment = {name: value for name, value in os.environ.items() if not DISTURBING.match(name)}
     try:
         done = subprocess.run(
-            command, text=True, capture_output=True, env=environment, timeout=TIMEOUT, check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",  # names of other people's jobs
+            env=environment,
+            timeout=TIMEOUT,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise SchedulerError(f"{shlex.join(command)}: timed out after {TIMEOUT} s") from None
@@ -55,7 +75,8 @@ class Client:
         self.scheduler = scheduler
         self.patience = patience
         self.warn = warn
-        self.user = getpass.getuser()
+        # not what LOGNAME says: the scheduler goes by the process
+        self.user = pwd.getpwuid(os.getuid()).pw_name
 
     def submit(self, array: Array, request: Request) -> str:
         """Submit an array and return its identifier.
@@ -84,7 +105,7 @@ class Client:
                         raise
                     problem = error
             if time.monotonic() > end:
-                raise problem
+                raise SchedulerError(str(problem), uncertain=True)
             self.warn(
                 f"{self.scheduler.name} cannot take the array {array.name} now, trying again: {problem}"
             )
@@ -93,7 +114,7 @@ class Client:
             pause = min(2 * pause, 30)
         identifier = self.scheduler.identifier(output)
         if identifier is None:
-            raise SchedulerError(f"{shlex.join(command)}: no job number in {output.strip()!r}")
+            raise SchedulerError(f"{shlex.join(command)}: no job number in {output.strip()!r}", True)
         return identifier
 
     def find_all(self, names: set[str]) -> set[str]:
@@ -106,8 +127,18 @@ class Client:
         """
         if not names:
             return set()
-        output = run(self.scheduler.find(self.user))
-        return {found for name in names if (found := self.scheduler.named(output, name)) is not None}
+        return self._answer(
+            self.scheduler.find(self.user), lambda output: self.scheduler.named(output, names)
+        )
+
+    @staticmethod
+    def _answer(command: Sequence[str], read: Callable[[str], Answer]) -> Answer:
+        """Return what a command prints, read; what cannot be read is no answer."""
+        output = run(command)
+        try:
+            return read(output)
+        except (ValueError, KeyError, ElementTree.ParseError) as error:
+            raise SchedulerError(f"{shlex.join(command)}: unexpected answer: {error}") from None
 
     def statuses(self) -> dict[Task, Status]:
         """Return what the scheduler says of all tasks of this user.
@@ -117,7 +148,7 @@ class Client:
         SchedulerError
             If it does not answer.
         """
-        return self.scheduler.statuses(run(self.scheduler.query(self.user)))
+        return self._answer(self.scheduler.query(self.user), self.scheduler.statuses)
 
     def cancel(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> None:
         """Cancel tasks and arrays; those that have ended already are no error."""

@@ -16,7 +16,14 @@ from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 
-from snakemake_executor_plugin_arrays.arrays import IDENTIFIER, Folder, Run, close_run
+from snakemake_executor_plugin_arrays.arrays import (
+    IDENTIFIER,
+    Folder,
+    Run,
+    close_run,
+    dead_runs,
+    starting,
+)
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
 from snakemake_executor_plugin_arrays.schedulers import (
     Array,
@@ -99,16 +106,24 @@ class Executor(RemoteExecutor):
         self.settings = self.workflow.executor_settings
         self.scheduler = choose_scheduler(self.settings)
         self.client = Client(self.scheduler, self.settings.patience_seconds, self.logger.warning)
-        self.run = Run(Path(self.workflow.workdir_init).resolve() / ".snakemake" / "arrays")
+        self.workdir = Path(self.workflow.workdir_init).resolve()
+        if self.scheduler.key == "sge" and set(",:") & set(str(self.workdir)):
+            raise WorkflowError(f"{self.workdir}: Grid Engine takes no path with a comma or a colon")
+        self.parent = self.workdir / ".snakemake" / "arrays"
+        self.run: Run | None = None
         self.statuses: dict[Task, Status] | None = None
         self.asked = -float("inf")
+        # arrays by name, and by identifier: those whose submission was not answered have no identifier
+        self.names: set[str] = set()
         self.submitted: set[str] = set()
-        self.cancelled = False
+        # jobs that are submitted and not reported, or may be submitted
+        self.unreported = 0
         self.explained: set[tuple[str, str]] = set()
-        self._end_dead_runs()
+        with starting(self.parent):
+            self._end_dead_runs()
 
     def _end_dead_runs(self) -> None:
-        for folder in self.run.dead():
+        for folder in dead_runs(self.parent):
             # by name: a scheduler counts anew when it is set up anew, and a run may have died before its note
             names = {path.parent.name for path in folder.glob("*/jobs")}
             try:
@@ -150,23 +165,28 @@ class Executor(RemoteExecutor):
 
     def _submit(self, name: str, request: Request, jobs: list[Any], per_task: int) -> None:
         per_task = min(per_task, len(jobs))
+        self.run = self.run or Run(self.parent)
         path = self.run.new_array(name)
         commands = [self.format_job_exec(job) for job in jobs]
         folder = Folder.make(path, commands, per_task, self.settings.scratch)
         tasks = folder.task(len(jobs))
         if request.runtime:
             request = replace(request, runtime=request.runtime * per_task)
-        workdir = Path(self.workflow.workdir_init).resolve()
-        array = Array(path.name, tasks, folder.script, workdir, path, self.settings.concurrent)
+        array = Array(path.name, tasks, folder.script, self.workdir, path, self.settings.concurrent)
+        self.names.add(array.name)
         try:
             identifier = self.client.submit(array, request)
         except SchedulerError as error:
-            folder.remove()
+            if error.uncertain:
+                self.unreported += len(jobs)
+            else:
+                folder.remove()
             for job in jobs:
                 self.report_job_error(SubmittedJobInfo(job), msg=f"could not be submitted: {error} ")
             return
-        (path / IDENTIFIER).write_text(identifier + "\n")
         self.submitted.add(identifier)
+        self.unreported += len(jobs)
+        (path / IDENTIFIER).write_text(identifier + "\n")
         what = f"{tasks} tasks" + (f" of {per_task} jobs" if per_task > 1 else "")
         self.logger.info(f"{self.scheduler.name} array {identifier} {path.name}: {what}, files in {path}")
         for line, job in enumerate(jobs, start=1):
@@ -188,10 +208,17 @@ class Executor(RemoteExecutor):
         for info in active_jobs:
             place: Place = info.aux["place"]
             path = place.folder.path
-            if path not in finished:
-                finished[path] = place.folder.finished()
-            if place.line in finished[path]:
-                self._report_status(info, place)
+            try:
+                if path not in finished:
+                    finished[path] = place.folder.finished()
+                status = place.folder.status(place.line) if place.line in finished[path] else None
+            except (OSError, ValueError) as error:
+                # a file system that is out of reach; the next look may find it there
+                self.logger.warning(f"{path} cannot be read, it is tried again: {error}")
+                yield info
+                continue
+            if status is not None:
+                self._report_status(info, place, status)
             elif fresh and self._is_lost(info, place):
                 continue
             else:
@@ -210,9 +237,9 @@ class Executor(RemoteExecutor):
             return False
         return True
 
-    def _report_status(self, info: SubmittedJobInfo, place: Place) -> None:
-        status = place.folder.status(place.line)
+    def _report_status(self, info: SubmittedJobInfo, place: Place, status: int) -> None:
         if status == 0:
+            self.unreported -= 1
             if not self.settings.keep_logs:
                 place.folder.remove_log(place.line)
             self.report_job_success(info)
@@ -226,27 +253,27 @@ class Executor(RemoteExecutor):
         status = self.statuses.get(place.task)
         if status is not None and status.alive:
             place.gone_since = None
-            if not status.stuck:
-                return False
-            if self.scheduler.key == "slurm":
+            if status.hopeless:
+                self.client.cancel(tasks=[place.task])
+                self._report_failure(info, place, f"will never run: its state is {status.word}")
+                return True
+            if status.held:
                 self._explain(place, status)
-                return False
-            self.client.cancel(tasks=[place.task])
-            self._report_failure(info, place, f"is in the state {status.word}")
-            return True
+            return False
         if place.gone_since is None:
             place.gone_since = time.monotonic()
         if time.monotonic() - place.gone_since < self.settings.lost_seconds:
             return False
-        node = place.folder.node(place.line)
-        how = (
-            f"was ended from outside ({status.word})"
-            if status
-            else "has left the scheduler without an exit status"
-        )
-        if node is None:
+        if status is None:
+            how = "has left the scheduler without an exit status"
+        elif status.word == "COMPLETED":
+            how = "has ended, and could not write its exit status: is the disk full, or a quota?"
+        else:
+            how = f"was ended from outside ({status.word})"
+        if place.folder.node(place.line) is None:
             how += " before this job was started"
-        self._report_failure(info, place, f"{how}: killed, over its memory or time, or its node went down")
+        why = ": killed, over its memory or time, or its node went down"
+        self._report_failure(info, place, how + ("" if how.endswith("?") else why))
         return True
 
     def _explain(self, place: Place, status: Status) -> None:
@@ -254,11 +281,15 @@ class Executor(RemoteExecutor):
         if (place.array, status.word) not in self.explained:
             self.explained.add((place.array, status.word))
             self.logger.warning(
-                f"{self.scheduler.name} array {place.array} waits for somebody: {status.word}"
+                f"{self.scheduler.name} array {place.array} waits for somebody: {status.word}."
+                f" More: {self.scheduler.advice(place.task)}"
             )
 
     def _report_failure(self, info: SubmittedJobInfo, place: Place, what: str) -> None:
-        wildcards = ", ".join(f"{name} {value}" for name, value in info.job.wildcards_dict.items())
+        self.unreported -= 1
+        # groups of jobs have none
+        found = getattr(info.job, "wildcards_dict", {})
+        wildcards = ", ".join(f"{name} {value}" for name, value in found.items())
         node = place.folder.node(place.line)
         logs = [
             path
@@ -275,9 +306,9 @@ class Executor(RemoteExecutor):
 
     def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
         """Cancel all arrays of this run; `active_jobs` is empty while the jobs are being looked at."""
-        self.cancelled = True
         try:
-            left = self.client.living(self.submitted)
+            # by name, too: Snakemake may be interrupted before a submission is answered
+            left = self.client.living(self.submitted | self.client.find_all(self.names))
         except SchedulerError:
             left = self.submitted
         self.client.cancel(arrays=sorted(left))
@@ -285,8 +316,9 @@ class Executor(RemoteExecutor):
     def shutdown(self) -> None:
         """End; called by Snakemake in the end, and after jobs were cancelled."""
         super().shutdown()
-        # Tasks that are cancelled take a while to end: the next run finds the folder, and waits for them.
-        self.run.close(tidy=not self.cancelled)
+        if self.run is not None:
+            # Tasks that are cancelled take a while to end: the next run finds the folder, and waits for them.
+            self.run.close(tidy=self.unreported == 0)
 
 
 def in_order(text: str) -> list[tuple[int, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -49,8 +49,10 @@ class Status:
     word: str
     # it may still run
     alive: bool
-    # it cannot run until someone does something
-    stuck: bool = False
+    # it waits until someone does something
+    held: bool = False
+    # it will never run as it is
+    hopeless: bool = False
 
 
 class Scheduler(Protocol):
@@ -73,8 +75,8 @@ class Scheduler(Protocol):
     def find(self, user: str) -> list[str]:
         """Return the command that lists the arrays of a user by identifier and name."""
 
-    def named(self, output: str, name: str) -> str | None:
-        """Return the identifier of the array of this name in the output of `find`."""
+    def named(self, output: str, names: Collection[str]) -> set[str]:
+        """Return the identifiers of the arrays of these names in the output of `find`."""
 
     def query(self, user: str) -> list[str]:
         """Return the command that lists the tasks of a user."""
@@ -98,28 +100,24 @@ class Slurm:
     account_resource = "slurm_account"
     extra_resource = "slurm_extra"
 
-    LIVING = frozenset(
+    # All other states, also those that later versions may bring, are of tasks that may still run.
+    ENDED = frozenset(
         {
-            "PENDING",
-            "CONFIGURING",
-            "RUNNING",
-            "COMPLETING",
-            "SUSPENDED",
-            "REQUEUED",
-            "REQUEUE_HOLD",
-            "REQUEUE_FED",
-            "RESIZING",
-            "SIGNALING",
-            "STAGE_OUT",
-            "STOPPED",
-            "SPECIAL_EXIT",
-            "RESV_DEL_HOLD",
+            "BOOT_FAIL",
+            "CANCELLED",
+            "COMPLETED",
+            "DEADLINE",
+            "FAILED",
+            "NODE_FAIL",
+            "OUT_OF_MEMORY",
+            "PREEMPTED",
+            "REVOKED",
+            "TIMEOUT",
         }
     )
-    # reasons for which a pending task waits for a person
-    STUCK = re.compile(
-        r"held|NeverSatisfied|BadConstraints|PartitionTimeLimit|InvalidAccount|InvalidQOS", re.I
-    )
+    # reasons for which a pending task waits for a person, and those for which it asks for too much
+    HELD = re.compile(r"held|NeverSatisfied|BadConstraints|InvalidAccount|InvalidQOS", re.I)
+    HOPELESS = re.compile(r"PartitionTimeLimit|Max\w*PerJob")
 
     def submission(self, array: Array, request: Request) -> list[str]:
         """Return the sbatch command; every option but the script's is of one word or two."""
@@ -140,26 +138,33 @@ class Slurm:
 
     def find(self, user: str) -> list[str]:
         """Return the squeue command."""
-        return ["squeue", "--noheader", f"--user={user}", "--states=all", "--format=%F %j"]
+        return ["squeue", "--noheader", "--all", f"--user={user}", "--states=all", "--format=%F %j"]
 
-    def named(self, output: str, name: str) -> str | None:
-        """Return the array of this name."""
+    def named(self, output: str, names: Collection[str]) -> set[str]:
+        """Return the arrays of these names."""
         pairs = (line.split(maxsplit=1) for line in output.splitlines())
-        return next((pair[0] for pair in pairs if len(pair) == 2 and pair[1].strip() == name), None)
+        return {
+            pair[0] for pair in pairs if len(pair) == 2 and pair[0].isdigit() and pair[1].strip() in names
+        }
 
     def query(self, user: str) -> list[str]:
         """Return the squeue command; ended tasks are named for MinJobAge seconds, by default 300."""
-        return ["squeue", "--noheader", "--array", f"--user={user}", "--states=all", "--format=%F %K %T %r"]
+        options = ["--noheader", "--all", "--array", f"--user={user}", "--states=all"]
+        return ["squeue", *options, "--format=%F %K %T %r"]
 
     def statuses(self, output: str) -> dict[Task, Status]:
         """Return the tasks by lines of squeue; jobs that are no arrays have no number."""
         found = {}
         for line in output.splitlines():
+            # where several clusters are asked (SLURM_CLUSTERS), each has a line with its name
+            if not line.strip() or line.startswith("CLUSTER:"):
+                continue
             array, task, word, *reason = line.split(maxsplit=3)
             if task.isdigit():
-                stuck = word == "PENDING" and bool(self.STUCK.search("".join(reason)))
-                said = f"{word} ({reason[0]})" if stuck else word
-                found[array, int(task)] = Status(said, word in self.LIVING, stuck)
+                why = reason[0] if reason and word == "PENDING" else ""
+                held, hopeless = bool(self.HELD.search(why)), bool(self.HOPELESS.search(why))
+                said = f"{word} ({why})" if held or hopeless else word
+                found[array, int(task)] = Status(said, word not in self.ENDED, held, hopeless)
         return found
 
     def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
@@ -220,22 +225,21 @@ class GridEngine:
         """Return the qstat command."""
         return ["qstat", "-xml", "-u", user]
 
-    def named(self, output: str, name: str) -> str | None:
-        """Return the array of this name."""
-        found = (entry["JB_job_number"] for entry in self._entries(output) if entry.get("JB_name") == name)
-        return next(found, None)
+    def named(self, output: str, names: Collection[str]) -> set[str]:
+        """Return the arrays of these names."""
+        return {entry["JB_job_number"] for entry in self._entries(output) if entry.get("JB_name") in names}
 
     def query(self, user: str) -> list[str]:
         """Return the qstat command; waiting tasks of one array are one entry with a range."""
         return self.find(user)
 
     def statuses(self, output: str) -> dict[Task, Status]:
-        """Return the tasks; a state with E is an error that lasts until someone clears it."""
+        """Return the tasks; a state with E is an error that lasts until someone clears it, h is for held."""
         found = {}
         for entry in self._entries(output):
             state = entry.get("state", "")
             for task in self._numbers(entry.get("tasks", "")):
-                found[entry["JB_job_number"], task] = Status(state, True, "E" in state or "h" in state)
+                found[entry["JB_job_number"], task] = Status(state, True, "h" in state, "E" in state)
         return found
 
     def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:

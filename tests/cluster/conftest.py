@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,7 +26,8 @@ PROGRAMS = {
 )
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Return a running Slurm, and a running Grid Engine."""
-    lacking = [name for name in PROGRAMS[request.param] if shutil.which(name) is None]
+    path = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"])
+    lacking = [name for name in PROGRAMS[request.param] if shutil.which(name, path=path) is None]
     if lacking:
         missing(
             f"no {', '.join(lacking)} here: tests/cluster/install.sh installs them (Debian, Ubuntu; as root)"

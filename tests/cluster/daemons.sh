@@ -1,5 +1,8 @@
 # Shell functions for daemons without systemd: each leaves its process in a file. To be sourced.
 
+# Daemons are there, and ordinary users do not look there.
+PATH=$PATH:/usr/sbin:/sbin
+
 # A file counts only if its process has the right name: files outlive processes.
 is_up() {  # FILE NAME
     local process

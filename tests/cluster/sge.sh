@@ -86,7 +86,8 @@ queue_is_up() {
     qstat -f | grep 'all.q@' | grep -qvE ' [auE]+$'
 }
 
-[ -e "$folder/environment" ] || [ "$action" = stop ] || initialize >> "$folder/initialize.log" 2>&1
+[ -e "$folder/environment" ] || [ "$action" != stop ] || exit 0  # nothing was started
+[ -e "$folder/environment" ] || initialize >> "$folder/initialize.log" 2>&1
 # shellcheck disable=SC1091
 . "$folder/environment"
 export SGE_EXECD_PIDFILE=$folder/run/execd.pid

@@ -12,6 +12,14 @@ from tests.cluster.clusters import FAST, SHARDS, submitted
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
+# Run before a job: how many shards of its array have started and not ended.
+COUNT = """
+name=${SLURM_JOB_NAME:-$JOB_NAME}
+case $name in train_shard*) ;; *) exit 0 ;; esac
+cd .snakemake/arrays/*/"$name"
+echo $(($(ls | grep -c running$) - $(ls | grep -c status$))) >> "$OLDPWD/beside"
+"""
+
 TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
 WEIGHTS = "experiments/*/epoch-*/*.h5"
 
@@ -31,11 +39,19 @@ IN_PLACE = (
 )
 
 
+def slots(cluster, number):
+    """Let a cluster of four processors run so many tasks at a time."""
+    if cluster.key == "sge":
+        cluster.ask("qconf", "-mattr", "queue", "slots", str(number), "all.q")
+    else:
+        share = f"force:{number // 4}" if number > 4 else "no"
+        cluster.ask("scontrol", "update", "partitionname=main", f"oversubscribe={share}")
+
+
 def test_two_thousand_tasks(cluster, root, tmp_path):
     """In one array, with far fewer slots: task i runs job i, for all i."""
     (tmp_path / "Snakefile").write_text(NOTHING)
-    if cluster.key == "sge":
-        cluster.ask("qconf", "-mattr", "queue", "slots", "40", "all.q")
+    slots(cluster, 40)
     profile = ["--profile", str(root / "profiles" / cluster.key), *FAST, "--arrays-limit", "2000"]
     command = [sys.executable, "-m", "snakemake", "--cores", "1", *profile, "--quiet", "rules"]
     try:
@@ -48,8 +64,7 @@ def test_two_thousand_tasks(cluster, root, tmp_path):
             check=False,
         )
     finally:
-        if cluster.key == "sge":
-            cluster.ask("qconf", "-mattr", "queue", "slots", "4", "all.q")
+        slots(cluster, 4)
     assert done.returncode == 0, done.stderr[-3000:]
     assert re.findall(r"array \d+ nothing-\S+ (\d+) tasks", done.stderr) == ["2000"]
     found = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
@@ -87,8 +102,12 @@ def test_two_runs_side_by_side(prepared, local, tmp_path):
 
 def test_concurrent_tasks(prepared, local):
     """Two tasks of an array at a time, where four would fit."""
-    output = prepared.run(TARGET, "--arrays-concurrent", "2")
+    (prepared.folder / "count.sh").write_text(COUNT)
+    output = prepared.run(TARGET, "--arrays-concurrent", "2", "--precommand", "bash count.sh")
     assert submitted(output)["train_shard.selected.2"] == str(SHARDS)
+    counts = [int(line) for line in (prepared.folder / "beside").read_text().split()]
+    assert len(counts) == SHARDS
+    assert max(counts) == 2
     assert prepared.weights() == local.contents(WEIGHTS)
 
 

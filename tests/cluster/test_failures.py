@@ -24,7 +24,8 @@ def hog(gigabytes):
 def ways_to_fail(prepared):
     """Return by name what the shard does, and further arguments of Snakemake."""
     if prepared.cluster.key == "slurm":
-        memory = ["--set-resources", "train_shard:mem_mb=1000"]
+        # less than the hog, of which twice is more
+        memory = ["--set-resources", "train_shard:mem_mb=1500"]
         hogging = hog(2)
     else:
         # h_vmem counts address space
@@ -167,12 +168,16 @@ def test_node_down(prepared, local, cluster):
     armed = prepared.sabotage(EPOCH, SHARD, "sleep 400")
     run = prepared.start(*armed, TARGET)
     wait_until(prepared.sabotage_happened, 240, "the shard starts")
-    rows = cluster.ask("squeue", "--noheader", "--states=running", "--format=%K %N").splitlines()
-    node = next(row.split()[1] for row in rows if row.split()[0] == str(SHARD + 1))
+    rows = cluster.ask(
+        "squeue", "--noheader", "--array", "--states=running", "--format=%F %K %N"
+    ).splitlines()
+    array, node = next((row.split()[0], row.split()[2]) for row in rows if row.split()[1] == str(SHARD + 1))
     try:
         cluster.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
-        output, _ = run.communicate()
+        # the shard would sleep for longer
+        output, _ = run.communicate(timeout=300)
     finally:
         cluster.ask("scontrol", "update", f"nodename={node}", "state=resume")
     assert run.returncode == 0, output
+    assert "Restarts=1" in cluster.ask("scontrol", "show", "job", f"{array}_{SHARD + 1}")
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 from pathlib import Path
 
 import pytest
 
 from snakemake_executor_plugin_arrays import commands
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
-from snakemake_executor_plugin_arrays.schedulers import Array, Request, Slurm
+from snakemake_executor_plugin_arrays.schedulers import Array, GridEngine, Request, Slurm
 
 ARRAY = Array("x-123456", 2, Path("/s"), Path("/w"), Path("/l"))
 
@@ -38,8 +40,9 @@ def test_submission(programs):
 
 def test_refusal_is_told_at_once(programs):
     calls = programs("sbatch", "echo 'sbatch: error: invalid partition specified: long' >&2; exit 1")
-    with pytest.raises(SchedulerError, match="invalid partition specified: long"):
+    with pytest.raises(SchedulerError, match="invalid partition specified: long") as error:
         client().submit(ARRAY, Request())
+    assert not error.value.uncertain
     assert len(calls()) == 1
 
 
@@ -63,14 +66,33 @@ def test_array_whose_answer_was_lost_is_not_submitted_twice(programs):
 def test_patience_ends(programs):
     programs("sbatch", "echo 'Unable to contact' >&2; exit 1")
     programs("squeue", "exit 1")
-    with pytest.raises(SchedulerError, match="Unable to contact"):
+    with pytest.raises(SchedulerError, match="Unable to contact") as error:
         client(patience=-1).submit(ARRAY, Request())
+    assert error.value.uncertain
 
 
 def test_no_number(programs):
     programs("sbatch", "echo thanks")
-    with pytest.raises(SchedulerError, match="no job number in 'thanks'"):
+    with pytest.raises(SchedulerError, match="no job number in 'thanks'") as error:
         client().submit(ARRAY, Request())
+    assert error.value.uncertain
+
+
+def test_answer_that_cannot_be_read_is_none(programs):
+    programs("squeue", "echo what")
+    with pytest.raises(SchedulerError, match="unexpected answer"):
+        client().statuses()
+    programs("qstat", "echo '<job_info><a & b></job_info>'")
+    grid = Client(GridEngine("smp", [], True), 100, lambda said: None)
+    with pytest.raises(SchedulerError, match="unexpected answer"):
+        grid.statuses()
+    with pytest.raises(SchedulerError, match="unexpected answer"):
+        grid.find_all({"x"})
+
+
+def test_user_is_that_of_the_process(monkeypatch):
+    monkeypatch.setenv("LOGNAME", "somebody")
+    assert client().user == pwd.getpwuid(os.getuid()).pw_name
 
 
 def test_missing_program(monkeypatch):
@@ -100,6 +122,7 @@ def test_clearing_that_does_not_end(programs):
 def test_environment_of_an_enclosing_job_is_not_handed_on(programs, monkeypatch):
     monkeypatch.setenv("SBATCH_PARTITION", "wrong")
     monkeypatch.setenv("SLURM_JOB_ID", "1")
+    monkeypatch.setenv("SQUEUE_PARTITION", "wrong")
     monkeypatch.setenv("SLURM_CONF", "/etc/x")
-    programs("sbatch", 'echo "17 $SBATCH_PARTITION$SLURM_JOB_ID$SLURM_CONF"')
+    programs("sbatch", 'echo "17 $SBATCH_PARTITION$SLURM_JOB_ID$SQUEUE_PARTITION$SLURM_CONF"')
     assert commands.run(["sbatch"]).strip() == "17 /etc/x"

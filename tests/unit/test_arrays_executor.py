@@ -84,7 +84,7 @@ class Watched(Executor):
         self.settings = ExecutorSettings(poll_seconds=0, lost_seconds=0)
         self.scheduler = scheduler or Slurm()
         self.logger = logging.getLogger("test")
-        self.asked, self.statuses, self.explained = -1.0, None, set()
+        self.asked, self.statuses, self.explained, self.unreported = -1.0, None, set(), 2
         self.answers, self.reports, self.cancelled = list(answers), [], []
         self.client = SimpleNamespace(statuses=self.answer, cancel=lambda tasks: self.cancelled.extend(tasks))
         self.folder = Folder.make(path, ["true", "exit 4"], jobs_per_task)
@@ -167,7 +167,7 @@ def test_scheduler_that_does_not_answer_loses_no_job(tmp_path):
 
 
 def test_task_in_an_error_state_fails_and_is_cancelled(tmp_path):
-    stuck = {**ALIVE, ("7", 2): Status("Eqw", True, stuck=True)}
+    stuck = {**ALIVE, ("7", 2): Status("Eqw", True, hopeless=True)}
     watched = Watched(tmp_path / "a", [stuck], GridEngine("smp", [], True))
     assert watched.look() == ["0"]
     assert watched.cancelled == [("7", 2)]
@@ -175,14 +175,35 @@ def test_task_in_an_error_state_fails_and_is_cancelled(tmp_path):
 
 
 def test_held_task_is_explained_once(tmp_path, caplog):
-    held = {**ALIVE, ("7", 2): Status("PENDING (JobHeldUser)", True, stuck=True)}
+    held = {**ALIVE, ("7", 2): Status("PENDING (JobHeldUser)", True, held=True)}
     watched = Watched(tmp_path / "a", [held, held])
     with caplog.at_level(logging.WARNING):
         watched.look()
         watched.look()
     assert [record.message for record in caplog.records] == [
-        "Slurm array 7 waits for somebody: PENDING (JobHeldUser)"
+        "Slurm array 7 waits for somebody: PENDING (JobHeldUser)."
+        " More: scontrol show job 7_2, or sacct -j 7_2"
     ]
+    assert watched.unreported == 2
+
+
+def test_file_system_out_of_reach_loses_no_job(tmp_path):
+    watched = Watched(tmp_path / "a", [ALIVE] * 3)
+    (tmp_path / "a").rename(tmp_path / "b")
+    assert watched.look() == ["0", "1"]
+    (tmp_path / "b").rename(tmp_path / "a")
+    (watched.folder.path / "2.status").write_text("")
+    assert watched.look() == ["0", "1"]
+    (watched.folder.path / "2.status").write_text("0\n")
+    assert watched.look() == ["0"]
+    assert watched.reports == [("1", None)]
+    assert watched.unreported == 1
+
+
+def test_task_that_could_not_write_its_marker(tmp_path):
+    watched = Watched(tmp_path / "a", [{**ALIVE, ("7", 2): Status("COMPLETED", False)}])
+    assert watched.look() == ["0"]
+    assert "could not write its exit status" in watched.reports[0][1]
 
 
 def test_lost_task_of_several_jobs(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import signal
@@ -11,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from snakemake_executor_plugin_arrays.arrays import IDENTIFIER, LOCK, Folder, Run
+from snakemake_executor_plugin_arrays.arrays import IDENTIFIER, LOCK, Folder, Run, dead_runs
 
 
 def run_task(folder, task, variable="SLURM_ARRAY_TASK_ID", **environment):
@@ -68,6 +69,21 @@ def test_killed_task_leaves_no_marker(tmp_path):
     assert folder.node(1)
 
 
+def test_task_that_cannot_read_its_job_leaves_no_marker(tmp_path):
+    """An empty command would go well."""
+    folder = Folder.make(tmp_path / "array", ["true"], 1)
+    jobs = (folder.path / "jobs").read_bytes()
+    for content in (None, b"", b"\n", b"!\n"):
+        (folder.path / "jobs").unlink()
+        if content is not None:
+            (folder.path / "jobs").write_bytes(content)
+        assert run_task(folder, 1) == 1
+        assert folder.finished() == set()
+        (folder.path / "jobs").write_bytes(jobs)
+    assert run_task(folder, 1) == 0
+    assert folder.finished() == {1}
+
+
 def test_commands_are_kept_as_they_are(tmp_path):
     text = """a 'b' "c" $HOME `x` \\ % {} é"""
     command = f"printf %s {shlex.quote(text)} > '{tmp_path}'/out; cat > '{tmp_path}'/in"
@@ -94,8 +110,8 @@ def test_temporary_folder_that_is_not_there(tmp_path):
     assert (tmp_path / "name").read_text().startswith("/tmp/arrays.")
 
 
-def test_two_thousand_tasks(tmp_path):
-    """Task i runs line i, for all i."""
+def test_many_tasks(tmp_path):
+    """Task i runs line i; of two thousand some, as all take a minute (tests/cluster has all)."""
     count = 2000
     commands = [f"echo {line} > '{tmp_path}'/$SLURM_ARRAY_TASK_ID" for line in range(1, count + 1)]
     folder = Folder.make(tmp_path / "array", commands, 1)
@@ -107,11 +123,11 @@ def test_two_thousand_tasks(tmp_path):
 
 def test_runs_that_are_alive_are_not_dead(tmp_path):
     first, second = Run(tmp_path), Run(tmp_path)
-    assert list(first.dead()) == []
-    assert list(second.dead()) == []
+    assert list(dead_runs(tmp_path)) == []
     second.close()
-    assert list(first.dead()) == []
+    assert list(dead_runs(tmp_path)) == []
     assert not second.path.exists()
+    assert first.path.exists()
 
 
 def test_killed_run_is_dead(tmp_path):
@@ -121,7 +137,9 @@ def test_killed_run_is_dead(tmp_path):
         f"(path / '{IDENTIFIER}').write_text('17'); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
-    [found] = Run(tmp_path).dead()
+    run = Run(tmp_path)
+    [found] = dead_runs(tmp_path)
+    assert found != run.path
     assert (found / LOCK).exists()
     assert [path.read_text() for path in found.glob(f"*/{IDENTIFIER}")] == ["17"]
 
@@ -130,7 +148,7 @@ def test_run_that_cancels_is_found_by_the_next(tmp_path):
     run = Run(tmp_path)
     Folder.make(run.new_array("x"), ["true"], 1)
     run.close(tidy=False)
-    assert list(Run(tmp_path).dead()) == [run.path]
+    assert list(dead_runs(tmp_path)) == [run.path]
 
 
 def test_closed_run_keeps_the_logs_of_failures(tmp_path):
@@ -141,4 +159,22 @@ def test_closed_run_keeps_the_logs_of_failures(tmp_path):
     folder.remove_log(1)
     run.close()
     assert [path.name for path in folder.path.iterdir()] == ["2.log"]
-    assert list(Run(tmp_path).dead()) == []
+    assert list(dead_runs(tmp_path)) == []
+
+
+def test_dead_run_is_that_of_one_at_a_time(tmp_path):
+    Run(tmp_path).close(tidy=False)
+    for _ in dead_runs(tmp_path):
+        assert list(dead_runs(tmp_path)) == []
+    assert len(list(dead_runs(tmp_path))) == 1
+
+
+def test_runs_without_locks(tmp_path, monkeypatch):
+    """On file systems that have none, nothing is found dead, and nothing is cancelled."""
+
+    def refuse(*arguments):
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    Run(tmp_path).close(tidy=False)
+    assert list(dead_runs(tmp_path)) == []

@@ -86,6 +86,11 @@ SQUEUE = """\
 7 5 PENDING launch failed requeued held
 9 N/A RUNNING None
 8 1 PENDING PartitionTimeLimit
+
+CLUSTER: another
+8 2 PENDING QOSMaxWallDurationPerJobLimit
+8 3 PENDING QOSMaxCpuPerUserLimit
+8 4 SOMETHING_NEW None
 7 6 COMPLETING None
 7 7 NODE_FAIL NodeDown
 """
@@ -97,12 +102,16 @@ def test_squeue():
     assert statuses["7", 2] == Status("RUNNING", alive=True)
     assert statuses["7", 3] == Status("OUT_OF_MEMORY", alive=False)
     assert statuses["7", 4] == Status("PENDING", alive=True)
-    assert statuses["7", 5].stuck
-    assert statuses["8", 1] == Status("PENDING (PartitionTimeLimit)", alive=True, stuck=True)
+    assert statuses["7", 5] == Status("PENDING (launch failed requeued held)", alive=True, held=True)
+    assert statuses["8", 1] == Status("PENDING (PartitionTimeLimit)", alive=True, hopeless=True)
+    assert statuses["8", 2] == Status("PENDING (QOSMaxWallDurationPerJobLimit)", alive=True, hopeless=True)
+    # it passes when other jobs of the user have ended
+    assert statuses["8", 3] == Status("PENDING", alive=True)
+    assert statuses["8", 4] == Status("SOMETHING_NEW", alive=True)
     assert statuses["7", 6].alive
     assert not statuses["7", 7].alive
     # jobs that are no arrays have no task
-    assert len(statuses) == 8
+    assert len(statuses) == 11
 
 
 # As Grid Engine 8.1.9 prints it.
@@ -134,6 +143,12 @@ QSTAT = """<?xml version='1.0'?>
       <state>Eqw</state>
       <tasks>2</tasks>
     </job_list>
+    <job_list state="running">
+      <JB_job_number>5</JB_job_number>
+      <JB_name>train.x-1a2b3c</JB_name>
+      <state>hr</state>
+      <tasks>4</tasks>
+    </job_list>
     <job_list state="pending">
       <JB_job_number>6</JB_job_number>
       <JB_name>no array</JB_name>
@@ -146,17 +161,18 @@ QSTAT = """<?xml version='1.0'?>
 
 def test_qstat():
     statuses = GridEngine("smp", [], True).statuses(QSTAT)
-    assert sorted(statuses) == [("5", task) for task in (1, 2, 3, 5, 7, 9)]
+    assert sorted(statuses) == [("5", task) for task in (1, 2, 3, 4, 5, 7, 9)]
     assert statuses["5", 1] == Status("r", alive=True)
     assert statuses["5", 7] == Status("qw", alive=True)
-    assert statuses["5", 2] == Status("Eqw", alive=True, stuck=True)
+    assert statuses["5", 2] == Status("Eqw", alive=True, hopeless=True)
+    assert statuses["5", 4] == Status("hr", alive=True, held=True)
 
 
 def test_arrays_are_found_by_name():
-    assert GridEngine("smp", [], True).named(QSTAT, "train.x-1a2b3c") == "5"
-    assert GridEngine("smp", [], True).named(QSTAT, "train.x") is None
-    assert Slurm().named("3 mix-1\n4 train.x-1a2b3c\n", "train.x-1a2b3c") == "4"
-    assert Slurm().named("4 train.x-1a2b3c\n", "train.x") is None
+    assert GridEngine("smp", [], True).named(QSTAT, {"train.x-1a2b3c", "mix"}) == {"5"}
+    assert GridEngine("smp", [], True).named(QSTAT, {"train.x"}) == set()
+    assert Slurm().named("3 mix-1\n4 train.x-1a2b3c\n5 train.x-1a2b3c\n", {"train.x-1a2b3c"}) == {"4", "5"}
+    assert Slurm().named("4 train.x-1a2b3c\nCLUSTER: x\n", {"train.x", "x"}) == set()
 
 
 def test_cancellation():

@@ -16,6 +16,7 @@ from itersel.errors import InputError
 from itersel.files import remove_leftovers
 from itersel.limits import SPLITS
 from itersel.sources import step_digest
+from snakemake_executor_plugin_arrays.arrays import dead_runs
 
 try:
     # Snakemake has read them, but of keys that are there twice it took the last
@@ -103,9 +104,15 @@ def lock_folder():
 
 
 def refuse_running_jobs():
-    """Stop if jobs of a killed run are still running here: they would put old results over new ones."""
+    """Stop if jobs of a killed run may still be running: they would put old results over new ones."""
     import psutil
 
+    # the executor of a cluster has ended them before it comes to this
+    for folder in dead_runs(Path(workflow.workdir_init, ".snakemake", "arrays")):
+        sys.exit(
+            f"itersel: jobs of a run that was killed may still be on the cluster ({folder}): start Snakemake once"
+            " with the profile of that run, which ends them; or cancel them, and delete that folder"
+        )
     for process in psutil.process_iter(["environ"]):
         environment = process.info["environ"] or {}
         if environment.get("ITERSEL_RUN") == os.path.abspath(RESULTS):
