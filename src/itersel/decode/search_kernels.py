@@ -257,10 +257,11 @@ def pop_corners(
     pool, pops = size, 0
     while size > 0 and pops < limit:
         candidate = np.int64(queue.heap[0])
-        size -= 1
-        sift_down(queue, size, 0, np.int64(queue.heap[size]))
         pops += 1
         add_edge(task, queue, found, begin, candidate, node_begin)
+        # The first neighbour takes the place of the corner, at the top: it will be nearly as good, and not
+        # sink far. What stands last would sink to the bottom.
+        top_is_free = True
         for axis in range(RULE, SECOND + 1):
             if not has_neighbour(task, queue, found, begin, candidate, axis):
                 continue
@@ -268,8 +269,16 @@ def pop_corners(
                 queue.corner[pool, i] = queue.corner[candidate, i]
             queue.corner[pool, axis] += 1
             score_corner(task, states, queue, found, begin, pool)
-            sift_up(queue, size, pool)
-            pool, size = pool + 1, size + 1
+            if top_is_free:
+                sift_down(queue, size, 0, pool)
+                top_is_free = False
+            else:
+                sift_up(queue, size, pool)
+                size += 1
+            pool += 1
+        if top_is_free:
+            size -= 1
+            sift_down(queue, size, 0, np.int64(queue.heap[size]))
 
 
 @inline_kernel
