@@ -3,7 +3,7 @@
 A folder for each array, all of one run of Snakemake below a folder of the run:
 
 ====================  ===================================================================================
-``../lock``           held as long as the Snakemake lives that submitted the arrays
+``../lock``           held as long as the Snakemake lives that submitted the arrays; names the scheduler
 ``identifier``        the scheduler's number of the array
 ``jobs``              a command a line, in base64
 ``task.sh``           what the scheduler starts for every task: it runs the task's lines of ``jobs``
@@ -24,7 +24,7 @@ import shlex
 import shutil
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -147,15 +147,17 @@ class Folder:
 class Run:
     """The arrays of this run of Snakemake."""
 
-    def __init__(self, parent: Path) -> None:
+    def __init__(self, parent: Path, scheduler: str, warn: Callable[[str], None]) -> None:
         """Make a folder for this run, below one that all runs share, and hold its lock."""
-        with starting(parent):
+        with starting(parent, warn):
             self.path = parent / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:6]}"
             self.path.mkdir()
             self._lock = (self.path / LOCK).open("w")
             # where there are no locks the run is not found when it is killed
             with contextlib.suppress(OSError):
                 fcntl.flock(self._lock, fcntl.LOCK_EX)
+            self._lock.write(scheduler + "\n")
+            self._lock.flush()
 
     def new_array(self, name: str) -> Path:
         """Return a path for a new array; its last part is a name that no other array has."""
@@ -163,18 +165,24 @@ class Run:
 
     def close(self, tidy: bool = True) -> None:
         """Give the lock up, and leave the logs of jobs that failed; or all, as a killed run does."""
+        # a file that is removed while it is open leaves another one on NFS
+        self._lock.close()
         if tidy:
             close_run(self.path)
-        self._lock.close()
 
 
 @contextlib.contextmanager
-def starting(parent: Path) -> Iterator[None]:
-    """Hold the lock of the folder of all runs; wait for whoever holds it."""
+def starting(parent: Path, warn: Callable[[str], None]) -> Iterator[None]:
+    """Hold the lock of the folder of all runs; wait for whoever holds it, and say so."""
     parent.mkdir(parents=True, exist_ok=True)
     with (parent / STARTING).open("w") as lock:
-        with contextlib.suppress(OSError):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            warn(f"waiting for another Snakemake that ends what a killed run has left ({parent})")
             fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:
+            pass  # no locks here
         yield
 
 
@@ -192,9 +200,11 @@ def dead_runs(parent: Path) -> Iterator[Path]:
 def close_run(path: Path) -> None:
     """Remove of a run what nobody needs any more: all but the logs that are not empty."""
     for file in path.glob("*/*"):
-        if file.suffix != ".log" or file.stat().st_size == 0:
-            file.unlink(missing_ok=True)
+        # a task that is being ended may still move its files
+        with contextlib.suppress(FileNotFoundError):
+            if file.suffix != ".log" or file.stat().st_size == 0:
+                file.unlink()
     (path / LOCK).unlink(missing_ok=True)
-    for folder in (*path.iterdir(), path):
+    for folder in (*path.glob("*/"), path):
         with contextlib.suppress(OSError):
             folder.rmdir()

@@ -29,12 +29,12 @@ DISTURBING = re.compile(
 class SchedulerError(Exception):
     """A scheduler refused, or could not be reached; the message is for the user.
 
-    `uncertain`: what was asked for may have been done nevertheless.
+    `passing`: waiting may help. `uncertain`: what was asked for may have been done nevertheless.
     """
 
-    def __init__(self, message: str, uncertain: bool = False) -> None:
+    def __init__(self, message: str, passing: bool = False, uncertain: bool = False) -> None:
         super().__init__(message)
-        self.uncertain = uncertain
+        self.passing, self.uncertain = passing, uncertain
 
 
 def run(command: Sequence[str]) -> str:
@@ -43,7 +43,7 @@ def run(command: Sequence[str]) -> str:
     Raises
     ------
     SchedulerError
-        With the command and all that it said; `PASSING` tells whether waiting can help.
+        With the command and all that it said.
     """
     environment = {name: value for name, value in os.environ.items() if not DISTURBING.match(name)}
     try:
@@ -58,12 +58,13 @@ def run(command: Sequence[str]) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise SchedulerError(f"{shlex.join(command)}: timed out after {TIMEOUT} s") from None
+        raise SchedulerError(f"{shlex.join(command)}: timed out after {TIMEOUT} s", passing=True) from None
     except OSError as error:
         raise SchedulerError(f"{shlex.join(command)}: {error.strerror or error}") from None
     if done.returncode != 0:
-        said = " ".join(f"{done.stderr} {done.stdout}".split())
-        raise SchedulerError(f"{shlex.join(command)}: {said or f'exit status {done.returncode}'}")
+        said = " ".join(f"{done.stderr} {done.stdout}".split()) or f"exit status {done.returncode}"
+        # not in the command: a job may be called "timeout"
+        raise SchedulerError(f"{shlex.join(command)}: {said}", passing=bool(PASSING.search(said)))
     return done.stdout
 
 
@@ -101,7 +102,7 @@ class Client:
                     output = run(command)
                     break
                 except SchedulerError as error:
-                    if not PASSING.search(str(error)):
+                    if not error.passing:
                         raise
                     problem = error
             if time.monotonic() > end:
@@ -114,7 +115,8 @@ class Client:
             pause = min(2 * pause, 30)
         identifier = self.scheduler.identifier(output)
         if identifier is None:
-            raise SchedulerError(f"{shlex.join(command)}: no job number in {output.strip()!r}", True)
+            said = f"{shlex.join(command)}: no job number in {output.strip()!r}"
+            raise SchedulerError(said, uncertain=True)
         return identifier
 
     def find_all(self, names: set[str]) -> set[str]:
@@ -156,7 +158,7 @@ class Client:
             try:
                 run(command)
             except SchedulerError as error:
-                if PASSING.search(str(error)):
+                if error.passing:
                     self.warn(str(error))
 
     def living(self, arrays: set[str]) -> set[str]:

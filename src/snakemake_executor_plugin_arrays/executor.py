@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import shlex
 import shutil
@@ -18,6 +20,7 @@ from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 
 from snakemake_executor_plugin_arrays.arrays import (
     IDENTIFIER,
+    LOCK,
     Folder,
     Run,
     close_run,
@@ -46,6 +49,8 @@ class Place:
     folder: Folder
     line: int
     array: str
+    # a choice of several: Slurm gives the reason of any one of them
+    several_queues: bool = False
     gone_since: float | None = None
 
     @property
@@ -116,14 +121,22 @@ class Executor(RemoteExecutor):
         # arrays by name, and by identifier: those whose submission was not answered have no identifier
         self.names: set[str] = set()
         self.submitted: set[str] = set()
-        # jobs that are submitted and not reported, or may be submitted
+        # jobs that are or may be submitted and not reported; those of submissions without an answer, by array
         self.unreported = 0
+        self.uncertain: dict[str, int] = {}
         self.explained: set[tuple[str, str]] = set()
-        with starting(self.parent):
+        self.unreadable: set[Path] = set()
+        with starting(self.parent, self.logger.warning):
             self._end_dead_runs()
 
     def _end_dead_runs(self) -> None:
         for folder in dead_runs(self.parent):
+            key = (folder / LOCK).read_text().strip()
+            if key not in ("", self.scheduler.key):
+                raise WorkflowError(
+                    f"{folder}: a run with {key} was killed, and may have left arrays there: start Snakemake"
+                    f" once with --profile {key}, which ends them; or cancel them, and delete that folder"
+                )
             # by name: a scheduler counts anew when it is set up anew, and a run may have died before its note
             names = {path.parent.name for path in folder.glob("*/jobs")}
             try:
@@ -165,7 +178,7 @@ class Executor(RemoteExecutor):
 
     def _submit(self, name: str, request: Request, jobs: list[Any], per_task: int) -> None:
         per_task = min(per_task, len(jobs))
-        self.run = self.run or Run(self.parent)
+        self.run = self.run or Run(self.parent, self.scheduler.key, self.logger.warning)
         path = self.run.new_array(name)
         commands = [self.format_job_exec(job) for job in jobs]
         folder = Folder.make(path, commands, per_task, self.settings.scratch)
@@ -173,26 +186,36 @@ class Executor(RemoteExecutor):
         if request.runtime:
             request = replace(request, runtime=request.runtime * per_task)
         array = Array(path.name, tasks, folder.script, self.workdir, path, self.settings.concurrent)
+        # before it is asked for: Snakemake may be interrupted meanwhile
         self.names.add(array.name)
+        self.unreported += len(jobs)
         try:
+            self._clear_uncertain()
             identifier = self.client.submit(array, request)
         except SchedulerError as error:
             if error.uncertain:
-                self.unreported += len(jobs)
+                self.uncertain[array.name] = len(jobs)
             else:
+                self.unreported -= len(jobs)
                 folder.remove()
             for job in jobs:
                 self.report_job_error(SubmittedJobInfo(job), msg=f"could not be submitted: {error} ")
             return
         self.submitted.add(identifier)
-        self.unreported += len(jobs)
         (path / IDENTIFIER).write_text(identifier + "\n")
         what = f"{tasks} tasks" + (f" of {per_task} jobs" if per_task > 1 else "")
         self.logger.info(f"{self.scheduler.name} array {identifier} {path.name}: {what}, files in {path}")
         for line, job in enumerate(jobs, start=1):
-            place = Place(folder, line, identifier)
+            place = Place(folder, line, identifier, "," in (request.queue or ""))
             external = f"{identifier}_{folder.task(line)}"
             self.report_job_submission(SubmittedJobInfo(job, external_jobid=external, aux={"place": place}))
+
+    def _clear_uncertain(self) -> None:
+        """End arrays that may have been submitted after all: their jobs are about to be submitted anew."""
+        if self.uncertain:
+            self.client.clear(self.client.find_all(set(self.uncertain)))
+            self.unreported -= sum(self.uncertain.values())
+            self.uncertain.clear()
 
     # ---- what became of the jobs
 
@@ -208,21 +231,31 @@ class Executor(RemoteExecutor):
         for info in active_jobs:
             place: Place = info.aux["place"]
             path = place.folder.path
-            try:
-                if path not in finished:
-                    finished[path] = place.folder.finished()
-                status = place.folder.status(place.line) if place.line in finished[path] else None
-            except (OSError, ValueError) as error:
-                # a file system that is out of reach; the next look may find it there
-                self.logger.warning(f"{path} cannot be read, it is tried again: {error}")
-                yield info
-                continue
+            if path not in finished:
+                finished[path] = self._finished(place.folder)
+            status = None
+            if place.line in finished[path]:
+                # the next look may find what cannot be read now
+                with contextlib.suppress(OSError, ValueError):
+                    status = place.folder.status(place.line)
             if status is not None:
                 self._report_status(info, place, status)
             elif fresh and self._is_lost(info, place):
                 continue
             else:
                 yield info
+
+    def _finished(self, folder: Folder) -> set[int]:
+        """Return the lines that have left a marker; none as long as the folder cannot be read."""
+        try:
+            found = folder.finished()
+        except OSError as error:
+            if folder.path not in self.unreadable:
+                self.unreadable.add(folder.path)
+                self.logger.warning(f"{folder.path} cannot be read, it is tried again: {error}")
+            return set()
+        self.unreadable.discard(folder.path)
+        return found
 
     def _ask(self) -> bool:
         """Ask the scheduler when it is time; returns whether there is a new answer."""
@@ -253,27 +286,28 @@ class Executor(RemoteExecutor):
         status = self.statuses.get(place.task)
         if status is not None and status.alive:
             place.gone_since = None
-            if status.hopeless:
+            if status.hopeless and not place.several_queues:
                 self.client.cancel(tasks=[place.task])
                 self._report_failure(info, place, f"will never run: its state is {status.word}")
                 return True
-            if status.held:
+            if status.held or status.hopeless:
                 self._explain(place, status)
             return False
         if place.gone_since is None:
             place.gone_since = time.monotonic()
         if time.monotonic() - place.gone_since < self.settings.lost_seconds:
             return False
+        started = "" if place.folder.node(place.line) else " before this job was started"
+        why = "killed, over its memory or time, or its node went down"
         if status is None:
-            how = "has left the scheduler without an exit status"
+            how = f"has left the scheduler without an exit status{started}: {why}"
         elif status.word == "COMPLETED":
-            how = "has ended, and could not write its exit status: is the disk full, or a quota?"
+            how = "has ended, and could not write its exit status: is the disk full, or a quota used up?"
+        elif status.word == "FAILED":
+            how = f"has failed{started}, without an exit status of the job: the log of the task may tell why"
         else:
-            how = f"was ended from outside ({status.word})"
-        if place.folder.node(place.line) is None:
-            how += " before this job was started"
-        why = ": killed, over its memory or time, or its node went down"
-        self._report_failure(info, place, how + ("" if how.endswith("?") else why))
+            how = f"was ended from outside ({status.word}){started}: {why}"
+        self._report_failure(info, place, how)
         return True
 
     def _explain(self, place: Place, status: Status) -> None:
@@ -294,7 +328,7 @@ class Executor(RemoteExecutor):
         logs = [
             path
             for path in (place.folder.log(place.line), place.folder.task_log(place.line))
-            if path.exists()
+            if os.path.exists(path)
         ]
         message = (
             f"{info.job.name}{f' ({wildcards})' if wildcards else ''}: {self.scheduler.name} task"

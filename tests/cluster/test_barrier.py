@@ -89,11 +89,12 @@ def seconds_of(project, name):
 
 
 def start_of_training(project):
-    """Return the seconds of `itersel train` for imports, and for all the rest of a small shard."""
+    """Return the seconds of `itersel train` for imports, and for kernels: a second time it is faster."""
     code = (
         "import time; start = time.monotonic(); import itersel.learn.train; imported = time.monotonic();"
         "import sys; from itersel.cli.main import main; status = main(sys.argv[1:]);"
-        "print(imported - start, time.monotonic() - imported, status)"
+        "first = time.monotonic(); status += main(sys.argv[1:]); second = time.monotonic();"
+        "print(imported - start, (first - imported) - (second - first), status)"
     )
     files = ["--shard", "results/tiny/shards/train/2/0.h5", "--model", "results/tiny/lm/lm.bin"]
     arguments = ["train", *files, "--k-best", "20", "--pop-limit", "30", "--output", "v.h5"]
@@ -104,9 +105,9 @@ def start_of_training(project):
         text=True,
         check=True,
     )
-    imports, rest, status = done.stdout.split()
+    imports, kernels, status = done.stdout.split()
     assert status == "0"
-    return float(imports), float(rest)
+    return float(imports), float(kernels)
 
 
 def test_barrier(two_shards, cluster, tmp_path, record_property):
@@ -153,8 +154,8 @@ def test_barrier(two_shards, cluster, tmp_path, record_property):
         )
     mean = {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
     mean["of itersel train: imports"] = imports
-    mean["of itersel train: kernels, and 80 sentences"] = kernels
-    barrier = mean["epoch"] - mean["itersel train"] + imports
+    mean["of itersel train: kernels"] = kernels
+    barrier = mean["epoch"] - mean["itersel train"] + imports + kernels
     mean["barrier: epoch less training"] = barrier
     print(f"\n{cluster.key}, load {os.getloadavg()[0]:.1f}")
     for name, seconds in mean.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,13 @@ def test_no_number(programs):
     with pytest.raises(SchedulerError, match="no job number in 'thanks'") as error:
         client().submit(ARRAY, Request())
     assert error.value.uncertain
+
+
+def test_names_of_jobs_are_no_reasons_to_try_again(programs):
+    calls = programs("sbatch", "echo 'invalid partition' >&2; exit 1")
+    with pytest.raises(SchedulerError, match="invalid partition"):
+        client().submit(replace(ARRAY, name="timeout"), Request())
+    assert len(calls()) == 1
 
 
 def test_answer_that_cannot_be_read_is_none(programs):

@@ -14,7 +14,7 @@ from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 
 from snakemake_executor_plugin_arrays import Executor, ExecutorSettings
-from snakemake_executor_plugin_arrays.arrays import Folder
+from snakemake_executor_plugin_arrays.arrays import Folder, Run, dead_runs
 from snakemake_executor_plugin_arrays.commands import SchedulerError
 from snakemake_executor_plugin_arrays.executor import (
     Place,
@@ -85,6 +85,7 @@ class Watched(Executor):
         self.scheduler = scheduler or Slurm()
         self.logger = logging.getLogger("test")
         self.asked, self.statuses, self.explained, self.unreported = -1.0, None, set(), 2
+        self.unreadable = set()
         self.answers, self.reports, self.cancelled = list(answers), [], []
         self.client = SimpleNamespace(statuses=self.answer, cancel=lambda tasks: self.cancelled.extend(tasks))
         self.folder = Folder.make(path, ["true", "exit 4"], jobs_per_task)
@@ -174,6 +175,17 @@ def test_task_in_an_error_state_fails_and_is_cancelled(tmp_path):
     assert "Eqw" in watched.reports[0][1]
 
 
+def test_task_that_may_run_in_another_partition_is_no_failure(tmp_path, caplog):
+    stuck = {**ALIVE, ("7", 2): Status("PENDING (PartitionTimeLimit)", True, hopeless=True)}
+    watched = Watched(tmp_path / "a", [stuck, stuck])
+    watched.active[1].aux["place"].several_queues = True
+    assert watched.look() == ["0", "1"]
+    assert "PartitionTimeLimit" in caplog.text
+    watched.active[1].aux["place"].several_queues = False
+    assert watched.look() == ["0"]
+    assert "will never run" in watched.reports[0][1]
+
+
 def test_held_task_is_explained_once(tmp_path, caplog):
     held = {**ALIVE, ("7", 2): Status("PENDING (JobHeldUser)", True, held=True)}
     watched = Watched(tmp_path / "a", [held, held])
@@ -200,10 +212,162 @@ def test_file_system_out_of_reach_loses_no_job(tmp_path):
     assert watched.unreported == 1
 
 
+def test_folder_that_does_not_come_back(tmp_path, caplog):
+    """One warning, and in the end the tasks are lost."""
+    watched = Watched(tmp_path / "a", [ALIVE, ALIVE, {}])
+    (tmp_path / "a").rename(tmp_path / "b")
+    assert watched.look() == ["0", "1"]
+    assert watched.look() == ["0", "1"]
+    assert caplog.text.count("cannot be read") == 1
+    assert watched.look() == []
+    assert len(watched.reports) == 2
+
+
+class Submitting(Executor):
+    """An executor with a scheduler that answers what a test says."""
+
+    def __init__(self, folder, submit, find_all=lambda names: set()):
+        self.workflow = SimpleNamespace(executor_settings=ExecutorSettings(), workdir_init=folder)
+        self.logger = logging.getLogger("test")
+        self.reports, self.cleared, self.cancelled = [], [], []
+        self.answers = SimpleNamespace(
+            submit=submit,
+            find_all=find_all,
+            living=lambda arrays: arrays,
+            clear=self.cleared.append,
+            cancel=lambda arrays: self.cancelled.extend(arrays),
+        )
+        self.__post_init__()
+        self.client = self.answers
+
+    def format_job_exec(self, job):
+        return "true"
+
+    def run_job_pre(self, job):
+        pass
+
+    def report_job_submission(self, job_info, register_job=True):
+        self.reports.append("submitted")
+
+    def report_job_error(self, job_info, msg=None, **kwargs):
+        self.reports.append(msg)
+
+    def runs(self):
+        return [path for path in self.parent.iterdir() if path.is_dir()]
+
+
+def two_jobs():
+    return [
+        SimpleNamespace(name="train", output=[f"{i}.h5"], resources={}, threads=1, attempt=1)
+        for i in range(2)
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    monkeypatch.setattr(Executor.__mro__[1], "shutdown", lambda self: None)
+    return tmp_path
+
+
+def failing(error):
+    def fail(*arguments):
+        raise error
+
+    return fail
+
+
+def test_submitted_and_reported(folder):
+    executor = Submitting(folder, lambda array, request: "7")
+    executor.run_jobs(two_jobs())
+    assert executor.reports == ["submitted"] * 2
+    assert executor.unreported == 2
+    assert executor.submitted == {"7"}
+    executor.unreported = 0
+    executor.shutdown()
+    assert executor.runs() == []
+
+
+def test_refused(folder):
+    executor = Submitting(folder, failing(SchedulerError("no such queue")))
+    executor.run_jobs(two_jobs())
+    assert ["no such queue" in report for report in executor.reports] == [True, True]
+    executor.shutdown()
+    assert executor.runs() == []
+
+
+def test_interrupted_while_it_is_submitted(folder):
+    """It may be in the scheduler: the next run looks for it."""
+    executor = Submitting(folder, failing(KeyboardInterrupt()), failing(SchedulerError("away")))
+    with pytest.raises(KeyboardInterrupt):
+        executor.run_jobs(two_jobs())
+    executor.cancel_jobs([])
+    executor.shutdown()
+    [left] = executor.runs()
+    assert list(dead_runs(executor.parent)) == [left]
+    assert len(list(left.glob("*/jobs"))) == 1
+
+
+def test_array_that_may_have_been_submitted_is_ended_before_its_jobs_are_submitted_anew(folder):
+    answers = [SchedulerError("no number", uncertain=True), "8"]
+
+    def submit(array, request):
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    executor = Submitting(folder, submit, lambda names: {"7"})
+    executor.run_jobs(two_jobs())
+    assert executor.cleared == []
+    executor.run_jobs(two_jobs())
+    assert executor.cleared == [{"7"}]
+    assert executor.submitted == {"8"}
+    assert executor.unreported == 2
+
+
+def test_array_that_may_have_been_submitted_and_cannot_be_ended(folder):
+    executor = Submitting(folder, failing(SchedulerError("no number", uncertain=True)))
+    executor.run_jobs(two_jobs())
+    executor.client.clear = failing(SchedulerError("away"))
+    executor.run_jobs(two_jobs())
+    assert ["away" in report for report in executor.reports] == [False, False, True, True]
+    executor.shutdown()
+    assert len(executor.runs()) == 1
+
+
+def test_dead_run_of_another_scheduler(folder):
+    Run(folder / ".snakemake/arrays", "sge", pytest.fail).close(tidy=False)
+    with pytest.raises(WorkflowError, match="--profile sge"):
+        Submitting(folder, None)
+    assert len(list((folder / ".snakemake/arrays").glob("*/"))) == 1
+
+
 def test_task_that_could_not_write_its_marker(tmp_path):
     watched = Watched(tmp_path / "a", [{**ALIVE, ("7", 2): Status("COMPLETED", False)}])
     assert watched.look() == ["0"]
-    assert "could not write its exit status" in watched.reports[0][1]
+    assert (
+        " task 7_2 has ended, and could not write its exit status: is the disk full, or a quota used up?"
+        in watched.reports[0][1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("word", "started", "text"),
+    [
+        ("FAILED", False, "has failed before this job was started, without an exit status of the job"),
+        ("TIMEOUT", True, "was ended from outside (TIMEOUT): killed, over its memory or time"),
+        ("TIMEOUT", False, "was ended from outside (TIMEOUT) before this job was started: killed"),
+        (None, True, "has left the scheduler without an exit status: killed"),
+    ],
+)
+def test_what_is_said_of_a_lost_task(tmp_path, word, started, text):
+    status = {("7", 2): Status(word, False)} if word else {}
+    watched = Watched(tmp_path / "a", [{("7", 1): Status("RUNNING", True), **status}])
+    if started:
+        (watched.folder.path / "2.running").write_text("n1\n")
+    assert watched.look() == ["0"]
+    assert f" task 7_2{' on n1' if started else ''} {text}" in watched.reports[0][1]
 
 
 def test_lost_task_of_several_jobs(tmp_path):

@@ -9,10 +9,16 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
-from snakemake_executor_plugin_arrays.arrays import IDENTIFIER, LOCK, Folder, Run, dead_runs
+from snakemake_executor_plugin_arrays.arrays import IDENTIFIER, LOCK, Folder, Run, dead_runs, starting
+
+
+def new_run(parent):
+    """Return a run that nobody holds up."""
+    return Run(parent, "slurm", pytest.fail)
 
 
 def run_task(folder, task, variable="SLURM_ARRAY_TASK_ID", **environment):
@@ -96,7 +102,7 @@ def test_commands_are_kept_as_they_are(tmp_path):
 
 def test_temporary_folder(tmp_path):
     (tmp_path / "on the node").mkdir()
-    command = f"echo $TMPDIR > '{tmp_path}'/name; touch $TMPDIR/file"
+    command = f'echo "$TMPDIR" > \'{tmp_path}\'/name; touch "$TMPDIR"/file'
     folder = Folder.make(tmp_path / "array", [command], 1, scratch="$SOMEWHERE")
     run_task(folder, 1, SOMEWHERE=str(tmp_path / "on the node"))
     name = (tmp_path / "name").read_text().strip()
@@ -122,7 +128,7 @@ def test_many_tasks(tmp_path):
 
 
 def test_runs_that_are_alive_are_not_dead(tmp_path):
-    first, second = Run(tmp_path), Run(tmp_path)
+    first, second = new_run(tmp_path), new_run(tmp_path)
     assert list(dead_runs(tmp_path)) == []
     second.close()
     assert list(dead_runs(tmp_path)) == []
@@ -133,26 +139,26 @@ def test_runs_that_are_alive_are_not_dead(tmp_path):
 def test_killed_run_is_dead(tmp_path):
     code = (
         "import os, sys, pathlib; from snakemake_executor_plugin_arrays.arrays import Run\n"
-        "run = Run(pathlib.Path(sys.argv[1])); path = run.new_array('x'); path.mkdir()\n"
+        "run = Run(pathlib.Path(sys.argv[1]), 'sge', print); path = run.new_array('x'); path.mkdir()\n"
         f"(path / '{IDENTIFIER}').write_text('17'); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
-    run = Run(tmp_path)
+    run = new_run(tmp_path)
     [found] = dead_runs(tmp_path)
     assert found != run.path
-    assert (found / LOCK).exists()
+    assert (found / LOCK).read_text() == "sge\n"
     assert [path.read_text() for path in found.glob(f"*/{IDENTIFIER}")] == ["17"]
 
 
 def test_run_that_cancels_is_found_by_the_next(tmp_path):
-    run = Run(tmp_path)
+    run = new_run(tmp_path)
     Folder.make(run.new_array("x"), ["true"], 1)
     run.close(tidy=False)
     assert list(dead_runs(tmp_path)) == [run.path]
 
 
 def test_closed_run_keeps_the_logs_of_failures(tmp_path):
-    run = Run(tmp_path)
+    run = new_run(tmp_path)
     folder = Folder.make(run.new_array("x"), ["true", "echo no; exit 1"], 1)
     for task in (1, 2):
         run_task(folder, task)
@@ -163,7 +169,7 @@ def test_closed_run_keeps_the_logs_of_failures(tmp_path):
 
 
 def test_dead_run_is_that_of_one_at_a_time(tmp_path):
-    Run(tmp_path).close(tidy=False)
+    new_run(tmp_path).close(tidy=False)
     for _ in dead_runs(tmp_path):
         assert list(dead_runs(tmp_path)) == []
     assert len(list(dead_runs(tmp_path))) == 1
@@ -176,5 +182,33 @@ def test_runs_without_locks(tmp_path, monkeypatch):
         raise OSError(errno.ENOSYS, "Function not implemented")
 
     monkeypatch.setattr("fcntl.flock", refuse)
-    Run(tmp_path).close(tidy=False)
+    new_run(tmp_path).close(tidy=False)
     assert list(dead_runs(tmp_path)) == []
+
+
+def test_one_starts_at_a_time(tmp_path):
+    """A second one waits, and says so."""
+    with starting(tmp_path, pytest.fail):
+        code = (
+            "import pathlib, sys; from snakemake_executor_plugin_arrays.arrays import starting\n"
+            "with starting(pathlib.Path(sys.argv[1]), lambda text: print(text, flush=True)): print('in')"
+        )
+        command = [sys.executable, "-c", code, str(tmp_path)]
+        other = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert "waiting for another Snakemake" in other.stdout.readline()
+    assert other.communicate(timeout=60)[0] == "in\n"
+
+
+def test_closing_a_run_beside_a_task_that_moves_its_files(tmp_path, monkeypatch):
+    run = new_run(tmp_path)
+    folder = Folder.make(run.new_array("x"), ["true"], 1)
+    unlink = Path.unlink
+
+    def gone(path, missing_ok=False):
+        unlink(path, missing_ok=missing_ok)
+        if path.name == "jobs":
+            raise FileNotFoundError(path)
+
+    monkeypatch.setattr(Path, "unlink", gone)
+    run.close()
+    assert not folder.path.exists()

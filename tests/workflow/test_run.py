@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+from snakemake_executor_plugin_arrays.arrays import Run
+
 # one group: `finished` is made once, however many processes run the tests
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
 
@@ -201,3 +203,16 @@ def test_two_runs_do_not_work_in_one_folder(copy):
         output = copy.run(status=1)
     assert "another run is working in results/tiny" in output
     copy.run()
+
+
+def test_jobs_that_a_cluster_may_still_have(copy):
+    """Of a killed run with another profile: they would put their results over those of this one."""
+    (copy.results / "report/table.txt").unlink()
+    arrays = copy.folder / ".snakemake/arrays"
+    Run(arrays, "slurm", pytest.fail).close(tidy=False)
+    output = copy.run(status=1)
+    assert "may still be on the cluster" in output
+    assert "Traceback" not in output
+    shutil.rmtree(arrays)
+    copy.run()
+    assert (copy.results / "report/table.txt").exists()

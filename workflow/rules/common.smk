@@ -16,7 +16,7 @@ from itersel.errors import InputError
 from itersel.files import remove_leftovers
 from itersel.limits import SPLITS
 from itersel.sources import step_digest
-from snakemake_executor_plugin_arrays.arrays import dead_runs
+from snakemake_executor_plugin_arrays.arrays import dead_runs, starting
 
 try:
     # Snakemake has read them, but of keys that are there twice it took the last
@@ -108,11 +108,14 @@ def refuse_running_jobs():
     import psutil
 
     # the executor of a cluster has ended them before it comes to this
-    for folder in dead_runs(Path(workflow.workdir_init, ".snakemake", "arrays")):
-        sys.exit(
-            f"itersel: jobs of a run that was killed may still be on the cluster ({folder}): start Snakemake once"
-            " with the profile of that run, which ends them; or cancel them, and delete that folder"
-        )
+    arrays = Path(workflow.workdir_init, ".snakemake", "arrays")
+    if arrays.exists():
+        with starting(arrays, warn=print):
+            for folder in dead_runs(arrays):
+                sys.exit(
+                    f"itersel: jobs of a run that was killed may still be on the cluster ({folder}): start Snakemake"
+                    " once with the profile of that run, which ends them; or cancel them, and delete that folder"
+                )
     for process in psutil.process_iter(["environ"]):
         environment = process.info["environ"] or {}
         if environment.get("ITERSEL_RUN") == os.path.abspath(RESULTS):
