@@ -51,7 +51,7 @@ def slots(cluster, number):
 def test_two_thousand_tasks(cluster, root, tmp_path):
     """In one array, with far fewer slots: task i runs job i, for all i."""
     (tmp_path / "Snakefile").write_text(NOTHING)
-    slots(cluster, 200)
+    slots(cluster, 40)
     profile = ["--profile", str(root / "profiles" / cluster.key), *FAST, "--arrays-limit", "2000"]
     command = [sys.executable, "-m", "snakemake", "--cores", "1", *profile, "--quiet", "rules"]
     try:
