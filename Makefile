@@ -7,7 +7,7 @@ CACHE ?= $(CURDIR)/cache
 BIN := $(VENV)/bin
 INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt
 
-.PHONY: help demo test test-cluster lint coverage bench generated
+.PHONY: help demo test test-cluster test-cluster-jobs test-cluster-times lint coverage bench generated
 
 help:
 	@echo "make demo       run the default experiment (config.yaml); the table and where it is come last"
@@ -27,11 +27,15 @@ test: $(VENV)/installed-for-tests
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -n 2 --dist loadgroup --durations=15
 
 # Slurm and Grid Engine are started by the tests, on this machine; tests/cluster/install.sh installs them (as root).
-# First the tests of both side by side, then what is measured.
-test-cluster: $(VENV)/installed-for-tests
+# First the tests of both side by side, then what is measured. CLUSTER_TESTS: an expression of pytest's -k.
+test-cluster: test-cluster-jobs test-cluster-times
+
+test-cluster-jobs: $(VENV)/installed-for-tests
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/itersel warm-up
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -m "cluster and not alone" -n 2 --dist loadgroup \
-	  --durations=10 tests/cluster
+	  --durations=10 -k "$(CLUSTER_TESTS)" tests/cluster
+
+test-cluster-times: test-cluster-jobs
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -m "cluster and alone" -rP tests/cluster
 
 lint: $(VENV)/installed-for-lint
