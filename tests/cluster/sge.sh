@@ -1,7 +1,7 @@
 #!/bin/bash
 # sge.sh start|stop FOLDER [DAEMON]
 #
-# A Grid Engine of one machine, of the user who starts it: queue all.q, parallel environment smp, complex h_vmem
+# A Grid Engine of one machine, started as root: queue all.q, parallel environment smp, complex h_vmem
 # to be asked for. All its files are in FOLDER, and FOLDER/environment is for clients to source. DAEMON
 # (sge_qmaster, sge_execd) starts or stops that part alone.
 set -euo pipefail
