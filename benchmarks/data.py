@@ -87,9 +87,10 @@ def prepare(work: Path) -> Data:
     )
     run(
         SNAKEMAKE,
+        *(f"{results}/{file}" for file in files),
+        # last: it takes every word behind it for a config
         "--configfile",
         "experiments/libreoffice-help.yaml",
-        *(f"{results}/{file}" for file in files),
     )
     source, target, alignment, test_source, test_target = (PROJECT / results / file for file in files)
     corpus = make_corpus(work / "all", source, target, alignment, None)
