@@ -264,6 +264,14 @@ def test_a_grammar_does_not_depend_on_the_other_sentences(folder, problem, rando
         assert rows_of(part, place) == rows_of(whole, number)
 
 
+def test_unknown_words_pass_through_in_the_order_of_the_sentence(folder: Path) -> None:
+    """Their numbers are in the order of the shard, where `b` is before `c`."""
+    index_corpus(folder, [example("a", "x", "0-0")])
+    shard = extract(folder, [("b",), ("c", "a", "b", "c")])
+    passed = [rule[0] for kind, rule, _ in rows_of(shard, 1) if kind == PASS_THROUGH]
+    assert passed == [("a",), ("c",), ("b",)]
+
+
 def test_layout_of_the_shard(folder: Path) -> None:
     corpus = [example("a b a c", "x y x z", "0-0 1-1 2-2 3-3"), example("c a", "x z", "0-1 1-0")]
     index_corpus(folder, corpus)

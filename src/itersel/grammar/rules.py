@@ -127,7 +127,9 @@ def _offsets(end: NDArray[np.int32]) -> NDArray[np.int64]:
 def _pass_through(table: RuleTable, words: NDArray[np.int32], sentence: NDArray[np.int64]) -> RuleTable:
     """Append rules, and rows at the end of their sentences, that pass words through."""
     distinct, rule = np.unique(words, return_inverse=True)
-    pairs = np.unique(np.stack([sentence, rule.reshape(-1)], axis=1), axis=0)
+    pairs, first = np.unique(np.stack([sentence, rule.reshape(-1)], axis=1), axis=0, return_index=True)
+    # In the order of the sentence: the numbers of words that the corpus does not have depend on other sentences.
+    pairs = pairs[np.argsort(first)]
     row = np.zeros((pairs.shape[0], table.row.shape[1]), np.int32)
     row[:, ROW_RULE] = pairs[:, 1] + table.source_offset.shape[0] - 1
     row[:, ROW_SENTENCE] = pairs[:, 0]
