@@ -51,11 +51,12 @@ class Data(NamedTuple):
 
 
 def prepare(work: Path) -> Data:
-    """Make what is not there yet below the folder `work`."""
+    """Make what is not there yet below the folder `work`; each data have a folder of their own."""
+    recorded = os.environ.get("ITERSEL_PARITY")
+    work = work / ("recorded" if recorded else "libreoffice-help")
     work.mkdir(parents=True, exist_ok=True)
     weights = work / "weights.txt"
     weights.write_text("".join(f"{name} {value}\n" for name, value in WEIGHTS.items()))
-    recorded = os.environ.get("ITERSEL_PARITY")
     test = work / "test.h5"
     if recorded:
         folder = Path(recorded)

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Install Slurm and Grid Engine from the packages of Debian or Ubuntu (needs root). Nothing is started.
+# Install Slurm and Grid Engine, and what makes files late, from the packages of Debian or Ubuntu (needs root).
+# Nothing is started.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
 
@@ -21,4 +22,4 @@ done | debconf-set-selections
 
 apt-get -qq update
 apt-get -qq install -y --no-install-recommends \
-    munge slurmctld slurmd slurm-client gridengine-master gridengine-exec gridengine-client
+    munge slurmctld slurmd slurm-client gridengine-master gridengine-exec gridengine-client bindfs

@@ -1,9 +1,9 @@
 #!/bin/bash
 # sge.sh start|stop FOLDER [DAEMON]
 #
-# A Grid Engine of one machine, started as root: queue all.q, parallel environment smp, complex h_vmem
-# to be asked for. All its files are in FOLDER, and FOLDER/environment is for clients to source. DAEMON
-# (sge_qmaster, sge_execd) starts or stops that part alone.
+# A Grid Engine of one machine, of the user who starts it (who needs a shell to log in with): queue all.q, parallel
+# environment smp, complex h_vmem to be asked for. All its files are in FOLDER, and FOLDER/environment is for clients
+# to source. DAEMON (sge_qmaster, sge_execd) starts or stops that part alone.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=daemons.sh
@@ -18,7 +18,9 @@ installed=/var/lib/gridengine
 programs=/usr/lib/gridengine
 
 initialize() {
-    local port=$((20000 + $$ % 9000 * 4)) common=$folder/default/common
+    local port=$((20000 + $$ % 9000 * 4)) common=$folder/default/common administrator=none
+    # Daemons of root run as the administrator; those of another user trust nobody but him.
+    [ "$(id -u)" = 0 ] || administrator=$(id -un)
     mkdir -p "$common" "$folder"/{qmaster/job_scripts,execd,spooldb,run}
     ln -sfn /usr/share/gridengine/util "$folder/util"
     cp -a "$installed/bin" "$installed/lib" "$installed/utilbin" "$folder/"
@@ -27,7 +29,7 @@ export SGE_ROOT=$folder SGE_CELL=default SGE_QMASTER_PORT=$port SGE_EXECD_PORT=$
 END
     # shellcheck disable=SC1091
     . "$folder/environment"
-    sed -e "s#^admin_user .*#admin_user none#" -e "s#/var/spool/gridengine#$folder#" \
+    sed -e "s#^admin_user .*#admin_user $administrator#" -e "s#/var/spool/gridengine#$folder#" \
         /usr/share/gridengine/default-bootstrap > "$common/bootstrap"
     echo "$host" > "$common/act_qmaster"
     # Where 127.0.0.1 is called localhost, clients are otherwise refused: their host would not be this one.

@@ -128,7 +128,7 @@ def _pass_through(table: RuleTable, words: NDArray[np.int32], sentence: NDArray[
     """Append rules, and rows at the end of their sentences, that pass words through."""
     distinct, rule = np.unique(words, return_inverse=True)
     pairs, first = np.unique(np.stack([sentence, rule.reshape(-1)], axis=1), axis=0, return_index=True)
-    # In the order of the sentence: the numbers of words that the corpus does not have depend on other sentences.
+    # In the order of the sentence: the numbers of words that the corpus does not have depend on the shard.
     pairs = pairs[np.argsort(first)]
     row = np.zeros((pairs.shape[0], table.row.shape[1]), np.int32)
     row[:, ROW_RULE] = pairs[:, 1] + table.source_offset.shape[0] - 1

@@ -1,0 +1,27 @@
+#!/bin/bash
+# late.sh FOLDER SECONDS COMMAND...
+#
+# Run COMMAND in FOLDER, with a view of it as of a client of NFS: what it has once looked at stays as it was for SECONDS,
+# so that files of others appear late. Nobody else sees FOLDER so. Needs bindfs, and the right to use /dev/fuse.
+set -euo pipefail
+
+if [ "$1" != --inside ]; then
+    folder=$(realpath "$1")
+    cd /  # nothing may stand in the folder when it is unmounted
+    own=(--mount)
+    [ "$(id -u)" = 0 ] || own+=(--user --map-current-user --keep-caps)
+    exec unshare "${own[@]}" "$(realpath "$0")" --inside "$folder" "${@:2}"
+fi
+folder=$2 seconds=$3
+shift 3
+bindfs -f -o "attr_timeout=$seconds,entry_timeout=$seconds,negative_timeout=$seconds" "$folder" "$folder" &
+server=$!
+until mountpoint -q "$folder"; do
+    kill -0 "$server" 2> /dev/null || exit 125
+    sleep 0.1
+done
+status=0
+(cd "$folder" && "$@") || status=$?
+umount "$folder"
+wait "$server"
+exit "$status"

@@ -1,0 +1,65 @@
+"""Files that are seen late, as on NFS: the profiles wait for them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.cluster.clusters import HERE, SHARDS, Cluster, ClusterProject, submitted
+from tests.needs import missing
+from tests.workflow.conftest import Project
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+LATE = str(HERE / "late.sh")
+SECONDS = "20"
+TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
+
+
+def run(folder: Path, cluster: Cluster, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command for which files of others appear late in a folder."""
+    return subprocess.run(
+        [LATE, str(folder), SECONDS, *command],
+        env={**os.environ, **cluster.environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def late(prepared: ClusterProject) -> ClusterProject:
+    """Return the small project, where such views can be had."""
+    if not shutil.which("bindfs"):
+        missing("no bindfs here: tests/cluster/install.sh installs it (Debian, Ubuntu; as root)")
+    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        pytest.skip("the kernel or the administrator does not let this user have file systems (/dev/fuse)")
+    return prepared
+
+
+def test_head_sees_files_late(late: ClusterProject, local: Project) -> None:
+    """With what the profile says about waiting, no result is taken for lost, and the bytes are the same."""
+    profile = ["--profile", str(late.project.snakefile.parent / "profiles" / late.cluster.key)]
+    done = run(late.folder, late.cluster, *late.project.command(*profile, "--retries", "0", TARGET))
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert submitted(done.stdout)["train_shard.selected.2"] == str(SHARDS)
+    assert "Waiting at most 60 seconds for missing files" in done.stdout
+    assert late.weights() == local.contents("experiments/*/epoch-*/*.h5")
+
+
+@pytest.mark.parametrize(
+    "cluster", [pytest.param("slurm", marks=pytest.mark.xdist_group("slurm"))], indirect=True
+)
+def test_head_does_not_wait(late: ClusterProject, local: Project) -> None:
+    """What is not waited for is a failure that says so; the next run finds all of it, and trains nothing."""
+    hasty = late.project.command(*late.arguments("--latency-wait", "1", TARGET))
+    done = run(late.folder, late.cluster, *hasty)
+    assert done.returncode == 1, done.stdout[-3000:]
+    assert "consider to increase the wait time with --latency-wait" in done.stdout
+    output = late.run(TARGET)
+    assert submitted(output) == {"mix.selected.2": "1"}
+    assert late.weights() == local.contents("experiments/*/epoch-*/*.h5")
