@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -41,12 +42,22 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(scope="session")
-def local(make_project: Callable[[], Project]) -> Project:
+def local(make_project: Callable[[], Project], tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Return the small project, run to its end on this machine, without a scheduler."""
     project = make_project()
-    experiment = {"algorithm": "itersel", "shards": SHARDS, "epochs": EPOCHS, "select": 300}
-    project.configure(experiments={"selected": experiment})
-    project.run("--cores", "2")
+    # one process of pytest runs it, the other one takes what came out
+    together = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        together = together.parent
+    with (together / "local.lock").open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.seek(0)
+        if folder := lock.read():
+            return Project(Path(folder), project.snakefile)
+        experiment = {"algorithm": "itersel", "shards": SHARDS, "epochs": EPOCHS, "select": 300}
+        project.configure(experiments={"selected": experiment})
+        project.run("--cores", "2")
+        lock.write(str(project.folder))
     return project
 
 

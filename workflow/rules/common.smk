@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import sys
+import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -105,8 +106,6 @@ def lock_folder():
 
 def refuse_running_jobs():
     """Stop if jobs of a killed run may still be running: they would put old results over new ones."""
-    import psutil
-
     # the executor of a cluster has ended them before it comes to this
     arrays = Path(workflow.workdir_init, ".snakemake", "arrays")
     if arrays.exists():
@@ -116,13 +115,25 @@ def refuse_running_jobs():
                     f"itersel: jobs of a run that was killed may still be on the cluster ({folder}): start Snakemake"
                     " once with the profile of that run, which ends them; or cancel them, and delete that folder"
                 )
-    for process in psutil.process_iter(["environ"]):
-        environment = process.info["environ"] or {}
-        if environment.get("ITERSEL_RUN") == os.path.abspath(RESULTS):
+    # what has just been cancelled takes a moment to end
+    end = time.monotonic() + 10
+    while process := next(running_jobs(), None):
+        if time.monotonic() > end:
             sys.exit(
-                f"itersel: process {process.pid}, a job of a run that was killed, still works in {RESULTS};"
+                f"itersel: process {process.pid} ({process.info['name']}), a job of a run that was killed, still works in {RESULTS};"
                 " wait for it, or stop it"
             )
+        time.sleep(0.2)
+
+
+def running_jobs():
+    """Yield the processes on this machine that work in the folder of results."""
+    import psutil
+
+    for process in psutil.process_iter(["environ", "name"]):
+        environment = process.info["environ"] or {}
+        if environment.get("ITERSEL_RUN") == os.path.abspath(RESULTS):
+            yield process
 
 
 def show_results():
