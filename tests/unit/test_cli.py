@@ -21,6 +21,7 @@ from itersel.jit import cache_folder
 # The fixed forms of the command line; --reference, --output and the like stand for any file.
 FORMS = """\
 lm estimate --order 3 --input train.en --output lm.arpa.gz
+lm estimate --order 3 --input train.en --leave-out shards --fold 0/10 --output lm.arpa.gz
 lm compile --input lm.arpa.gz --output lm.bin
 lm score --model lm.bin
 align --source train.de --target train.en --output train.align
@@ -122,6 +123,8 @@ def test_reader_that_goes_away_is_no_error(tmp_path):
         ("corpus prepare --source a --target b --output c --source-language x y", "'x' is not the code of a"),
         ("mix --inputs a --shards 1 --epoch 1 --algorithm sgd --output b --threshold inf", "'inf' is not"),
         ("lm estimate --ord 3 --input a --output b", "the following arguments are required: --order"),
+        ("lm estimate --order 3 --input a --leave-out b --fold 2/2 --output c", "'2/2' is not a fold of two"),
+        ("lm estimate --order 3 --input a --leave-out b --fold 0/1 --output c", "'0/1' is not a fold of two"),
         ("bleu --ref a b", "the following arguments are required: --reference"),
     ],
 )  # fmt: skip

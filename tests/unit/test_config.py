@@ -33,6 +33,7 @@ GOOD = [
     experiment(),
     experiment(algorithm="sgd", tune_on="dev", features="dense", epochs=1, learning_rate=1),
     experiment(select=None, threshold=0),
+    experiment(shards=4, language_model_folds=4),
     {**experiment(), "data": {"kind": "files", **FILES, "monolingual": "m"}},
     {**experiment(), "data": ALIGNED, "align": {"model": "eflomal"}},
     {**experiment(algorithm="sgd", norm="l2"), "language_model": {"arpa": "x", "open_vocabulary": False}},
@@ -51,6 +52,7 @@ BAD = [
     (experiment(learning_rate=0), "'experiments.a.learning_rate' is 0.0, must be above 0"),
     (experiment(learning_rate="1e-4"), "YAML takes 1e-4 as text, write 0.0001"),
     (experiment(shards=100_001), "must be at most 100000"),
+    (experiment(language_model_folds=0), "'experiments.a.language_model_folds' is 0, must be at least 1"),
     (experiment(norm="l3"), "'experiments.a.norm' is 'l3', must be one of l0, l1, l2, linf"),
     (experiment(norm=None), "'experiments.a.norm' must be text, not null"),
     (experiment(threshold=-1), "'experiments.a.threshold' is -1.0, must be at least 0"),
@@ -95,6 +97,12 @@ INCONSISTENT = [
     ({**experiment(), "data": {"tokenized": True}}, "'data.tokenized' needs data.kind: files"),
     ({**experiment(), "data": {"train": {"task": "x"}}}, "'data.train.task' needs data.kind: files"),
     (experiment(algorithm="mixsgd", norm="l1"), "'experiments.a.norm' needs algorithm: itersel"),
+    (experiment(shards=2, language_model_folds=3), "language_model_folds' is 3, must be at most the number"),
+    (experiment(tune_on="dev", shards=2, language_model_folds=2), "folds' needs tune_on: train"),
+    (
+        {**experiment(shards=2, language_model_folds=2), "language_model": {"arpa": "x"}},
+        "'experiments.a.language_model_folds' is of no use with language_model.arpa",
+    ),
     (
         {**experiment(), "language_model": {"arpa": "x", "open_vocabulary": True}},
         "'language_model.open",
@@ -263,6 +271,7 @@ COMMANDS = [
     ("align", ["--source", "x", "--target", "x"], commands.align_options(CONFIG)),
     ("corpus", ["libreoffice-help"], commands.help_options(CONFIG)),
     ("lm", ["estimate", "--input", "x"], commands.estimate_options(CONFIG, "x")),
+    ("lm", ["estimate", "--input", "x"], commands.fold_options(CONFIG, "x", "y", "0/2")),
     ("grammar", ["extract", "--index", "x", "--input", "x"], commands.extract_options(CONFIG)),
     ("train", ["--shard", "x", "--model", "x"], commands.train_options(CONFIG, Experiment())),
     (

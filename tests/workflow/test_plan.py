@@ -68,6 +68,28 @@ def test_where_epochs_start(project):
     assert "--shard results/tiny/shards/dev/1/0.h5" in job("dev-dense", 1, 0)
 
 
+def test_models_that_leave_shards_out(make_project):
+    """Shards have the model of their fold; dev, and what is decoded, that of all text."""
+    project = make_project()
+    content = project.config()
+    content["experiments"]["selected"].update(shards=5, language_model_folds=2)
+    project.configure(**content)
+    folder = "results/tiny/lm/5-shards/2-folds"
+    estimated = command_lines(project, "estimate_fold_model")
+    assert len(estimated) == 2
+    for fold in range(2):
+        [job] = [text for text in estimated if f"--output {folder}/{fold}.arpa.gz" in text]
+        assert f"--leave-out results/tiny/shards/train/5/text --fold {fold}/2" in job
+        assert "--input results/tiny/corpus/train.target.gz --order" in job
+    models = {"train": set(), "dev": set()}
+    for job in command_lines(project, "train_shard"):
+        split, shard = re.search(r"--shard results/tiny/shards/(\w+)/\d+/(\d+)", job).groups()
+        models[split].add((int(shard), re.search(r"--model (\S+)", job).group(1)))
+    assert models["train"] == {(shard, f"{folder}/{shard % 2}.bin") for shard in range(5)}
+    assert {model for _, model in models["dev"]} == {"results/tiny/lm/lm.bin"}
+    assert all("--model results/tiny/lm/lm.bin" in job for job in command_lines(project, "decode_shard"))
+
+
 def test_how_epochs_are_mixed(project):
     jobs = command_lines(project, "mix")
 

@@ -8,8 +8,13 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+from itersel.lm.arpa import write_arpa
+from itersel.lm.binary import compile_model, load_model
+from itersel.lm.estimate import estimate, read_text
+from itersel.lm.score import score_lines
 from snakemake_executor_plugin_arrays.arrays import Run
 
 # one group: `finished` is made once, however many processes run the tests
@@ -120,6 +125,31 @@ def test_snakemake_killed(copy, finished, patient):
     assert copy.contents() == finished.contents()
 
 
+def test_a_shard_is_trained_without_its_text_in_the_model(copy, finished):
+    """Of two shards each has the model of the other one's text; nothing else of the run changes."""
+    content = copy.config()
+    content["experiments"]["selected"]["language_model_folds"] = 2
+    copy.configure(**content)
+    before = copy.contents("lm/lm.bin") | copy.contents("shards/**/*.h5")
+    copy.run("--cores", "2", "results/tiny/experiments/selected/epoch-1/weights.h5")
+    text = copy.results / "shards/train/2/text"
+    lines = (copy.folder / "test.target").read_text().splitlines()
+    for fold in range(2):
+        arpa, model = copy.folder / f"{fold}.arpa", copy.folder / f"{fold}.bin"
+        write_arpa(arpa, estimate(read_text([text / f"{1 - fold}.target.gz"]), 3).model)
+        compile_model(arpa, model, 3)
+        made = load_model(copy.results / f"lm/2-shards/2-folds/{fold}.bin")
+        expected, unknown = score_lines(load_model(model), lines)
+        assert len(set(expected)) > 10
+        for found, wanted in zip(score_lines(made, lines), (expected, unknown), strict=True):
+            np.testing.assert_allclose(found, wanted, atol=1e-4)
+    assert not list(copy.results.glob("lm/*/*/*.arpa.gz"))
+    trained = copy.contents("experiments/selected/epoch-1/shard-*.h5")
+    assert len(trained) == 2
+    assert all(finished.contents()[name] != content for name, content in trained.items())
+    assert {name: copy.contents()[name] for name in before} == before
+
+
 def test_one_file_is_made_again_by_its_name(copy, finished):
     name = "experiments/selected/epoch-1/shard-0.h5"
     (copy.results / name).unlink()
@@ -136,6 +166,11 @@ CHANGES = [
     ({"experiments": {"loss": "margin-perceptron"}}, {"train_shard": 4, "mix": 2}, {"extract_shard"}),
     ({"grammar": {"max_span": 10}}, {"extract_shard": 7, "train_shard": 9}, {"align", "index_corpus"}),
     ({"language_model": {"order": 2}}, {"estimate_language_model": 1, "train_shard": 9}, {"extract_shard"}),
+    (
+        {"experiments": {"language_model_folds": 2}},
+        {"estimate_fold_model": 2, "train_shard": 4, "mix": 2},
+        {"extract_shard", "estimate_language_model"},
+    ),
     ({"align": {"model": "hmm"}}, {"align": 1, "index_corpus": 1}, {"prepare_train"}),
     ({"evaluation": {"tokenize": "none"}}, {"choose_epoch": 3, "compare_systems": 1}, {"train_shard"}),
     ({"evaluation": {"trials": 50}}, {"compare_systems": 1}, {"choose_epoch", "decode_shard"}),

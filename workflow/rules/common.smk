@@ -43,6 +43,8 @@ SIZES = {
     "align": {"mem_mb": 4000, "runtime": 240},
     "estimate_language_model": {"mem_mb": 8000, "runtime": 240},
     "compile_language_model": {"mem_mb": 8000, "runtime": 120},
+    "estimate_fold_model": {"mem_mb": 8000, "runtime": 240},
+    "compile_fold_model": {"mem_mb": 8000, "runtime": 120},
     "index_corpus": {"mem_mb": 8000, "runtime": 120},
     "shard_corpus": {"mem_mb": 4000, "runtime": 60},
     "extract_shard": {"mem_mb": 4000, "runtime": 120},
@@ -71,6 +73,8 @@ wildcard_constraints:
     split="train|dev|devtest|test",
     held_out="dev|devtest|test",
     shards=r"\d+",
+    folds=r"\d+",
+    fold=r"\d+",
     shard=r"\d+",
     epoch=r"\d+",
     stage=r"best|epoch-\d+",
@@ -232,6 +236,17 @@ def language_model_text():
     return [corpus_file("train", "target"), *further]
 
 
+def fold_models(shards, folds):
+    """Return the folder of the language models that leave out every `folds`-th shard."""
+    return f"{RESULTS}/lm/{shards}-shards/{folds}-folds"
+
+
+def fold_options(wildcards):
+    fold = f"{wildcards.fold}/{wildcards.folds}"
+    shards = f"{RESULTS}/shards/train/{wildcards.shards}/text"
+    return commands.fold_options(CONFIG, corpus_file("train", "target"), shards, fold)
+
+
 def shard_files(split, shards):
     return [f"{RESULTS}/shards/{split}/{shards}/{shard}.h5" for shard in range(shards)]
 
@@ -282,6 +297,16 @@ def of_epochs(path):
     return files
 
 
+def tuning_model(wildcards):
+    """Return the language model of a shard: that of all text, or the one that left the shard's text out."""
+    experiment = CONFIG.experiments[wildcards.experiment]
+    folds = experiment.language_model_folds
+    if folds == 1:
+        return MODEL
+    fold = int(wildcards.shard) % folds
+    return f"{fold_models(experiment.shards, folds)}/{fold}.bin"
+
+
 def tuning_shard(wildcards):
     experiment = CONFIG.experiments[wildcards.experiment]
     return f"{RESULTS}/shards/{experiment.tune_on}/{experiment.shards}/{wildcards.shard}.h5"
@@ -301,9 +326,12 @@ def level_before(wildcards):
     """Return what all shards of an epoch wait for, so that they are ready together: one array job."""
     experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
     if epoch == 1:
-        return ancient(
-            f"{RESULTS}/shards/{experiment.tune_on}/{experiment.shards}/shards.txt"
-        )
+        split, shards = experiment.tune_on, experiment.shards
+        lists = [f"{RESULTS}/shards/{split}/{shards}/shards.txt"]
+        if experiment.language_model_folds > 1:
+            folder = fold_models(shards, experiment.language_model_folds)
+            lists.append(f"{folder}/models.txt")
+        return [ancient(path) for path in lists]
     if experiment.algorithm in commands.ALGORITHMS_WITHOUT_MIXING:
         return ancient(
             experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/shards.txt")

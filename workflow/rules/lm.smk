@@ -1,12 +1,13 @@
 # Language model of the target side.
 #
-# needs: corpus/train.target.gz (corpus/monolingual.gz), or the user's ARPA file     makes: lm/lm.bin
+# needs: corpus/train.target.gz (corpus/monolingual.gz), or the user's ARPA file; shards/train/{shards}/text
+# makes: lm/lm.bin; lm/{shards}-shards/{folds}-folds/{fold}.bin, without the text of every folds-th shard
 ARPA = CONFIG.language_model.arpa or f"{RESULTS}/lm/lm.arpa.gz"
 
 
 rule estimate_language_model:
     input:
-        language_model_text(),
+        text=language_model_text(),
     output:
         f"{RESULTS}/lm/lm.arpa.gz",
     log:
@@ -21,7 +22,7 @@ rule estimate_language_model:
         options=commands.estimate_options(CONFIG, corpus_file("train", "target")),
         code=step_digest("lm", "_estimate"),
     shell:
-        "itersel lm estimate --input {input:q} {params.options} --output {output:q} &> {log:q}"
+        "itersel lm estimate --input {input.text:q} {params.options} --output {output:q} &> {log:q}"
 
 
 rule compile_language_model:
@@ -40,3 +41,51 @@ rule compile_language_model:
         code=step_digest("lm", "_compile"),
     shell:
         "itersel lm compile --order {params.order} --input {input:q} --output {output:q} &> {log:q}"
+
+
+use rule estimate_language_model as estimate_fold_model with:
+    input:
+        text=language_model_text(),
+        shards=f"{RESULTS}/shards/train/{{shards}}/text",
+    output:
+        temp(f"{fold_models('{shards}', '{folds}')}/{{fold}}.arpa.gz"),
+    log:
+        f"{LOGS}/lm/{{shards}}-shards/{{folds}}-folds/estimate.{{fold}}.log",
+    benchmark:
+        f"{BENCHMARKS}/lm/{{shards}}-shards/{{folds}}-folds/estimate.{{fold}}.tsv"
+    resources:
+        **SIZES["estimate_fold_model"],
+    params:
+        options=fold_options,
+        code=step_digest("lm", "_estimate"),
+
+
+use rule compile_language_model as compile_fold_model with:
+    input:
+        f"{fold_models('{shards}', '{folds}')}/{{fold}}.arpa.gz",
+    output:
+        f"{fold_models('{shards}', '{folds}')}/{{fold}}.bin",
+    log:
+        f"{LOGS}/lm/{{shards}}-shards/{{folds}}-folds/compile.{{fold}}.log",
+    resources:
+        **SIZES["compile_fold_model"],
+
+
+# A level: no epoch starts before all its models are there.
+rule list_fold_models:
+    input:
+        lambda wildcards: [
+            f"{fold_models(wildcards.shards, wildcards.folds)}/{fold}.bin"
+            for fold in range(int(wildcards.folds))
+        ],
+    output:
+        f"{fold_models('{shards}', '{folds}')}/models.txt",
+    log:
+        f"{LOGS}/lm/{{shards}}-shards/{{folds}}-folds/list.log",
+    localrule: True
+    conda:
+        "../../envs/itersel.yaml"
+    params:
+        files=lambda wildcards, input: sequence(input),
+    shell:
+        "seq {params.files} > {output:q} 2> {log:q}"

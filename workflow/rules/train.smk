@@ -1,6 +1,6 @@
 # Learning: an epoch is one job a shard, then one job that selects and mixes.
 #
-# needs: shards/{train,dev}/{shards}/{shard}.h5, lm/lm.bin
+# needs: shards/{train,dev}/{shards}/{shard}.h5, lm/lm.bin or lm/{shards}-shards/{folds}-folds/{fold}.bin
 # makes: experiments/{experiment}/epoch-{epoch}/{shard-{shard},selection,weights}.h5
 #
 # All four algorithms are this one chain of levels; they differ in what a shard starts from, and in how
@@ -10,7 +10,7 @@
 rule train_shard:
     input:
         shard=tuning_shard,
-        model=MODEL,
+        model=tuning_model,
         start=start_weights,
         level=level_before,
     output:

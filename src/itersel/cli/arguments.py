@@ -46,6 +46,15 @@ not_negative = whole(0)
 seed = whole(0, MAX_NUMPY_SEED)
 
 
+def fold(text: str) -> tuple[int, int]:
+    """Parse ``F/N``, fold F (from 0) of N (2 or more)."""
+    found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+    number, folds = map(int, found.groups()) if found else (0, 0)
+    if folds < 2 or number >= folds:
+        _refuse(text, "a fold of two or more: 0/2, 1/2, 0/3, ...")
+    return number, folds
+
+
 def finite(text: str) -> float:
     """Parse a finite number."""
     try:

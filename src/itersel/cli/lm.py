@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from itersel.cli.arguments import output_file, whole
+from itersel.cli.arguments import fold, output_file, whole
+from itersel.errors import InputError
 from itersel.files import STANDARD_STREAM, read_lines, write_lines
 from itersel.limits import MAX_ORDER
 
@@ -38,6 +39,12 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
         help="words that do not occur in this text are replaced by <unk> before estimation (open vocabulary)",
     )
     parser.add_argument(
+        "--leave-out",
+        metavar="SHARDS",
+        help="folder that `itersel shard` made of the first text: its shards F, F + N, ... are left out",
+    )
+    parser.add_argument("--fold", type=fold, metavar="F/N", help="with --leave-out: 0/10 to 9/10, say")
+    parser.add_argument(
         "--output", required=True, type=output_file, help="ARPA file (.gz by name; - is standard output)"
     )
     parser.set_defaults(run=_estimate)
@@ -64,10 +71,14 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
 
 
 def _estimate(options: argparse.Namespace) -> None:
+    from itersel.corpus.sharding import lines_of_fold
     from itersel.lm.arpa import write_arpa
     from itersel.lm.estimate import FALLBACK_DISCOUNTS, estimate, read_text
 
-    result = estimate(read_text(options.input, options.vocabulary), options.order)
+    if (options.leave_out is None) != (options.fold is None):
+        raise InputError("give --leave-out and --fold together, or neither")
+    left_out = lines_of_fold(options.leave_out, *options.fold) if options.fold else set()
+    result = estimate(read_text(options.input, options.vocabulary, left_out), options.order)
     if result.fallback:
         orders = ", ".join(map(str, result.fallback))
         used = ", ".join(map(str, FALLBACK_DISCOUNTS))

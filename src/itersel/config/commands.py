@@ -72,6 +72,21 @@ def estimate_options(config: Config, vocabulary: str) -> str:
     return options(order=model.order, vocabulary=vocabulary if model.open_vocabulary else None)
 
 
+def fold_options(config: Config, vocabulary: str, shards: str, fold: str) -> str:
+    """Return the options of `itersel lm estimate` for a model that leaves text out.
+
+    Parameters
+    ----------
+    vocabulary
+        As of `estimate_options`.
+    shards
+        The folder of the shards' text.
+    fold
+        ``F/N``, see `itersel lm estimate`.
+    """
+    return f"{estimate_options(config, vocabulary)} {options(leave_out=shards, fold=fold)}"
+
+
 def extract_options(config: Config) -> str:
     """Return the options of `itersel grammar extract`."""
     grammar = config.grammar

@@ -233,8 +233,22 @@ def _check_experiments(config: Config) -> None:
             raise InputError(f"config key '{key}.{option}' needs algorithm: itersel")
         if experiment.norm != Experiment.norm and experiment.algorithm != "itersel":
             raise InputError(f"config key '{key}.norm' needs algorithm: itersel")
+        _check_folds(config, experiment, key)
         if all(chosen):
             raise InputError(f"config key '{key}.threshold' excludes '{key}.select'; remove one of them")
+
+
+def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
+    folds = experiment.language_model_folds
+    if folds == 1:
+        return
+    key = f"{key}.language_model_folds"
+    if experiment.tune_on != "train":
+        raise InputError(f"config key '{key}' needs tune_on: train")
+    if config.language_model.arpa is not None:
+        raise InputError(f"config key '{key}' is of no use with language_model.arpa; remove one of them")
+    if folds > experiment.shards:
+        raise InputError(f"config key '{key}' is {folds}, must be at most the number of shards")
 
 
 def _reject(key: str, value: object, expected: str) -> typing.NoReturn:

@@ -254,6 +254,13 @@ class Experiment:
         minimum=1,
         maximum=100_000,
     )
+    language_model_folds: int = option(
+        "tune_on train: with N > 1, shards z, z + N, ... are trained with a language model that has not seen "
+        "their text, as their grammars have not; N models in all. 1: one model of the whole text.",
+        1,
+        minimum=1,
+        maximum=1000,
+    )
     epochs: int = option("Epochs T; the best on devtest is taken.", 10, minimum=1, maximum=1000)
     loss: str = option(
         "perceptron: `max(0, -<w,x>)`; margin-perceptron: `max(0, 1-<w,x>)`.", "perceptron", choices=LOSSES

@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -75,7 +75,9 @@ class _Types(NamedTuple):
 
 
 def read_text(
-    paths: Sequence[str | os.PathLike[str]], vocabulary: str | os.PathLike[str] | None = None
+    paths: Sequence[str | os.PathLike[str]],
+    vocabulary: str | os.PathLike[str] | None = None,
+    left_out: Collection[int] = (),
 ) -> Text:
     """Read tokenised text, one sentence a line.
 
@@ -85,12 +87,14 @@ def read_text(
         Text files, ``.gz`` by name; ``-`` is standard input.
     vocabulary
         A text file; words that do not occur in it are replaced by ``<unk>``.
+    left_out
+        Numbers of lines, from 0, of the first text that are left out.
 
     Raises
     ------
     InputError
         If a file is empty or holds what no word may, see `itersel.corpus.text.read_tokenized`; if there is
-        no word in `vocabulary`.
+        no word in `vocabulary`; if the first text does not have the lines that are left out.
     """
     allowed = None if vocabulary is None else _words_of(vocabulary)
     ids: defaultdict[str, int] = defaultdict()
@@ -98,14 +102,29 @@ def read_text(
     for mark in (UNKNOWN, START, END):
         ids[mark]
     tokens: list[int] = []
-    for path in paths:
-        for words in read_tokenized(path):
+    for number, path in enumerate(paths):
+        sentences = read_tokenized(path)
+        if number == 0 and left_out:
+            sentences = _without(sentences, left_out, path)
+        for words in sentences:
             if allowed is not None:
                 words = [word if word in allowed else UNKNOWN for word in words]
             tokens.append(START_ID)
             tokens.extend(map(ids.__getitem__, words))
             tokens.append(END_ID)
     return Text(list(ids), np.array(tokens, np.int64))
+
+
+def _without(
+    sentences: list[list[str]], left_out: Collection[int], path: str | os.PathLike[str]
+) -> list[list[str]]:
+    if max(left_out) >= len(sentences):
+        raise InputError(
+            f"has {len(sentences)} lines, line {max(left_out) + 1} is to be left out;"
+            " the first text must be the one that was cut into shards",
+            path,
+        )
+    return [words for number, words in enumerate(sentences) if number not in left_out]
 
 
 def _words_of(path: str | os.PathLike[str]) -> set[str]:
