@@ -11,13 +11,14 @@ import pytest
 import yaml
 
 PROFILES = ["slurm", "sge", "slurm-single"]
+RULE = r"^ *(?:use rule \w+ as|rule) (\w+)(?: with)?:$"
 
 
 def rules(root):
     """Return the rules that run as jobs."""
     found = set()
     for path in sorted((root / "workflow/rules").glob("*.smk")):
-        blocks = re.split(r"^ *(?:use rule \w+ as|rule) (\w+)(?: with)?:$", path.read_text(), flags=re.MULTILINE)[1:]
+        blocks = re.split(RULE, path.read_text(), flags=re.MULTILINE)[1:]
         pairs = zip(blocks[::2], blocks[1::2], strict=True)
         found |= {name for name, text in pairs if "localrule: True" not in text}
     return found
