@@ -3,7 +3,8 @@
 fastmath stays off: results must not depend on how the compiler reorders sums. Kernels release the GIL.
 
 The cache folder carries a digest of all kernel modules: numba looks only at the file of the outermost
-kernel, and would go on using a caller whose callee was edited in another module.
+kernel, and would go on using a caller whose callee was edited in another module. And of their place: every
+checkout has kernels of its own.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ CACHE_VARIABLE = "ITERSEL_CACHE"
 
 
 def kernel_digest() -> str:
-    """Return a short digest of the sources of all kernel modules and of numba's version."""
+    """Return a short digest of the sources of all kernel modules, where they are, and numba's version."""
     digest = hashlib.sha256(numba.__version__.encode())
     package = Path(__file__).parent
+    # numba finds kernels by the path of their source: those of another checkout are of no use here
+    digest.update(os.fsencode(package))
     for path in sorted([*package.rglob("*kernels*.py"), Path(__file__)]):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]

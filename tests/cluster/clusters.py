@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import getpass
 import os
+import pwd
 import re
 import shlex
 import subprocess
@@ -93,7 +93,7 @@ class Cluster:
 
     def clear(self) -> None:
         """Cancel everything, for the next test."""
-        user = getpass.getuser()
+        user = pwd.getpwuid(os.getuid()).pw_name  # whatever $USER says
         self.ask(*(["scancel", f"--user={user}"] if self.key == "slurm" else ["qdel", "-u", user]))
         wait_until(lambda: self.tasks() == 0, 60, "the tasks are cancelled")
 

@@ -14,14 +14,16 @@ if [ "$1" != --inside ]; then
 fi
 folder=$2 seconds=$3
 shift 3
-bindfs -f -o "attr_timeout=$seconds,entry_timeout=$seconds,negative_timeout=$seconds" "$folder" "$folder" &
+log=$(mktemp)
+trap 'kill "$server" 2> /dev/null; rm -f "$log"' EXIT
+bindfs -f -o "attr_timeout=$seconds,entry_timeout=$seconds,negative_timeout=$seconds" "$folder" "$folder" > "$log" 2>&1 &
 server=$!
 until mountpoint -q "$folder"; do
-    kill -0 "$server" 2> /dev/null || exit 125
+    kill -0 "$server" 2> /dev/null || { cat "$log" >&2; exit 125; }
     sleep 0.1
 done
 status=0
 (cd "$folder" && "$@") || status=$?
-umount "$folder"
-wait "$server"
+# what COMMAND has left running may stand in the folder
+umount "$folder" 2> /dev/null || umount --lazy "$folder"
 exit "$status"

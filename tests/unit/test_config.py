@@ -97,7 +97,10 @@ INCONSISTENT = [
     ({**experiment(), "data": {"tokenized": True}}, "'data.tokenized' needs data.kind: files"),
     ({**experiment(), "data": {"train": {"task": "x"}}}, "'data.train.task' needs data.kind: files"),
     (experiment(algorithm="mixsgd", norm="l1"), "'experiments.a.norm' needs algorithm: itersel"),
-    (experiment(shards=2, language_model_folds=3), "language_model_folds' is 3, must be at most the number"),
+    (
+        experiment(shards=2, language_model_folds=3),
+        "language_model_folds' is 3, must be at most 2, its shards",
+    ),
     (experiment(tune_on="dev", shards=2, language_model_folds=2), "folds' needs tune_on: train"),
     (
         {**experiment(shards=2, language_model_folds=2), "language_model": {"arpa": "x"}},

@@ -11,11 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import lm as naive
 
-from itersel.cli.main import main
-from itersel.corpus.sharding import shard_corpus
 from itersel.errors import InputError
 from itersel.lm import estimate as module
-from itersel.lm.arpa import Arpa, write_arpa
+from itersel.lm.arpa import Arpa
 from itersel.lm.estimate import Estimate, estimate, read_text
 
 
@@ -161,24 +159,6 @@ def test_lines_of_the_first_text_are_left_out(tmp_path: Path) -> None:
     np.testing.assert_array_equal(left.tokens, rest.tokens)
     with pytest.raises(InputError, match="1: has 3 lines, line 4 is to be left out"):
         read_text([tmp_path / "1", tmp_path / "2"], left_out={0, 3})
-
-
-def test_the_command_leaves_a_fold_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text, shards, rest = (tmp_path / name for name in ("text", "shards", "rest"))
-    lines = corpus(5, 40)
-    text.write_text("".join(f"{line}\n" for line in lines))
-    shard_corpus(text, text, 5, seed=1, output=shards)
-    left_out = {int(line) for shard in (1, 3) for line in (shards / f"{shard}.ids").read_text().split()}
-    assert len(left_out) == 16
-    rest.write_text("".join(f"{line}\n" for i, line in enumerate(lines) if i not in left_out))
-    command = ["lm", "estimate", "--order", "3", "--leave-out", str(shards), "--input", str(text)]
-    assert main([*command, "--fold", "1/2", "--output", str(tmp_path / "fold.arpa")]) == 0
-    write_arpa(tmp_path / "rest.arpa", estimate(read_text([rest]), 3).model)
-    assert (tmp_path / "fold.arpa").read_text() == (tmp_path / "rest.arpa").read_text()
-    capsys.readouterr()
-    assert main([*command, "--output", str(tmp_path / "new")]) == 1
-    assert capsys.readouterr().err == "itersel lm: give --leave-out and --fold together, or neither\n"
-    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("mark", ["<s>", "</s>", "<unk>"])

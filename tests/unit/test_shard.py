@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from itersel.cli import shard as command
 from itersel.corpus import sharding
-from itersel.corpus.sharding import lines_of_fold, shard_corpus, shard_lines
+from itersel.corpus.sharding import shard_corpus, shard_lines
 from itersel.errors import InputError
 
 
@@ -119,22 +119,3 @@ def test_bad_input(corpus):
     assert not (corpus / "out").exists()
     with pytest.raises(SystemExit):
         run("--source", "x", "--target", "y", "--shards", "0", "--output", "z")
-
-
-def test_every_line_is_in_one_fold(corpus):
-    shard_corpus(corpus / "source.gz", corpus / "target.gz", 5, 3, corpus / "out")
-    folds = [lines_of_fold(corpus / "out", fold, 3) for fold in range(3)]
-    assert sorted(line for fold in folds for line in fold) == list(range(11))
-    ids = [set(map(int, (corpus / f"out/{shard}.ids").read_text().split())) for shard in range(5)]
-    assert folds == [ids[0] | ids[3], ids[1] | ids[4], ids[2]]
-
-
-def test_folds_of_what_is_no_folder_of_shards(corpus):
-    with pytest.raises(InputError, match="missing: holds 0 shards, too few for 2 folds"):
-        lines_of_fold(corpus / "missing", 0, 2)
-    shard_corpus(corpus / "source.gz", corpus / "target.gz", 3, 3, corpus / "out")
-    with pytest.raises(InputError, match="out: holds 3 shards, too few for 4 folds; use at most 3"):
-        lines_of_fold(corpus / "out", 0, 4)
-    (corpus / "out/1.ids").write_text("4\n-1\n")
-    with pytest.raises(InputError, match=r"1\.ids:2: '-1' is not the number of a line"):
-        lines_of_fold(corpus / "out", 1, 2)

@@ -1,13 +1,11 @@
 # Names and helpers that the other files share. Nothing here makes files.
 #
 # needs: config     gives: CONFIG (checked), RESULTS, LOGS, paths and options by wildcards
-import fcntl
 import functools
 import os
 import re
 import shlex
 import sys
-import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -17,7 +15,6 @@ from itersel.errors import InputError
 from itersel.files import remove_leftovers
 from itersel.limits import SPLITS
 from itersel.sources import step_digest
-from snakemake_executor_plugin_arrays.arrays import dead_runs, starting
 
 try:
     # Snakemake has read them, but of keys that are there twice it took the last
@@ -84,74 +81,6 @@ wildcard_constraints:
 # `step_digest` is a parameter of rules: Snakemake does not look into installed packages, and would not run
 # an edited step again. Options are functions of wildcards alone: Snakemake does not keep those that take
 # `input` or `output`, and would not run a job again when they change.
-
-
-# ---- the run as a whole
-
-
-def lock_folder():
-    """Hold the folder of results for this run; unlike Snakemake's lock, a killed run leaves none."""
-    path = Path(RESULTS, ".lock")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock_folder.stream = path.open("w")
-    except OSError as error:
-        sys.exit(f"itersel: {error.filename}: {error.strerror}; change 'output'")
-    try:
-        fcntl.flock(lock_folder.stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        sys.exit(
-            f"itersel: another run is working in {RESULTS}; wait for it, or stop it"
-        )
-    except OSError as error:
-        # a file system without locks: Snakemake's own lock is left
-        print(f"itersel: {RESULTS} cannot be locked: {error.strerror}", file=sys.stderr)
-
-
-def refuse_running_jobs():
-    """Stop if jobs of a killed run may still be running: they would put old results over new ones."""
-    # the executor of a cluster has ended them before it comes to this
-    arrays = Path(workflow.workdir_init, ".snakemake", "arrays")
-    if arrays.exists():
-        with starting(arrays, warn=print):
-            for folder in dead_runs(arrays):
-                sys.exit(
-                    f"itersel: jobs of a run that was killed may still be on the cluster ({folder}): start Snakemake"
-                    " once with the profile of that run, which ends them; or cancel them, and delete that folder"
-                )
-    # what has just been cancelled takes a moment to end
-    end = time.monotonic() + 10
-    while process := next(running_jobs(), None):
-        if time.monotonic() > end:
-            sys.exit(
-                f"itersel: process {process.pid} ({process.info['name']}), a job of a run that was killed, still works in {RESULTS};"
-                " wait for it, or stop it"
-            )
-        time.sleep(0.2)
-
-
-def running_jobs():
-    """Yield the processes on this machine that work in the folder of results."""
-    import psutil
-
-    for process in psutil.process_iter(["environ", "name"]):
-        environment = process.info["environ"] or {}
-        if environment.get("ITERSEL_RUN") == os.path.abspath(RESULTS):
-            yield process
-
-
-def show_results():
-    """Print the tables, and where they and the trained systems are."""
-    tables = [Path(RESULTS, "report", name) for name in ("corpus.txt", "table.txt")]
-    made = [table for table in tables if table.exists()]
-    for table in made:
-        print(table.read_text(encoding="utf-8"), file=sys.stderr)
-    # a run of some files only may have made none
-    if made == tables:
-        print(f"Tables: {RESULTS}/report", file=sys.stderr)
-        print(
-            f"Weights and translations: {RESULTS}/experiments/*/best", file=sys.stderr
-        )
 
 
 def sequence(files):

@@ -71,13 +71,17 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
 
 
 def _estimate(options: argparse.Namespace) -> None:
-    from itersel.corpus.sharding import lines_of_fold
     from itersel.lm.arpa import write_arpa
     from itersel.lm.estimate import FALLBACK_DISCOUNTS, estimate, read_text
+    from itersel.lm.folds import lines_of_fold
 
     if (options.leave_out is None) != (options.fold is None):
         raise InputError("give --leave-out and --fold together, or neither")
-    left_out = lines_of_fold(options.leave_out, *options.fold) if options.fold else set()
+    left_out = set()
+    if options.fold:
+        if options.input[0] == STANDARD_STREAM:
+            raise InputError("--leave-out needs the text in a file, not on standard input")
+        left_out = lines_of_fold(options.input[0], options.leave_out, *options.fold)
     result = estimate(read_text(options.input, options.vocabulary, left_out), options.order)
     if result.fallback:
         orders = ", ".join(map(str, result.fallback))

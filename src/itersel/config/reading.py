@@ -248,7 +248,7 @@ def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
     if config.language_model.arpa is not None:
         raise InputError(f"config key '{key}' is of no use with language_model.arpa; remove one of them")
     if folds > experiment.shards:
-        raise InputError(f"config key '{key}' is {folds}, must be at most the number of shards")
+        raise InputError(f"config key '{key}' is {folds}, must be at most {experiment.shards}, its shards")
 
 
 def _reject(key: str, value: object, expected: str) -> typing.NoReturn:

@@ -256,7 +256,7 @@ class Experiment:
     )
     language_model_folds: int = option(
         "tune_on train: with N > 1, shards z, z + N, ... are trained with a language model that has not seen "
-        "their text, as their grammars have not; N models in all. 1: one model of the whole text.",
+        "their text, as their grammars have not (docs/workflow.md). 1: all with the model of the whole text.",
         1,
         minimum=1,
         maximum=1000,

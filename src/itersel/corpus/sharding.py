@@ -61,27 +61,6 @@ def shard_corpus(
         _write_shards(folder, texts, shard_lines(lines, shards, seed))
 
 
-def lines_of_fold(folder: str | os.PathLike[str], fold: int, folds: int) -> set[int]:
-    """Return the line numbers of shards `fold`, `fold` + `folds`, ... of a folder of `shard_corpus`.
-
-    Raises
-    ------
-    InputError
-        If there are fewer shards than folds, or a file of line numbers holds something else.
-    """
-    shards = len(list(Path(folder).glob("*.ids")))
-    if shards < folds:
-        raise InputError(f"holds {shards} shards, too few for {folds} folds; use at most {shards}", folder)
-    lines = set()
-    for shard in range(fold, shards, folds):
-        path = Path(folder, f"{shard}.ids")
-        for number, line in enumerate(read_lines(path), 1):
-            if not (line.isascii() and line.isdigit()):
-                raise InputError(f"'{line}' is not the number of a line; cut the corpus anew", path, number)
-            lines.add(int(line))
-    return lines
-
-
 @contextlib.contextmanager
 def _new_folder(path: Path) -> Iterator[Path]:
     """Yield a folder that becomes `path` on success; what a killed process left of it is removed."""

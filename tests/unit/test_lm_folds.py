@@ -1,0 +1,112 @@
+"""Which lines a language model of a fold leaves out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from itersel.cli.main import main
+from itersel.corpus.sharding import shard_corpus
+from itersel.errors import InputError
+from itersel.files import read_lines, write_lines
+from itersel.lm.arpa import write_arpa
+from itersel.lm.estimate import estimate, read_text
+from itersel.lm.folds import lines_of_fold
+
+LINES = [f"a{i % 7} b{i % 3} a{i % 5}" for i in range(43)]
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "a text"
+    path.write_text("".join(f"{line}\n" for line in LINES))
+    shard_corpus(path, path, 5, 3, tmp_path / "shards")
+    return path
+
+
+def ids(text: Path, *shards: int) -> set[int]:
+    return {int(line) for z in shards for line in (text.parent / f"shards/{z}.ids").read_text().split()}
+
+
+def test_every_line_is_in_one_fold(text: Path) -> None:
+    folds = [lines_of_fold(text, text.parent / "shards", fold, 3) for fold in range(3)]
+    assert sorted(line for fold in folds for line in fold) == list(range(len(LINES)))
+    assert folds == [ids(text, 0, 3), ids(text, 1, 4), ids(text, 2)]
+
+
+def test_the_command_estimates_from_the_rest(text: Path) -> None:
+    rest, left_out = text.with_name("rest"), ids(text, 1, 3)
+    rest.write_text("".join(f"{line}\n" for i, line in enumerate(LINES) if i not in left_out))
+    command = ["lm", "estimate", "--order", "3", "--input", str(text)]
+    folder = ["--leave-out", str(text.parent / "shards"), "--fold", "1/2"]
+    assert main([*command, *folder, "--output", str(text.with_name("fold.arpa"))]) == 0
+    write_arpa(text.with_name("rest.arpa"), estimate(read_text([rest]), 3).model)
+    assert text.with_name("fold.arpa").read_text() == text.with_name("rest.arpa").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--leave-out", "x", "--input", "y"], "give --leave-out and --fold together, or neither"),
+        (["--fold", "0/2", "--input", "y"], "give --leave-out and --fold together, or neither"),
+        (["--leave-out", "x", "--fold", "0/2", "--input", "-"], "needs the text in a file, not on standard"),
+    ],
+)
+def test_options_that_do_not_go_together(arguments, message, tmp_path, capsys) -> None:
+    output = tmp_path / "new"
+    assert main(["lm", "estimate", "--order", "3", *arguments, "--output", str(output)]) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not output.exists()
+
+
+def damage(text: Path, how: str) -> None:
+    """Make the folder of shards another one than the text was cut into."""
+    folder = text.parent / "shards"
+    first = folder / "1.ids"
+    if how == "other order":
+        text.write_text("".join(f"{line}\n" for line in reversed(LINES)))
+    elif how == "longer text":
+        text.write_text(text.read_text() + "a\n")
+    elif how == "line twice":
+        first.write_text((folder / "0.ids").read_text())
+    elif how == "empty":
+        first.write_text("")
+    elif how == "no number":
+        first.write_text("4\n-1\n")
+    elif how == "lost":
+        (folder / "4.ids").unlink()
+    elif how == "gap":
+        first.unlink()
+    elif how == "source side":
+        for z in range(5):
+            write_lines(folder / f"{z}.target.gz", [f"{x} x" for x in read_lines(folder / f"{z}.target.gz")])
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("other order", r"0\.target\.gz: is not what 0\.ids names in .*a text; give the target side"),
+        ("source side", r"0\.target\.gz: is not what 0\.ids names"),
+        ("longer text", "shards: does not have each of the 44 lines of .*a text once; cut that text anew"),
+        ("line twice", "shards: does not have each of the 43 lines"),
+        ("empty", "shards: does not have each of the 43 lines"),
+        ("lost", "shards: does not have each of the 43 lines"),
+        ("gap", r"1\.ids: no such file"),
+        ("no number", r"1\.ids:2: '-1' is not the number of a line"),
+    ],
+)
+def test_a_folder_of_another_text(text: Path, how: str, message: str) -> None:
+    damage(text, how)
+    with pytest.raises(InputError, match=message) as error:
+        lines_of_fold(text, text.parent / "shards", 0, 2)
+    assert "\n" not in str(error.value)
+
+
+def test_no_folder_and_too_few_shards(text: Path) -> None:
+    with pytest.raises(InputError, match="missing: is no folder that `itersel shard` made"):
+        lines_of_fold(text, text.parent / "missing", 0, 2)
+    with pytest.raises(InputError, match="shards: holds 5 shards, too few for 6 folds"):
+        lines_of_fold(text, text.parent / "shards", 0, 6)
