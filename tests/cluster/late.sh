@@ -6,16 +6,16 @@
 set -euo pipefail
 
 if [ "$1" != --inside ]; then
-    folder=$(realpath "$1")
+    folder=$(realpath "$1") script=$(realpath "$0")
     cd /  # nothing may stand in the folder when it is unmounted
     own=(--mount)
     [ "$(id -u)" = 0 ] || own+=(--user --map-current-user --keep-caps)
-    exec unshare "${own[@]}" "$(realpath "$0")" --inside "$folder" "${@:2}"
+    exec unshare "${own[@]}" "$script" --inside "$folder" "${@:2}"
 fi
 folder=$2 seconds=$3
 shift 3
 log=$(mktemp)
-trap 'kill "$server" 2> /dev/null; rm -f "$log"' EXIT
+trap 'kill "$server" 2> /dev/null || true; rm -f "$log"' EXIT
 bindfs -f -o "attr_timeout=$seconds,entry_timeout=$seconds,negative_timeout=$seconds" "$folder" "$folder" > "$log" 2>&1 &
 server=$!
 until mountpoint -q "$folder"; do
