@@ -43,7 +43,7 @@ class RuleTable(NamedTuple):
     row
         int32 (G, 5): rule, sentence, sampled occurrences of the source side (0: the rule passes a word
         through), those of the rule, and whether the source side gives rules at just one of them. The rules
-        of a sentence are ordered by source side; words that the corpus does not have come last, as they stand.
+        of a sentence are ordered by source side; words that the corpus does not have come last, as they are.
     """
 
     source: NDArray[np.int32]
