@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -148,6 +149,25 @@ def test_a_shard_is_trained_without_its_text_in_the_model(copy, finished):
     assert len(trained) == 2
     assert all(finished.contents()[name] != content for name, content in trained.items())
     assert {name: copy.contents()[name] for name in before} == before
+
+
+def test_what_was_just_killed_is_waited_for(copy, finished):
+    without_experiments(copy)
+    run = copy.start("--cores", "2")
+    job = copy.wait_for_job("train", "results/tiny/experiments/selected/epoch-2/shard-0.h5")
+    job.suspend()
+    run.kill()
+    run.wait()
+    following = copy.start("--cores", "2")
+    # it takes as long as this to look for jobs
+    while "Job stats:" not in (line := following.stdout.readline()):
+        assert line, "Snakemake has ended"
+    time.sleep(2)
+    assert following.poll() is None
+    copy.kill_jobs()
+    output, _ = following.communicate()
+    assert following.returncode == 0, output
+    assert copy.contents() == finished.contents()
 
 
 def test_one_file_is_made_again_by_its_name(copy, finished):
