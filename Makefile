@@ -12,7 +12,7 @@ INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --
 help:
 	@echo "make demo       run the default experiment (config.yaml); the table and where it is come last"
 	@echo "make test       run all tests"
-	@echo "make test-cluster  run the workflow on a real Slurm and a real Grid Engine of one machine (half an hour)"
+	@echo "make test-cluster  run the workflow on a real Slurm and a real Grid Engine of one machine (a quarter of an hour)"
 	@echo "make lint       check style, types and the workflow"
 	@echo "make coverage   run the unit tests without compiling kernels, and measure their coverage"
 	@echo "make bench      measure speed and memory (benchmarks/README.md)"
@@ -27,12 +27,13 @@ test: $(VENV)/installed-for-tests
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -n 2 --dist loadgroup --durations=15
 
 # Slurm and Grid Engine are started by the tests, on this machine; tests/cluster/install.sh installs them (as root).
-# First the tests of both side by side, then what is measured. CLUSTER_TESTS: an expression of pytest's -k.
+# Tests that wait leave the machine to others: four processes, each with schedulers of its own. Then what is measured.
+# CLUSTER_TESTS is an expression of pytest's -k.
 test-cluster: test-cluster-jobs test-cluster-times
 
 test-cluster-jobs: $(VENV)/installed-for-tests
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/itersel warm-up
-	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -m "cluster and not alone" -n 2 --dist loadgroup \
+	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -m "cluster and not alone" -n 4 --dist worksteal \
 	  --durations=10 -k "$(CLUSTER_TESTS)" tests/cluster
 
 test-cluster-times: test-cluster-jobs

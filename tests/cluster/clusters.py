@@ -9,7 +9,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,14 +20,15 @@ SHARDS, EPOCHS = 8, 2
 # The profiles' numbers are for real clusters: a test has no other hosts to wait for.
 FAST = ["--arrays-poll-seconds", "2", "--arrays-lost-seconds", "4", "--latency-wait", "10", "--retries", "0"]
 
-# Run before a job of the array SABOTAGED: the task TASK does what ACTION says, the first time or each time.
+# Run before a job: those of one array do, by their task and once, what is named here.
 SABOTAGE = """
 name=${{SLURM_JOB_NAME:-$JOB_NAME}}
 task=${{SLURM_ARRAY_TASK_ID:-$SGE_TASK_ID}}
 case $name in {array}*) ;; *) exit 0 ;; esac
-[ "$task" = {task} ] || exit 0
-mv {folder}/armed {folder}/fired 2> /dev/null || exit 0
-{action}
+mv {folder}/armed-$task {folder}/fired-$task 2> /dev/null || exit 0
+case $task in
+{actions}
+esac
 """
 
 
@@ -125,22 +126,22 @@ class ClusterProject:
             *self.arguments(*further), status=status, environment=self.cluster.environment
         )
 
-    def sabotage(self, epoch: int, task: int, action: str) -> list[str]:
-        """Arrange that a job of a task (from 0) fails once; returns arguments of Snakemake."""
+    def sabotage(self, epoch: int, actions: Mapping[int, str]) -> list[str]:
+        """Arrange that jobs of tasks (from 0) fail once; returns arguments of Snakemake."""
         script = self.folder / "sabotage.sh"
         text = SABOTAGE.format(
             array=f"train_shard.selected.{epoch}-",
-            task=task + 1,
             folder=shlex.quote(str(self.folder)),
-            action=action,
+            actions="\n".join(f"{task + 1}) {action} ;;" for task, action in actions.items()),
         )
         script.write_text(text)
-        (self.folder / "armed").touch()
+        for task in actions:
+            (self.folder / f"armed-{task + 1}").touch()
         return ["--precommand", f"bash {shlex.quote(str(script))}"]
 
     def sabotage_happened(self) -> bool:
-        """Whether the shard has failed."""
-        return (self.folder / "fired").exists()
+        """Whether all that was arranged has been done."""
+        return not list(self.folder.glob("armed-*"))
 
     def weights(self) -> dict[str, bytes]:
         """Return all weights of shards and epochs."""

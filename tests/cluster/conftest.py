@@ -21,10 +21,7 @@ PROGRAMS = {
 }
 
 
-# The tests of a scheduler run one after another, those of the other one beside them.
-@pytest.fixture(
-    scope="session", params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in PROGRAMS]
-)
+@pytest.fixture(scope="session", params=list(PROGRAMS))
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Return a running Slurm, and a running Grid Engine."""
     path = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"])

@@ -24,7 +24,10 @@ initialize() {
     mkdir -p "$common" "$folder"/{qmaster/job_scripts,execd,spooldb,run}
     ln -sfn /usr/share/gridengine/util "$folder/util"
     cp -a "$installed/bin" "$installed/lib" "$installed/utilbin" "$folder/"
+    # The programs themselves: what Debian has in the usual place are scripts that first find out what machine this
+    # is, with the C preprocessor; also sge_shepherd, which starts every task.
     cat > "$folder/environment" << END
+export PATH="$programs:$PATH"
 export SGE_ROOT=$folder SGE_CELL=default SGE_QMASTER_PORT=$port SGE_EXECD_PORT=$((port + 1))
 END
     # shellcheck disable=SC1091
@@ -36,6 +39,7 @@ END
     echo "$host localhost" > "$common/host_aliases"
     sed -e "s#/var/spool/gridengine#$folder#" -e "s/^min_uid .*/min_uid 0/" -e "s/^min_gid .*/min_gid 0/" \
         -e "s/^load_report_time .*/load_report_time 00:00:05/" -e "s/^administrator_mail .*/administrator_mail none/" \
+        -e "s#^shepherd_cmd .*#shepherd_cmd $programs/sge_shepherd#" \
         -e "s/flush_time=00:00:15/flush_time=00:00:01 accounting_flush_time=00:00:00/" \
         /usr/share/gridengine/default-configuration > "$folder/configuration"
     "$programs/spoolinit" berkeleydb libspoolb "$folder/spooldb" init
@@ -80,7 +84,8 @@ start_qmaster() {
 }
 
 start_execd() {
-    is_up "$SGE_EXECD_PIDFILE" sge_execd || sge_execd
+    # It closes every number that a file could have, twice a task.
+    is_up "$SGE_EXECD_PIDFILE" sge_execd || (ulimit -n 1024 && sge_execd)
     wait_until 60 queue_is_up
 }
 

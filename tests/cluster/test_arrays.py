@@ -6,19 +6,13 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
-from tests.cluster.clusters import FAST, SHARDS, submitted
+from tests.cluster.clusters import FAST, SHARDS, Cluster, submitted
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
-
-# Run before a job: how many shards of its array have started and not ended.
-COUNT = """
-name=${SLURM_JOB_NAME:-$JOB_NAME}
-case $name in train_shard*) ;; *) exit 0 ;; esac
-cd .snakemake/arrays/*/"$name"
-echo $(($(ls | grep -c running$) - $(ls | grep -c status$))) >> "$OLDPWD/beside"
-"""
 
 TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
 WEIGHTS = "experiments/*/epoch-*/*.h5"
@@ -26,17 +20,25 @@ WEIGHTS = "experiments/*/epoch-*/*.h5"
 NOTHING = """
 rule all:
     localrule: True
-    input: expand("out/{i}", i=range(1, 2001))
+    input: expand("out/{{i}}", i=range(1, {jobs} + 1))
 rule nothing:
-    output: "out/{i}"
+    output: "out/{{i}}"
     resources: mem_mb=100, runtime=5
     shell: "this is never run"
 """
 # In place of a job: two thousand starts of Snakemake would take an hour. The command line tells which job.
-IN_PLACE = (
-    "number=$(tr '\\0' ' ' < /proc/$$/cmdline | grep -o 'nothing:i=[0-9][0-9]*' | cut -d= -f2);"
-    " mkdir -p out; echo ${SLURM_ARRAY_TASK_ID:-$SGE_TASK_ID} > out/$number; exit 0; true"
-)
+IN_PLACE = """
+number=$(tr '\\0' ' ' < /proc/$PPID/cmdline | grep -o 'nothing:i=[0-9][0-9]*' | cut -d= -f2)
+{before}
+mkdir -p out
+echo ${SLURM_ARRAY_TASK_ID:-$SGE_TASK_ID} > out/$number
+"""
+# How many jobs of an array have started and not ended.
+COUNT = """
+folder=$(ls -d .snakemake/arrays/*/nothing-*)
+echo $(($(ls $folder | grep -c running$) - $(ls $folder | grep -c status$))) >> beside
+sleep 1
+"""
 
 
 def slots(cluster, number):
@@ -48,27 +50,71 @@ def slots(cluster, number):
         cluster.ask("scontrol", "update", "partitionname=main", f"oversubscribe={share}")
 
 
-def test_two_thousand_tasks(cluster, root, tmp_path):
-    """In one array, with far fewer slots: task i runs job i, for all i."""
-    (tmp_path / "Snakefile").write_text(NOTHING)
-    slots(cluster, 40)
-    profile = ["--profile", str(root / "profiles" / cluster.key), *FAST, "--arrays-limit", "2000"]
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", *profile, "--quiet", "rules"]
-    try:
+@dataclass
+class Nothing:
+    """A workflow of jobs that do nothing, but for what their task is called."""
+
+    cluster: Cluster
+    folder: Path
+    profile: Path
+
+    def run(self, jobs: int, *arguments: str, before: str = "") -> list[int]:
+        """Run so many jobs; returns the tasks of the arrays, and leaves by job the number of its task."""
+        (self.folder / "Snakefile").write_text(NOTHING.format(jobs=jobs))
+        (self.folder / "job.sh").write_text(IN_PLACE.replace("{before}", before))
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "rules"]
+        command += [
+            "--profile",
+            str(self.profile),
+            *FAST,
+            "--precommand",
+            "bash job.sh; exit; true",
+            *arguments,
+        ]
         done = subprocess.run(
-            [*command, "--precommand", IN_PLACE, "--set-resources", "nothing:mem_mb=100"],
-            cwd=tmp_path,
-            env={**os.environ, **cluster.environment},
+            command,
+            cwd=self.folder,
+            env={**os.environ, **self.cluster.environment},
             capture_output=True,
             text=True,
             check=False,
         )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return [int(tasks) for tasks in re.findall(r"array \d+ nothing-\S+ (\d+) tasks", done.stderr)]
+
+    def tasks(self) -> dict[int, int]:
+        """Return the number of the task that ran a job, by the number of the job."""
+        return {int(path.name): int(path.read_text()) for path in (self.folder / "out").iterdir()}
+
+
+@pytest.fixture
+def nothing(cluster, root, tmp_path):
+    return Nothing(cluster, tmp_path, root / "profiles" / cluster.key)
+
+
+def test_two_thousand_tasks(nothing, cluster):
+    """In one array, with far fewer slots: task i runs job i, for all i."""
+    slots(cluster, 100)
+    try:
+        arrays = nothing.run(2000, "--arrays-limit", "2000")
     finally:
         slots(cluster, 4)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert re.findall(r"array \d+ nothing-\S+ (\d+) tasks", done.stderr) == ["2000"]
-    found = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
-    assert found == {str(number): f"{number}\n" for number in range(1, 2001)}
+    assert arrays == [2000]
+    assert nothing.tasks() == {number: number for number in range(1, 2001)}
+
+
+def test_limit_of_tasks(nothing):
+    """More jobs than an array may have become several arrays."""
+    assert nothing.run(8, "--arrays-limit", "5") == [5, 3]
+    assert nothing.tasks() == dict(zip(range(1, 9), [1, 2, 3, 4, 5, 1, 2, 3], strict=True))
+
+
+def test_concurrent_tasks(nothing):
+    """Two tasks of an array at a time, where four would fit."""
+    assert nothing.run(8, "--arrays-concurrent", "2", before=COUNT) == [8]
+    counts = [int(line) for line in (nothing.folder / "beside").read_text().split()]
+    assert len(counts) == 8
+    assert max(counts) == 2
 
 
 def test_shards_per_job(prepared, local):
@@ -76,7 +122,7 @@ def test_shards_per_job(prepared, local):
     content = prepared.project.config()
     content["experiments"]["selected"]["shards_per_job"] = 3
     prepared.project.configure(**content)
-    armed = prepared.sabotage(2, 1, "exit 3")
+    armed = prepared.sabotage(2, {1: "exit 3"})
     output = prepared.run(TARGET, *armed, status=1)
     assert submitted(output)["train_shard.selected.2"] == "3"
     assert re.findall(r"message: train_shard \(experiment selected, epoch 2, shard (\d)\)", output) == ["3"]
@@ -98,25 +144,6 @@ def test_two_runs_side_by_side(prepared, local, tmp_path):
         assert run.returncode == 0, output
         assert "Cancelling" not in output
     assert prepared.weights() == other.weights() == local.contents(WEIGHTS)
-
-
-def test_concurrent_tasks(prepared, local):
-    """Two tasks of an array at a time, where four would fit."""
-    (prepared.folder / "count.sh").write_text(COUNT)
-    output = prepared.run(TARGET, "--arrays-concurrent", "2", "--precommand", "bash count.sh")
-    assert submitted(output)["train_shard.selected.2"] == str(SHARDS)
-    counts = [int(line) for line in (prepared.folder / "beside").read_text().split()]
-    assert len(counts) == SHARDS
-    assert max(counts) == 2
-    assert prepared.weights() == local.contents(WEIGHTS)
-
-
-def test_limit_of_tasks(prepared, local):
-    """More shards than an array may have become several arrays."""
-    output = prepared.run(TARGET, "--arrays-limit", "5")
-    found = re.findall(r"array \d+ train_shard\.selected\.2-\S+ (\d+) tasks", output)
-    assert found == ["5", "3"]
-    assert prepared.weights() == local.contents(WEIGHTS)
 
 
 def test_refusal(prepared):

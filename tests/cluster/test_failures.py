@@ -12,7 +12,8 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
 EPOCH, SHARD = 2, 3
-VICTIM = f"results/tiny/experiments/selected/epoch-{EPOCH}/shard-{SHARD}.h5"
+WEIGHTS = f"experiments/selected/epoch-{EPOCH}/shard-{{}}.h5"
+VICTIM = f"results/tiny/{WEIGHTS.format(SHARD)}"
 FAILED = f"train_shard.selected.{EPOCH}"
 
 
@@ -21,55 +22,40 @@ def hog(gigabytes):
     return python(f"import time; taken = bytearray({gigabytes} << 30); time.sleep(8)")
 
 
-def ways_to_fail(prepared):
-    """Return by name what the shard does, and further arguments of Snakemake."""
-    if prepared.cluster.key == "slurm":
+def over_memory(cluster):
+    """Return what takes more memory than a shard may have, and the arguments that say how much that is."""
+    if cluster.key == "slurm":
         # less than the hog, of which twice is more
-        memory = ["--set-resources", "train_shard:mem_mb=1500"]
-        hogging = hog(2)
-    else:
-        # h_vmem counts address space
-        memory = ["--arrays-memory-complex", "h_vmem", "--set-resources", "train_shard:mem_mb=6000"]
-        hogging = hog(8)
-    return {
-        "at once": ("exit 3", []),
-        "memory": (f"{hogging} || exit 1", memory),
-        "time": ("sleep 400", ["--set-resources", "train_shard:runtime=1"]),
-    }
+        return f"{hog(2)} || exit 1", ["--set-resources", "train_shard:mem_mb=1500"]
+    # h_vmem counts address space
+    further = ["--arrays-memory-complex", "h_vmem"]
+    return f"{hog(8)} || exit 1", [*further, "--set-resources", "train_shard:mem_mb=6000"]
 
 
-def check_failure(prepared, output):
-    """Check what is said of the failed shard, and that the others are there."""
-    message = re.search(r"message: (train_shard .*)", output).group(1)
-    for part in ("experiment selected", f"epoch {EPOCH}", f"shard {SHARD}"):
-        assert part in message
-    assert re.search(rf"task \d+_{SHARD + 1} ", message)
-    log = f"results/tiny/logs/train/selected/epoch-{EPOCH}/{SHARD}.log"
-    assert log in message
-    assert re.search(rf"\.snakemake/arrays/\S+/{FAILED}-\S+/{SHARD + 1}\.log", message)
-    trained = prepared.project.files(f"experiments/selected/epoch-{EPOCH}/*.h5")
-    assert len(trained) == SHARDS - 1
-    assert not (prepared.folder / VICTIM).exists()
+def check_failures(prepared, output, shards):
+    """Check what is said of the shards that failed, and that the others are there."""
+    messages = re.findall(r"message: (train_shard .*)", output)
+    assert len(messages) == len(shards)
+    for shard in shards:
+        [message] = [found for found in messages if f"shard {shard})" in found]
+        for part in ("experiment selected", f"epoch {EPOCH}"):
+            assert part in message
+        assert re.search(rf"task \d+_{shard + 1} ", message)
+        assert f"results/tiny/logs/train/selected/epoch-{EPOCH}/{shard}.log" in message
+        assert re.search(rf"\.snakemake/arrays/\S+/{FAILED}-\S+/{shard + 1}\.log", message)
+    trained = prepared.project.files(WEIGHTS.format("*"))
+    assert set(trained) == {WEIGHTS.format(shard) for shard in set(range(SHARDS)) - set(shards)}
     return trained
 
 
-def check_next_run(prepared, local, before):
-    """Check that the next run trains the failed shard alone, to the same bytes."""
+def check_next_run(prepared, local, before, shards=1):
+    """Check that the next run trains nothing but the shards that failed, to the same bytes."""
     output = prepared.run(TARGET)
-    assert submitted(output)[FAILED] == "1"
+    assert submitted(output)[FAILED] == str(shards)
     assert "train_shard.selected.1" not in submitted(output)
     after = prepared.project.files()
     assert {name: after[name] for name in before} == before
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
-
-
-@pytest.mark.parametrize("way", ["at once", "memory", "time"])
-def test_shard_fails(prepared, local, way):
-    action, further = ways_to_fail(prepared)[way]
-    armed = prepared.sabotage(EPOCH, SHARD, action)
-    output = prepared.run(TARGET, *armed, *further, status=1)
-    assert prepared.sabotage_happened()
-    check_next_run(prepared, local, check_failure(prepared, output))
 
 
 def test_shard_killed(prepared, local):
@@ -78,22 +64,32 @@ def test_shard_killed(prepared, local):
     prepared.project.wait_for_job("train", VICTIM).kill()
     output, _ = run.communicate()
     assert run.returncode == 1, output
-    check_next_run(prepared, local, check_failure(prepared, output))
+    check_next_run(prepared, local, check_failures(prepared, output, [SHARD]))
 
 
-def test_task_killed(prepared, local):
-    """SIGKILL of the shell of a task, and of what it runs: nobody is left to write an exit status."""
-    kill = "task=$(cut -d' ' -f4 /proc/$PPID/stat); kill -9 $task $PPID; exit 1"
-    output = prepared.run(TARGET, *prepared.sabotage(EPOCH, SHARD, kill), status=1)
+def test_shards_fail(prepared, local):
+    """Four shards, each in a way of its own; the other four end well.
+
+    One of them loses the shell of its task and what that runs: nobody is left to write an exit status.
+    """
+    hogging, memory = over_memory(prepared.cluster)
+    ways = {
+        1: "exit 3",
+        3: "kill -9 $(cut -d' ' -f4 /proc/$PPID/stat) $PPID; exit 1",
+        4: hogging,
+        6: "sleep 400",
+    }
+    further = [*memory, "train_shard:runtime=1"]  # one more of --set-resources
+    output = prepared.run(TARGET, *prepared.sabotage(EPOCH, ways), *further, status=1)
     assert prepared.sabotage_happened()
-    check_next_run(prepared, local, check_failure(prepared, output))
+    check_next_run(prepared, local, check_failures(prepared, output, list(ways)), len(ways))
 
 
 def test_retries(prepared, local):
     """A shard that needs more memory than it asks for the first time gets it the second time."""
-    action, further = ways_to_fail(prepared)["memory"]
-    armed = prepared.sabotage(EPOCH, SHARD, f"touch armed; {action}")
-    output = prepared.run(TARGET, *armed, "--retries", "2", *further)
+    hogging, memory = over_memory(prepared.cluster)
+    armed = prepared.sabotage(EPOCH, {SHARD: f"touch armed-$task; {hogging}"})
+    output = prepared.run(TARGET, *armed, "--retries", "2", *memory)
     assert "Trying to restart job" in output
     assert len(re.findall(rf"array \d+ {FAILED}-", output)) == 2
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
@@ -102,7 +98,7 @@ def test_retries(prepared, local):
 @pytest.mark.parametrize("wait", [False, True], ids=["running", "ended"])
 def test_head_killed(prepared, local, wait):
     """Snakemake killed while an array runs: the next one cancels its tasks, or finds what they made."""
-    armed = prepared.sabotage(EPOCH, SHARD, "sleep 15" if wait else "sleep 400")
+    armed = prepared.sabotage(EPOCH, {SHARD: "sleep 15" if wait else "sleep 400"})
     run = prepared.start(*armed, TARGET)
     wait_until(prepared.sabotage_happened, 240, "the shard starts")
     time.sleep(1)
@@ -130,7 +126,7 @@ def trained(files):
 
 def test_interrupted(prepared, local):
     """After Ctrl-C nothing runs on."""
-    armed = prepared.sabotage(EPOCH, SHARD, "sleep 400")
+    armed = prepared.sabotage(EPOCH, {SHARD: "sleep 400"})
     run = prepared.start(*armed, TARGET)
     wait_until(prepared.sabotage_happened, 240, "the shard starts")
     run.send_signal(2)
@@ -144,7 +140,7 @@ def test_interrupted(prepared, local):
 def test_scheduler_down(prepared, local):
     """The controller is away for 30 s while an epoch ends, and the next job is submitted into its absence."""
     daemon = {"slurm": "slurmctld", "sge": "sge_qmaster"}[prepared.cluster.key]
-    armed = prepared.sabotage(EPOCH, SHARD, "sleep 10")
+    armed = prepared.sabotage(EPOCH, {SHARD: "sleep 10"})
     run = prepared.start(*armed, TARGET)
     wait_until(prepared.sabotage_happened, 240, "the shard starts")
     prepared.cluster.control("stop", daemon)
@@ -157,27 +153,32 @@ def test_scheduler_down(prepared, local):
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
 
 
-@pytest.mark.parametrize(
-    "cluster", [pytest.param("slurm", marks=pytest.mark.xdist_group("slurm"))], indirect=True
-)
+@pytest.mark.parametrize("cluster", ["slurm"], indirect=True)
 def test_node_down(prepared, local, cluster):
     """A node is set down in the middle of an epoch; Slurm runs its shards again elsewhere.
 
     The Grid Engine of the tests has one node.
     """
-    armed = prepared.sabotage(EPOCH, SHARD, "sleep 400")
+    armed = prepared.sabotage(EPOCH, {SHARD: "sleep 400"})
     run = prepared.start(*armed, TARGET)
     wait_until(prepared.sabotage_happened, 240, "the shard starts")
     rows = cluster.ask(
         "squeue", "--noheader", "--array", "--states=running", "--format=%F %K %N"
     ).splitlines()
-    array, node = next((row.split()[0], row.split()[2]) for row in rows if row.split()[1] == str(SHARD + 1))
-    task = ["squeue", "--noheader", f"--job={array}_{SHARD + 1}"]
+    running = [row.split() for row in rows]
+    [(array, node)] = [(array, node) for array, task, node in running if task == str(SHARD + 1)]
+    lost = [f"{array}_{task}" for array, task, where in running if where == node]
     try:
         cluster.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
         # Slurm holds back for two minutes what it starts again; a test need not wait
-        wait_until(lambda: "PENDING" in cluster.ask(*task, "--format=%T"), 60, "the shard is to run again")
-        cluster.ask("scontrol", "update", f"jobid={array}_{SHARD + 1}", "starttime=now")
+        for task in lost:
+
+            def waits_or_ended(task=task):
+                state = cluster.ask("squeue", "--noheader", f"--job={task}", "--format=%T")
+                return state.strip() in ("PENDING", "")
+
+            wait_until(waits_or_ended, 60, f"{task} is to run again")
+            cluster.ask("scontrol", "update", f"jobid={task}", "starttime=now")
         # the shard would sleep for longer
         output, _ = run.communicate(timeout=300)
     finally:

@@ -56,9 +56,7 @@ def test_head_sees_files_late(late: ClusterProject, local: Project) -> None:
     assert late.weights() == local.contents("experiments/*/epoch-*/*.h5")
 
 
-@pytest.mark.parametrize(
-    "cluster", [pytest.param("slurm", marks=pytest.mark.xdist_group("slurm"))], indirect=True
-)
+@pytest.mark.parametrize("cluster", ["slurm"], indirect=True)
 def test_head_does_not_wait(late: ClusterProject, local: Project) -> None:
     """What is not waited for is a failure that says so; the next run finds all of it, and trains nothing."""
     hasty = late.project.command(*late.arguments("--latency-wait", "1", TARGET))
