@@ -58,8 +58,13 @@ for (( line = first; line <= last; line++ )); do
     fi
     /bin/bash -c "$command" > "$folder/$line.log" 2>&1 < /dev/null
     status=$?
+    if [ "$status" != 0 ]; then
+        failed=1
+        # A scheduler that ends a task, maybe to start it again on another node, signals its processes one
+        # after another. Then it is this shell's turn now, and there must be no marker.
+        sleep 3
+    fi
     echo "$status" > "$folder/.$line.$$" && mv "$folder/.$line.$$" "$folder/$line.status"
-    [ "$status" = 0 ] || failed=1
 done
 exit $failed
 """

@@ -75,6 +75,17 @@ def test_killed_task_leaves_no_marker(tmp_path):
     assert folder.node(1)
 
 
+def test_job_that_is_ended_before_its_task_leaves_no_marker(tmp_path):
+    """A scheduler signals the processes of a task one after another; started again, the job is run again."""
+    ended = f"cd '{tmp_path}'; [ -e again ] && exit; touch again; (sleep 1; kill $PPID) & kill $$"
+    folder = Folder.make(tmp_path / "array", [ended, f"touch '{tmp_path}'/next"], 2)
+    assert run_task(folder, 1) == -signal.SIGTERM
+    assert folder.finished() == set()
+    assert not (tmp_path / "next").exists()
+    assert run_task(folder, 1) == 0
+    assert [folder.status(line) for line in (1, 2)] == [0, 0]
+
+
 def test_task_that_cannot_read_its_job_leaves_no_marker(tmp_path):
     """An empty command would go well."""
     folder = Folder.make(tmp_path / "array", ["true"], 1)
