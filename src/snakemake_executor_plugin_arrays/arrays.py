@@ -61,8 +61,8 @@ for (( line = first; line <= last; line++ )); do
     if [ "$status" != 0 ]; then
         failed=1
         # A scheduler that ends a task, maybe to start it again on another node, signals its processes one
-        # after another. Then it is this shell's turn now, and there must be no marker.
-        sleep 3
+        # after another: now it is the turn of this shell, or of what it waits for. No marker then.
+        sleep 3 || exit 1
     fi
     echo "$status" > "$folder/.$line.$$" && mv "$folder/.$line.$$" "$folder/$line.status"
 done

@@ -42,7 +42,7 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def local(make_project: Callable[[], Project], tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Return the small project, run to its end on this machine, without a scheduler."""
     project = make_project()
-    # one process of pytest runs it, the other one takes what came out
+    # one process of pytest runs it, the others take what came out
     together = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         together = together.parent

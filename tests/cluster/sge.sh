@@ -18,10 +18,12 @@ installed=/var/lib/gridengine
 programs=/usr/lib/gridengine
 
 initialize() {
-    local port=$((20000 + $$ % 9000 * 4)) common=$folder/default/common administrator=none
+    # Several may run side by side: ports (above them are those of clients), groups by which tasks are known and folders
+    # for temporary files, which are named by the number of the task, are of this one alone.
+    local port=$((20000 + $$ % 3000 * 4)) groups=$((1000000 + $$ % 3000 * 1000)) common=$folder/default/common administrator=none
     # Daemons of root run as the administrator; those of another user trust nobody but him.
     [ "$(id -u)" = 0 ] || administrator=$(id -un)
-    mkdir -p "$common" "$folder"/{qmaster/job_scripts,execd,spooldb,run}
+    mkdir -p "$common" "$folder"/{qmaster/job_scripts,execd,spooldb,run,tmp}
     ln -sfn /usr/share/gridengine/util "$folder/util"
     cp -a "$installed/bin" "$installed/lib" "$installed/utilbin" "$folder/"
     # The programs themselves: what Debian has in the usual place are scripts that first find out what machine this
@@ -40,6 +42,7 @@ END
     sed -e "s#/var/spool/gridengine#$folder#" -e "s/^min_uid .*/min_uid 0/" -e "s/^min_gid .*/min_gid 0/" \
         -e "s/^load_report_time .*/load_report_time 00:00:05/" -e "s/^administrator_mail .*/administrator_mail none/" \
         -e "s#^shepherd_cmd .*#shepherd_cmd $programs/sge_shepherd#" \
+        -e "s/^gid_range .*/gid_range $groups-$((groups + 999))/" \
         -e "s/flush_time=00:00:15/flush_time=00:00:01 accounting_flush_time=00:00:00/" \
         /usr/share/gridengine/default-configuration > "$folder/configuration"
     "$programs/spoolinit" berkeleydb libspoolb "$folder/spooldb" init
@@ -72,7 +75,7 @@ configure() {
     qconf -Ap "$file"
     qconf -sq | sed -e 's/^qname .*/qname all.q/' -e 's/^hostlist .*/hostlist @allhosts/' \
         -e 's/^load_thresholds .*/load_thresholds NONE/' -e 's/^pe_list .*/pe_list smp/' \
-        -e "s/^slots .*/slots $slots/" -e 's#^shell .*#shell /bin/bash#' \
+        -e "s/^slots .*/slots $slots/" -e "s#^tmpdir .*#tmpdir $folder/tmp#" -e 's#^shell .*#shell /bin/bash#' \
         -e 's/^shell_start_mode .*/shell_start_mode unix_behavior/' > "$file"
     qconf -Aq "$file"
     rm "$file"

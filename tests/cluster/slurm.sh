@@ -17,8 +17,8 @@ configure() {
     mkdir -p "$folder"/{munge,state,spool-n1,spool-n2,log}
     chmod 700 "$folder/munge"
     [ -e "$folder/munge/key" ] || (umask 077 && head -c 128 /dev/urandom > "$folder/munge/key")
-    # Ports of its own for each cluster: two may run side by side.
-    local port=$((20000 + $$ % 9000 * 4))
+    # Ports of its own for each cluster: several may run side by side. Above them are those of clients.
+    local port=$((20000 + $$ % 3000 * 4))
     sed -e "s#@FOLDER@#$folder#g" -e "s#@HOST@#$(hostname)#g" -e "s#@USER@#$(id -un)#g" \
         -e "s#@CONTROLLER@#$port#" -e "s#@N1@#$((port + 1))#" -e "s#@N2@#$((port + 2))#" \
         "$here/slurm.conf.template" > "$SLURM_CONF"

@@ -78,6 +78,7 @@ class Nothing:
             capture_output=True,
             text=True,
             check=False,
+            timeout=500,
         )
         assert done.returncode == 0, done.stderr[-3000:]
         return [int(tasks) for tasks in re.findall(r"array \d+ nothing-\S+ (\d+) tasks", done.stderr)]
@@ -89,7 +90,8 @@ class Nothing:
 
 @pytest.fixture
 def nothing(cluster, root, tmp_path):
-    return Nothing(cluster, tmp_path, root / "profiles" / cluster.key)
+    yield Nothing(cluster, tmp_path, root / "profiles" / cluster.key)
+    cluster.clear()
 
 
 def test_two_thousand_tasks(nothing, cluster):
