@@ -38,7 +38,7 @@ start_controller() {
 }
 
 start_node() {
-    is_up "$folder/slurmd.$1.pid" slurmd || (ulimit -n 1024 && slurmd -N "$1")
+    is_up "$folder/slurmd.$1.pid" slurmd || slurmd -N "$1"
 }
 
 nodes_are_up() {
