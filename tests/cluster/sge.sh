@@ -20,7 +20,8 @@ programs=/usr/lib/gridengine
 initialize() {
     # Several may run side by side: ports (above them are those of clients), groups by which tasks are known and folders
     # for temporary files, which are named by the number of the task, are of this one alone.
-    local port=$((20000 + $$ % 3000 * 4)) groups=$((1000000 + $$ % 3000 * 1000)) common=$folder/default/common administrator=none
+    local port=$((20000 + $$ % 3000 * 4)) groups=$((1000000 + $$ % 3000 * 1000))
+    local common=$folder/default/common administrator=none
     # Daemons of root run as the administrator; those of another user trust nobody but him.
     [ "$(id -u)" = 0 ] || administrator=$(id -un)
     mkdir -p "$common" "$folder"/{qmaster/job_scripts,execd,spooldb,run,tmp}

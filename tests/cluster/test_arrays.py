@@ -138,13 +138,16 @@ def test_shards_per_job(prepared, local):
 
 
 def test_two_runs_side_by_side(prepared, local, tmp_path):
-    """In two folders, at the same time, on one scheduler."""
+    """In two folders, at the same time, on one scheduler; one of them in smaller arrays."""
     other = type(prepared)(prepared.cluster, prepared.project.copy(tmp_path / "another project"))
-    runs = [project.start(TARGET) for project in (prepared, other)]
-    for run in runs:
+    limits = ["--arrays-limit", "5", "--arrays-concurrent", "3"]
+    runs = {(SHARDS,): prepared.start(TARGET), (5, 3): other.start(TARGET, *limits)}
+    for arrays, run in runs.items():
         output, _ = run.communicate()
         assert run.returncode == 0, output
         assert "Cancelling" not in output
+        found = re.findall(r"array \d+ train_shard\.selected\.2-\S+ (\d+) tasks", output)
+        assert tuple(map(int, found)) == arrays
     assert prepared.weights() == other.weights() == local.contents(WEIGHTS)
 
 
