@@ -1,8 +1,8 @@
 """A container of named arrays that many processes map read-only: one copy in memory per node.
 
 Layout: 8 bytes magic, 8 bytes length of the header (little-endian), the header (JSON: kind, attributes,
-and of each array its type, shape and position), then the arrays, each aligned to 64 bytes (one cache
-line). Why not .npz or HDF5: neither is mapped without copying.
+and of each array its type, shape, position and checksum), 16 bytes checksum of the header (XXH3), then the
+arrays, each aligned to 64 bytes (one cache line). Why not .npz or HDF5: neither is mapped without copying.
 """
 
 from __future__ import annotations
@@ -15,116 +15,135 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.files import atomic_path
+from itersel.storage.formats import Arrays, FileFormat, check_arrays, check_digests, digest
 
-MAGIC = b"ITERSEL\x01"
+MAGIC = b"ITERSEL\x02"
+MAGIC_START = b"ITERSEL"
 ALIGNMENT = 64
+DIGEST_BYTES = 16
+MAX_DIMENSIONS = 2
 DAMAGED = "damaged or truncated; make it anew"
-
-# type, as numpy writes it in full ("<i4"), and number of dimensions
-ArrayType = tuple[str, int]
 
 
 def write_arrays(
-    path: str | os.PathLike[str],
-    kind: str,
-    arrays: Mapping[str, NDArray[Any]],
-    attributes: Mapping[str, Any],
-    format: int,
+    path: str | os.PathLike[str], format: FileFormat, arrays: Arrays, attributes: Mapping[str, Any]
 ) -> None:
-    """Write arrays and JSON-serialisable attributes.
-
-    `kind` names what the file is; `format` is to be raised when the layout of that kind changes.
-    """
+    """Write arrays and JSON-serialisable attributes, with checksums."""
     entries: dict[str, dict[str, Any]] = {}
     position = 0
-    for name, array in arrays.items():
-        position = _align(position)
-        entries[name] = {"dtype": array.dtype.str, "shape": list(array.shape), "position": position}
+    for name in format.arrays:
+        array, position = arrays[name], _align(position)
+        entries[name] = {
+            "dtype": array.dtype.str,
+            "shape": list(array.shape),
+            "position": position,
+            "digest": digest(array),
+        }
         position += array.nbytes
     document = {
-        "kind": kind,
-        "format": format,
+        "kind": format.kind,
+        "format": format.version,
         "attributes": dict(attributes),
         "arrays": entries,
         "size": position,
     }
     header = json.dumps(document).encode()
-    start = _align(16 + len(header))
+    start = _align(16 + len(header) + DIGEST_BYTES)
     with atomic_path(path) as temporary, temporary.open("wb") as stream:
-        stream.write(MAGIC + len(header).to_bytes(8, "little") + header)
-        for name, array in arrays.items():
+        stream.write(MAGIC + len(header).to_bytes(8, "little") + header + xxhash.xxh3_128_digest(header))
+        for name in format.arrays:
             stream.seek(start + entries[name]["position"])
-            stream.write(np.ascontiguousarray(array).data if array.size else b"")
+            stream.write(np.ascontiguousarray(arrays[name]).data if arrays[name].size else b"")
         stream.truncate(start + position)
 
 
 def map_arrays(
-    path: str | os.PathLike[str], kind: str, types: Mapping[str, ArrayType], format: int
+    path: str | os.PathLike[str], format: FileFormat
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Map a file of `write_arrays`; returns the arrays (read-only) and the attributes.
 
-    Parameters
-    ----------
-    path, kind, format
-        The file, and what it must be.
-    types
-        By name, the type and the number of dimensions of every array that there must be.
+    All of the file is read once, to compare its checksums: a second for 10 GB that are in memory already.
 
     Raises
     ------
     InputError
-        If the file is missing, of another kind or format, damaged, or shorter than its header says.
+        If the file is missing, of another kind or version, damaged or truncated, or if an array is not as
+        declared; names the file and the array.
+    """
+    header, start = _read_header(path, format.kind)
+    try:
+        document = json.loads(header)
+        kind, version, size = document["kind"], document["format"], document["size"]
+        entries, attributes = document["arrays"], dict(document["attributes"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise InputError(DAMAGED, path) from None
+    if kind != format.kind:
+        raise InputError(f"holds a '{kind}', a '{format.kind}' was expected", path)
+    if version != format.version:
+        raise InputError(f"is a '{kind}' of another version of itersel; make it anew", path)
+    arrays, digests = {}, {}
+    try:
+        whole = np.memmap(path, np.uint8, "r")
+        if whole.shape[0] < start + size:
+            raise InputError("truncated; make it anew", path)
+        for name in format.arrays:
+            arrays[name] = _view(whole[start:], entries[name])
+            digests[name] = entries[name]["digest"]
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        raise InputError(DAMAGED, path) from None
+    check_digests(arrays, digests, path)
+    check_arrays(format, arrays, path)
+    return arrays, attributes
+
+
+def _read_header(path: str | os.PathLike[str], kind: str) -> tuple[bytes, int]:
+    """Return the header, and where the arrays begin.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or the header does not match its checksum.
     """
     try:
         with open(path, "rb") as stream:
-            magic, length = stream.read(8), int.from_bytes(stream.read(8), "little")
-            if magic != MAGIC:
-                raise InputError(f"is not a file of kind '{kind}' made by itersel", path)
+            magic, length = stream.read(len(MAGIC)), int.from_bytes(stream.read(8), "little")
             size = os.fstat(stream.fileno()).st_size
-            header = stream.read(min(length, size))
+            header, found = stream.read(min(length, size)), stream.read(DIGEST_BYTES)
     except FileNotFoundError:
         raise InputError("no such file", path) from None
     except IsADirectoryError:
         raise InputError("is a folder, a file was expected", path) from None
-    try:
-        document = json.loads(header)
-        found, number = document["kind"], document.get("format")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError(DAMAGED, path) from None
-    if found != kind:
-        raise InputError(f"holds a '{found}', a '{kind}' was expected", path)
-    if number != format:
-        raise InputError(f"is a '{kind}' of another version of itersel; make it anew", path)
-    start = _align(16 + length)
-    try:
-        if size < start + document["size"]:
-            raise InputError("truncated; make it anew", path)
-        whole = np.memmap(path, np.uint8, "r")
-        arrays = {name: _view(whole[start:], document["arrays"][name], *types[name]) for name in types}
-        return arrays, dict(document["attributes"])
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-        raise InputError(DAMAGED, path) from None
+    if not magic.startswith(MAGIC_START):
+        raise InputError(f"is not a file of kind '{kind}' made by itersel", path)
+    if magic != MAGIC:
+        raise InputError("was made by another version of itersel; make it anew", path)
+    if found != xxhash.xxh3_128_digest(header):
+        raise InputError(DAMAGED, path)
+    return header, _align(16 + length + DIGEST_BYTES)
 
 
-def _view(data: NDArray[np.uint8], entry: Mapping[str, Any], dtype: str, dimensions: int) -> NDArray[Any]:
+def _view(data: NDArray[np.uint8], entry: Mapping[str, Any]) -> NDArray[Any]:
     """Return an array that lies in `data`.
 
     Raises
     ------
     ValueError, KeyError, TypeError
-        If the entry of the header does not describe such an array.
+        If the entry of the header does not describe an array.
     """
     shape, begin = [operator.index(size) for size in entry["shape"]], operator.index(entry["position"])
-    end = begin + math.prod(shape) * np.dtype(dtype).itemsize
-    if entry["dtype"] != dtype or len(shape) != dimensions or min(shape, default=0) < 0:
-        raise ValueError("not of that type")
-    if not 0 <= begin <= end <= data.shape[0]:
+    dtype = np.dtype(entry["dtype"])
+    end = begin + math.prod(shape) * dtype.itemsize
+    if dtype.kind not in "iuf" or min(shape, default=0) < 0 or len(shape) > MAX_DIMENSIONS:
+        raise ValueError("not an array of numbers")
+    if not 0 <= begin <= end <= data.shape[0] or begin % ALIGNMENT:
         raise ValueError("outside the file")
-    return np.asarray(data[begin:end]).view(dtype).reshape(shape)
+    view: NDArray[Any] = np.asarray(data[begin:end]).view(dtype).reshape(shape)
+    return view
 
 
 def _align(position: int) -> int:

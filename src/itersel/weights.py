@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,11 +15,24 @@ from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.features import feature_keys, unique_features
 from itersel.files import open_output, read_lines
-from itersel.hdf5 import one_line, write_hdf5
-from itersel.hdf5 import open_hdf5 as open_hdf5  # its old place: report/corpus.py takes it from here
+from itersel.hdf5 import read_arrays, write_arrays
+from itersel.storage.formats import Array, FileFormat
 from itersel.strings import StringTable, string_table
 
-DAMAGED = "damaged, or not a weights file; make it anew"
+# D features. Not packed: `itersel.select.shard_files` reads parts of the arrays directly.
+FORMAT = FileFormat(
+    "weights file",
+    2,
+    "itersel train",
+    {
+        "features/key": Array("<u8", ("D",), rising=True),
+        "features/name": Array("|u1", ("bytes of names",)),
+        "features/name_offset": Array(
+            "<i8", ("D+1",), into="bytes of names", text="features/name", rising=True
+        ),
+        "v": Array("<f8", ("D",)),
+    },
+)
 # White space ends a name, # at the begin of a line a remark; a byte order mark there is dropped.
 _NOT_IN_TEXT = re.compile(r"[ \t\n]|^$|^[#\ufeff]")
 
@@ -92,41 +104,13 @@ def read_weights(path: str | os.PathLike[str]) -> Weights:
 
 
 def _read_hdf5(path: str | os.PathLike[str]) -> Weights:
-    with open_hdf5(path) as stream:
-        try:
-            group = stream["features"]
-            name = StringTable(group["name"][:], group["name_offset"][:])
-            weights = Weights(group["key"][:], stream["v"][:], name)
-        except (KeyError, OSError, AttributeError, TypeError, ValueError) as error:
-            raise InputError(f"{DAMAGED} ({one_line(error)})", path) from None
-    if not _is_sound(weights):
-        raise InputError(DAMAGED, path)
+    arrays, _ = read_arrays(path, FORMAT)
+    name = StringTable(arrays["features/name"], arrays["features/name_offset"])
+    weights = Weights(arrays["features/key"], arrays["v"], name)
     bad = np.flatnonzero(~np.isfinite(weights.value))
     if bad.size:
         raise InputError(f"the weight of '{name.get(int(bad[0]))}' is not finite; make it anew", path)
     return weights
-
-
-def _is_sound(weights: Weights) -> bool:
-    """Tell whether the arrays of a file are what `Weights` says."""
-    key, value, (data, offset) = weights
-    count = key.shape[0]
-    types = ((key, np.uint64), (value, np.float64), (data, np.uint8), (offset, np.int64))
-    if any(array.dtype != dtype or array.ndim != 1 for array, dtype in types):
-        return False
-    if value.shape[0] != count or offset.shape[0] != count + 1:
-        return False
-    if not (key[1:] > key[:-1]).all() or not (offset[1:] > offset[:-1]).all():
-        return False
-    if offset[0] != 0 or offset[-1] != data.shape[0]:
-        return False
-    if (data[offset[:-1]] & 0xC0 == 0x80).any():  # a name begins inside of a character
-        return False
-    try:
-        data.tobytes().decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def write_weights(
@@ -147,13 +131,10 @@ def write_weights(
         with open_output(path) as stream:
             stream.writelines(f"{name}\t{value!r}\n" for name, value in values)
         return
-    with write_hdf5(path) as stream:
-        write_features(stream, weights.key, weights.name)
-        stream["v"] = weights.value
-        stream.attrs.update(attributes or {})
-
-
-def write_features(stream: h5py.Group, key: NDArray[np.uint64], name: StringTable) -> None:
-    """Write a feature table as the group ``features``: key, name (bytes) and name_offset."""
-    group = stream.create_group("features")
-    group["key"], group["name"], group["name_offset"] = key, name.data, name.offset
+    arrays: dict[str, NDArray[Any]] = {
+        "features/key": weights.key,
+        "features/name": weights.name.data,
+        "features/name_offset": weights.name.offset,
+        "v": weights.value,
+    }
+    write_arrays(path, FORMAT, arrays, attributes or {})

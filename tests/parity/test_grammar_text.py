@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from itersel.features import GRAMMAR_FEATURES
-from itersel.grammar.shard import GLUE, PASS_THROUGH, Shard, read_shard
+from itersel.grammar.shard import Shard, read_shard
+from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.grammar.text import export_grammars, import_grammars, parse_rule, read_grammar
 
 SPARSE = ("RBS:", "RBT:", "Shape_")

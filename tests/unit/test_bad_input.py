@@ -1,11 +1,10 @@
 """Damaged shards, weights and models: exit status 1, one line that names the file, nothing written."""
 
-import json
 import shutil
 
-import h5py
 import numpy as np
 import pytest
+from tests.damage import reseal_header, resealed
 
 from itersel.cli.main import main
 from itersel.grammar.build import Rule, make_shard
@@ -75,7 +74,7 @@ def test_a_file_of_another_kind(files, capsys):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_weights_that_are_not_finite(files, value, capsys):
-    with h5py.File(files / "weights.h5", "r+") as stream:
+    with resealed(files / "weights.h5") as stream:
         stream["v"][0] = value
     check_refused(files, "weights.h5", capsys, ["CountEF", "not finite"])
 
@@ -126,21 +125,9 @@ HEADERS = {
 }
 
 
-def change_header(path, change):
-    """Change the header of an array file; what it describes moves along."""
-    content = path.read_bytes()
-    length = int.from_bytes(content[8:16], "little")
-    header = json.loads(content[16 : 16 + length])
-    result = change(header)
-    text = json.dumps(result if result == [] else header).encode()
-    body = content[-(-(16 + length) // 64) * 64 :]
-    start = content[:8] + len(text).to_bytes(8, "little") + text
-    path.write_bytes(start + bytes(-len(start) % 64) + body)
-
-
 @pytest.mark.parametrize("change", HEADERS)
 def test_damaged_headers_of_array_files(files, change, capsys):
-    change_header(files / "lm.bin", HEADERS[change])
+    reseal_header(files / "lm.bin", HEADERS[change])
     check_refused(files, "lm.bin", capsys)
 
 
@@ -155,7 +142,7 @@ def test_an_index_with_a_damaged_header(files, capsys):
     for name, text in (("source", "a\n"), ("target", "x\n"), ("alignment", "0-0\n")):
         (files / name).write_text(text)
     build_index(files / "source", files / "target", files / "alignment", files / "index")
-    change_header(files / "index", lambda header: header["arrays"].pop("suffix"))
+    reseal_header(files / "index", lambda header: header["arrays"].pop("suffix"))
     extracting = ["grammar", "extract", "--index", str(files / "index"), "--input", str(files / "source")]
     assert main([*extracting, "--output", str(files / "new.h5")]) == 1
     assert capsys.readouterr().err == (

@@ -101,7 +101,9 @@ sys.exit(main.main(["write"]))
 def test_full_disk_arrays(tmp_path: Path) -> None:
     done = limited(
         "import numpy; from itersel.arrayfile import write_arrays\n"
-        "try: write_arrays(sys.argv[1], 'x', {'a': numpy.zeros(10_000)}, {}, 1)\n"
+        "from itersel.storage.formats import FileFormat, numbers\n"
+        "format = FileFormat('x', 1, 'itersel x', {'a': numbers('<f8', 'N')})\n"
+        "try: write_arrays(sys.argv[1], format, {'a': numpy.zeros(10_000)}, {})\n"
         "except OSError as error: print(error.filename)",
         str(tmp_path / "out"),
     )

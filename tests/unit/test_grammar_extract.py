@@ -15,7 +15,8 @@ from tests.naive import extractor as naive
 from itersel.errors import InputError
 from itersel.grammar.extract import ExtractionSettings, extract_shard
 from itersel.grammar.index import build_index
-from itersel.grammar.shard import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, Shard, read_shard
+from itersel.grammar.shard import Shard, read_shard
+from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 
 SOURCE_WORDS = "abc"
 TARGET_WORDS = "xyz"

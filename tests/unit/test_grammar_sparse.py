@@ -11,7 +11,7 @@ from tests.naive.features import sparse_features
 from itersel.errors import InputError
 from itersel.features import feature_keys
 from itersel.grammar import sparse
-from itersel.grammar.shard import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
+from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import SparseFeatures, rule_features
 from itersel.grammar.sparse_kernels import COLLISION, Names, find_name
 from itersel.strings import string_table

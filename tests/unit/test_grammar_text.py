@@ -115,9 +115,9 @@ def test_white_space_is_ascii_only() -> None:
         ("[X] ||| a ||| x ||| =1", "feature '=1', expected"),
         ("[X] ||| a ||| x ||| A=one", "feature 'A=one', expected"),
         ("[X] ||| a ||| x ||| A=1_0", "feature 'A=1_0', expected"),
-        ("[X] ||| a ||| x ||| A=nan", "not finite"),
-        ("[X] ||| a ||| x ||| A=-inf", "not finite"),
-        ("[X] ||| a ||| x ||| A=1e39", "not finite"),
+        ("[X] ||| a ||| x ||| A=nan", "is not a number from"),
+        ("[X] ||| a ||| x ||| A=-inf", "is not a number from"),
+        ("[X] ||| a ||| x ||| A=1.1e12", "is not a number from"),
         ("[X] ||| a ||| x ||| A=1 A=2", "'A' is listed twice"),
         ("[X] ||| a ||| x ||| PassThrough=1", "added to rules by itersel"),
         ("[X] ||| a ||| x ||| R:X:a:x=1", "added to rules by itersel"),
@@ -279,7 +279,9 @@ def test_export_writes_what_was_imported(tmp_path: Path) -> None:
 
 
 texts = st.lists(st.sampled_from((*SOURCE_WORDS, "ä\u00a0ö")), min_size=1, max_size=4)
-values = eighths() | st.floats(width=32, allow_nan=False, allow_infinity=False)
+# the largest number of single precision within the bounds of features
+LARGEST = 999999995904.0
+values = eighths() | st.floats(-LARGEST, LARGEST, width=32)
 
 
 @st.composite

@@ -10,6 +10,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from tests.damage import resealed
 from tests.naive import learning, selection
 from tests.naive.learning import Hypothesis
 from tests.naive.selection import Vector
@@ -198,7 +199,7 @@ def truncate(path: Path) -> None:
 
 def put_nan(path: Path) -> None:
     write_weights(path, make_weights({"Glue": 1.0}))
-    with h5py.File(path, "r+") as stream:
+    with resealed(path) as stream:
         stream["v"][0] = np.nan
 
 

@@ -15,7 +15,7 @@ from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.files import read_bytes, read_lines
 from itersel.lm.arpa import parse_arpa
-from itersel.lm.binary import FORMAT, KIND, MAXIMUM_LOAD, TYPES, load_model
+from itersel.lm.binary import FORMAT, MAXIMUM_LOAD, load_model
 
 TEXT = """the house is small
 the house is old
@@ -61,7 +61,7 @@ def test_compiled_model_holds_the_arpa_file(text: Path) -> None:
 
 
 def test_attributes_tell_what_made_the_model(text: Path) -> None:
-    attributes = map_arrays(build(text), KIND, TYPES, FORMAT)[1]
+    attributes = map_arrays(build(text), FORMAT)[1]
     assert attributes["order"] == 3
     assert attributes["words"] == 9
     assert attributes["ngrams"] == [9, 17, 15]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 import json
 
-import h5py
-import numpy as np
 import pytest
 
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, score_corpus
 from itersel.evaluate.randomization import p_values
+from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.shard import write_shard
 from itersel.report.layout import aligned, tab_separated
 from itersel.report.resources import read_resources
 from itersel.report.system import System, choose_epoch, read_system, write_system
@@ -172,16 +172,14 @@ def test_resources_missing_or_damaged(tmp_path):
         read_resources(tmp_path)
 
 
-def write_rules(path, kinds, rules):
-    with h5py.File(path, "w") as stream:
-        stream["rule_kind"] = np.array(kinds, np.uint8)
-        stream["grammar_rule"] = np.array(rules, np.int32)
+def write_sentence(path, rules):
+    """Write a shard of a sentence with so many rules, and the rule that passes its word through."""
+    write_shard(path, make_shard([("a",)], None, [[Rule(("a",), (f"x{i}",), {}) for i in range(rules)]]))
 
 
 def test_command_corpus(tmp_path, folder, monkeypatch):
-    # kinds: two glue rules, two of the grammar, one pass-through
-    write_rules(tmp_path / "0.h5", [1, 2, 0, 0, 3], [2, 3, 4, 2])
-    write_rules(tmp_path / "1.h5", [1, 2], [])
+    write_sentence(tmp_path / "0.h5", 3)
+    write_sentence(tmp_path / "1.h5", 0)
     monkeypatch.setattr(
         "sys.stdin", io.TextIOWrapper(io.BytesIO(f"{tmp_path}/0.h5\n{tmp_path}/1.h5\n".encode()))
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from tests.damage import resealed
 from tests.mixing import FIGURE_2, rows_of, run, write_shards
 
 from itersel.cli.main import main
@@ -17,7 +18,7 @@ from itersel.weights import read_weights, write_weights
 
 
 def break_nan(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
+    with resealed(path) as stream:
         stream["v"][0] = math.nan
 
 
@@ -26,42 +27,64 @@ def break_end(path: Path) -> None:
 
 
 def break_order(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
+    with resealed(path) as stream:
         stream["features/key"][...] = stream["features/key"][:][::-1]
 
 
 def break_type(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
+    with resealed(path) as stream:
         values = stream["v"][:].astype(np.float32)
         del stream["v"]
         stream["v"] = values
 
 
 def break_length(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
+    with resealed(path) as stream:
         values = stream["v"][1:]
         del stream["v"]
         stream["v"] = values
 
 
 def break_names(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
+    with resealed(path) as stream:
         stream["features/name_offset"][-1] = 10**6
 
 
 def break_name(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
+    with resealed(path) as stream:
         stream["features/name"][0] = ord("y")
 
 
-def break_settings(path: Path) -> None:
+def flip_bit(path: Path) -> None:
     with h5py.File(path, "r+") as stream:
+        value = stream["v"][:]
+        value.view(np.uint64)[0] ^= np.uint64(1)
+        stream["v"][...] = value
+
+
+def flip_last_bit_of_names(path: Path) -> None:
+    with h5py.File(path, "r+") as stream:
+        stream["features/name"][-1] ^= 1
+
+
+def change_attribute(path: Path) -> None:
+    with h5py.File(path, "r+") as stream:
+        stream.attrs["settings"] = "others"
+
+
+def drop_checksums(path: Path) -> None:
+    with h5py.File(path, "r+") as stream:
+        del stream.attrs["digests"]
+
+
+def break_settings(path: Path) -> None:
+    with resealed(path) as stream:
         stream.attrs["settings"] = "others"
 
 
 def set_attribute(name: str, value: object) -> Callable[[Path], None]:
     def change(path: Path) -> None:
-        with h5py.File(path, "r+") as stream:
+        with resealed(path) as stream:
             stream.attrs[name] = value
 
     change.__name__ = f"{name} {value}"
@@ -69,8 +92,8 @@ def set_attribute(name: str, value: object) -> Callable[[Path], None]:
 
 
 def drop_attributes(path: Path) -> None:
-    with h5py.File(path, "r+") as stream:
-        for name in list(stream.attrs):
+    with resealed(path) as stream:
+        for name in set(stream.attrs) - {"format", "digests"}:
             del stream.attrs[name]
 
 
@@ -86,6 +109,10 @@ BROKEN = {
     break_length: "make it anew",
     break_names: "make it anew",
     break_name: "has the same 64-bit key as",
+    flip_bit: "damaged: array 'v' does not match its checksum",
+    flip_last_bit_of_names: "damaged: array 'features/name' does not match its checksum",
+    change_attribute: "the attributes do not match their checksum",
+    drop_checksums: "has no checksums",
     break_settings: "was trained with other settings than",
     break_all: "make it anew",
     Path.unlink: "no such file",
@@ -127,7 +154,7 @@ def test_bad_shard(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: o
 def test_shards_damaged_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Names of the same length, far behind the end of the file, are not compared."""
     for path in write_shards(tmp_path, rows_of([[1, 2, 3], [4, 5, 6]])):
-        with h5py.File(path, "r+") as stream:
+        with resealed(path) as stream:
             stream["features/name_offset"][1] = 10**12
     assert run(tmp_path, "--algorithm", "itermixsgd", "--epoch", "1") == 1
     message = capsys.readouterr().err
@@ -181,7 +208,7 @@ PREVIOUS = {
     set_attribute("shards", 4): "was mixed of 4 shards, not of 3",
     set_attribute("kind", "shard-weights"): "holds no 'mixed-weights'",
     drop_attributes: "holds no 'mixed-weights'",
-    break_length: "make it anew",
+    break_length: "array 'v' has the shape 1, not 2",
     Path.unlink: "no such file",
 }
 

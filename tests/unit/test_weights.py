@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.damage import resealed
 
 from itersel.cli.main import main
 from itersel.errors import InputError
@@ -80,7 +81,7 @@ def test_bad_hdf5(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         read_weights(path)
     write_weights(path, make_weights(VALUES))
-    with h5py.File(path, "r+") as stream:
+    with resealed(path) as stream:
         stream["v"][2] = np.nan
     with pytest.raises(InputError, match=r"w\.h5: the weight of '.*' is not finite"):
         read_weights(path)
@@ -95,35 +96,71 @@ def replace(stream: h5py.File, name: str, array: object) -> None:
 
 
 DAMAGE = {
-    "too few values": lambda stream: replace(stream, "v", stream["v"][1:]),
-    "too few keys": lambda stream: replace(stream, "features/key", stream["features/key"][1:]),
-    "too few offsets": lambda stream: replace(
-        stream, "features/name_offset", stream["features/name_offset"][1:]
+    "too few values": ("'v' has the shape 4, not 5", lambda stream: replace(stream, "v", stream["v"][1:])),
+    "too few keys": (
+        "'features/name_offset' has the shape 6, not 5",
+        lambda stream: replace(stream, "features/key", stream["features/key"][1:]),
     ),
-    "keys out of order": lambda stream: replace(stream, "features/key", stream["features/key"][:][::-1]),
-    "a key twice": lambda stream: replace(stream, "features/key", np.zeros(5, np.uint64)),
-    "type of values": lambda stream: replace(stream, "v", stream["v"][:].astype(np.float32)),
-    "shape of values": lambda stream: replace(stream, "v", stream["v"][:][:, None]),
-    "a number": lambda stream: replace(stream, "v", 1.0),
-    "a group": lambda stream: (stream.__delitem__("v"), stream.create_group("v")),
-    "nothing": lambda stream: stream.__delitem__("features"),
-    "offsets that descend": lambda stream: stream["features/name_offset"].write_direct(
-        np.array([0, 9, 3, 12, 15, stream["features/name"].shape[0]])
+    "too few offsets": (
+        "'features/name_offset' has the shape 5, not 6",
+        lambda stream: replace(stream, "features/name_offset", stream["features/name_offset"][1:]),
     ),
-    "offsets outside": lambda stream: stream["features/name_offset"].__setitem__(5, 10**6),
-    "names that are no text": lambda stream: stream["features/name"].__setitem__(0, 0xFF),
+    "keys out of order": (
+        "'features/key' does not rise after row 0",
+        lambda stream: replace(stream, "features/key", stream["features/key"][:][::-1]),
+    ),
+    "a key twice": (
+        "'features/key' does not rise after row 0",
+        lambda stream: replace(stream, "features/key", np.zeros(5, np.uint64)),
+    ),
+    "type of values": (
+        "'v' is of type <f4, not <f8",
+        lambda stream: replace(stream, "v", stream["v"][:].astype(np.float32)),
+    ),
+    "shape of values": (
+        "'v' has 2 dimensions, not 1",
+        lambda stream: replace(stream, "v", stream["v"][:][:, None]),
+    ),
+    "a number": ("'v' cannot be read", lambda stream: replace(stream, "v", 1.0)),
+    "a group": (
+        "'v' cannot be read (is a group)",
+        lambda stream: (stream.__delitem__("v"), stream.create_group("v")),
+    ),
+    "nothing": (
+        "'features/key' cannot be read (there is no 'features')",
+        lambda stream: stream.__delitem__("features"),
+    ),
+    "a link to another file": (
+        "'v' cannot be read (there is no 'v')",
+        lambda stream: replace(stream, "v", h5py.ExternalLink("other.h5", "v")),
+    ),
+    "offsets that descend": (
+        "'features/name_offset' falls after row 1",
+        lambda stream: stream["features/name_offset"].write_direct(
+            np.array([0, 9, 3, 12, 15, stream["features/name"].shape[0]])
+        ),
+    ),
+    "offsets outside": (
+        "'features/name_offset' runs from 0 to 1000000, not from 0 to",
+        lambda stream: stream["features/name_offset"].__setitem__(5, 10**6),
+    ),
+    "names that are no text": (
+        "'features/name' is not UTF-8",
+        lambda stream: stream["features/name"].__setitem__(0, 0xFF),
+    ),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_arrays(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str) -> None:
-    path = tmp_path / "w.h5"
+    """What a file with right checksums holds is not believed either."""
+    path, (why, change) = tmp_path / "w.h5", DAMAGE[damage]
     write_weights(path, make_weights(VALUES))
-    with h5py.File(path, "r+") as stream:
-        DAMAGE[damage](stream)
+    with resealed(path) as stream:
+        change(stream)
     assert main(["weights", "show", str(path)]) == 1
     message = capsys.readouterr().err
-    assert message.startswith(f"itersel weights: {path}: damaged, or not a weights file; make it anew")
+    assert message.startswith(f"itersel weights: {path}: damaged: array {why}")
     assert message.count("\n") == 1
 
 

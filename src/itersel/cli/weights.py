@@ -55,13 +55,13 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 def show(options: argparse.Namespace) -> None:
     """Print the first weights of an order."""
-    from itersel.hdf5 import open_hdf5
-    from itersel.weights import read_weights
+    from itersel.hdf5 import open_hdf5, read_header
+    from itersel.weights import FORMAT, read_weights
 
     weights = read_weights(options.file)
     if options.file.endswith(".h5"):
         with open_hdf5(options.file) as stream:
-            for name, value in sorted(stream.attrs.items()):
+            for name, value in sorted(read_header(stream, FORMAT, options.file).attributes.items()):
                 print(f"# {name}: {value}")
     print(f"# weights: {weights.key.shape[0]}")
     rows = _order(weights, options.by)

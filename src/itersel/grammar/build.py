@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.features import GRAMMAR_FEATURES, feature_keys, unique_features
-from itersel.grammar.shard import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, Shard
+from itersel.grammar.shard import Shard
+from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import SparseFeatures, rule_features
 from itersel.ragged import offsets_of
 from itersel.strings import concatenate, string_table

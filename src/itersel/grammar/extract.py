@@ -15,14 +15,16 @@ from itersel.errors import InputError
 from itersel.features import GRAMMAR_FEATURES
 from itersel.files import read_lines
 from itersel.grammar.grammar_kernels import place_rows, rule_costs
-from itersel.grammar.index import FilePath, GrammarIndex, Side, check_parallel, load_index, read_side
+from itersel.grammar.index import GrammarIndex, Side, check_parallel, load_index, read_side
 from itersel.grammar.index_kernels import SPAN_LIMIT, IndexArrays
 from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.rules import RuleTable, extract_rule_table
-from itersel.grammar.shard import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, Shard, write_shard
+from itersel.grammar.shard import Shard, write_shard
+from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import rule_features
 from itersel.grammar.table_kernels import ROW_RULE, ROW_SAMPLES, ROW_SENTENCE
 from itersel.ragged import offsets_of
+from itersel.storage.formats import FilePath
 from itersel.strings import string_table
 
 # rules 0 and 1, [S] -> [X] and [S] -> [S] [X]: symbols of either side, and where the sides end

@@ -19,34 +19,50 @@ from itersel.corpus.text import read_tokenized
 from itersel.errors import InputError
 from itersel.files import read_bytes
 from itersel.grammar.index_kernels import (
+    BAD_LINKS,
+    BAD_PHRASE,
+    BAD_ROOM,
+    BAD_SENTENCE,
     LINK_BEGIN,
     LINK_HIGH,
     LINK_LOW,
+    LONGEST_ROOM,
     IndexArrays,
+    find_bad_position,
     mark_phrases,
     parse_alignments,
 )
 from itersel.grammar.lexical import lexical_table, link_counts
 from itersel.ragged import offsets_of
+from itersel.storage.formats import Array, FileFormat, FilePath, damaged, numbers
 from itersel.strings import StringTable, string_table
 
-KIND, FORMAT = "grammar-index", 1
-# see IndexArrays
-TYPES = {
-    "source": ("<i4", 1),
-    "source_offset": ("<i8", 1),
-    "room": ("|u1", 1),
-    "suffix": ("<i4", 1),
-    "word_begin": ("<i8", 1),
-    "target": ("<i4", 1),
-    "position": ("<i4", 2),
-    "link": ("<i4", 1),
-    "pair_key": ("<u8", 1),
-    "pair_cost": ("<f4", 2),
-    "words_data": ("|u1", 1),
-    "words_offset": ("<i8", 1),
+# V words, T source positions, S sentences, L links, H slots; see IndexArrays
+FORMAT = FileFormat(
+    "grammar-index",
+    2,
+    "itersel grammar index",
+    {
+        "words_data": Array("|u1", ("bytes of words",)),
+        "words_offset": Array("<i8", ("V+1",), into="bytes of words", text="words_data"),
+        "source": Array("<i4", ("T",), least=0, below="V"),
+        "source_offset": Array("<i8", ("S+1",), into="T"),
+        "room": Array("|u1", ("T",)),
+        "suffix": Array("<i4", ("T",), least=0, below="T"),
+        "word_begin": Array("<i8", ("V+1",), into="T"),
+        "target": Array("<i4", ("target words",), least=0, below="V"),
+        "position": Array("<i4", ("T", 5)),
+        "link": Array("<i4", ("L",), least=0, below="target words"),
+        "pair_key": Array("<u8", ("H",)),
+        "pair_cost": numbers("<f4", "H", 2),
+    },
+)
+POSITION_FAULTS = {
+    BAD_SENTENCE: ("source", "has no end of a sentence where one must be, or one elsewhere"),
+    BAD_ROOM: ("room", "is not the rest of the sentence"),
+    BAD_LINKS: ("position", "does not fit the links"),
+    BAD_PHRASE: ("position", "marks a phrase that crosses the end of its sentence"),
 }
-FilePath = str | os.PathLike[str]
 
 
 class GrammarIndex(NamedTuple):
@@ -106,10 +122,9 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
     words = string_table(ids)
     write_arrays(
         output,
-        KIND,
+        FORMAT,
         {**arrays._asdict(), "words_data": words.data, "words_offset": words.offset},
         {"itersel": __version__, "sentences": source_side.sentence_count},
-        FORMAT,
     )
 
 
@@ -119,11 +134,26 @@ def load_index(path: FilePath) -> GrammarIndex:
     Raises
     ------
     InputError
-        If the file is missing, truncated, or something else.
+        If the file is missing, truncated or damaged, or something else; names the file and the array.
     """
-    arrays, _ = map_arrays(path, KIND, TYPES, FORMAT)
+    arrays, _ = map_arrays(path, FORMAT)
     words = StringTable(arrays.pop("words_data"), arrays.pop("words_offset"))
-    return GrammarIndex(IndexArrays(**arrays), words, os.fspath(path))
+    index = IndexArrays(**arrays)
+    _check_index(index, path)
+    return GrammarIndex(index, words, os.fspath(path))
+
+
+def _check_index(index: IndexArrays, path: FilePath) -> None:
+    """Raise an InputError if extraction could look beyond a sentence, or fail to end."""
+    position, wrong = find_bad_position(
+        index.source, index.source_offset, index.room, index.position, index.link
+    )
+    if wrong:
+        name, why = POSITION_FAULTS[wrong]
+        raise damaged(path, name, f"{why} (position {position})")
+    slots = index.pair_key.shape[0]
+    if slots & (slots - 1) or np.count_nonzero(index.pair_key) == slots:
+        raise damaged(path, "pair_key", f"is full, or its {slots} rows are not a power of two")
 
 
 def read_side(path: FilePath, ids: dict[str, int], allow_empty: bool = False) -> Side:
@@ -201,7 +231,7 @@ def _index_arrays(
     return IndexArrays(
         source=words,
         source_offset=source_offset,
-        room=np.minimum(sentence_end - np.arange(words.shape[0]), 255).astype(np.uint8),
+        room=np.minimum(sentence_end - np.arange(words.shape[0]), LONGEST_ROOM).astype(np.uint8),
         suffix=sort_suffixes(words),
         word_begin=offsets_of(np.bincount(words, minlength=vocabulary_size)),
         target=target.words,

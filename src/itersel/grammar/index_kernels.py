@@ -19,6 +19,12 @@ SPAN_LIMIT = 30
 SPACE, NEWLINE, HYPHEN, ZERO, NINE = 32, 10, 45, 48, 57
 
 
+# IndexArrays.room stops counting here.
+LONGEST_ROOM = 255
+
+# what may be wrong with a position
+FINE, BAD_SENTENCE, BAD_ROOM, BAD_LINKS, BAD_PHRASE = range(5)
+
 # columns of IndexArrays.position
 BEGINS, ENDS, LINK_LOW, LINK_HIGH, LINK_BEGIN = 0, 1, 2, 3, 4
 
@@ -118,3 +124,48 @@ def mark_phrases(
                 if source_high <= end:
                     position[begin, BEGINS] |= 1 << (end - begin)
                     position[end, ENDS] |= 1 << (end - begin)
+
+
+@leaf_kernel
+def find_bad_position(
+    source: NDArray[np.int32],
+    source_offset: NDArray[np.int64],
+    room: NDArray[np.uint8],
+    position: NDArray[np.int32],
+    link: NDArray[np.int32],
+) -> tuple[int, int]:
+    """Return the first source position that is not what the sentences and links make it; or (-1, FINE).
+
+    Arrays as in `IndexArrays`; offsets, words and links are within bounds already. After this check no phrase
+    and no link leads out of its sentence or out of the arrays.
+    """
+    end = 0
+    for s in range(source_offset.shape[0] - 1):
+        first, stop = source_offset[s], source_offset[s + 1]
+        if first == stop:
+            return first, BAD_SENTENCE
+        for p in range(first, stop):
+            if (source[p] == 0) != (p == stop - 1):
+                return p, BAD_SENTENCE
+            if room[p] != min(stop - 1 - p, LONGEST_ROOM):
+                return p, BAD_ROOM
+            begin, end = position[p, LINK_BEGIN], link.shape[0]
+            if p + 1 < source.shape[0]:
+                end = position[p + 1, LINK_BEGIN]
+            if begin < 0 or begin > end or end > link.shape[0] or (p == 0 and begin > 0):
+                return p, BAD_LINKS
+            low, high = -1, -1
+            if begin < end:
+                low, high = link[begin], link[end - 1] + 1
+            for k in range(begin + 1, end):
+                if link[k] <= link[k - 1]:
+                    return p, BAD_LINKS
+            if position[p, LINK_LOW] != low or position[p, LINK_HIGH] != high:
+                return p, BAD_LINKS
+            longest = min(stop - 1 - p, SPAN_LIMIT)
+            if position[p, BEGINS] & 1 or position[p, BEGINS] >> (longest + 1):
+                return p, BAD_PHRASE
+            longest = min(p - first, SPAN_LIMIT)
+            if position[p, ENDS] & 1 or position[p, ENDS] >> (longest + 1):
+                return p, BAD_PHRASE
+    return -1, FINE

@@ -34,17 +34,19 @@ def narrow(
     source: NDArray[np.int32], suffix: NDArray[np.int32], low: int, high: int, depth: int, word: int
 ) -> tuple[int, int]:
     """Return the part of a range of suffixes with equal first `depth` words whose next word is `word`."""
+    # The corpus ends with the end of a sentence: only suffixes out of order could lead beyond it.
+    last = source.shape[0] - 1
     begin, stop = low, high
     while begin < stop:
         middle = (begin + stop) // 2
-        if source[suffix[middle] + depth] < word:
+        if source[min(suffix[middle] + depth, last)] < word:
             begin = middle + 1
         else:
             stop = middle
     end, stop = begin, high
     while end < stop:
         middle = (end + stop) // 2
-        if source[suffix[middle] + depth] <= word:
+        if source[min(suffix[middle] + depth, last)] <= word:
             end = middle + 1
         else:
             stop = middle
@@ -79,6 +81,25 @@ def find_blocks(
                 if begin == end:
                     break
                 low[i, k], high[i, k] = begin, end
+
+
+@leaf_kernel
+def find_bad_block(
+    suffix: NDArray[np.int32],
+    room: NDArray[np.uint8],
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+    length: NDArray[np.int32],
+) -> int:
+    """Return the first block (arrays of B + 1) that would cross the end of a sentence, or -1.
+
+    There is none where the suffixes are in order; whether they are would take longer to find out.
+    """
+    for block in range(1, low.shape[0]):
+        for k in range(low[block], high[block]):
+            if room[suffix[k]] < length[block]:
+                return block
+    return -1
 
 
 @kernel

@@ -13,6 +13,7 @@ from itersel.grammar.pattern_kernels import (
     BLOCK_BITS,
     Limits,
     block_extents,
+    find_bad_block,
     find_blocks,
     list_patterns,
 )
@@ -50,6 +51,8 @@ def find_patterns(
     low, high = np.full((2, words.shape[0], limits.max_symbols), -1, np.int32)
     find_blocks(index.source, index.suffix, index.word_begin, words, offset, low, high)
     block, lows, highs, lengths = _number_blocks(low, high)
+    if find_bad_block(index.suffix, index.room, lows, highs, lengths) >= 0:
+        raise InputError("damaged index: its array 'suffix' is out of order; make the index anew")
     blocks = _link_blocks(index, block, lows, highs, lengths)
     if own.shape[0]:
         extent = block_extents(index.suffix, lows, highs)[block]

@@ -17,21 +17,75 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.hdf5 import one_line, open_hdf5, write_hdf5
+from itersel.grammar.shard_kernels import (
+    BAD_ALIGNMENT,
+    BAD_GLUE,
+    BAD_KIND,
+    BAD_SOURCE,
+    BAD_TARGET,
+    GLUE,
+    GLUE_START,
+    GRAMMAR_RULE,
+    PASS_THROUGH,
+    find_bad_rule,
+)
+from itersel.hdf5 import read_arrays, write_arrays
+from itersel.storage.formats import Array, FileFormat, damaged, numbers
 from itersel.strings import StringTable
 
-FORMAT = 1
+KINDS = (GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH)
 
-# Arrays that ascend, all of them or for a while: shuffled bytes shrink; those of all others would grow.
-ASCENDING = ("_offset", "feature_key", "grammar_rule")
 
-# kinds of rules
-GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH = 0, 1, 2, 3
+def _packed(dtype: str, *shape: str | int, **more: Any) -> Array:
+    return Array(dtype, shape, packed=True, **more)
+
+
+def _offsets(size: str, into: str, **more: Any) -> Array:
+    return _packed("<i8", size, into=into, shuffled=True, **more)
+
+
+# Sizes: V words, N sentences, R rules, F features, G rules of all sentences, C dense features. Arrays that
+# ascend, all of them or for a while, are shuffled, so that they shrink more; those of all others would grow.
+FORMAT = FileFormat(
+    "shard",
+    2,
+    "itersel grammar extract",
+    {
+        "vocabulary": _packed("|u1", "bytes of words"),
+        "vocabulary_offset": _offsets("V+1", "bytes of words", text="vocabulary"),
+        "source": _packed("<i4", "source words", least=0, below="V"),
+        "source_offset": _offsets("N+1", "source words"),
+        "reference": _packed("<i4", "reference words", least=0, below="V"),
+        "reference_offset": _offsets("N+1", "reference words", optional=True),
+        "rule_kind": _packed("|u1", "R", most=max(KINDS)),
+        "rule_source": _packed("<i4", "source symbols", least=-2, below="V"),
+        "rule_source_offset": _offsets("R+1", "source symbols"),
+        "rule_target": _packed("<i4", "target symbols", least=-2, below="V"),
+        "rule_target_offset": _offsets("R+1", "target symbols"),
+        "rule_alignment": _packed("|u1", "points", 2),
+        "rule_alignment_offset": _offsets("R+1", "points"),
+        "rule_feature": _packed("<i4", "features of rules", least=0, below="F"),
+        "rule_feature_value": numbers("<f4", "features of rules", packed=True),
+        "rule_feature_offset": _offsets("R+1", "features of rules"),
+        "feature_key": _packed("<u8", "F", rising=True, shuffled=True),
+        "feature_name": _packed("|u1", "bytes of features"),
+        "feature_name_offset": _offsets("F+1", "bytes of features", text="feature_name"),
+        "grammar_rule": _packed("<i4", "G", least=2, below="R", shuffled=True),
+        "grammar_offset": _offsets("N+1", "G"),
+        "grammar_dense": numbers("<f4", "G", "C", packed=True),
+    },
+)
+RULE_FAULTS = {
+    BAD_GLUE: ("rule_kind", "does not begin with the two glue rules"),
+    BAD_KIND: ("rule_kind", "holds a glue rule that is not one of the first two rules"),
+    BAD_SOURCE: ("rule_source", "holds a source side without words, or nonterminals out of order"),
+    BAD_TARGET: ("rule_target", "holds other nonterminals than the source side"),
+    BAD_ALIGNMENT: ("rule_alignment", "points outside of the rule"),
+}
 
 
 @dataclass(frozen=True)
@@ -102,24 +156,18 @@ class Shard:
 
 def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
     """Write a shard, whole or not at all."""
-    with write_hdf5(path) as stream:
-        stream.attrs["kind"], stream.attrs["format"] = "shard", FORMAT
-        stream.attrs["dense_names"] = json.dumps(list(shard.dense_names))
-        stream.attrs["attributes"] = json.dumps(dict(shard.attributes), sort_keys=True)
-        for item in fields(shard):
-            value = getattr(shard, item.name)
-            if isinstance(value, StringTable):
-                _write_array(stream, item.name, value.data)
-                _write_array(stream, item.name + "_offset", value.offset)
-            elif isinstance(value, np.ndarray):
-                _write_array(stream, item.name, value)
-
-
-def _write_array(stream: h5py.File, name: str, array: NDArray[Any]) -> None:
-    # The fastest gzip: a quarter of the size, as fast as lzf, and the same bytes every time; lzf gives others
-    # every time, as its tables are not initialised. The filter needs a non-empty dataset.
-    packed = {"compression": "gzip", "compression_opts": 1, "shuffle": name.endswith(ASCENDING)}
-    stream.create_dataset(name, data=array, **(packed if array.size else {}))
+    arrays: dict[str, NDArray[Any]] = {}
+    for item in fields(shard):
+        value = getattr(shard, item.name)
+        if isinstance(value, StringTable):
+            arrays[item.name], arrays[item.name + "_offset"] = value.data, value.offset
+        elif isinstance(value, np.ndarray):
+            arrays[item.name] = value
+    attributes = {
+        "dense_names": json.dumps(list(shard.dense_names)),
+        "attributes": json.dumps(dict(shard.attributes), sort_keys=True),
+    }
+    write_arrays(path, FORMAT, arrays, attributes)
 
 
 def read_shard(path: str | os.PathLike[str]) -> Shard:
@@ -128,23 +176,46 @@ def read_shard(path: str | os.PathLike[str]) -> Shard:
     Raises
     ------
     InputError
-        If the file is missing, truncated, or not a shard of this format.
+        If the file is missing, truncated or damaged, not a shard of this version, or if its rules are none
+        that the decoder can apply; names the file and the array.
     """
-    with open_hdf5(path) as stream:
-        if stream.attrs.get("kind") != "shard":
-            raise InputError("is not a shard; make one with 'itersel grammar extract'", path)
-        if stream.attrs["format"] != FORMAT:
-            raise InputError("is a shard of another version of itersel; make it anew", path)
-        try:
-            values: dict[str, Any] = {
-                "dense_names": tuple(json.loads(stream.attrs["dense_names"])),
-                "attributes": json.loads(stream.attrs["attributes"]),
-            }
-            for item in fields(Shard):
-                if item.type == "StringTable":
-                    values[item.name] = StringTable(stream[item.name][:], stream[item.name + "_offset"][:])
-                elif item.name not in values:
-                    values[item.name] = stream[item.name][:]
-        except (KeyError, OSError) as error:
-            raise InputError(f"damaged or truncated ({one_line(error)}); make it anew", path) from None
-    return Shard(**values)
+    arrays, found = read_arrays(path, FORMAT)
+    values: dict[str, Any] = {}
+    for item in fields(Shard):
+        if item.type == "StringTable":
+            values[item.name] = StringTable(arrays[item.name], arrays[item.name + "_offset"])
+        elif item.name in arrays:
+            values[item.name] = arrays[item.name]
+    try:
+        names, attributes = json.loads(found["dense_names"]), json.loads(found["attributes"])
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise InputError("damaged: its attributes are no JSON; recreate the file", path) from None
+    _check_names(names, values["grammar_dense"].shape[1], path)
+    shard = Shard(**values, dense_names=tuple(names), attributes=attributes)
+    _check_rules(shard, path)
+    return shard
+
+
+def _check_names(names: Any, columns: int, path: str | os.PathLike[str]) -> None:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise InputError("damaged: 'dense_names' is no list of names; recreate the file", path)
+    if len(names) != columns or len(set(names)) != columns:
+        raise InputError(
+            f"damaged: 'dense_names' must hold {columns} different names; recreate the file", path
+        )
+
+
+def _check_rules(shard: Shard, path: str | os.PathLike[str]) -> None:
+    """Raise an InputError if a rule is none that the decoder can apply."""
+    rule, wrong = find_bad_rule(
+        shard.rule_kind,
+        shard.rule_source,
+        shard.rule_source_offset,
+        shard.rule_target,
+        shard.rule_target_offset,
+        shard.rule_alignment,
+        shard.rule_alignment_offset,
+    )
+    if wrong:
+        name, why = RULE_FAULTS[wrong]
+        raise damaged(path, name, f"{why} (rule {rule})")

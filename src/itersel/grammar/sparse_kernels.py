@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.feature_kernels import FNV_OFFSET, finish, hash_bytes
-from itersel.grammar.shard import GLUE, GLUE_START
+from itersel.grammar.shard_kernels import GLUE, GLUE_START
 from itersel.jit import kernel
 from itersel.strings import StringTable
 

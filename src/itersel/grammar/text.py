@@ -30,8 +30,10 @@ from itersel.errors import InputError
 from itersel.features import DECODER_FEATURES
 from itersel.files import open_output, read_lines
 from itersel.grammar.build import Points, Rule, Sides, Symbol, make_shard
-from itersel.grammar.shard import GRAMMAR_RULE, Shard, read_shard, write_shard
+from itersel.grammar.shard import Shard, read_shard, write_shard
+from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.grammar.sparse import COMPUTED_FEATURE
+from itersel.storage.formats import MAX_MAGNITUDE
 
 SEPARATOR = "|||"
 LEFT_HAND_SIDE = "[X]"
@@ -39,8 +41,6 @@ NONTERMINAL = re.compile(r"\[([^\[\],\s]+),([0-9]+)\]")
 NONTERMINALS = {"[X,1]": -1, "[X,2]": -2}
 POINT = re.compile(r"([0-9]{1,3})-([0-9]{1,3})")
 MAX_POSITION = 255
-# From here on, numbers round to infinity in single precision.
-OVERFLOW = 2.0**128 - 2.0**103
 SEGMENT = re.compile(r'\s*<seg((?:\s+[\w-]+="[^"]*")*)\s*>(.*)</seg>\s*')
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 
@@ -200,8 +200,8 @@ def _features(text: str) -> dict[str, float]:
             raise ValueError(f"feature '{item}', expected name=number") from None
         if not name or "_" in number:
             raise ValueError(f"feature '{item}', expected name=number")
-        if not abs(value) < OVERFLOW:  # NaN too
-            raise ValueError(f"feature '{item}' is not finite in single precision")
+        if not abs(value) <= MAX_MAGNITUDE:  # NaN too
+            raise ValueError(f"feature '{item}' is not a number from -{MAX_MAGNITUDE:g} to {MAX_MAGNITUDE:g}")
         if name in features:
             raise ValueError(f"feature '{name}' is listed twice")
         if name in DECODER_FEATURES or COMPUTED_FEATURE.match(name):

@@ -15,19 +15,25 @@ import itersel
 from itersel.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.errors import InputError
 from itersel.files import read_bytes
-from itersel.lm.arpa import NGrams, parse_arpa
+from itersel.limits import MAX_ORDER
+from itersel.lm.arpa import END, START, UNKNOWN, NGrams, parse_arpa
 from itersel.lm.kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, insert, ngram_keys
+from itersel.storage.formats import Array, FileFormat, FilePath, damaged, numbers
 from itersel.strings import StringTable, string_table
 
-KIND, FORMAT = "language-model", 1
-# see ModelArrays
-TYPES = {
-    "unigram": ("<f4", 2),
-    "unigram_flags": ("|u1", 1),
-    "slots": ("<u8", 2),
-    "words_data": ("|u1", 1),
-    "words_offset": ("<i8", 1),
-}
+# V words, H slots; see ModelArrays
+FORMAT = FileFormat(
+    "language-model",
+    2,
+    "itersel lm compile",
+    {
+        "unigram": numbers("<f4", "V", 2),
+        "unigram_flags": Array("|u1", ("V",), most=EXTENDS_LEFT | EXTENDS_RIGHT),
+        "slots": Array("<u8", ("H", 2)),
+        "words_data": Array("|u1", ("bytes of words",)),
+        "words_offset": Array("<i8", ("V+1",), into="bytes of words", text="words_data"),
+    },
+)
 
 # Linear probing: at 0.6 an unsuccessful look-up reads 3.6 slots on average, most in one cache line.
 MAXIMUM_LOAD = 0.6
@@ -67,9 +73,9 @@ def load_model(path: str | os.PathLike[str], order: int | None = None) -> Langua
     InputError
         If the file is not a compiled model, or if `order` is given and the model's is another.
     """
-    arrays, attributes = map_arrays(path, KIND, TYPES, FORMAT)
+    arrays, attributes = map_arrays(path, FORMAT)
     found = attributes.get("order")
-    if not isinstance(found, int) or found < 1:
+    if type(found) is not int or not 1 <= found <= MAX_ORDER:
         raise InputError(DAMAGED, path)
     if order is not None and found != order:
         raise InputError(
@@ -79,10 +85,26 @@ def load_model(path: str | os.PathLike[str], order: int | None = None) -> Langua
         )
     slots = arrays["slots"]
     values = slots.view(np.float32).reshape(slots.shape[0], 4)
-    return LanguageModel(
+    _check_slots(slots, values, path)
+    model = LanguageModel(
         ModelArrays(found, arrays["unigram"], arrays["unigram_flags"], slots, values),
         StringTable(arrays["words_data"], arrays["words_offset"]),
     )
+    if model.words.count == 0 or model.words.get(0) != UNKNOWN or not {START, END} <= model.ids.keys():
+        raise damaged(path, "words_data", f"lacks {UNKNOWN}, {START} or {END}")
+    return model
+
+
+def _check_slots(slots: NDArray[np.uint64], values: NDArray[np.float32], path: FilePath) -> None:
+    """Raise an InputError if a look-up could fail to end, or find something that is not a number."""
+    capacity = slots.shape[0]
+    if capacity < 2 or capacity & (capacity - 1):
+        raise damaged(path, "slots", f"has {capacity} rows, not a power of two")
+    if np.count_nonzero(slots[:, 0]) > MAXIMUM_LOAD * capacity:
+        raise damaged(path, "slots", "is too full")
+    for column in (2, 3):
+        if not np.isfinite(values[:, column]).all():
+            raise damaged(path, "slots", "holds a value that is not finite")
 
 
 def compile_model(
@@ -122,7 +144,7 @@ def compile_model(
         "arpa_sha256": hashlib.sha256(content).hexdigest(),
         "itersel": itersel.__version__,
     }
-    write_arrays(path, KIND, arrays, attributes, FORMAT)
+    write_arrays(path, FORMAT, arrays, attributes)
 
 
 class _Index:

@@ -12,9 +12,10 @@ import numpy as np
 from itersel.corpus.statistics import Statistics, read_statistics
 from itersel.errors import InputError
 from itersel.files import read_bytes
-from itersel.grammar.shard import GRAMMAR_RULE
+from itersel.grammar.shard import FORMAT
+from itersel.grammar.shard_kernels import GRAMMAR_RULE
+from itersel.hdf5 import read_arrays
 from itersel.report.layout import aligned, tab_separated
-from itersel.weights import open_hdf5
 
 LeftOut = Sequence[tuple[str, str, int]]
 
@@ -55,11 +56,8 @@ def count_rules(shards: Iterable[str]) -> int:
     """Return the number of rules in the grammars of all sentences of some shards."""
     total = 0
     for path in shards:
-        with open_hdf5(path) as stream:
-            try:
-                kind, rules = stream["rule_kind"][:], stream["grammar_rule"][:]
-            except (KeyError, OSError) as error:
-                raise InputError(f"damaged, or not a shard ({error}); make it anew", path) from None
+        arrays, _ = read_arrays(path, FORMAT, ("rule_kind", "grammar_rule"))
+        kind, rules = arrays["rule_kind"], arrays["grammar_rule"]
         total += int(np.count_nonzero(kind[rules] == GRAMMAR_RULE))
     return total
 

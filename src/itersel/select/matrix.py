@@ -4,6 +4,8 @@
 - ``W/data``, ``W/indices``, ``W/indptr``: W (Z x D) in compressed sparse columns, as scipy's `csc_matrix`;
 - ``norm`` (D), ``selected`` (D, 0 or 1), ``v`` (D): norm of each column, whether it was selected, and its
   mean over all shards if so, else 0.
+
+It is a weights file, too: of the weights `v`, with all features. Every array has its checksum.
 """
 
 from __future__ import annotations
@@ -15,8 +17,11 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.hdf5 import write_header
 from itersel.select.merge_kernels import Columns
 from itersel.select.selection import Features, Selection
+from itersel.storage.formats import Digest
+from itersel.weights import FORMAT
 
 DATASETS = {
     "features/key": np.uint64,
@@ -46,6 +51,7 @@ class MatrixWriter:
 
     def __init__(self, stream: h5py.File, check: Callable[[], None]) -> None:
         self._stream, self._check = stream, check
+        self._digests = {name: Digest() for name in DATASETS}
         for name, dtype in DATASETS.items():
             chunk = CHUNK_BYTES // np.dtype(dtype).itemsize
             stream.create_dataset(name, (0,), dtype, maxshape=(None,), chunks=(chunk,))
@@ -64,7 +70,8 @@ class MatrixWriter:
         self._append("W/data", columns.value)
         self._append("W/indices", columns.shard)
         self._append("norm", features.norm)
-        self._append("v", features.mean)
+        # the means of what will not be selected are dropped in the end
+        self._append("v", features.mean, is_final=False)
         self._check()
 
     def finish(self, selection: Selection, attributes: Mapping[str, Any]) -> None:
@@ -73,17 +80,28 @@ class MatrixWriter:
         stream["selected"].resize(stream["norm"].shape)
         for rows in _blocks(stream["norm"].shape[0]):
             chosen = selection.contains(stream["features/key"][rows], stream["norm"][rows])
-            stream["selected"][rows] = chosen
-            stream["v"][rows] = np.where(chosen, stream["v"][rows], 0.0)
-        stream.attrs.update(attributes)
+            self._write("selected", rows, chosen)
+            self._write("v", rows, np.where(chosen, stream["v"][rows], 0.0))
+        digests = {name: self._digests[name].result(np.empty(0, dtype)) for name, dtype in DATASETS.items()}
+        write_header(stream, FORMAT, attributes, digests)
 
     def _size(self, name: str) -> int:
         return int(self._stream[name].shape[0])
 
-    def _append(self, name: str, array: NDArray[Any]) -> None:
+    def _append(self, name: str, array: NDArray[Any], is_final: bool = True) -> None:
         dataset, begin = self._stream[name], self._size(name)
-        dataset.resize((begin + array.shape[0],))
-        dataset[begin:] = array
+        rows = slice(begin, begin + array.shape[0])
+        dataset.resize((rows.stop,))
+        if is_final:
+            self._write(name, rows, array)
+        else:
+            dataset[rows] = array
+
+    def _write(self, name: str, rows: slice, array: NDArray[Any]) -> None:
+        """Write the next rows of an array for good."""
+        part = np.asarray(array, DATASETS[name])
+        self._stream[name][rows] = part
+        self._digests[name].add(part)
 
 
 def _blocks(size: int) -> Iterator[slice]:

@@ -13,7 +13,7 @@ import numpy as np
 
 import itersel
 from itersel.errors import InputError
-from itersel.hdf5 import open_hdf5, stream_hdf5
+from itersel.hdf5 import open_hdf5, read_header, stream_hdf5
 from itersel.progress import progress
 from itersel.select.common import common_features
 from itersel.select.matrix import MatrixWriter
@@ -27,7 +27,7 @@ from itersel.select.selection import (
 )
 from itersel.select.shard_files import DAMAGED, ShardFile, ShardReader, open_shard
 from itersel.strings import StringTable, concatenate
-from itersel.weights import Weights, read_weights, write_weights
+from itersel.weights import FORMAT, Weights, read_weights, write_weights
 
 # what files of weights say that they are
 SHARD, MIXED = "shard-weights", "mixed-weights"
@@ -205,7 +205,7 @@ def _read_previous(
     if not os.fspath(path).endswith(".h5"):
         raise InputError(f"{TEXT}; mix the epoch before with an --output that ends in .h5", path)
     with open_hdf5(path) as stream:
-        found = dict(stream.attrs)
+        found = read_header(stream, FORMAT, path).attributes
     if found.get("kind") != MIXED:
         raise InputError(f"holds no '{MIXED}'; name the output of 'itersel mix' of the epoch before", path)
     if (found.get("algorithm"), found.get("epoch")) != (settings.algorithm, settings.epoch - 1):
@@ -266,10 +266,15 @@ def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
         np.empty(size, np.int32),
         np.empty(size),
     )
-    for low, high, entries in reader.read():
+    ranges = reader.read()
+    for low, high, entries in ranges:
         count, status = merge_entries(entries, low, high, space)
         if status.kind != FINE:
-            raise _error(shards, entries, status)
+            error = _error(shards, entries, status)
+            # If a file is damaged, its checksum says so in the end, and that is the cause.
+            for _ in ranges:
+                pass
+            raise error
         total = space.offset[count]
         yield (
             entries,

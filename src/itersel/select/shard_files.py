@@ -3,6 +3,8 @@
 HDF5 stores an array that is neither chunked nor compressed as plain bytes. Where these are is asked of HDF5
 once a file; after that they are read directly: opening thousands of HDF5 files again and again would take
 longer than reading them, and keeping them open more file descriptors than a process has.
+
+As all of a file is read in the end, its checksums are compared while it is: nothing is read twice.
 """
 
 from __future__ import annotations
@@ -16,26 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.hdf5 import open_hdf5
+from itersel.hdf5 import ERRORS, find_dataset, open_hdf5, read_header
 from itersel.progress import progress
 from itersel.select.merge_kernels import Entries
+from itersel.storage.formats import Digest, damaged
+from itersel.weights import FORMAT
 
 # Entries read at a time: 4 million of them, with all that is made of them, take about 500 MB.
 RANGE_ENTRIES = 1 << 22
 
-DATASETS: dict[str, np.dtype[Any]] = {
-    "features/key": np.dtype("<u8"),
-    "v": np.dtype("<f8"),
-    "features/name_offset": np.dtype("<i8"),
-    "features/name": np.dtype("u1"),
-}
+KEY, VALUE, NAME_OFFSET, NAME = ARRAYS = ("features/key", "v", "features/name_offset", "features/name")
 DAMAGED = "damaged or not written by 'itersel train'; make it anew"
 
 
 class ShardFile(NamedTuple):
-    """Where the arrays of a weights file are (positions in bytes of `DATASETS`), and how long they are.
+    """Where the arrays of a weights file are (positions in bytes of `ARRAYS`), and how long they are.
 
-    kind, settings, epoch, shard: what the file says of itself; -1: it does not.
+    kind, settings, epoch, shard: what the file says of itself; -1: it does not. digests: of `ARRAYS`.
     """
 
     path: str
@@ -49,6 +48,7 @@ class ShardFile(NamedTuple):
     value: int
     name_offset: int
     name: int
+    digests: tuple[str, ...] = ()
 
 
 def open_shard(path: str) -> ShardFile:
@@ -60,24 +60,24 @@ def open_shard(path: str) -> ShardFile:
         If the file is missing, truncated, or not a weights file of `itersel train`.
     """
     with open_hdf5(path) as stream:
+        header = read_header(stream, FORMAT, path)
         try:
-            count, length = stream["v"].shape[0], stream["features/name"].shape[0]
-            sizes = {"features/key": count, "v": count, "features/name_offset": count + 1}
-            position = [
-                _position(stream[name], dtype, sizes.get(name, length)) for name, dtype in DATASETS.items()
-            ]
-            kind, settings = (str(stream.attrs.get(name, "")) for name in ("kind", "settings"))
-            epoch, number = (int(stream.attrs.get(name, -1)) for name in ("epoch", "shard"))
-        except (KeyError, OSError, AttributeError, IndexError, TypeError, ValueError):
+            count, length = stream[VALUE].shape[0], stream[NAME].shape[0]
+            sizes = {KEY: count, VALUE: count, NAME_OFFSET: count + 1, NAME: length}
+            position = [_position(find_dataset(stream, name), name, sizes[name]) for name in ARRAYS]
+            kind, settings = (str(header.attributes.get(name, "")) for name in ("kind", "settings"))
+            epoch, number = (int(header.attributes.get(name, -1)) for name in ("epoch", "shard"))
+            digests = tuple(header.digests[name] for name in ARRAYS)
+        except ERRORS:
             position = [-1]
     if min(position) < 0:
         raise InputError(DAMAGED, path)
-    return ShardFile(path, kind, settings, epoch, number, count, length, *position)
+    return ShardFile(path, kind, settings, epoch, number, count, length, *position, digests=digests)
 
 
-def _position(dataset: h5py.Dataset, dtype: np.dtype[Any], size: int) -> int:
+def _position(dataset: h5py.Dataset, name: str, size: int) -> int:
     """Return where in the file an array begins, -1 if it is not as expected."""
-    if dataset.dtype != dtype or dataset.shape != (size,):
+    if dataset.dtype.str != FORMAT.arrays[name].dtype or dataset.shape != (size,):
         return -1
     position = dataset.id.get_offset()
     if position is None:
@@ -115,8 +115,10 @@ class ShardReader:
         # equal parts of the 64 bits: keys are hashes
         self._low = np.array([i * 2**64 // self._ranges for i in range(self._ranges)], np.uint64)
         self._row = np.empty((len(shards), self._ranges + 1), np.int64)
+        self._checks = []
         for z, shard in enumerate(shards):
-            self._row[z] = _range_rows(shard, self._low)
+            self._checks.append(_Check(shard))
+            self._row[z] = self._range_rows(z)
         # Used again for every range: fresh memory from the operating system takes as long as all the rest.
         self.largest_range = int(np.diff(self._row).sum(axis=0).max())
         self._key, self._value = np.empty(self.largest_range, np.uint64), np.empty(self.largest_range)
@@ -124,11 +126,32 @@ class ShardReader:
         self._name = np.empty(0, np.uint8)
 
     def read(self) -> Iterator[KeyRange]:
-        """Yield range after range; each takes the memory of the one before."""
+        """Yield range after range; each takes the memory of the one before.
+
+        Raises
+        ------
+        InputError
+            If a file is damaged; with the last range, where only the checksums tell.
+        """
         for i in progress(range(self._ranges), "mix"):
             last = i == self._ranges - 1
             high = np.uint64(2**64 - 1) if last else self._low[i + 1] - np.uint64(1)
-            yield KeyRange(self._low[i], high, self._read_entries(self._row[:, i], self._row[:, i + 1]))
+            entries = self._read_entries(self._row[:, i], self._row[:, i + 1])
+            if last:
+                for check in self._checks:
+                    check.finish()
+            yield KeyRange(self._low[i], high, entries)
+
+    def _range_rows(self, z: int) -> NDArray[np.int64]:
+        """Return in which row of a shard each range begins, and the number of rows."""
+        shard = self._shards[z]
+        key = np.empty(shard.weights, np.uint64)
+        with open(shard.path, "rb", buffering=0) as stream:
+            _read(stream, key, shard.key, shard.path)
+        self._checks[z].add_keys(key)
+        if not (key[1:] > key[:-1]).all():
+            raise InputError(DAMAGED, shard.path)
+        return np.append(np.searchsorted(key, self._low), shard.weights)
 
     def _read_entries(self, begin: NDArray[np.int64], end: NDArray[np.int64]) -> Entries:
         """Read the rows ``begin[z]:end[z]`` of every shard."""
@@ -147,6 +170,7 @@ class ShardReader:
                     raise InputError(DAMAGED, shard.path)
                 name = self._name_space(names, name_end - name_first)
                 _read(stream, name, shard.name + name_first, shard.path)
+            self._checks[z].add(self._value[rows], ends[:-1], name)
             ends += names - name_first
             names += name.shape[0]
         total = place[-1]
@@ -163,16 +187,6 @@ class ShardReader:
         return self._name[begin : begin + size]
 
 
-def _range_rows(shard: ShardFile, low: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return in which row of a shard each range begins, and the number of rows."""
-    key = np.empty(shard.weights, np.uint64)
-    with open(shard.path, "rb", buffering=0) as stream:
-        _read(stream, key, shard.key, shard.path)
-    if not (key[1:] > key[:-1]).all():
-        raise InputError(DAMAGED, shard.path)
-    return np.append(np.searchsorted(key, low), shard.weights)
-
-
 def _read(stream: io.FileIO, array: NDArray[Any], position: int, path: str) -> None:
     """Fill an array with the bytes at `position`."""
     if array.nbytes == 0:
@@ -184,3 +198,38 @@ def _read(stream: io.FileIO, array: NDArray[Any], position: int, path: str) -> N
         if not count:
             raise InputError(DAMAGED, path)
         done += count
+
+
+class _Check:
+    """Compares the checksums of a weights file while it is read."""
+
+    def __init__(self, shard: ShardFile) -> None:
+        self._shard = shard
+        self._digests = {name: Digest() for name in ARRAYS}
+
+    def add_keys(self, key: NDArray[np.uint64]) -> None:
+        """Compare the keys, which are read at once."""
+        self._digests[KEY].add(key)
+        self._compare(KEY)
+
+    def add(self, value: NDArray[np.float64], offset: NDArray[np.int64], name: NDArray[np.uint8]) -> None:
+        """Take the next part of the other arrays; the offsets without the end of the last name."""
+        for array, part in ((VALUE, value), (NAME_OFFSET, offset), (NAME, name)):
+            self._digests[array].add(part)
+
+    def finish(self) -> None:
+        """Compare the other arrays, which have been read to their ends.
+
+        Raises
+        ------
+        InputError
+            Names the first that is damaged.
+        """
+        self._digests[NAME_OFFSET].add(np.array([self._shard.name_length], np.int64))
+        for name in (VALUE, NAME_OFFSET, NAME):
+            self._compare(name)
+
+    def _compare(self, name: str) -> None:
+        like = np.empty(0, FORMAT.arrays[name].dtype)
+        if self._shard.digests[ARRAYS.index(name)] != self._digests[name].result(like):
+            raise damaged(self._shard.path, name, "does not match its checksum")

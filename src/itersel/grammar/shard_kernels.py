@@ -1,0 +1,68 @@
+"""The check of the rules of a shard: whatever it lets pass, the decoder can apply."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import leaf_kernel
+
+# kinds of rules
+GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH = 0, 1, 2, 3
+
+# what may be wrong with a rule
+FINE, BAD_GLUE, BAD_KIND, BAD_SOURCE, BAD_TARGET, BAD_ALIGNMENT = range(6)
+
+
+@leaf_kernel
+def find_bad_rule(
+    kind: NDArray[np.uint8],
+    source: NDArray[np.int32],
+    source_offset: NDArray[np.int64],
+    target: NDArray[np.int32],
+    target_offset: NDArray[np.int64],
+    point: NDArray[np.uint8],
+    point_offset: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Return the first rule that the decoder could not apply, and what is wrong with it; or (-1, FINE).
+
+    Arrays as in `itersel.grammar.shard.Shard`; offsets and symbols are within bounds already.
+
+    The first two rules are [S] -> [X] and [S] -> [S] [X]. Every other rule has a source side that is not
+    empty and not a lone nonterminal (it could apply without end); nonterminals -1, then -2, each once at
+    most; the same ones on the target side, in any order; and alignment points within both sides.
+    """
+    if kind.shape[0] < 2:
+        return 0, BAD_GLUE
+    for rule in range(kind.shape[0]):
+        begin, end = source_offset[rule], source_offset[rule + 1]
+        nonterminals = 0
+        for i in range(begin, end):
+            if source[i] < 0:
+                nonterminals += 1
+                if source[i] != -nonterminals:
+                    return rule, BAD_SOURCE
+        target_begin, target_end = target_offset[rule], target_offset[rule + 1]
+        seen = 0  # a bit for each nonterminal
+        for j in range(target_begin, target_end):
+            if target[j] < 0:
+                bit = -target[j]  # 1 and 2
+                if seen & bit:
+                    return rule, BAD_TARGET
+                seen |= bit
+        if seen != (1 << nonterminals) - 1:
+            return rule, BAD_TARGET
+        if rule < 2:
+            symbols = rule + 1
+            if kind[rule] != GLUE_START + rule or nonterminals != symbols:
+                return rule, BAD_GLUE
+            if end - begin != symbols or target_end - target_begin != symbols or target[target_begin] != -1:
+                return rule, BAD_GLUE
+        elif kind[rule] == GLUE_START or kind[rule] == GLUE:
+            return rule, BAD_KIND
+        elif end == begin or (end - begin == 1 and nonterminals == 1):
+            return rule, BAD_SOURCE
+        for k in range(point_offset[rule], point_offset[rule + 1]):
+            if point[k, 0] >= end - begin or point[k, 1] >= target_end - target_begin:
+                return rule, BAD_ALIGNMENT
+    return -1, FINE

@@ -1,0 +1,1 @@
+"""What is stored: the declared formats of binary files, and their checks."""

@@ -1,0 +1,215 @@
+"""Declared formats of binary files, and the check that every reader runs before any kernel sees an array.
+
+Kernels do not check bounds. A file is therefore believed only after this module has compared each of its
+arrays with a declaration: type, shape, range of the values, which array an index points into, offsets that
+do not fall. Damage that these checks cannot see is found by checksums, one for each array: see `digest`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from itersel.errors import InputError
+
+FilePath = str | os.PathLike[str]
+Arrays = Mapping[str, NDArray[Any]]
+
+# A feature value, a weight or a cost beyond this can only be damage; products of two stay finite by far.
+MAX_MAGNITUDE = 1e12
+
+
+@dataclass(frozen=True)
+class Array:
+    """What one array of a file must be.
+
+    Attributes
+    ----------
+    dtype
+        As numpy writes it in full, such as ``<i4``.
+    shape
+        One entry for each dimension: a number, or the name of a size that other arrays share. ``R+1`` is one
+        more than ``R``. The first array with a name decides what it stands for.
+    least, most
+        Bounds of the values, both inclusive.
+    below
+        The name of a size: values are rows of an array of that size, so they must be smaller.
+    into
+        The name of a size: the values are offsets into it. They begin with 0, never fall, and end with it.
+    text
+        The name of a ``uint8`` array: the offsets cut it into UTF-8 strings.
+    rising
+        Every value is larger than the one before.
+    optional
+        The array may have no rows at all, whatever the size.
+    packed, shuffled
+        Store it compressed, with bytes shuffled first; see `itersel.hdf5.write_arrays`.
+    """
+
+    dtype: str
+    shape: tuple[str | int, ...]
+    least: float | None = None
+    most: float | None = None
+    below: str | None = None
+    into: str | None = None
+    text: str | None = None
+    rising: bool = False
+    optional: bool = False
+    packed: bool = False
+    shuffled: bool = False
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A kind of file: its name, the number of its layout, its arrays, and the command that makes it.
+
+    `version` is to be raised when the layout changes.
+    """
+
+    kind: str
+    version: int
+    made_by: str
+    arrays: Mapping[str, Array]
+
+
+def numbers(dtype: str, *shape: str | int, **more: Any) -> Array:
+    """Declare an array of numbers that are finite and not absurdly large."""
+    return Array(dtype, shape, **{"least": -MAX_MAGNITUDE, "most": MAX_MAGNITUDE, **more})
+
+
+class Digest:
+    """The checksum of an array, XXH3 (128 bits) of its bytes, type and shape, taken part by part."""
+
+    def __init__(self) -> None:
+        self._hasher = xxhash.xxh3_128()
+        self._rows = 0
+
+    def add(self, part: NDArray[Any]) -> None:
+        """Take the next rows."""
+        self._rows += part.shape[0]
+        if part.size:
+            self._hasher.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
+
+    def result(self, like: NDArray[Any]) -> str:
+        """Return the checksum of an array of all rows, in type and other dimensions `like` this one."""
+        hasher = self._hasher.copy()
+        hasher.update(f"{like.dtype.str}{[self._rows, *like.shape[1:]]}".encode())
+        return hasher.hexdigest()
+
+
+def digest(array: NDArray[Any]) -> str:
+    """Return the checksum of a whole array."""
+    hasher = Digest()
+    hasher.add(array)
+    return hasher.result(array)
+
+
+def damaged(path: FilePath, name: str, why: str) -> InputError:
+    """Return the error for a damaged array."""
+    return InputError(f"damaged: array '{name}' {why}; recreate the file", path)
+
+
+def check_digests(arrays: Arrays, digests: Mapping[str, str], path: FilePath) -> None:
+    """Raise an InputError if an array is not the one that was written."""
+    for name, array in arrays.items():
+        if digests.get(name) != digest(array):
+            raise damaged(path, name, "does not match its checksum")
+
+
+def check_arrays(format: FileFormat, arrays: Arrays, path: FilePath) -> dict[str, int]:
+    """Compare the arrays of a file with its format.
+
+    Returns
+    -------
+    dict
+        The sizes by name.
+
+    Raises
+    ------
+    InputError
+        Names the file, the first array that is not as declared, and why.
+    """
+    sizes: dict[str, int] = {}
+    for name, declared in format.arrays.items():
+        _check_shape(name, arrays[name], declared, sizes, path)
+    for name, declared in format.arrays.items():
+        array = arrays[name]
+        if declared.optional and array.size == 0:
+            continue
+        if declared.into is not None:
+            _check_offsets(name, array, sizes[declared.into], path)
+        if declared.text is not None:
+            _check_text(declared.text, arrays[declared.text], array, path)
+        _check_values(name, array, declared, sizes, path)
+    return sizes
+
+
+def _check_shape(
+    name: str, array: NDArray[Any], declared: Array, sizes: dict[str, int], path: FilePath
+) -> None:
+    if array.dtype.str != declared.dtype:
+        raise damaged(path, name, f"is of type {array.dtype.str}, not {declared.dtype}")
+    if array.ndim != len(declared.shape):
+        raise damaged(path, name, f"has {array.ndim} dimensions, not {len(declared.shape)}")
+    if declared.optional and array.shape[0] == 0:
+        return
+    for found, wanted in zip(array.shape, declared.shape, strict=True):
+        size, more = wanted, 0
+        if isinstance(size, str):
+            more = size.endswith("+1")
+            key = size.removesuffix("+1")
+            size = sizes.setdefault(key, found - more)
+        if found != size + more or size < 0:
+            expected = "x".join(str(_size(entry, sizes)) for entry in declared.shape)
+            shape = "x".join(map(str, array.shape))
+            raise damaged(path, name, f"has the shape {shape}, not {expected}")
+
+
+def _size(entry: str | int, sizes: Mapping[str, int]) -> int | str:
+    """Return a size for a message; an unknown one is given by its name."""
+    if isinstance(entry, int):
+        return entry
+    known = sizes.get(entry.removesuffix("+1"))
+    return entry if known is None else known + entry.endswith("+1")
+
+
+def _check_offsets(name: str, offset: NDArray[Any], size: int, path: FilePath) -> None:
+    if offset[0] != 0 or offset[-1] != size:
+        raise damaged(path, name, f"runs from {offset[0]} to {offset[-1]}, not from 0 to {size}")
+    if not (offset[1:] >= offset[:-1]).all():
+        raise damaged(path, name, f"falls after row {int(np.argmax(offset[1:] < offset[:-1]))}")
+
+
+def _check_text(name: str, data: NDArray[Any], offset: NDArray[Any], path: FilePath) -> None:
+    begins = offset[: np.searchsorted(offset, data.shape[0])]
+    # 10xxxxxx continues a character: no string may begin inside of one
+    if (data[begins] & 0xC0 == 0x80).any():
+        raise damaged(path, name, "is cut inside of a character")
+    try:
+        data.tobytes().decode()
+    except UnicodeDecodeError:
+        raise damaged(path, name, "is not UTF-8") from None
+
+
+def _check_values(
+    name: str, array: NDArray[Any], declared: Array, sizes: Mapping[str, int], path: FilePath
+) -> None:
+    if declared.rising and not (array[1:] > array[:-1]).all():
+        raise damaged(path, name, f"does not rise after row {int(np.argmin(array[1:] > array[:-1]))}")
+    most = declared.most if declared.below is None else sizes[declared.below] - 1
+    if array.size == 0 or (declared.least is None and most is None):
+        return
+    # Two passes, without a temporary array; the minimum of numbers with a NaN among them is NaN.
+    low, high = array.min(), array.max()
+    least = low if declared.least is None else declared.least
+    most = high if most is None else most
+    if not (least <= low and high <= most):
+        row = int(np.argmin((array >= least) & (array <= most))) // (array.size // array.shape[0])
+        bad = array[row] if array.ndim == 1 else array[row].tolist()
+        raise damaged(path, name, f"holds {bad} in row {row}, outside of {least} to {most}")

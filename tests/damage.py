@@ -1,0 +1,63 @@
+"""Changing binary files for tests: with the checksums of old, or with new ones that hide the change."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import xxhash
+
+from itersel.hdf5 import ATTRIBUTES, DIGESTS, FORMAT, attributes_digest
+from itersel.storage.formats import digest
+
+
+@contextlib.contextmanager
+def resealed(path: Path) -> Iterator[h5py.File]:
+    """Open an HDF5 file for changes; in the end all its checksums are right."""
+    with h5py.File(path, "r+") as stream:
+        yield stream
+        digests: dict[str, str] = {}
+
+        def add(name: str, item: object) -> None:
+            if isinstance(item, h5py.Dataset):
+                digests[name] = digest(np.asarray(item[()]).reshape(item.shape or (1,)))
+
+        stream.visititems(add)
+        attributes = {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in stream.attrs.items()
+            if name not in (FORMAT, DIGESTS)
+        }
+        digests[ATTRIBUTES] = attributes_digest(attributes)
+        stream.attrs[DIGESTS] = json.dumps(digests)
+
+
+def reseal_header(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the header of an array file; what it describes moves along, and its checksum is right."""
+    content = path.read_bytes()
+    length = int.from_bytes(content[8:16], "little")
+    header = json.loads(content[16 : 16 + length])
+    result = change(header)
+    text = json.dumps(result if result == [] else header).encode()
+    body = content[-(-(32 + length) // 64) * 64 :]
+    start = content[:8] + len(text).to_bytes(8, "little") + text + xxhash.xxh3_128_digest(text)
+    path.write_bytes(start + bytes(-len(start) % 64) + body)
+
+
+def reseal_array(path: Path, name: str, change: Callable[[Any], object]) -> None:
+    """Change an array of an array file in place; its checksum is right."""
+    content = bytearray(path.read_bytes())
+    length = int.from_bytes(content[8:16], "little")
+    entry = json.loads(content[16 : 16 + length])["arrays"][name]
+    begin = -(-(32 + length) // 64) * 64 + entry["position"]
+    dtype, count = np.dtype(entry["dtype"]), int(np.prod(entry["shape"]))
+    array = np.frombuffer(content, dtype, count, begin).reshape(entry["shape"]).copy()
+    change(array)
+    content[begin : begin + array.nbytes] = array.tobytes()
+    path.write_bytes(content)
+    reseal_header(path, lambda header: header["arrays"][name].update(digest=digest(array)))
