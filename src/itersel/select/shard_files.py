@@ -48,7 +48,7 @@ class ShardFile(NamedTuple):
     value: int
     name_offset: int
     name: int
-    digests: tuple[str, ...] = ()
+    digests: tuple[str, ...]
 
 
 def open_shard(path: str) -> ShardFile:
@@ -64,25 +64,33 @@ def open_shard(path: str) -> ShardFile:
         try:
             count, length = stream[VALUE].shape[0], stream[NAME].shape[0]
             sizes = {KEY: count, VALUE: count, NAME_OFFSET: count + 1, NAME: length}
-            position = [_position(find_dataset(stream, name), name, sizes[name]) for name in ARRAYS]
+            key, value, name_offset, name = (
+                _position(find_dataset(stream, name), name, sizes[name]) for name in ARRAYS
+            )
             kind, settings = (str(header.attributes.get(name, "")) for name in ("kind", "settings"))
             epoch, number = (int(header.attributes.get(name, -1)) for name in ("epoch", "shard"))
             digests = tuple(header.digests[name] for name in ARRAYS)
         except ERRORS:
-            position = [-1]
-    if min(position) < 0:
-        raise InputError(DAMAGED, path)
-    return ShardFile(path, kind, settings, epoch, number, count, length, *position, digests=digests)
+            raise InputError(DAMAGED, path) from None
+    return ShardFile(
+        path, kind, settings, epoch, number, count, length, key, value, name_offset, name, digests
+    )
 
 
 def _position(dataset: h5py.Dataset, name: str, size: int) -> int:
-    """Return where in the file an array begins, -1 if it is not as expected."""
-    if dataset.dtype.str != FORMAT.arrays[name].dtype or dataset.shape != (size,):
-        return -1
+    """Return where in the file an array begins.
+
+    Raises
+    ------
+    ValueError
+        If it is not as expected.
+    """
     position = dataset.id.get_offset()
-    if position is None:
-        return 0 if size == 0 else -1
-    return int(position)
+    if dataset.dtype.str != FORMAT.arrays[name].dtype or dataset.shape != (size,):
+        raise ValueError("not of that type and size")
+    if position is None and size > 0:
+        raise ValueError("not in one piece")
+    return int(position or 0)
 
 
 class KeyRange(NamedTuple):

@@ -1,0 +1,66 @@
+"""Slow doubles of the checks of rules and of indexed positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from itersel.grammar.index_kernels import SPAN_LIMIT
+from itersel.grammar.shard_kernels import GLUE, GLUE_START
+
+Points = Sequence[tuple[int, int]]
+
+
+def is_good_rule(
+    number: int, kind: int, source: Sequence[int], target: Sequence[int], points: Points
+) -> bool:
+    """Tell whether a rule of a shard is one that the decoder can apply."""
+    nonterminals = [symbol for symbol in source if symbol < 0]
+    if nonterminals != list(range(-1, -len(nonterminals) - 1, -1)):
+        return False
+    if sorted(symbol for symbol in target if symbol < 0) != sorted(nonterminals):
+        return False
+    if any(i >= len(source) or j >= len(target) for i, j in points):
+        return False
+    if number < 2:
+        sides = [-1] if number == 0 else [-1, -2]
+        return kind == (GLUE_START, GLUE)[number] and list(source) == sides == list(target)
+    return kind not in (GLUE_START, GLUE) and len(source) > 0 and list(source) != [-1]
+
+
+def is_good_index(
+    sentences: Sequence[Sequence[int]],
+    room: Sequence[int],
+    positions: Sequence[Sequence[int]],
+    link: Sequence[int],
+) -> bool:
+    """Tell whether every position of an index is what sentences and links make it.
+
+    sentences: with the word 0 at their ends. positions: rows of five, see `IndexArrays.position`.
+    """
+    p = 0
+    ends = [*(row[4] for row in positions[1:]), len(link)]
+    if (
+        not positions
+        or positions[0][4] != 0
+        or any(row[4] > end for row, end in zip(positions, ends, strict=True))
+    ):
+        return not positions
+    for sentence in sentences:
+        if not sentence or sentence[-1] != 0 or 0 in sentence[:-1]:
+            return False
+        for i in range(len(sentence)):
+            begins, marks_end, low, high, begin = positions[p]
+            after = len(sentence) - 1 - i
+            links = list(link[begin : ends[p]])
+            if links != sorted(set(links)) or [low, high] != (
+                [links[0], links[-1] + 1] if links else [-1, -1]
+            ):
+                return False
+            if room[p] != min(after, 255):
+                return False
+            for mask, most in ((begins, after), (marks_end, i)):
+                allowed = sum(1 << n for n in range(1, min(most, SPAN_LIMIT) + 1))
+                if mask & 0xFFFFFFFF & ~allowed:
+                    return False
+            p += 1
+    return True

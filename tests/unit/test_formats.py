@@ -1,0 +1,337 @@
+"""Binary files that are not what they say: one line with file and array, also where the checksums are right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.damage import reseal_array, reseal_header, resealed
+from tests.naive.checks import is_good_index, is_good_rule
+
+from itersel.cli.main import main
+from itersel.errors import InputError
+from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.index import build_index, load_index
+from itersel.grammar.index_kernels import FINE, find_bad_position
+from itersel.grammar.shard import FORMAT, read_shard, write_shard
+from itersel.grammar.shard_kernels import find_bad_rule
+from itersel.lm.binary import load_model
+from itersel.ragged import offsets_of
+from itersel.storage.formats import Array, FileFormat, check_arrays
+
+TEXT = "the house is small .\nthe small house\na house is that\nsmall is the house .\n"
+LINKS = "0-0 1-1 2-2 3-3 4-4\n0-0 1-1 2-2\n0-0 1-1 2-2 3-3\n0-0 1-1 2-2 3-3 4-4\n"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a shard, a language model and an index."""
+    folder = tmp_path_factory.mktemp("made")
+    rules = [Rule(("a",), (word,), {"CountEF": 1.0, "Class:x": 2.0}, ((0, 0),)) for word in "xyz"]
+    rules.append(Rule((-1, "b", -2), (-2, "x", -1), {}, ((1, 1),)))
+    write_shard(folder / "shard.h5", make_shard([("a", "b", "a")], [("x", "y")], [rules]))
+    (folder / "text").write_text(TEXT)
+    (folder / "links").write_text(LINKS)
+    build_index(folder / "text", folder / "text", folder / "links", folder / "index")
+    lm = ["lm", "estimate", "--order", "3", "--input", str(folder / "text"), "--output", str(folder / "arpa")]
+    assert main(lm) == 0
+    assert main(["lm", "compile", "--input", str(folder / "arpa"), "--output", str(folder / "model")]) == 0
+    return folder
+
+
+@pytest.fixture
+def files(made: Path, tmp_path: Path) -> Path:
+    """Return a copy of them."""
+    for name in ("shard.h5", "model", "index", "text"):
+        (tmp_path / name).write_bytes((made / name).read_bytes())
+    return tmp_path
+
+
+def put(name: str, row: int, value: float) -> Callable[[h5py.File], None]:
+    def change(stream: h5py.File) -> None:
+        stream[name][row] = value
+
+    return change
+
+
+def replaced(name: str, array: Callable[[Any], object]) -> Callable[[h5py.File], None]:
+    def change(stream: h5py.File) -> None:
+        content = array(stream[name][:])
+        del stream[name]
+        stream[name] = content
+
+    return change
+
+
+def attribute(name: str, value: object) -> Callable[[h5py.File], None]:
+    def change(stream: h5py.File) -> None:
+        stream.attrs[name] = value
+
+    return change
+
+
+# what was changed in a shard, and what is said of it
+SHARD = [
+    (put("rule_feature", 5, 2**31 - 1), "'rule_feature' holds 2147483647 in row 5"),
+    (put("rule_feature", 5, -(10**9)), "'rule_feature' holds -1000000000 in row 5"),
+    (put("rule_feature_offset", -1, 2**40), "'rule_feature_offset' runs from 0 to 1099511627776"),
+    (put("rule_feature_offset", 2, 2**40), "'rule_feature_offset' falls after row 2"),
+    (replaced("feature_name_offset", lambda array: array[::-1]), "'feature_name_offset' runs from"),
+    (put("rule_source_offset", 3, 2**40), "'rule_source_offset' falls after row 3"),
+    (put("rule_target", 4, -3), "'rule_target' holds -3 in row 4"),
+    (put("rule_kind", 1, 0), "'rule_kind' does not begin with the two glue rules (rule 1)"),
+    (put("rule_target", 3, -1), "'rule_target' holds other nonterminals than the source side (rule 2)"),
+    (put("rule_source", 3, -2), "'rule_source' holds a source side without words, or nonterminals out of"),
+    (put("rule_alignment", (0, 1), 1), "'rule_alignment' points outside of the rule (rule 2)"),
+    (put("rule_kind", 4, 2), "'rule_kind' holds a glue rule that is not one of the first two rules (rule 4)"),
+    (put("rule_kind", 4, 9), "'rule_kind' holds 9 in row 4"),
+    (put("source", 1, 10**9), "'source' holds 1000000000 in row 1"),
+    (put("reference", 0, -1), "'reference' holds -1 in row 0"),
+    (put("grammar_dense", (1, 2), np.inf), "'grammar_dense' holds ["),
+    (put("grammar_dense", (1, 2), 1e30), "'grammar_dense' holds ["),
+    (put("grammar_dense", (1, 2), np.nan), "'grammar_dense' holds ["),
+    (put("rule_feature_value", 0, np.nan), "'rule_feature_value' holds nan in row 0"),
+    (put("grammar_rule", 0, -5), "'grammar_rule' holds -5 in row 0"),
+    (put("grammar_rule", 0, 0), "'grammar_rule' holds 0 in row 0"),
+    (put("vocabulary", 0, 0xFF), "'vocabulary' is not UTF-8"),
+    (replaced("source", lambda array: array.astype(">i4")), "'source' is of type >i4, not <i4"),
+    (replaced("source", lambda array: array.astype("<f4")), "'source' is of type <f4, not <i4"),
+    (replaced("source", lambda array: array[:, None]), "'source' has 2 dimensions, not 1"),
+    (replaced("grammar_dense", lambda array: array[:, 0]), "'grammar_dense' has 1 dimensions, not 2"),
+    (replaced("grammar_rule", lambda array: array[1:]), "'grammar_dense' has the shape 6x7, not 5x"),
+    (lambda stream: stream.__delitem__("source"), "'source' cannot be read (there is no 'source')"),
+    (attribute("dense_names", json.dumps(["a"])), "'dense_names' must hold 7 different names"),
+    (attribute("dense_names", json.dumps([1] * 7)), "'dense_names' is no list of names"),
+    (attribute("dense_names", "["), "its attributes are no JSON"),
+    (attribute("attributes", "[" * 100_000), "its attributes are no JSON"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), SHARD)
+def test_shard(files: Path, capsys: pytest.CaptureFixture[str], change: Any, said: str) -> None:
+    with resealed(files / "shard.h5") as stream:
+        change(stream)
+    check_train(files, capsys, said)
+
+
+def check_train(files: Path, capsys: pytest.CaptureFixture[str], said: str) -> None:
+    capsys.readouterr()
+    arguments = ["--shard", str(files / "shard.h5"), "--model", str(files / "model")]
+    assert main(["train", *arguments, "--output", str(files / "weights.h5")]) == 1
+    message = capsys.readouterr().err
+    assert message.startswith(f"itersel train: {files}/")
+    assert said in message
+    assert message.count("\n") == 1
+    assert not (files / "weights.h5").exists()
+
+
+def test_a_size_that_the_file_does_not_hold(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with h5py.File(files / "shard.h5", "r+") as stream:
+        del stream["source"]
+        stream.create_dataset("source", (1 << 40,), "<i4", chunks=(1 << 20,))
+    check_train(
+        files, capsys, "'source' cannot be read (takes 4398046511104 bytes, of which the file holds 0)"
+    )
+
+
+@pytest.mark.parametrize("name", FORMAT.arrays)
+def test_a_flipped_bit(files: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    with h5py.File(files / "shard.h5", "r+") as stream:
+        array = stream[name][:]
+        array.reshape(-1).view(np.uint8)[array.nbytes // 2] ^= 4
+        stream[name][...] = array
+    check_train(files, capsys, f"shard.h5: damaged: array '{name}' does not match its checksum")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (None, "is not a shard; make one with 'itersel grammar extract'"),
+        ("weights file/2", "is not a shard"),
+        ("shard/1", "is a shard of another version of itersel"),
+        ("shard/99", "is a shard of another version of itersel"),
+    ],
+)
+def test_format_of_a_shard(
+    files: Path, capsys: pytest.CaptureFixture[str], value: str | None, said: str
+) -> None:
+    with h5py.File(files / "shard.h5", "r+") as stream:
+        del stream.attrs["format"]
+        if value is not None:
+            stream.attrs["format"] = value
+    check_train(files, capsys, said)
+
+
+def test_shard_of_version_1(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Files without checksums were told apart by two attributes."""
+    with h5py.File(files / "shard.h5", "r+") as stream:
+        stream.attrs["kind"], stream.attrs["format"] = "shard", 1
+        del stream.attrs["digests"]
+    check_train(files, capsys, "is a shard of another version of itersel")
+
+
+def fill(array: Any) -> None:
+    array[:, 0] |= 4
+
+
+MODEL = [
+    ("words_data", lambda array: array.__setitem__(0, 0xFF), "'words_data' is not UTF-8"),
+    ("words_data", lambda array: array.__setitem__(1, ord("x")), "'words_data' lacks <unk>"),
+    ("unigram", lambda array: array.__setitem__((1, 0), np.nan), "'unigram' holds ["),
+    ("unigram_flags", lambda array: array.__setitem__(0, 8), "'unigram_flags' holds 8 in row 0"),
+    ("slots", fill, "'slots' is too full"),
+    ("slots", lambda array: array.view(np.float32).fill(np.inf), "'slots'"),
+    ("words_offset", lambda array: array.__setitem__(2, 2**40), "'words_offset' falls after row 2"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "said"), MODEL)
+def test_model(files: Path, capsys: pytest.CaptureFixture[str], name: str, change: Any, said: str) -> None:
+    reseal_array(files / "model", name, change)
+    check_train(files, capsys, f"{files}/model: damaged: array {said}")
+
+
+@pytest.mark.parametrize("order", [0, 10, 10**9, True, "3"])
+def test_order_of_a_model(files: Path, capsys: pytest.CaptureFixture[str], order: object) -> None:
+    reseal_header(files / "model", lambda header: header["attributes"].update(order=order))
+    check_train(files, capsys, "model: damaged or truncated")
+
+
+INDEX = [
+    ("source", lambda array: array.__setitem__(1, 2**31 - 1), "'source' holds 2147483647 in row 1"),
+    ("source", lambda array: array.__setitem__(1, 0), "'source' has no end of a sentence where one must be"),
+    ("room", lambda array: array.__setitem__(2, 200), "'room' is not the rest of the sentence (position 2)"),
+    ("suffix", lambda array: array.__setitem__(2, -1), "'suffix' holds -1 in row 2"),
+    ("position", lambda array: array.__setitem__((3, 4), 10**6), "'position' does not fit the links"),
+    (
+        "position",
+        lambda array: array.__setitem__((3, 2), 0),
+        "'position' does not fit the links (position 3)",
+    ),
+    ("position", lambda array: array.__setitem__((3, 0), 1 << 9), "'position' marks a phrase that crosses"),
+    ("position", lambda array: array.__setitem__((3, 1), 1 << 9), "'position' marks a phrase that crosses"),
+    ("link", lambda array: array.__setitem__(0, 10**6), "'link' holds 1000000 in row 0"),
+    ("pair_key", lambda array: array.fill(1), "'pair_key' is full"),
+    ("word_begin", lambda array: array.__setitem__(1, 10**9), "'word_begin' falls after row 1"),
+]
+
+
+def extract(files: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    arguments = ["--index", str(files / "index"), "--input", str(files / "text")]
+    assert main(["grammar", "extract", *arguments, "--output", str(files / "new.h5")]) == 1
+    assert not (files / "new.h5").exists()
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    return message
+
+
+@pytest.mark.parametrize(("name", "change", "said"), INDEX)
+def test_index(files: Path, capsys: pytest.CaptureFixture[str], name: str, change: Any, said: str) -> None:
+    reseal_array(files / "index", name, change)
+    assert f"{files}/index: damaged: array {said}" in extract(files, capsys)
+
+
+def test_shape_in_the_header_of_an_index(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    reseal_header(files / "index", lambda header: header["arrays"]["position"].update(shape=[3, 5]))
+    assert "array 'position' does not match its checksum" in extract(files, capsys)
+
+
+def test_suffixes_out_of_order(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    reseal_array(files / "index", "suffix", lambda array: array.fill(array.shape[0] - 1))
+    assert "its array 'suffix' is out of order" in extract(files, capsys)
+
+
+@pytest.mark.parametrize("name", ["model", "index"])
+@pytest.mark.parametrize("place", [20, 0.5, 0.8])
+def test_a_flipped_bit_of_an_array_file(files: Path, name: str, place: float) -> None:
+    content = bytearray((files / name).read_bytes())
+    content[place if isinstance(place, int) else int(place * len(content))] ^= 16
+    (files / name).write_bytes(content)
+    with pytest.raises(InputError, match=r"damaged|does not match its checksum"):
+        (load_model if name == "model" else load_index)(files / name)
+
+
+def test_good_files_are_taken(files: Path) -> None:
+    assert read_shard(files / "shard.h5").sentence_count == 1
+    assert load_model(files / "model").order == 3
+    assert load_index(files / "index").sentence_count == 4
+
+
+symbols = st.lists(st.sampled_from([-2, -1, 0, 1]), max_size=4)
+points = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=2)
+GLUE_RULES = [(1, [-1], [-1], []), (2, [-1, -2], [-1, -2], [])]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), symbols, symbols, points), max_size=4), st.booleans())
+def test_rules_equal_plain_python(rules: list[tuple[int, list[int], list[int], Any]], glue: bool) -> None:
+    rules = (GLUE_RULES if glue else []) + rules
+    sides: list[Any] = []
+    for column, dtype in ((1, np.int32), (2, np.int32), (3, np.uint8)):
+        rows = [rule[column] for rule in rules]
+        flat = np.array([value for row in rows for value in row], dtype)
+        sides += [flat.reshape(-1, 2) if column == 3 else flat, offsets_of([len(row) for row in rows])]
+    bad = [n for n, rule in enumerate(rules) if not is_good_rule(n, *rule)]
+    found, wrong = find_bad_rule(np.array([rule[0] for rule in rules], np.uint8), *sides)
+    if len(rules) < 2:
+        assert wrong != FINE
+    else:
+        assert (found, wrong != FINE) == ((bad[0], True) if bad else (-1, False))
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_positions_equal_plain_python(data: st.DataObject) -> None:
+    """An index with one number changed, or none: the check finds what plain Python finds."""
+    lengths = data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))
+    sentences = [[1] * length + [0] for length in lengths]
+    size = sum(map(len, sentences))
+    linked = [
+        data.draw(st.sets(st.integers(0, 3), max_size=2)) if word else set() for s in sentences for word in s
+    ]
+    link = [place for places in linked for place in sorted(places)]
+    begin = offsets_of([len(places) for places in linked])
+    position = np.zeros((size, 5), np.int32)
+    for p, places in enumerate(linked):
+        position[p] = [0, 0, min(places, default=-1), max(places, default=-2) + 1, begin[p]]
+    source = np.array([word for s in sentences for word in s], np.int32)
+    room = np.array([len(s) - 1 - i for s in sentences for i in range(len(s))], np.uint8)
+    arrays = {"source": source, "room": room, "position": position, "link": np.array(link, np.int32)}
+    name = data.draw(st.sampled_from([name for name in arrays if arrays[name].size] + ["none"]))
+    if name != "none":
+        flat = arrays[name].reshape(-1)
+        flat[data.draw(st.integers(0, flat.shape[0] - 1))] = data.draw(st.integers(0, 8))
+    ends = np.cumsum([len(s) for s in sentences]).tolist()
+    cut = [source[a:b].tolist() for a, b in zip([0, *ends], ends, strict=False)]
+    offset = offsets_of([len(s) for s in sentences])
+    _, wrong = find_bad_position(source, offset, room, position, arrays["link"])
+    good = is_good_index(cut, room.tolist(), position.tolist(), arrays["link"].tolist())
+    assert (wrong == FINE) == good
+
+
+def test_a_declaration_names_sizes_once() -> None:
+    """Sizes are taken from the first array that has them, whatever the order of the names in a shape."""
+    declared = FileFormat(
+        "x",
+        1,
+        "x",
+        {"a": Array("<i4", ("N", 2)), "b": Array("<i8", ("N+1",), into="M"), "c": Array("|u1", ("M",))},
+    )
+    arrays = {"a": np.zeros((3, 2), np.int32), "b": np.array([0, 1, 1, 4]), "c": np.zeros(4, np.uint8)}
+    assert check_arrays(declared, arrays, "file") == {"N": 3, "M": 4}
+    with pytest.raises(
+        InputError, match=r"^file: damaged: array 'b' has the shape 3, not 4; recreate the file$"
+    ):
+        check_arrays(declared, {**arrays, "b": np.array([0, 1, 4])}, "file")
+    with pytest.raises(InputError, match="array 'b' runs from 0 to 4, not from 0 to 5"):
+        check_arrays(declared, {**arrays, "c": np.zeros(5, np.uint8)}, "file")
+    with pytest.raises(InputError, match="array 'a' has the shape 3x3, not 3x2"):
+        check_arrays(declared, {**arrays, "a": np.zeros((3, 3), np.int32)}, "file")
