@@ -1,4 +1,4 @@
-"""Binary files that are not what they say: one line with file and array, also where the checksums are right."""
+"""Binary files that are not what they say: one line with file and array, even if the checksums are right."""
 
 from __future__ import annotations
 

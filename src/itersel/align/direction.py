@@ -1,15 +1,15 @@
 """One direction of an alignment model of sil-thot, in a process of its own.
 
-``python -m itersel.align.direction`` reads a pickled `Task` from standard input, and writes a pickled list
-or `SentenceLengthError` to standard output. A process of its own, because thot keeps Python's lock while it
+``python -m itersel.align.direction`` reads a `Task` from standard input and writes its `Answer` to standard
+output, both as JSON. A process of its own, because thot keeps Python's lock while it
 trains, and because its OpenMP threads, whose number is fixed when it is loaded, add up expectations in
 whatever order they end: with more than one, the last bits, then the links, would depend on the machine.
 """
 
 from __future__ import annotations
 
+import json
 import os
-import pickle
 import sys
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -64,6 +64,13 @@ class Task(NamedTuple):
     given: Sentences
     generated: Sentences
     report: bool
+
+
+class Answer(NamedTuple):
+    """What became of a task: the result of `generate`, or the arguments of its `SentenceLengthError`."""
+
+    origins: list[list[int]] | None
+    too_long: tuple[int, int] | None = None
 
 
 def generate(task: Task) -> list[list[int]]:
@@ -148,18 +155,14 @@ def _main() -> None:
     os.dup2(2, 1)
     # Before thot is loaded: its OpenMP library reads this once.
     os.environ["OMP_NUM_THREADS"] = "1"
-    task: Task = pickle.load(sys.stdin.buffer)
-    result: list[list[int]] | SentenceLengthError
+    task = Task(**json.load(sys.stdin.buffer))
     try:
-        result = generate(task)
+        answer = Answer(generate(task))
     except SentenceLengthError as error:
-        result = error
+        answer = Answer(None, (error.pair, error.limit))
     with output:
-        pickle.dump(result, output)
+        output.write(json.dumps(answer._asdict()).encode())
 
 
 if __name__ == "__main__":
-    # By its full name: what is pickled must not belong to a module called __main__.
-    from itersel.align import direction
-
-    direction._main()
+    _main()

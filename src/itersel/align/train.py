@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from itersel.align.direction import SentenceLengthError, Task
+from itersel.align.direction import Answer, SentenceLengthError, Task
 from itersel.align.pharaoh import Point
 from itersel.errors import InputError
 
@@ -67,10 +67,11 @@ def _run(task: Task) -> list[list[int]]:
         return []
     command = [sys.executable, "-m", "itersel.align.direction"]
     # Only standard error is shared: a child whose parent was killed ends when it writes its result.
-    child = subprocess.run(command, input=pickle.dumps(task), stdout=subprocess.PIPE, check=False)
+    child = subprocess.run(command, input=json.dumps(task._asdict()).encode(), stdout=subprocess.PIPE, check=False)
     if child.returncode != 0:
         raise InputError(f"training of {task.model} ended with status {child.returncode}; was memory short?")
-    result: list[list[int]] | SentenceLengthError = pickle.loads(child.stdout)
-    if isinstance(result, SentenceLengthError):
-        raise result
-    return result
+    answer = Answer(**json.loads(child.stdout))
+    if answer.too_long is not None:
+        raise SentenceLengthError(*answer.too_long)
+    assert answer.origins is not None
+    return answer.origins
