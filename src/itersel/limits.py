@@ -1,7 +1,6 @@
 """Names and bounds that the config and the steps share; it imports nothing, so that both start fast."""
 
 SPLITS = ("train", "dev", "devtest", "test")
-ALGORITHMS = ("sgd", "mixsgd", "itermixsgd", "itersel")
 # As Debian writes languages: de, pt-br.
 LANGUAGE_PATTERN = r"[a-z]{2,3}(-[a-z]+)*"
 

@@ -74,6 +74,12 @@ def find_weights(weights: Weights, keys: NDArray[np.uint64]) -> NDArray[np.float
     return np.where(weights.key[place] == keys, weights.value[place], 0.0)
 
 
+def take_weights(weights: Weights, kept: NDArray[np.bool_]) -> Weights:
+    """Return the weights of the rows that are kept."""
+    rows = np.flatnonzero(kept)
+    return Weights(weights.key[rows], weights.value[rows], weights.name.take(rows))
+
+
 def read_weights(path: str | os.PathLike[str]) -> Weights:
     """Read weights: HDF5 where the name ends in ``.h5``, else text (``name<TAB or space>value``).
 
@@ -131,10 +137,14 @@ def write_weights(
         with open_output(path) as stream:
             stream.writelines(f"{name}\t{value!r}\n" for name, value in values)
         return
-    arrays: dict[str, NDArray[Any]] = {
+    write_arrays(path, FORMAT, weight_arrays(weights), attributes or {})
+
+
+def weight_arrays(weights: Weights) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a weights file."""
+    return {
         "features/key": weights.key,
         "features/name": weights.name.data,
         "features/name_offset": weights.name.offset,
         "v": weights.value,
     }
-    write_arrays(path, FORMAT, arrays, attributes or {})

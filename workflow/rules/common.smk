@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from itersel.config import commands, read_config
+from itersel.config.mixing import EpochsMean
 from itersel.config.reading import read_yaml
 from itersel.errors import InputError
 from itersel.files import remove_leftovers
@@ -51,6 +52,9 @@ SIZES = {
     "compare_systems": {"mem_mb": 2000, "runtime": 60},
     "count_rules": {"mem_mb": 2000, "runtime": 60},
 }
+
+# Threads that a job asks for; --set-threads train_shard=N changes it.
+MOST_THREADS = 8
 
 # Jobs inherit these: the compiled kernels of all jobs are in one place, where the first job on a kind of
 # machine puts them for all others; ITERSEL_RUN tells whose jobs they are, see refuse_running_jobs; `itersel`
@@ -228,17 +232,17 @@ def of_epochs(path):
 
 def tuning_model(wildcards):
     """Return the language model of a shard: that of all text, or the one that left the shard's text out."""
-    experiment = CONFIG.experiments[wildcards.experiment]
-    folds = experiment.language_model_folds
+    tasks = CONFIG.experiments[wildcards.experiment].tasks
+    folds = tasks.language_model_folds
     if folds == 1:
         return MODEL
     fold = int(wildcards.shard) % folds
-    return f"{fold_models(experiment.shards, folds)}/{fold}.bin"
+    return f"{fold_models(tasks.shards, folds)}/{fold}.bin"
 
 
 def tuning_shard(wildcards):
     experiment = CONFIG.experiments[wildcards.experiment]
-    return f"{RESULTS}/shards/{experiment.tune_on}/{experiment.shards}/{wildcards.shard}.h5"
+    return f"{RESULTS}/shards/{experiment.tune_on}/{experiment.tasks.shards}/{wildcards.shard}.h5"
 
 
 def start_weights(wildcards):
@@ -246,7 +250,7 @@ def start_weights(wildcards):
     experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
     if epoch == 1:
         return []
-    own = experiment.algorithm in commands.ALGORITHMS_WITHOUT_MIXING
+    own = commands.goes_on_alone(experiment)
     weights = f"shard-{wildcards.shard}.h5" if own else "weights.h5"
     return experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/{weights}")
 
@@ -255,13 +259,13 @@ def level_before(wildcards):
     """Return what all shards of an epoch wait for, so that they are ready together: one array job."""
     experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
     if epoch == 1:
-        split, shards = experiment.tune_on, experiment.shards
+        split, shards = experiment.tune_on, experiment.tasks.shards
         lists = [f"{RESULTS}/shards/{split}/{shards}/shards.txt"]
-        if experiment.language_model_folds > 1:
-            folder = fold_models(shards, experiment.language_model_folds)
+        if experiment.tasks.language_model_folds > 1:
+            folder = fold_models(shards, experiment.tasks.language_model_folds)
             lists.append(f"{folder}/models.txt")
         return [ancient(path) for path in lists]
-    if experiment.algorithm in commands.ALGORITHMS_WITHOUT_MIXING:
+    if commands.goes_on_alone(experiment):
         return ancient(
             experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/shards.txt")
         )
@@ -274,7 +278,13 @@ def epoch_name(wildcards):
 
 
 def shards_per_job(wildcards):
-    return CONFIG.experiments[wildcards.experiment].shards_per_job
+    return CONFIG.experiments[wildcards.experiment].tasks.shards_per_job
+
+
+def decoding_threads(wildcards):
+    """Return in how many threads a shard is decoded; no result depends on it."""
+    learner = CONFIG.experiments[wildcards.experiment].learner
+    return min(learner.delay, MOST_THREADS)
 
 
 @functools.cache
@@ -292,7 +302,7 @@ def train_options(wildcards):
 
 
 def trained_shards(wildcards):
-    shards = CONFIG.experiments[wildcards.experiment].shards
+    shards = CONFIG.experiments[wildcards.experiment].tasks.shards
     folder = experiment_file(wildcards.experiment, f"epoch-{wildcards.epoch}")
     return [f"{folder}/shard-{shard}.h5" for shard in range(shards)]
 
@@ -300,7 +310,7 @@ def trained_shards(wildcards):
 def previous_weights(wildcards):
     """Return the mean of the epochs before, of the algorithms that average over epochs."""
     experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
-    if epoch == 1 or experiment.algorithm not in commands.ALGORITHMS_WITHOUT_MIXING:
+    if epoch == 1 or not isinstance(experiment.mixing, EpochsMean):
         return []
     return experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/weights.h5")
 
@@ -336,9 +346,9 @@ def resource_options(wildcards):
 # depend on how a split is cut. The fewest are taken, in whatever order the experiments stand.
 COUNTED_SPLITS = {
     **{
-        experiment.tune_on: experiment.shards
+        experiment.tune_on: experiment.tasks.shards
         for experiment in sorted(
-            CONFIG.experiments.values(), key=lambda one: (one.tune_on, -one.shards)
+            CONFIG.experiments.values(), key=lambda one: (one.tune_on, -one.tasks.shards)
         )
     },
     "devtest": CONFIG.decoder.jobs,

@@ -3,8 +3,8 @@
 # needs: shards/{train,dev}/{shards}/{shard}.h5, lm/lm.bin or lm/{shards}-shards/{folds}-folds/{fold}.bin
 # makes: experiments/{experiment}/epoch-{epoch}/{shard-{shard},selection,weights}.h5
 #
-# All four algorithms are this one chain of levels; they differ in what a shard starts from, and in how
-# its weights are mixed. A shard that is missing stops its level: nothing is mixed without it.
+# All algorithms are this one chain of levels; they differ in what a shard does, in what it starts from, and in
+# how the weights are mixed. A shard that is missing stops its level: nothing is mixed without it.
 
 
 rule train_shard:
@@ -21,6 +21,7 @@ rule train_shard:
         f"{BENCHMARKS}/train/{{experiment}}/epoch-{{epoch}}/{{shard}}.tsv"
     conda:
         "../../envs/itersel.yaml"
+    threads: decoding_threads
     resources:
         **SIZES["train_shard"],
         array=epoch_name,
@@ -29,7 +30,7 @@ rule train_shard:
         options=train_options,
         code=step_digest("train", "train"),
     shell:
-        "itersel train --shard {input.shard:q} --model {input.model:q} {params.options} --output {output:q} &> {log:q}"
+        "itersel train --shard {input.shard:q} --model {input.model:q} {params.options} --threads {threads} --output {output:q} &> {log:q}"
 
 
 # The shards' files are named in a file: thousands do not fit on a command line. A rule of its own,

@@ -6,7 +6,9 @@ import argparse
 import math
 import os
 import re
-from collections.abc import Callable
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any, NoReturn
 
 from itersel.limits import (
@@ -86,6 +88,49 @@ def output_file(text: str) -> str:
     if not text or text.endswith("/") or os.path.isdir(text):
         _refuse(text, "the name of a file")
     return text
+
+
+def add_section_arguments(parser: argparse._ActionsContainer, section: Any) -> None:
+    """Add an option for each key of a section of the config, with its default, bounds and explanation.
+
+    Switches take ``true`` or ``false`` only in the config; here they are given or not.
+    """
+    types = typing.get_type_hints(section)
+    for item in fields(section):
+        name, explanation = "--" + item.name.replace("_", "-"), item.metadata["explanation"].replace("%", "%%")
+        if types[item.name] is bool:
+            parser.add_argument(name, action="store_true", help=explanation)
+        elif "choices" in item.metadata:
+            parser.add_argument(
+                name, choices=item.metadata["choices"], default=item.default, help=f"{explanation} (%(default)s)"
+            )
+        else:
+            parser.add_argument(
+                name,
+                type=_bounded(types[item.name], item.metadata),
+                default=item.default,
+                metavar="N",
+                help=f"{explanation} (%(default)s)",
+            )
+
+
+def _bounded(kind: type, bounds: Mapping[str, Any]) -> Callable[[str], Any]:
+    """Return the type of numbers within the bounds of an option."""
+    if kind is int:
+        return whole(bounds["minimum"], bounds.get("maximum"))
+    return rate if "above" in bounds else not_below(bounds["minimum"])
+
+
+def not_below(least: float) -> Callable[[str], float]:
+    """Return the type of finite numbers of `least` or more."""
+
+    def parse(text: str) -> float:
+        number = finite(text)
+        if number < least:
+            _refuse(text, f"a number of {least:g} or more")
+        return number
+
+    return parse
 
 
 def add_scoring_arguments(parser: argparse.ArgumentParser) -> None:

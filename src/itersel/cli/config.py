@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from itersel.cli.arguments import output_file
 from itersel.files import STANDARD_STREAM, open_output
@@ -27,8 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     from itersel.config import load_config
+    from itersel.config.reading import warnings
 
     config = load_config(options.config)
+    for warning in warnings(config):
+        print(f"{options.config}: warning: {warning}", file=sys.stderr)
     print(f"{options.config}: fine; experiments: {', '.join(config.experiments)}")
 
 

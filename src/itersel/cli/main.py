@@ -54,7 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, (module, summary) in STEPS.items():
         step = steps.add_parser(name, help=summary, description=summary)
         if arguments[:1] == [name]:
-            importlib.import_module(f"itersel.cli.{module}").add_arguments(step)
+            command = importlib.import_module(f"itersel.cli.{module}")
+            command.add_arguments(step)
+            # options that depend on others
+            getattr(command, "add_chosen_arguments", lambda *_: None)(step, arguments[1:])
     try:
         options = parser.parse_args(arguments)
     except SystemExit as end:

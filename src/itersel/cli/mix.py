@@ -6,13 +6,12 @@ import argparse
 
 from itersel.cli.arguments import finite, output_file, positive
 from itersel.errors import InputError
-from itersel.limits import ALGORITHMS
 
 DESCRIPTIONS = {
-    "sgd": "one shard; mean over epochs",
-    "mixsgd": "mean over shards and epochs",
-    "itermixsgd": "mean over shards",
-    "itersel": "mean over shards of selected features",
+    "none": "the weights of the one shard",
+    "mean-of-epochs": "mean over shards and epochs",
+    "mean": "mean over shards",
+    "selection": "mean over shards of selected features",
 }
 
 
@@ -33,9 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how many there must be: no fewer are mixed",
     )
     parser.add_argument(
-        "--algorithm",
+        "--mixing",
         required=True,
-        choices=ALGORITHMS,
+        choices=DESCRIPTIONS,
         help="; ".join(f"{name}: {text}" for name, text in DESCRIPTIONS.items()),
     )
     parser.add_argument(
@@ -44,14 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--previous",
         metavar="FILE",
-        help="mixed weights of the epoch before, .h5: sgd and mixsgd, from epoch 2 on",
+        help="mixed weights of the epoch before, .h5: mean-of-epochs, from epoch 2 on",
     )
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument(
-        "--select", type=positive, metavar="K", help="itersel: keep the K features of largest norm"
+        "--select", type=positive, metavar="K", help="selection: keep the K features of largest norm"
     )
     limit.add_argument(
-        "--threshold", type=finite, metavar="L", help="itersel: keep the features of a norm above L"
+        "--threshold", type=finite, metavar="L", help="selection: keep the features of a norm above L"
     )
     parser.add_argument(
         "--norm",
@@ -81,7 +80,7 @@ def run(options: argparse.Namespace) -> None:
     from itersel.select.mix import MixSettings, mix
 
     settings = MixSettings(
-        algorithm=options.algorithm,
+        mixing=options.mixing,
         epoch=options.epoch,
         shards=options.shards,
         select=options.select,

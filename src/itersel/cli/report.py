@@ -41,7 +41,8 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--translations", nargs="+", required=True, help="one file an epoch, in order")
     parser.add_argument("--weights", nargs="+", required=True, help="one file an epoch, in order")
     parser.add_argument("--name", required=True, help="name of the experiment")
-    parser.add_argument("--algorithm", required=True, help="how it was trained")
+    parser.add_argument("--learner", required=True, help="how its shards were trained")
+    parser.add_argument("--mixing", required=True, help="how their weights were mixed")
     parser.add_argument("--tune-on", required=True, help="on what corpus")
     parser.add_argument("--features", required=True, help="with which features")
     parser.add_argument("--shards", type=positive, required=True, help="in how many shards")
@@ -125,7 +126,8 @@ def _choose(options: argparse.Namespace) -> None:
     active = keep_weights(options.weights[epoch - 1], options.output_weights)
     system = System(
         name=options.name,
-        algorithm=options.algorithm,
+        learner=options.learner,
+        mixing=options.mixing,
         tune_on=options.tune_on,
         features=options.features,
         shards=options.shards,

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+from collections.abc import Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import itersel
-from itersel.cli.arguments import not_negative, output_file, positive, rate, seed, whole
+from itersel.cli.arguments import add_section_arguments, not_negative, output_file, positive, seed, whole
+from itersel.config.learners import LEARNERS
 from itersel.errors import InputError
 from itersel.limits import MAX_K_BEST, MAX_POP_LIMIT
 
@@ -55,38 +59,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="longest source span of an X (default: 15)",
     )
+    search.add_argument(
+        "--threads",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="sentences decoded at the same time, at most as many as the learner's delay; changes no result "
+        "(default: 1)",
+    )
     _add_learning_options(parser.add_argument_group("learning"))
     parser.set_defaults(run=train)
 
 
 def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
     learning.add_argument(
-        "--loss",
-        choices=("perceptron", "margin-perceptron"),
+        "--learner",
+        choices=LEARNERS,
         default="perceptron",
-        help="a pair is a mistake if its better translation does not lead by more than 0, or by 1 or more "
-        "(default: %(default)s)",
-    )
-    learning.add_argument(
-        "--update",
-        choices=("sequential", "sentence"),
-        default="sentence",
-        help="pair by pair, or all pairs of a sentence with its first scores (default: %(default)s)",
-    )
-    learning.add_argument(
-        "--pairs",
-        choices=("multipartite", "all", "pro"),
-        default="multipartite",
-        help="preference pairs of a k-best list (default: %(default)s)",
-    )
-    learning.add_argument(
-        "--bleu",
-        choices=("liang", "lin", "nakov", "papineni", "chiang"),
-        default="liang",
-        help="variant of sentence BLEU (default: %(default)s)",
-    )
-    learning.add_argument(
-        "--learning-rate", type=rate, default=0.0001, metavar="RATE", help="(default: %(default)s)"
+        help="(default: %(default)s); its own options follow, 'itersel train --learner NAME --help' shows them",
     )
     learning.add_argument("--seed", type=seed, default=1, metavar="N", help="for --pairs pro (default: 1)")
     learning.add_argument(
@@ -94,7 +84,8 @@ def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
         type=positive,
         default=1,
         metavar="T",
-        help="number of the epoch: recorded, and part of the seed of --pairs pro (default: 1)",
+        help="number of the epoch: recorded, part of the seed of --pairs pro, and where schedules go on "
+        "(default: 1)",
     )
     learning.add_argument(
         "--shard-number",
@@ -105,24 +96,32 @@ def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
     )
 
 
+def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+    """Add the options of the learner that a command line names."""
+    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    first.add_argument("--learner", default="perceptron")
+    with contextlib.suppress(argparse.ArgumentError):
+        name = first.parse_known_args(arguments)[0].learner
+        if name in LEARNERS:
+            group = parser.add_argument_group(f"learner {name}")
+            add_section_arguments(group, LEARNERS[name])
+
+
 def train(options: argparse.Namespace) -> None:
     """Train one shard for one epoch."""
     from itersel.decode.decoder import Decoder
     from itersel.grammar.shard import read_shard
+    from itersel.learn.state import read_start, write_training
     from itersel.learn.train import TrainSettings, train_shard
     from itersel.lm.binary import load_model
-    from itersel.weights import read_weights, write_weights
 
+    kind = LEARNERS[options.learner]
     settings = TrainSettings(
         features=options.features,
         k_best=options.k_best,
         pop_limit=options.pop_limit,
         max_span=options.max_span,
-        loss=options.loss,
-        update=options.update,
-        pairs=options.pairs,
-        bleu=options.bleu,
-        learning_rate=options.learning_rate,
+        learner=kind(**{item.name: getattr(options, item.name) for item in fields(kind)}),
         seed=options.seed,
         epoch=options.epoch,
         shard=options.shard_number,
@@ -130,12 +129,14 @@ def train(options: argparse.Namespace) -> None:
     shard = read_shard(options.shard)
     if not shard.has_references:
         raise InputError("has no references to learn from; extract it with --references", options.shard)
-    start = None if options.weights is None else read_weights(options.weights)
-    decoder = Decoder(
-        shard, load_model(options.model), settings.pop_limit, settings.features, settings.max_span
-    )
-    result = train_shard(shard, decoder, start, settings)
-    write_weights(options.output, result.weights, _provenance(settings, result))
+    start = None if options.weights is None else read_start(options.weights)
+    model = load_model(options.model)
+    decoders = [
+        Decoder(shard, model, settings.pop_limit, settings.features, settings.max_span)
+        for _ in range(min(options.threads, settings.learner.delay))
+    ]
+    result = train_shard(shard, decoders, start, settings)
+    write_training(options.output, result, _provenance(settings, result))
 
 
 def _provenance(settings: TrainSettings, result: Training) -> dict[str, str | int | float]:

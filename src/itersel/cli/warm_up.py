@@ -98,10 +98,16 @@ def _steps(folder: Path) -> None:
     _itersel("grammar", "extract", *extract, "--leave-one-out", path("ids"), "--output", path("loo.h5"))
     model = ["--model", path("lm")]
     train = ["train", "--shard", path("loo.h5"), *model, "--k-best", "10", "--output", path("shard.h5")]
-    for update in ("sentence", "sequential"):
-        _itersel(*train, "--update", update)
+    for learner in (
+        ["perceptron", "--update", "sentence"],
+        ["perceptron", "--update", "sequential", "--regularization", "l1", "--strength", "0.1"],
+        ["adagrad"],
+        ["mira", "--constraints", "hope-fear"],
+        ["mira", "--constraints", "all"],
+    ):
+        _itersel(*train, "--learner", *learner)
     Path(path("list")).write_text(path("shard.h5") + "\n")
-    mix = ["mix", "--inputs", path("list"), "--shards", "1", "--epoch", "1", "--algorithm", "itersel"]
+    mix = ["mix", "--inputs", path("list"), "--shards", "1", "--epoch", "1", "--mixing", "selection"]
     _itersel(*mix, "--select", "10", "--matrix", path("W.h5"), "--output", path("v.h5"))
     decode = ["decode", "--shard", path("plain.h5"), *model, "--weights", path("v.h5")]
     _itersel(*decode, "--k-best", "10", "--output", path("translations"))

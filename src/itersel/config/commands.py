@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict
 
+from itersel.config.learners import learner_name
+from itersel.config.mixing import DEFAULT_SELECT, EpochsMean, Nothing, Selection, mixing_name
 from itersel.config.values import Config, Experiment
 
-DEFAULT_SELECT = 100_000
 
-# A shard goes on from its own weights; the mean over shards and epochs is only the result.
-ALGORITHMS_WITHOUT_MIXING = ("sgd", "mixsgd")
+def goes_on_alone(experiment: Experiment) -> bool:
+    """Tell whether a shard goes on from its own weights, so that mixed ones are only a result."""
+    return isinstance(experiment.mixing, Nothing | EpochsMean)
 
 
 def options(**values: object) -> str:
@@ -106,26 +109,20 @@ def train_options(config: Config, experiment: Experiment) -> str:
         k_best=config.decoder.k_best,
         pop_limit=config.decoder.pop_limit,
         max_span=config.grammar.max_span,
-        loss=experiment.loss,
-        update=experiment.update,
-        pairs=experiment.pairs,
-        bleu=experiment.bleu,
-        learning_rate=experiment.learning_rate,
         seed=config.seed,
+        learner=learner_name(experiment.learner),
+        **asdict(experiment.learner),
     )
 
 
 def mix_options(experiment: Experiment) -> str:
     """Return the options of `itersel mix`."""
-    selects = experiment.algorithm == "itersel"
-    by_number = selects and experiment.threshold is None
-    return options(
-        algorithm=experiment.algorithm,
-        shards=experiment.shards,
-        select=(experiment.select or DEFAULT_SELECT) if by_number else None,
-        threshold=experiment.threshold if selects else None,
-        norm=experiment.norm if selects else None,
-    )
+    mixing = experiment.mixing
+    chosen = options(mixing=mixing_name(mixing), shards=experiment.tasks.shards)
+    if not isinstance(mixing, Selection):
+        return chosen
+    select = (mixing.select or DEFAULT_SELECT) if mixing.threshold is None else None
+    return f"{chosen} {options(select=select, threshold=mixing.threshold, norm=mixing.norm)}"
 
 
 def decode_options(config: Config, experiment: Experiment) -> str:
@@ -148,10 +145,11 @@ def system_options(config: Config, name: str) -> str:
     experiment = config.experiments[name]
     return options(
         name=name,
-        algorithm=experiment.algorithm,
+        learner=learner_name(experiment.learner),
+        mixing=mixing_name(experiment.mixing),
         tune_on=experiment.tune_on,
         features=experiment.features,
-        shards=experiment.shards,
+        shards=experiment.tasks.shards,
         tokenize=config.evaluation.tokenize,
     )
 

@@ -8,16 +8,29 @@ import os
 import re
 import types
 import typing
-from collections.abc import Mapping
-from dataclasses import Field, fields, is_dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import Field, fields, is_dataclass, replace
 from typing import Any
 
-from itersel.config.values import NAME_PATTERN, Align, Config, Experiment
+from itersel.config.learners import LEARNERS
+from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing, Selection, mixing_name
+from itersel.config.options import NAME_PATTERN
+from itersel.config.values import Align, Config, Experiment
 from itersel.errors import InputError
 from itersel.files import read_bytes
 from itersel.limits import SPLITS
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
+# Sections of several forms, told apart by their key 'name'.
+CHOICES: dict[str, Mapping[str, Any]] = {"learner": LEARNERS, "mixing": MIXINGS}
+# Keys of experiments of earlier versions, and where they stand now.
+MOVED = {
+    **dict.fromkeys(("shards", "shards_per_job", "language_model_folds"), "tasks: {%s}"),
+    **dict.fromkeys(("select", "threshold", "norm"), "mixing: {name: selection, %s}"),
+    **dict.fromkeys(("bleu", "update", "pairs", "learning_rate"), "learner: {name: perceptron, %s}"),
+    "loss": "learner: {name: perceptron} or learner: {name: margin-perceptron}",
+}
+DEFAULT_FOLDS = 10
 TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
@@ -72,7 +85,7 @@ def read_config(content: object) -> Config:
     _check_data(config)
     _check_models(config)
     _check_experiments(config)
-    return config
+    return _with_folds(config)
 
 
 @functools.cache
@@ -94,9 +107,7 @@ def _read_section(kind: Any, content: object, key: str) -> Any:
     known = {item.name: item for item in fields(kind)}
     for name in content:
         if name not in known:
-            raise InputError(
-                f"config has an unknown key '{_join(key, name)}'; known there: {', '.join(known)}"
-            )
+            _reject_key(kind, name, content[name], key, known)
     return kind(
         **{
             name: _read_value(known[name], types_of(kind)[name], value, _join(key, name))
@@ -105,7 +116,41 @@ def _read_section(kind: Any, content: object, key: str) -> Any:
     )
 
 
+def _reject_key(kind: Any, name: object, value: object, key: str, known: Iterable[str]) -> typing.NoReturn:
+    """Raise an InputError for a key that there is not: it may have moved, or belong to another learner."""
+    full = _join(key, name)
+    if kind is Experiment and name in MOVED:
+        there = MOVED[name].replace("%s", f"{name}: {_show(value)}")
+        raise InputError(f"config key '{full}' has moved: write {there}")
+    for section, choices in CHOICES.items():
+        if kind in choices.values():
+            of = next(choice for choice, one in choices.items() if one is kind)
+            others = [one for one, other in choices.items() if name in {item.name for item in fields(other)}]
+            if others:
+                raise InputError(
+                    f"config key '{full}' is none of {section} {of}; {', '.join(others)} "
+                    f"{'has' if len(others) == 1 else 'have'} it"
+                )
+    listed = ", ".join(known) or "none"
+    raise InputError(f"config has an unknown key '{full}'; known there: {listed}")
+
+
+def _read_choice(item: Field[Any], value: object, key: str) -> Any:
+    """Read a section of several forms."""
+    choices = CHOICES[item.name]
+    if not isinstance(value, Mapping):
+        raise InputError(f"config {_name(key)} must hold 'name: ...', not {_show(value)}")
+    if "name" not in value:
+        raise InputError(f"config key '{key}.name' is missing; one of {', '.join(choices)}")
+    if not isinstance(value["name"], str) or value["name"] not in choices:
+        _reject(f"{key}.name", value["name"], f"one of {', '.join(choices)}")
+    rest = {name: content for name, content in value.items() if name != "name"}
+    return _read_section(choices[value["name"]], rest, key)
+
+
 def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
+    if item.name in CHOICES:
+        return _read_choice(item, value, key)
     kind, optional = split_optional(kind)
     if value is None and optional:
         return None
@@ -138,9 +183,26 @@ def _read_experiments(value: object, key: str) -> dict[str, Experiment]:
                 "digits, '.', '_' and '-'"
             )
     return {
-        name: _read_section(Experiment, {} if settings is None else settings, _join(key, name))
+        name: _read_experiment({} if settings is None else settings, _join(key, name))
         for name, settings in value.items()
     }
+
+
+def _read_experiment(settings: object, key: str) -> Experiment:
+    """Read an experiment; its algorithm is one name for its mixing, and for how many shards there are."""
+    experiment: Experiment = _read_section(Experiment, settings, key)
+    assert isinstance(settings, Mapping)
+    if experiment.algorithm is None:
+        return experiment
+    mixing = ALGORITHMS[experiment.algorithm]
+    if "mixing" not in settings:
+        experiment = replace(experiment, mixing=MIXINGS[mixing]())
+    elif mixing_name(experiment.mixing) != mixing:
+        raise InputError(
+            f"config key '{key}.mixing.name' is {mixing_name(experiment.mixing)}, but algorithm: "
+            f"{experiment.algorithm} is mixing {mixing}; remove one of them"
+        )
+    return experiment
 
 
 def _check_type(kind: type, value: Any, key: str) -> Any:
@@ -224,31 +286,55 @@ def _check_experiments(config: Config) -> None:
     if not config.experiments:
         raise InputError("config key 'experiments' is missing or empty; name at least one experiment")
     for name, experiment in config.experiments.items():
-        key = f"experiments.{name}"
-        if experiment.algorithm == "sgd" and experiment.shards != 1:
-            raise InputError(f"config key '{key}.shards' is {experiment.shards}, must be 1 with sgd")
-        chosen = experiment.select is not None, experiment.threshold is not None
-        if any(chosen) and experiment.algorithm != "itersel":
-            option = "select" if chosen[0] else "threshold"
-            raise InputError(f"config key '{key}.{option}' needs algorithm: itersel")
-        if experiment.norm != Experiment.norm and experiment.algorithm != "itersel":
-            raise InputError(f"config key '{key}.norm' needs algorithm: itersel")
+        key, shards, mixing = f"experiments.{name}", experiment.tasks.shards, experiment.mixing
+        if shards != 1 and (experiment.algorithm == "sgd" or isinstance(mixing, Nothing)):
+            why = "algorithm: sgd" if experiment.algorithm == "sgd" else "mixing: {name: none}"
+            raise InputError(f"config key '{key}.tasks.shards' is {shards}, must be 1 with {why}")
+        if isinstance(mixing, Selection) and None not in (mixing.select, mixing.threshold):
+            raise InputError(
+                f"config key '{key}.mixing.threshold' excludes '{key}.mixing.select'; remove one of them"
+            )
         _check_folds(config, experiment, key)
-        if all(chosen):
-            raise InputError(f"config key '{key}.threshold' excludes '{key}.select'; remove one of them")
 
 
 def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
-    folds = experiment.language_model_folds
-    if folds == 1:
+    folds = experiment.tasks.language_model_folds
+    if folds is None or folds == 1:
         return
-    key = f"{key}.language_model_folds"
+    key, shards = f"{key}.tasks.language_model_folds", experiment.tasks.shards
     if experiment.tune_on != "train":
         raise InputError(f"config key '{key}' needs tune_on: train")
     if config.language_model.arpa is not None:
         raise InputError(f"config key '{key}' is of no use with language_model.arpa; remove one of them")
-    if folds > experiment.shards:
-        raise InputError(f"config key '{key}' is {folds}, must be at most {experiment.shards}, its shards")
+    if folds > shards:
+        raise InputError(f"config key '{key}' is {folds}, must be at most {shards}, its shards")
+
+
+def _with_folds(config: Config) -> Config:
+    """Fill in the numbers of language models, where the config leaves them open."""
+    experiments = {}
+    for name, experiment in config.experiments.items():
+        tasks = experiment.tasks
+        if tasks.language_model_folds is None:
+            is_own = experiment.tune_on == "train" and config.language_model.arpa is None
+            folds = min(DEFAULT_FOLDS, tasks.shards) if is_own else 1
+            experiment = replace(experiment, tasks=replace(tasks, language_model_folds=folds))
+        experiments[name] = experiment
+    return replace(config, experiments=experiments)
+
+
+def warnings(config: Config) -> list[str]:
+    """Return what is allowed, but not what one is likely to want; a line each."""
+    found = []
+    for name, experiment in config.experiments.items():
+        tasks, own = experiment.tasks, config.language_model.arpa is None
+        if experiment.tune_on == "train" and own and tasks.language_model_folds == 1:
+            where = "has one shard" if tasks.shards == 1 else "has language_model_folds: 1"
+            found.append(
+                f"experiments.{name} {where}: it is trained with a language model that has seen its text, and will "
+                "trust it too much (docs/workflow.md)"
+            )
+    return found
 
 
 def _reject(key: str, value: object, expected: str) -> typing.NoReturn:

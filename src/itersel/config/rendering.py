@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
-from itersel.config.reading import TYPE_NAMES, split_optional, types_of
-from itersel.config.values import NAME_PATTERN, Config, Experiment
+from itersel.config.options import NAME_PATTERN
+from itersel.config.reading import CHOICES, TYPE_NAMES, split_optional, types_of
+from itersel.config.values import Config, Experiment
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 JSON_BOUNDS = {"minimum": "minimum", "above": "exclusiveMinimum", "maximum": "maximum"}
@@ -32,8 +33,21 @@ def _section_schema(kind: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
+def _choice_schema(name: str, kind: Any) -> dict[str, Any]:
+    schema = _section_schema(kind)
+    schema["properties"] = {"name": {"const": name}, **schema["properties"]}
+    return schema | {"description": _summary(kind), "required": ["name"]}
+
+
+def _summary(kind: Any) -> str:
+    """Return the first line of a section's docstring."""
+    return str(kind.__doc__).partition("\n")[0]
+
+
 def _value_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
     schema: dict[str, Any] = {"description": item.metadata["explanation"]}
+    if item.name in CHOICES:
+        return schema | {"oneOf": [_choice_schema(*choice) for choice in CHOICES[item.name].items()]}
     kind, optional = split_optional(kind)
     if is_dataclass(kind):
         return schema | _section_schema(kind)
@@ -75,6 +89,9 @@ def documentation() -> str:
             lines.append(f"Keys as in {titles[kind]}.")
             continue
         titles[kind] = title
+        if not fields(kind):
+            lines.append("No further keys.")
+            continue
         lines += ["| key | default | values | meaning |", "| --- | --- | --- | --- |"]
         lines += [_table_row(item, types_of(kind)[item.name]) for item in fields(kind) if _is_option(item)]
     return "\n".join(lines) + "\n"
@@ -99,7 +116,12 @@ def _sections(kind: Any, key: str) -> Iterator[tuple[str, str, Any]]:
     for item in fields(kind):
         inner = types_of(kind)[item.name]
         if typing.get_origin(inner) is dict:
-            yield f"`{key}{item.name}.<name>`", item.metadata["explanation"], Experiment
+            title = f"`{key}{item.name}.<name>`"
+            yield title, item.metadata["explanation"], Experiment
+            yield from _sections(Experiment, f"{key}{item.name}.<name>.")
+        elif item.name in CHOICES:
+            for name, choice in CHOICES[item.name].items():
+                yield f"`{key}{item.name}: {{name: {name}}}`", _summary(choice), choice
         elif is_dataclass(inner):
             yield f"`{key}{item.name}`", item.metadata["explanation"], inner
             yield from _sections(inner, f"{key}{item.name}.")
@@ -159,6 +181,9 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
                 yield f"{indent}  {_yaml(name)}:"
                 yield from _section_yaml(entry, depth + 2, explained)
         elif is_dataclass(value):
+            if item.name in CHOICES:
+                names = {kind: name for name, kind in CHOICES[item.name].items()}
+                yield f"{indent}  name: {names[type(value)]}"
             yield from _section_yaml(value, depth + 1, explained)
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from itersel.config.learners import Learner, Perceptron
+from itersel.config.mixing import ALGORITHMS, Mixing, Selection
+from itersel.config.options import NAME_PATTERN, explain, option
 from itersel.limits import (
-    ALGORITHMS,
     LANGUAGE_PATTERN,
     MAX_K_BEST,
     MAX_NONTERMINALS,
@@ -21,10 +23,6 @@ from itersel.limits import (
     MAX_SPAN,
     MAX_SYMBOLS,
 )
-
-NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-# Snakemake takes {...} for a wildcard.
-PATH_PATTERN = r"[^{}\n]+"
 
 DATA_KINDS = ("libreoffice-help", "files")
 ALIGNMENT_MODELS = ("eflomal", "fast_align", "hmm", "ibm4")
@@ -40,61 +38,7 @@ SYMMETRIZATIONS = (
 )
 TUNING_SETS = ("dev", "train")
 FEATURE_SETS = ("dense", "all")
-LOSSES = ("perceptron", "margin-perceptron")
-UPDATES = ("sequential", "sentence")
-PAIRS = ("multipartite", "all", "pro")
-SENTENCE_BLEUS = ("liang", "lin", "nakov", "papineni", "chiang")
-NORMS = ("l0", "l1", "l2", "linf")
 TOKENIZATIONS = ("13a", "none")
-
-
-def option(
-    explanation: str,
-    default: Any = None,
-    *,
-    choices: tuple[str, ...] = (),
-    minimum: float | None = None,
-    above: float | None = None,
-    maximum: float | None = None,
-    pattern: str = "",
-    path: bool = False,
-) -> Any:
-    """Return a dataclass field that carries its explanation and its bounds.
-
-    Parameters
-    ----------
-    explanation
-        One or two sentences, shown in the documentation and in config.yaml.
-    default
-        The value of a config that does not set it.
-    choices
-        The texts allowed; any where empty.
-    minimum, maximum
-        The least and the greatest number allowed.
-    above
-        A number that the value must exceed.
-    pattern
-        A regular expression that a text must match as a whole.
-    path
-        The text is the path of a file or folder: of `PATH_PATTERN`; `~` is the user's home.
-    """
-    bounds = {
-        "choices": choices,
-        "minimum": minimum,
-        "above": above,
-        "maximum": maximum,
-        "pattern": PATH_PATTERN if path else pattern,
-        "path": path,
-    }
-    # not `in`: 0 is a bound, and equal to False
-    given = {name: value for name, value in bounds.items() if value is not None and value is not False}
-    metadata = {name: value for name, value in given.items() if value not in ((), "")}
-    return field(default=default, metadata={"explanation": explanation, **metadata})
-
-
-def explain(explanation: str) -> dict[str, str]:
-    """Return the metadata of a dataclass field that holds further options."""
-    return {"explanation": explanation}
 
 
 @dataclass(frozen=True)
@@ -227,26 +171,21 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """One way to learn weights. All experiments share the corpus, the language model and the grammars."""
+class Tasks:
+    """What the Z shards are."""
 
-    algorithm: str = option(
-        "sgd, mixsgd, itermixsgd or itersel: algorithms 1 to 4 of Simianer, Riezler & Dyer (2012).",
-        "itersel",
-        choices=ALGORITHMS,
-    )
-    tune_on: str = option("The corpus that weights are learned from.", "train", choices=TUNING_SETS)
-    features: str = option(
-        "dense: the 12 dense features; all: sparse features as well (rule identity, bigrams, shape).",
-        "all",
-        choices=FEATURE_SETS,
-    )
     shards: int = option(
-        "Shards Z that the tuning corpus is split into, balanced, after a shuffle; part of the "
-        "algorithm. 1 with sgd.",
+        "Shards Z that the tuning corpus is split into, balanced, after a shuffle; part of the algorithm.",
         1,
         minimum=1,
         maximum=100_000,
+    )
+    language_model_folds: int | None = option(
+        "tune_on train: with N > 1, shards z, z + N, ... are trained with a language model that has not seen their "
+        "text, as their grammars have not (docs/workflow.md). 1: all with the model of the whole text. null: 10, or "
+        "as many as there are shards.",
+        minimum=1,
+        maximum=1000,
     )
     shards_per_job: int = option(
         "On a cluster: shards that one task of an array job trains, one after another; changes no result.",
@@ -254,33 +193,31 @@ class Experiment:
         minimum=1,
         maximum=100_000,
     )
-    language_model_folds: int = option(
-        "tune_on train: with N > 1, shards z, z + N, ... are trained with a language model that has not seen "
-        "their text, as their grammars have not (docs/workflow.md). 1: all with the model of the whole text.",
-        1,
-        minimum=1,
-        maximum=1000,
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One way to learn weights. All experiments share the corpus, the language model and the grammars."""
+
+    algorithm: str | None = option(
+        "sgd, mixsgd, itermixsgd or itersel: algorithms 1 to 4 of Simianer, Riezler & Dyer (2012). A name for a "
+        "mixing (docs/learning.md), which need not be given then.",
+        choices=tuple(ALGORITHMS),
+    )
+    tune_on: str = option("The corpus that weights are learned from.", "train", choices=TUNING_SETS)
+    features: str = option(
+        "dense: the 12 dense features; all: sparse features as well (rule identity, bigrams, shape).",
+        "all",
+        choices=FEATURE_SETS,
     )
     epochs: int = option("Epochs T; the best on devtest is taken.", 10, minimum=1, maximum=1000)
-    loss: str = option(
-        "perceptron: `max(0, -<w,x>)`; margin-perceptron: `max(0, 1-<w,x>)`.", "perceptron", choices=LOSSES
+    tasks: Tasks = field(default_factory=Tasks, metadata=explain("What the Z shards are."))
+    learner: Learner = field(
+        default_factory=Perceptron, metadata=explain("What one shard does with its sentences in one epoch.")
     )
-    update: str = option(
-        "sequential: each pair sees the weights that the pair before left; sentence: the decoder's "
-        "scores decide for all pairs of a sentence.",
-        "sentence",
-        choices=UPDATES,
+    mixing: Mixing = field(
+        default_factory=Selection, metadata=explain("What becomes of the Z weight vectors after an epoch.")
     )
-    pairs: str = option("Which translations of a k-best list are compared.", "multipartite", choices=PAIRS)
-    bleu: str = option("Sentence-level BLEU that ranks a k-best list.", "liang", choices=SENTENCE_BLEUS)
-    learning_rate: float = option("Constant learning rate.", 0.0001, above=0)
-    select: int | None = option(
-        "itersel: features kept after each epoch; null: 100000, where no threshold is given.", minimum=1
-    )
-    threshold: float | None = option(
-        "itersel: keep the features with a norm above this, in place of a fixed number.", minimum=0
-    )
-    norm: str = option("itersel: norm over the shards by which features are kept.", "l2", choices=NORMS)
 
 
 @dataclass(frozen=True)

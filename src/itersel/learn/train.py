@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.config.learners import Learner, Perceptron, learner_name
 from itersel.errors import InputError
-from itersel.features import feature_keys, unique_features
-from itersel.learn.pairs import make_pairs
+from itersel.learn.feature_table import FeatureTable, Start
+from itersel.learn.learner import Example, Move, make_learner
+from itersel.learn.parameters import Overflow, Parameters
 from itersel.learn.sentence_bleu import SentenceBleu
-from itersel.learn.update import Learner
 from itersel.progress import progress
-from itersel.select.common import common_features
-from itersel.strings import concatenate, string_table
-from itersel.weights import Weights, find_weights, make_weights
+from itersel.weights import Weights, make_weights
 
 if TYPE_CHECKING:
     from itersel.decode.decoder import KBest
@@ -49,10 +51,8 @@ class TrainSettings:
         Of the decoder.
     k_best
         Translations of a sentence to learn from.
-    loss, update, pairs, bleu
-        See `itersel.learn.update`, `itersel.learn.pairs`, `itersel.learn.sentence_bleu`.
-    learning_rate
-        Greater than 0.
+    learner
+        What is done with them, and its settings: see `itersel.config.learners`.
     seed, epoch, shard
         What the pairs of PRO are drawn by; no other strategy looks at them. Epochs count from 1, shards
         from 0.
@@ -62,18 +62,15 @@ class TrainSettings:
     pop_limit: int = 200
     max_span: int = 15
     k_best: int = 100
-    loss: str = "perceptron"
-    update: str = "sentence"
-    pairs: str = "multipartite"
-    bleu: str = "liang"
-    learning_rate: float = 0.0001
+    learner: Learner = field(default_factory=Perceptron)
     seed: int = 1
     epoch: int = 1
     shard: int = 0
 
-    def to_dict(self) -> dict[str, str | int | float]:
-        """Return the settings by name."""
-        return asdict(self)
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings by name; those of the learner with its name."""
+        values = asdict(self)
+        return {**values, "learner": {"name": learner_name(self.learner), **values["learner"]}}
 
 
 class Training(NamedTuple):
@@ -82,7 +79,10 @@ class Training(NamedTuple):
     Attributes
     ----------
     weights
-        All weights that are not 0, also those of the start that no feature of the shard has.
+        What is mixed: all weights that are not 0, also those of the start that no feature of the shard has.
+        Averages where the learner takes them.
+    state
+        Where the shard itself would go on; None where that is at `weights`, with nothing else to remember.
     sentences, pairs, updates
         Counts: of sentences, of their preference pairs, and of pairs that had a loss.
     mean_bleu
@@ -90,6 +90,7 @@ class Training(NamedTuple):
     """
 
     weights: Weights
+    state: Start | None
     sentences: int
     pairs: int
     updates: int
@@ -98,83 +99,109 @@ class Training(NamedTuple):
 
 def train_shard(
     shard: Shard,
-    decoder: SentenceDecoder,
-    start: Weights | None,
+    decoders: Sequence[SentenceDecoder],
+    start: Start | None,
     settings: TrainSettings,
 ) -> Training:
-    """Decode, form pairs and update, sentence by sentence.
+    """Decode and learn, sentence by sentence, or `delay` sentences at a time (Langford et al. 2009).
 
     Parameters
     ----------
     shard
         Sentences with references.
-    decoder
-        Decoder of this shard, made with `settings.features`, `settings.pop_limit` and
-        `settings.max_span`.
+    decoders
+        Decoders of this shard, made with `settings.features`, `settings.pop_limit` and
+        `settings.max_span`: one for each thread. Their number changes no result.
     start
-        Weights to start from; None: all zero.
+        Where to start from; None: all weights are zero.
     settings
         How to learn.
 
     Raises
     ------
     InputError
-        If the shard has no references, if two features have the same key, or if the weights overflow.
+        If the shard has no references, if two features have the same key, or if a weight overflows.
     """
     if not shard.has_references:
         raise InputError("the shard has no references to learn from; extract it with --references")
-    start = make_weights({}) if start is None else start
-    dense_keys = feature_keys(string_table(decoder.dense_names))
-    learner = Learner(
-        find_weights(start, dense_keys),
-        find_weights(start, shard.feature_key),
-        settings.loss,
-        settings.update,
-        settings.learning_rate,
-    )
-    bleu = SentenceBleu(settings.bleu)
+    start = Start(make_weights({})) if start is None else start
+    table = FeatureTable(shard, decoders[0].dense_names, start)
+    learner = make_learner(settings.learner)
+    before = (settings.epoch - 1) * shard.sentence_count
+    parameters = Parameters(table.dense, table.sparse, learner.steps, before, table.memory)
+    bleu = SentenceBleu(settings.learner.bleu)
+    column_of = np.full(shard.feature_key.shape[0], -1, np.int32)
     pair_count, updates, total_bleu = 0, 0, 0.0
-    for sentence in progress(range(shard.sentence_count), "train"):
-        begin, end = shard.reference_offset[sentence : sentence + 2]
-        kbest = decoder.decode(sentence, learner.dense, learner.sparse, settings.k_best)
-        scores = bleu.score(kbest.word, kbest.word_offset, shard.reference[begin:end])
-        seed = (settings.seed, settings.epoch, settings.shard, sentence)
-        pairs = make_pairs(settings.pairs, scores, seed)
-        updates += learner.learn(kbest, pairs)
-        pair_count += pairs.shape[0]
-        total_bleu += float(scores[0])
-    weights = _collect(shard, decoder.dense_names, dense_keys, learner, start)
+    with _Pool(shard, decoders, settings.k_best) as pool:
+        for sentence, kbest in pool.decode_all(parameters, settings.learner.delay):
+            begin, end = shard.reference_offset[sentence : sentence + 2]
+            scores = bleu.score(kbest.word, kbest.word_offset, shard.reference[begin:end])
+            seed = (settings.seed, settings.epoch, settings.shard, sentence)
+            example = Example(kbest, scores, parameters.rate, seed, column_of)
+            move = learner.learn(example)
+            _step(parameters, example, move, table, sentence)
+            updates, pair_count = updates + move.updates, pair_count + move.pairs
+            total_bleu += float(scores[0])
+    weights, state = table.collect(parameters, settings.learner)
     mean_bleu = total_bleu / max(1, shard.sentence_count)
-    return Training(weights, shard.sentence_count, pair_count, updates, mean_bleu)
+    return Training(weights, state, shard.sentence_count, pair_count, updates, mean_bleu)
 
 
-def _collect(
-    shard: Shard,
-    dense_names: tuple[str, ...],
-    dense_keys: NDArray[np.uint64],
-    learner: Learner,
-    start: Weights,
-) -> Weights:
-    """Put the weights of dense features, of the shard's features and of all others together."""
-    order = np.argsort(dense_keys)
-    dense = Weights(dense_keys[order], learner.dense[order], string_table(dense_names).take(order))
-    sparse = Weights(shard.feature_key, learner.sparse, shard.feature_name)
-    shared, _ = common_features(dense.key, dense.name, sparse.key, sparse.name)
-    if shared.size:
-        raise InputError(f"'{dense.name.get(int(shared[0]))}' is a dense and a sparse feature; rename one")
-    elsewhere = start.value != 0
-    for table in (dense, sparse):
-        elsewhere[common_features(table.key, table.name, start.key, start.name)[1]] = False
-    tables = [_take(dense, dense.value != 0), _take(sparse, sparse.value != 0), _take(start, elsewhere)]
-    value = np.concatenate([table.value for table in tables])
-    if not np.isfinite(value).all():
-        raise InputError("weights have overflowed; choose a smaller learning rate")
-    key = np.concatenate([table.key for table in tables])
-    value = value[np.argsort(key)]
-    key, name = unique_features(key, concatenate([table.name for table in tables]))
-    return Weights(key, value, name)
+class _Pool:
+    """Decodes sentences in as many threads as there are decoders; kernels do not hold Python's lock."""
+
+    def __init__(self, shard: Shard, decoders: Sequence[SentenceDecoder], k_best: int) -> None:
+        self._shard, self._k_best = shard, k_best
+        self._idle: SimpleQueue[SentenceDecoder] = SimpleQueue()
+        for decoder in decoders:
+            self._idle.put(decoder)
+        self._threads = ThreadPoolExecutor(len(decoders)) if len(decoders) > 1 else None
+
+    def __enter__(self) -> _Pool:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._threads is not None:
+            self._threads.shutdown(cancel_futures=True)
+
+    def decode_all(self, parameters: Parameters, delay: int) -> Iterator[tuple[int, KBest]]:
+        """Yield every sentence with its k-best list; the weights change after every `delay` sentences."""
+        shard = self._shard
+        for begin in progress(range(0, shard.sentence_count, delay), "train"):
+            batch = range(begin, min(begin + delay, shard.sentence_count))
+            rules = slice(shard.grammar_offset[batch.start], shard.grammar_offset[batch.stop])
+            parameters.refresh(shard.grammar_rule[rules], shard.rule_feature, shard.rule_feature_offset)
+            yield from zip(batch, self._decode_batch(batch, parameters), strict=True)
+
+    def _decode_batch(self, batch: range, parameters: Parameters) -> Iterable[KBest]:
+        if self._threads is None:
+            return [self._decode(sentence, parameters.dense, parameters.sparse) for sentence in batch]
+        # Some sentences are learned from while others are decoded.
+        dense, sparse = parameters.dense.copy(), parameters.sparse.copy()
+        return self._threads.map(lambda sentence: self._decode(sentence, dense, sparse), batch)
+
+    def _decode(self, sentence: int, dense: NDArray[np.float64], sparse: NDArray[np.float64]) -> KBest:
+        decoder = self._idle.get()
+        try:
+            return decoder.decode(sentence, dense, sparse, self._k_best)
+        finally:
+            self._idle.put(decoder)
 
 
-def _take(weights: Weights, kept: NDArray[np.bool_]) -> Weights:
-    rows = np.flatnonzero(kept)
-    return Weights(weights.key[rows], weights.value[rows], weights.name.take(rows))
+def _step(
+    parameters: Parameters, example: Example, move: Move, table: FeatureTable, sentence: int
+) -> None:
+    """Take the step of a sentence.
+
+    Raises
+    ------
+    InputError
+        If a weight becomes infinite or NaN: names sentence and feature.
+    """
+    try:
+        parameters.step(None if move.coefficient is None else example.columns, move.coefficient)
+    except Overflow as error:
+        raise InputError(
+            f"sentence {sentence} of the shard: the weight of '{table.name(error)}' overflows; choose a "
+            "smaller learning rate"
+        ) from None

@@ -41,18 +41,6 @@ class Columns(NamedTuple):
     value: NDArray[np.float64]
 
 
-class Vector(NamedTuple):
-    """Weights in training: value = start + learning rate * total.
-
-    The total of all updates is kept apart, because it is a whole number for counts of rules: updates that
-    cancel leave exactly the weight of the start, not a rounding error that would count as a feature.
-    """
-
-    start: NDArray[np.float64]
-    total: NDArray[np.float64]
-    value: NDArray[np.float64]
-
-
 @kernel
 def transpose_rows(
     feature: NDArray[np.int32],
@@ -182,24 +170,38 @@ def violated_pairs(
 
 
 @kernel
-def add_update(
-    columns: Columns,
-    coefficient: NDArray[np.float64],
-    rate: float,
-    dense: Vector,
-    sparse: Vector,
-) -> None:
-    """Add rate * sum over translations of coefficient * features to the weights, in place."""
-    for c in range(columns.dense.shape[1]):
+def combine(columns: Columns, coefficient: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the sum over translations of coefficient * features: float64 (C), and (L) as `columns.feature`.
+
+    Coefficients (k) have to add up to 0: features are shifted.
+    """
+    dense = np.zeros(columns.dense.shape[1])
+    for c in range(dense.shape[0]):
         total = 0.0
         for t in range(coefficient.shape[0]):
             total += coefficient[t] * columns.dense[t, c]
-        dense.total[c] += total
-        dense.value[c] = dense.start[c] + rate * dense.total[c]
-    for column in range(columns.feature.shape[0]):
+        dense[c] = total
+    sparse = np.zeros(columns.feature.shape[0])
+    for column in range(sparse.shape[0]):
         total = 0.0
         for entry in range(columns.offset[column], columns.offset[column + 1]):
             total += coefficient[columns.row[entry]] * columns.value[entry]
-        feature = columns.feature[column]
-        sparse.total[feature] += total
-        sparse.value[feature] = sparse.start[feature] + rate * sparse.total[feature]
+        sparse[column] = total
+    return dense, sparse
+
+
+@kernel
+def squared_distance(columns: Columns, first: int, second: int) -> float:
+    """Return the squared length of the difference of two translations' features."""
+    total = 0.0
+    for c in range(columns.dense.shape[1]):
+        total += (columns.dense[first, c] - columns.dense[second, c]) ** 2
+    for column in range(columns.feature.shape[0]):
+        difference = 0.0
+        for entry in range(columns.offset[column], columns.offset[column + 1]):
+            if columns.row[entry] == first:
+                difference += columns.value[entry]
+            elif columns.row[entry] == second:
+                difference -= columns.value[entry]
+        total += difference * difference
+    return total

@@ -23,7 +23,7 @@ class System:
 
     Attributes
     ----------
-    name, algorithm, tune_on, features, shards
+    name, learner, mixing, tune_on, features, shards
         As in the config.
     epoch
         The best on devtest, from 1; of equal ones the earliest.
@@ -36,7 +36,8 @@ class System:
     """
 
     name: str
-    algorithm: str
+    learner: str
+    mixing: str
     tune_on: str
     features: str
     shards: int

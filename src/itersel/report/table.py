@@ -9,15 +9,14 @@ from typing import Any
 
 from itersel.evaluate.bleu import CorpusScore, make_bleu, score_corpus, signature
 from itersel.evaluate.randomization import p_values
-from itersel.limits import ALGORITHMS
 from itersel.report.layout import aligned, tab_separated
 from itersel.report.system import System
 
-ALGORITHM_NUMBERS = {name: number for number, name in enumerate(ALGORITHMS, 1)}
 COLUMNS = (
     "system",
     "experiment",
-    "algorithm",
+    "learner",
+    "mixing",
     "shards",
     "tuned on",
     "features",
@@ -27,7 +26,7 @@ COLUMNS = (
     "test BLEU",
     "differs from",
 )
-LEFT = (1, 2, 4, 5, 10)
+LEFT = (1, 2, 3, 5, 6, 11)
 
 
 @dataclass(frozen=True)
@@ -57,11 +56,11 @@ class Row:
     def cells(self) -> list[str]:
         """Return the row as text, in the order of `COLUMNS`."""
         system = self.system
-        algorithm = f"{ALGORITHM_NUMBERS.get(system.algorithm, '?')} {system.algorithm}"
         return [
             str(self.number),
             system.name,
-            algorithm,
+            system.learner,
+            system.mixing,
             str(system.shards),
             system.tune_on,
             system.features,

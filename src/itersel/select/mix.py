@@ -1,4 +1,4 @@
-"""Mix the weights of all shards of an epoch: algorithms 1 to 4 of [S12], after the shards are trained."""
+"""Mix the weights of all shards of an epoch: what algorithms 1 to 4 of [S12] do after the shards are trained."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ from itersel.weights import FORMAT, Weights, read_weights, write_weights
 # what files of weights say that they are
 SHARD, MIXED = "shard-weights", "mixed-weights"
 TEXT = "is text, which does not say what made it"
-AVERAGE_EPOCHS = ("sgd", "mixsgd")
 
 
 @dataclass(frozen=True)
@@ -41,21 +40,21 @@ class MixSettings:
 
     Attributes
     ----------
-    algorithm
-        One of `itersel.limits.ALGORITHMS`. ``sgd`` and ``mixsgd``: mean over shards and epochs;
-        ``itermixsgd``: mean over the shards of this epoch; ``itersel``: the same of selected features.
+    mixing
+        ``none``: the weights of the one shard; ``mean-of-epochs``: mean over shards and epochs; ``mean``: mean
+        over the shards of this epoch; ``selection``: the same of selected features.
     epoch
         Number of the epoch, from 1.
     shards
-        Z; 1 for ``sgd``.
+        Z; 1 for ``none``.
     select, threshold
-        For ``itersel``, one of them: how many features of largest norm to keep, or the norm that they must
+        For ``selection``, one of them: how many features of largest norm to keep, or the norm that they must
         exceed.
     norm
         Of the columns of W: ``l0`` (number of shards with the feature), ``l1``, ``l2`` or ``linf``.
     """
 
-    algorithm: str
+    mixing: str
     epoch: int
     shards: int
     select: int | None = None
@@ -64,17 +63,17 @@ class MixSettings:
 
     def __post_init__(self) -> None:
         limits = (self.select is not None) + (self.threshold is not None)
-        if self.algorithm == "itersel" and limits != 1:
-            raise InputError("algorithm itersel needs --select or --threshold, and not both")
-        if self.algorithm != "itersel" and limits:
-            raise InputError(f"algorithm {self.algorithm} selects nothing; drop --select and --threshold")
-        if self.algorithm == "sgd" and self.shards != 1:
-            raise InputError(f"algorithm sgd has one shard, not {self.shards}; mixsgd has any number")
+        if self.mixing == "selection" and limits != 1:
+            raise InputError("mixing selection needs --select or --threshold, and not both")
+        if self.mixing != "selection" and limits:
+            raise InputError(f"mixing {self.mixing} selects nothing; drop --select and --threshold")
+        if self.mixing == "none" and self.shards != 1:
+            raise InputError(f"mixing none is for one shard, not {self.shards}")
 
     @property
     def needs_previous(self) -> bool:
         """Whether the result is a mean over epochs, and this is not the first one."""
-        return self.algorithm in AVERAGE_EPOCHS and self.epoch > 1
+        return self.mixing == "mean-of-epochs" and self.epoch > 1
 
 
 def mix(
@@ -189,7 +188,7 @@ def _check_names(
         raise InputError("is not a name for HDF5; choose one that ends in .h5", matrix)
     if matrix is not None and os.path.abspath(matrix) == os.path.abspath(output):
         raise InputError("is the name of both the weights and the matrix; give one of them another", matrix)
-    what = f"algorithm {settings.algorithm}, epoch {settings.epoch}"
+    what = f"mixing {settings.mixing}, epoch {settings.epoch}"
     if previous is not None and not settings.needs_previous:
         raise InputError(f"{what}, is no mean with the epoch before; drop --previous")
     if previous is None and settings.needs_previous:
@@ -208,10 +207,10 @@ def _read_previous(
         found = read_header(stream, FORMAT, path).attributes
     if found.get("kind") != MIXED:
         raise InputError(f"holds no '{MIXED}'; name the output of 'itersel mix' of the epoch before", path)
-    if (found.get("algorithm"), found.get("epoch")) != (settings.algorithm, settings.epoch - 1):
+    if (found.get("mixing"), found.get("epoch")) != (settings.mixing, settings.epoch - 1):
         raise InputError(
-            f"holds algorithm {found.get('algorithm')}, epoch {found.get('epoch')}; "
-            f"{settings.algorithm}, epoch {settings.epoch - 1} was expected",
+            f"holds mixing {found.get('mixing')}, epoch {found.get('epoch')}; "
+            f"{settings.mixing}, epoch {settings.epoch - 1} was expected",
             path,
         )
     if found.get("shards") != settings.shards:
@@ -234,7 +233,7 @@ def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
     attributes: dict[str, Any] = {
         "version": itersel.__version__,
         "settings": training,
-        "algorithm": settings.algorithm,
+        "mixing": settings.mixing,
         "epoch": settings.epoch,
         "shards": settings.shards,
         "norm": settings.norm,

@@ -1,0 +1,118 @@
+"""The learners by name, and the keys of each: what one shard does with its sentences in one epoch.
+
+A learner is a dataclass here, an entry of `LEARNERS`, and a module of `itersel.learn` that is named there. The
+config, its documentation and the options of ``itersel train`` follow from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from itersel.config.options import option
+
+PAIRS = ("multipartite", "all", "pro")
+UPDATES = ("sequential", "sentence")
+SENTENCE_BLEUS = ("liang", "lin", "nakov", "papineni", "chiang")
+SCHEDULES = ("constant", "1/t", "1/sqrt(t)")
+REGULARIZATIONS = ("none", "l1", "l1-cumulative", "l2")
+HOPES = ("cost-diminished", "oracle")
+FEARS = ("cost-augmented", "prediction")
+CONSTRAINTS = ("hope-fear", "all")
+
+
+@dataclass(frozen=True)
+class Online:
+    """The keys of all online learners."""
+
+    bleu: str = option("Sentence-level BLEU that ranks a k-best list.", "liang", choices=SENTENCE_BLEUS)
+    average: bool = option(
+        "Mix the means of the weights over all sentences of the epoch (Collins 2002), not the last ones.", False
+    )
+    regularization: str = option(
+        "Applied to all weights after every sentence. l1: `sign(w) max(0, |w|-l)` (Carpenter 2008); "
+        "l1-cumulative: Tsuruoka et al. (2009); l2: `w/(1+l)`.",
+        "none",
+        choices=REGULARIZATIONS,
+    )
+    strength: float = option("Regularisation strength l.", 0.0, minimum=0)
+    delay: int = option(
+        "Sentences that are decoded with the same weights, in as many threads as there are cores; their updates "
+        "follow in order. The result depends on the delay, never on the number of threads.",
+        1,
+        minimum=1,
+        maximum=1000,
+    )
+
+
+@dataclass(frozen=True)
+class Perceptron(Online):
+    """Pairwise perceptron: `max(0, -<w,x>)` over differences x of pairs (Simianer et al. 2012)."""
+
+    learning_rate: float = option("Learning rate.", 0.0001, above=0)
+    schedule: str = option("The learning rate, or divided by t or sqrt(t).", "constant", choices=SCHEDULES)
+    pairs: str = option("Which translations of a k-best list are compared.", "multipartite", choices=PAIRS)
+    update: str = option(
+        "sequential: each pair sees the weights that the pair before left; sentence: the decoder's "
+        "scores decide for all pairs of a sentence.",
+        "sentence",
+        choices=UPDATES,
+    )
+
+
+@dataclass(frozen=True)
+class MarginPerceptron(Perceptron):
+    """Pairwise perceptron with a margin: `max(0, 1-<w,x>)`."""
+
+
+@dataclass(frozen=True)
+class AdaGrad(Online):
+    """Logistic loss of pairs, a learning rate for each weight (Green et al. 2013)."""
+
+    bleu: str = option("Sentence-level BLEU that ranks a k-best list.", "nakov", choices=SENTENCE_BLEUS)
+    learning_rate: float = option("Learning rate.", 0.02, above=0)
+    pairs: str = option("Which translations of a k-best list are compared.", "pro", choices=PAIRS)
+    regularization: str = option(
+        "Applied to all weights after every sentence. l1: `sign(w) max(0, |w|-l)`; l1-cumulative: Tsuruoka et al. "
+        "(2009); l2: `w/(1+l)`.",
+        "l1",
+        choices=REGULARIZATIONS,
+    )
+    strength: float = option("Regularisation strength l.", 0.0001, minimum=0)
+
+
+@dataclass(frozen=True)
+class Mira(Online):
+    """Margin-infused relaxed algorithm on k-best lists (Chiang et al. 2008; Cherry & Foster 2012)."""
+
+    bleu: str = option("Sentence-level BLEU, the cost; chiang: of a pseudo-corpus.", "chiang", choices=SENTENCE_BLEUS)
+    c: float = option("Largest step C.", 0.01, above=0)
+    hope: str = option(
+        "cost-diminished: the translation of largest score minus cost; oracle: that of least cost.",
+        "cost-diminished",
+        choices=HOPES,
+    )
+    fear: str = option(
+        "cost-augmented: the translation of largest score plus cost; prediction: that of largest score.",
+        "cost-augmented",
+        choices=FEARS,
+    )
+    constraints: str = option(
+        "hope-fear: one constraint a sentence; all: the hope against every translation of the k-best list.",
+        "hope-fear",
+        choices=CONSTRAINTS,
+    )
+
+
+Learner = Perceptron | MarginPerceptron | AdaGrad | Mira
+
+LEARNERS: dict[str, type[Learner]] = {
+    "perceptron": Perceptron,
+    "margin-perceptron": MarginPerceptron,
+    "adagrad": AdaGrad,
+    "mira": Mira,
+}
+
+
+def learner_name(learner: Learner) -> str:
+    """Return the name of the learner that some settings are of."""
+    return next(name for name, kind in LEARNERS.items() if kind is type(learner))

@@ -1,0 +1,59 @@
+"""How an option of the config is declared: a dataclass field with an explanation and bounds."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any
+
+NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+# Snakemake takes {...} for a wildcard.
+PATH_PATTERN = r"[^{}\n]+"
+
+
+def option(
+    explanation: str,
+    default: Any = None,
+    *,
+    choices: tuple[str, ...] = (),
+    minimum: float | None = None,
+    above: float | None = None,
+    maximum: float | None = None,
+    pattern: str = "",
+    path: bool = False,
+) -> Any:
+    """Return a dataclass field that carries its explanation and its bounds.
+
+    Parameters
+    ----------
+    explanation
+        One or two sentences, shown in the documentation and in config.yaml.
+    default
+        The value of a config that does not set it.
+    choices
+        The texts allowed; any where empty.
+    minimum, maximum
+        The least and the greatest number allowed.
+    above
+        A number that the value must exceed.
+    pattern
+        A regular expression that a text must match as a whole.
+    path
+        The text is the path of a file or folder: of `PATH_PATTERN`; `~` is the user's home.
+    """
+    bounds = {
+        "choices": choices,
+        "minimum": minimum,
+        "above": above,
+        "maximum": maximum,
+        "pattern": PATH_PATTERN if path else pattern,
+        "path": path,
+    }
+    # not `in`: 0 is a bound, and equal to False
+    given = {name: value for name, value in bounds.items() if value is not None and value is not False}
+    metadata = {name: value for name, value in given.items() if value not in ((), "")}
+    return field(default=default, metadata={"explanation": explanation, **metadata})
+
+
+def explain(explanation: str) -> dict[str, str]:
+    """Return the metadata of a dataclass field that holds further options."""
+    return {"explanation": explanation}

@@ -1,0 +1,37 @@
+"""AdaGrad with FOBOS on the logistic loss of pairs (Green, Wang, Cer & Manning 2013)."""
+
+from __future__ import annotations
+
+from itersel.config.learners import AdaGrad
+from itersel.learn.learner import Example, Move
+from itersel.learn.logistic_kernels import logistic_coefficients
+from itersel.learn.pairs import make_pairs
+from itersel.learn.parameters import StepSettings
+
+
+class LogisticLearner:
+    """Descends the sum of log(1 + exp(-<w, x>)) over the differences x of pairs.
+
+    The step of a weight is divided by the root of the sum of its squared gradients (Duchi et al. 2011); then the
+    regulariser is applied, for a weight that was not in a gradient when it is needed next.
+    """
+
+    def __init__(self, settings: AdaGrad) -> None:
+        self._pairs = settings.pairs
+        self.steps = StepSettings(
+            settings.learning_rate,
+            adaptive=True,
+            regularization=settings.regularization,
+            strength=settings.strength,
+        )
+
+    def learn(self, example: Example) -> Move:
+        """Return the negative gradient; every pair has a loss, those count that are ranked wrongly."""
+        pairs = make_pairs(self._pairs, example.bleu, example.seed)
+        if pairs.shape[0] == 0:
+            return Move(None, 0, 0)
+        coefficient, wrong = logistic_coefficients(example.kbest.score, pairs)
+        return Move(coefficient, pairs.shape[0], wrong)
+
+
+make = LogisticLearner

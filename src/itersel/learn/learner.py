@@ -1,0 +1,99 @@
+"""What a learner is: it looks at one k-best list and says which translations the weights should move to.
+
+A learner is a class with one method, `learn`, in a module of its own. It returns a coefficient for each
+translation; the step along the sum of coefficient * features, its learning rate, the regularisation and the
+average are the same for all learners: see `itersel.learn.parameters`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.config.learners import Learner, learner_name
+from itersel.learn.parameters import StepSettings
+from itersel.learn.update_kernels import Columns, make_columns
+
+if TYPE_CHECKING:
+    from itersel.decode.decoder import KBest
+
+
+class Example:
+    """A k-best list to learn from.
+
+    Parameters
+    ----------
+    kbest
+        The translations, best first.
+    bleu
+        float64 (k): sentence BLEU of each.
+    rate
+        Learning rate of the step.
+    seed
+        For what is drawn at random: seed, epoch, shard, sentence.
+    column_of
+        int32 (F), all -1: scratch.
+    """
+
+    def __init__(
+        self,
+        kbest: KBest,
+        bleu: NDArray[np.float64],
+        rate: float,
+        seed: tuple[int, ...],
+        column_of: NDArray[np.int32],
+    ) -> None:
+        self.kbest, self.bleu, self.rate, self.seed, self._column_of = kbest, bleu, rate, seed, column_of
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The features of the translations; made when first asked for."""
+        kbest = self.kbest
+        return make_columns(
+            kbest.dense, kbest.feature, kbest.feature_value, kbest.feature_offset, self._column_of
+        )
+
+
+class Move(NamedTuple):
+    """What a learner makes of a k-best list.
+
+    Attributes
+    ----------
+    coefficient
+        float64 (k): adds up to 0; None where nothing is to be learned.
+    pairs, updates
+        Number of pairs (or constraints) that were looked at, and of those that had a loss.
+    """
+
+    coefficient: NDArray[np.float64] | None
+    pairs: int
+    updates: int
+
+
+class OnlineLearner(Protocol):
+    """Learns from one sentence after another."""
+
+    steps: StepSettings
+
+    def learn(self, example: Example) -> Move:
+        """Return where the weights should move."""
+        ...
+
+
+def make_learner(settings: Learner) -> OnlineLearner:
+    """Return the learner of some settings."""
+    module = importlib.import_module(f"itersel.learn.{MODULES[learner_name(settings)]}")
+    return cast(OnlineLearner, module.make(settings))
+
+
+# The module of each learner; its function `make` takes the settings.
+MODULES = {
+    "perceptron": "perceptron",
+    "margin-perceptron": "perceptron",
+    "adagrad": "adagrad",
+    "mira": "mira",
+}

@@ -1,0 +1,47 @@
+"""MIRA on k-best lists: the margin-infused relaxed algorithm (Chiang et al. 2008, 2009; Cherry & Foster 2012)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from itersel.config.learners import Mira
+from itersel.learn.learner import Example, Move
+from itersel.learn.mira_kernels import hope_and_fear, solve_constraints
+from itersel.learn.parameters import StepSettings
+from itersel.learn.update_kernels import gram_matrix, squared_distance
+
+
+class MiraLearner:
+    """Moves the weights from the fear to the hope, just as far as to make up for the difference in cost.
+
+    The cost of a translation is 1 - BLEU. The step of the update w += a (h(hope) - h(fear)) is
+    a = min(C, (cost(fear) - cost(hope) - w (h(hope) - h(fear))) / \\|h(hope) - h(fear)\\|^2).
+    """
+
+    def __init__(self, settings: Mira) -> None:
+        self._c = settings.c
+        self._is_oracle, self._is_prediction = settings.hope == "oracle", settings.fear == "prediction"
+        self._all = settings.constraints == "all"
+        # the step is the solution of a problem of its own
+        self.steps = StepSettings(1.0, regularization=settings.regularization, strength=settings.strength)
+
+    def learn(self, example: Example) -> Move:
+        """Return the step of the sentence."""
+        score, cost = example.kbest.score, 1.0 - example.bleu
+        hope, fear = hope_and_fear(score, cost, self._is_oracle, self._is_prediction)
+        if self._all:
+            coefficient, active = solve_constraints(gram_matrix(example.columns), score, cost, hope, self._c)
+            return Move(coefficient if active else None, score.shape[0] - 1, active)
+        loss = cost[fear] - cost[hope] - (score[hope] - score[fear])
+        if hope == fear or loss <= 0:
+            return Move(None, 1, 0)
+        distance = squared_distance(example.columns, hope, fear)
+        if distance == 0.0:
+            return Move(None, 1, 1)
+        coefficient = np.zeros(score.shape[0])
+        coefficient[hope] = min(self._c, loss / distance)
+        coefficient[fear] = -coefficient[hope]
+        return Move(coefficient, 1, 1)
+
+
+make = MiraLearner

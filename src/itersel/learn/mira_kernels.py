@@ -1,0 +1,91 @@
+"""MIRA's choice of translations, and its quadratic problem with several constraints.
+
+Shapes: k = translations.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import kernel, leaf_kernel
+
+# The problem of a sentence is solved when no constraint is missed by more than this, or after so many rounds.
+TOLERANCE = 1e-9
+ROUNDS = 1000
+
+
+@leaf_kernel
+def hope_and_fear(
+    score: NDArray[np.float64], cost: NDArray[np.float64], is_oracle: bool, is_prediction: bool
+) -> tuple[int, int]:
+    """Return the translations that an update goes to and comes from; of equal ones the first.
+
+    score, cost: float64 (k). The hope has the largest score - cost, or as an oracle the least cost, and of these the
+    largest score. The fear has the largest score + cost, or as the prediction the largest score.
+    """
+    hope, fear = 0, 0
+    for t in range(1, score.shape[0]):
+        if is_oracle:
+            if cost[t] < cost[hope] or (cost[t] == cost[hope] and score[t] > score[hope]):
+                hope = t
+        elif score[t] - cost[t] > score[hope] - cost[hope]:
+            hope = t
+        if is_prediction:
+            if score[t] > score[fear]:
+                fear = t
+        elif score[t] + cost[t] > score[fear] + cost[fear]:
+            fear = t
+    return hope, fear
+
+
+@kernel
+def solve_constraints(
+    gram: NDArray[np.float64],
+    score: NDArray[np.float64],
+    cost: NDArray[np.float64],
+    hope: int,
+    c: float,
+) -> tuple[NDArray[np.float64], int]:
+    """Return the update that best meets the constraints of all translations, and how many of them were active.
+
+    Minimises \\|dw\\|^2 / 2 + C max over j of (cost(j) - cost(hope) - (w + dw)(h(hope) - h(j))), which is at least 0
+    for j = hope. In its dual every translation has a weight a(j) >= 0, together C, and
+    dw = sum of a(j) (h(hope) - h(j)). Sequential minimal optimisation (Platt 1998; Chiang 2012, section 3.2):
+    weight goes from the constraint that is met best, of those that have any, to the one that is missed most.
+
+    gram: float64 (k, k), inner products of the features; score, cost: float64 (k).
+    """
+    count = score.shape[0]
+    weight = np.zeros(count)
+    weight[hope] = c
+    # How far each constraint is missed, and what the update so far has added to each score.
+    change = np.zeros(count)
+    for _ in range(ROUNDS):
+        worst, best = -1, -1
+        most, least = -np.inf, np.inf
+        for j in range(count):
+            missed = cost[j] - cost[hope] - (score[hope] + change[hope] - score[j] - change[j])
+            if missed > most:
+                worst, most = j, missed
+            if weight[j] > 0.0 and missed < least:
+                best, least = j, missed
+        if most - least <= TOLERANCE:
+            break
+        distance = gram[worst, worst] + gram[best, best] - 2.0 * gram[worst, best]
+        step = weight[best]
+        if distance > 0.0:
+            step = min(step, (most - least) / distance)
+        weight[worst] += step
+        weight[best] -= step
+        # the update gains step * (h(best) - h(worst))
+        for t in range(count):
+            change[t] += step * (gram[best, t] - gram[worst, t])
+    coefficient, active, total = np.zeros(count), 0, 0.0
+    for j in range(count):
+        if j != hope and weight[j] > 0.0:
+            coefficient[j] = -weight[j]
+            total += weight[j]
+            active += 1
+    coefficient[hope] = total
+    return coefficient, active

@@ -1,0 +1,188 @@
+"""The weights of a shard while it is being trained: steps, regularisation and averages, all of them lazy.
+
+A sentence changes few of the weights, but a regulariser changes all of them after every sentence, and an average
+counts all of them. Nothing here goes through all weights a sentence. A weight is kept as it was after its last
+update, with the number of the step before that update (its *anchor*); what regularisation has made of it since
+follows in closed form, and so does the sum of what it has been since.
+
+Regularisers, after step t, with strength l:
+
+- ``L1_CLIP``: w <- sign(w) max(0, \\|w\\| - l) (Carpenter 2008);
+- ``L1_CUMULATIVE``: the same, but what a weight is owed since step 1, u = l t, is compared with what it has paid,
+  so that a weight that moves around 0 pays for all steps (Tsuruoka, Tsujii and Ananiadou 2009, figure 2);
+- ``L2``: w <- w / (1 + l), the closed form of FOBOS for (l / 2) \\|w\\|^2 (Duchi and Singer 2009).
+
+Shapes: n = weights, m = weights of one update.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import kernel, leaf_kernel
+
+NONE, L1_CLIP, L1_CUMULATIVE, L2 = range(4)
+
+
+class Rule(NamedTuple):
+    """How a gradient becomes a step, and what is done to all weights after every step.
+
+    Attributes
+    ----------
+    regularizer, strength
+        One of the four kinds, and l.
+    rate
+        Learning rate.
+    adaptive
+        Divide the steps of a weight by the root of the sum of its squared gradients so far (AdaGrad).
+    """
+
+    regularizer: int
+    strength: float
+    rate: float
+    adaptive: bool
+
+
+class Coordinates(NamedTuple):
+    """Weights in training; all arrays of size n.
+
+    Attributes
+    ----------
+    value
+        float64: the weights; those of the sentences to be decoded are brought up to date by `refresh`.
+    anchor, since
+        float64, int64: each weight after its last update, before the regularisation of any step later than `since`.
+    start, total
+        float64: without regularisation and adaptive steps, anchor = start + rate * total. The total is kept apart,
+        because it is a whole number for counts of rules: updates that cancel leave exactly the weight of the
+        start, not a rounding error that would count as a feature.
+    paid
+        float64: `L1_CUMULATIVE`: the sum of what regularisation has added to the weight, up to `since`.
+    squares
+        float64: sum of squared gradients.
+    area
+        float64: sum of the weight after each step up to `since`.
+    """
+
+    value: NDArray[np.float64]
+    anchor: NDArray[np.float64]
+    since: NDArray[np.int64]
+    start: NDArray[np.float64]
+    total: NDArray[np.float64]
+    paid: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    area: NDArray[np.float64]
+
+
+@leaf_kernel
+def regularized(rule: Rule, anchor: float, paid: float, since: int, now: int) -> float:
+    """Return what the regularisation of the steps since + 1, ..., now has made of a weight."""
+    steps = now - since
+    if steps == 0 or rule.regularizer == NONE:
+        return anchor
+    if rule.regularizer == L2:
+        return anchor / (1.0 + rule.strength) ** steps
+    magnitude = _magnitude(rule, anchor, paid, since) - steps * rule.strength
+    if magnitude <= 0.0:
+        return 0.0
+    return magnitude if anchor > 0.0 else -magnitude
+
+
+@leaf_kernel
+def _magnitude(rule: Rule, anchor: float, paid: float, since: int) -> float:
+    """Return \\|w\\| after step `since`, less what it still owes for the steps up to then."""
+    if rule.regularizer == L1_CLIP:
+        return abs(anchor)
+    owed = since * rule.strength
+    return abs(anchor) - (owed + paid if anchor > 0.0 else owed - paid)
+
+
+@leaf_kernel
+def summed(rule: Rule, anchor: float, paid: float, since: int, now: int) -> float:
+    """Return the sum of `regularized` after each of the steps since + 1, ..., now."""
+    steps = now - since
+    if rule.regularizer == NONE:
+        return steps * anchor
+    if rule.regularizer == L2:
+        # geometric series
+        return anchor * (1.0 - (1.0 + rule.strength) ** -steps) / rule.strength
+    magnitude = _magnitude(rule, anchor, paid, since)
+    if magnitude <= 0.0:
+        return 0.0
+    # arithmetic series, down to 0
+    count = min(float(steps), np.floor(magnitude / rule.strength))
+    total = count * magnitude - rule.strength * count * (count + 1.0) / 2.0
+    return total if anchor > 0.0 else -total
+
+
+@leaf_kernel
+def settle(rule: Rule, weights: Coordinates, i: int, now: int) -> None:
+    """Move the anchor of a weight to step `now`."""
+    value = regularized(rule, weights.anchor[i], weights.paid[i], weights.since[i], now)
+    weights.area[i] += summed(rule, weights.anchor[i], weights.paid[i], weights.since[i], now)
+    weights.paid[i] += value - weights.anchor[i]
+    weights.anchor[i] = weights.value[i] = value
+    weights.since[i] = now
+
+
+@leaf_kernel
+def update(
+    rule: Rule,
+    weights: Coordinates,
+    index: NDArray[np.int64],
+    gradient: NDArray[np.float64],
+    step: int,
+    scale: float,
+) -> int:
+    """Take step `step`, counted from 1; returns -1, or the first weight that became infinite or NaN.
+
+    index, gradient: int64 and float64 (m): the weights, each once, and the direction in which the objective grows.
+    scale: learning rate of the step, in units of ``rule.rate``.
+    """
+    for j in range(index.shape[0]):
+        if gradient[j] == 0.0:
+            continue
+        i = index[j]
+        settle(rule, weights, i, step - 1)
+        if rule.adaptive:
+            weights.squares[i] += gradient[j] * gradient[j]
+            weights.anchor[i] += rule.rate * scale * gradient[j] / np.sqrt(weights.squares[i])
+        elif rule.regularizer == NONE:
+            weights.total[i] += scale * gradient[j]
+            weights.anchor[i] = weights.start[i] + rule.rate * weights.total[i]
+        else:
+            weights.anchor[i] += rule.rate * scale * gradient[j]
+        weights.value[i] = regularized(rule, weights.anchor[i], weights.paid[i], step - 1, step)
+        if not np.isfinite(weights.value[i]):
+            return int(i)
+    return -1
+
+
+@leaf_kernel
+def refresh(
+    rule: Rule,
+    weights: Coordinates,
+    grammar: NDArray[np.int32],
+    feature: NDArray[np.int32],
+    offset: NDArray[np.int64],
+    now: int,
+) -> None:
+    """Bring the values of the features of some rules up to step `now`.
+
+    grammar: int32, rules; feature, offset: int32 and int64 (R + 1), the features of all R rules of the shard.
+    """
+    for place in range(grammar.shape[0]):
+        rule_number = grammar[place]
+        for j in range(offset[rule_number], offset[rule_number + 1]):
+            i = feature[j]
+            weights.value[i] = regularized(rule, weights.anchor[i], weights.paid[i], weights.since[i], now)
+
+
+@leaf_kernel
+def settle_all(rule: Rule, weights: Coordinates, now: int) -> None:
+    """Move all anchors to step `now`."""
+    for i in range(weights.value.shape[0]):
+        settle(rule, weights, i, now)

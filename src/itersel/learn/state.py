@@ -1,0 +1,81 @@
+"""The weights file of a shard: what is mixed, and where the shard itself goes on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
+from itersel.learn.feature_table import Start
+from itersel.learn.parameters import Memory
+from itersel.storage.formats import Array
+from itersel.strings import StringTable
+from itersel.weights import FORMAT, Weights, read_weights, weight_arrays, write_weights
+
+if TYPE_CHECKING:
+    from itersel.learn.train import Training
+
+_LARGEST = sys.float_info.max
+# S features; they need not be those of the weights that are mixed.
+STATE = replace(
+    FORMAT,
+    arrays={
+        "state/key": Array("<u8", ("S",), rising=True),
+        "state/name": Array("|u1", ("bytes of state names",)),
+        "state/name_offset": Array(
+            "<i8", ("S+1",), into="bytes of state names", text="state/name", rising=True
+        ),
+        "state/v": Array("<f8", ("S",), least=-_LARGEST, most=_LARGEST),
+        "state/squares": Array("<f8", ("S",), least=0, most=_LARGEST),
+        "state/paid": Array("<f8", ("S",), least=-_LARGEST, most=_LARGEST),
+    },
+)
+
+
+def write_training(
+    path: str | os.PathLike[str], training: Training, attributes: Mapping[str, Any]
+) -> None:
+    """Write the weights of a shard; with its state, if it has one and the file is HDF5."""
+    state = training.state
+    if state is None or not os.fspath(path).endswith(".h5"):
+        write_weights(path, training.weights, attributes)
+        return
+    weights, memory = state
+    if memory is None:
+        memory = Memory(*np.zeros((2, weights.key.shape[0])))
+    arrays: dict[str, NDArray[Any]] = {
+        "state/key": weights.key,
+        "state/name": weights.name.data,
+        "state/name_offset": weights.name.offset,
+        "state/v": weights.value,
+        "state/squares": memory.squares,
+        "state/paid": memory.paid,
+    }
+    both = replace(FORMAT, arrays={**FORMAT.arrays, **STATE.arrays})
+    write_arrays(path, both, {**weight_arrays(training.weights), **arrays}, attributes)
+
+
+def read_start(path: str | os.PathLike[str]) -> Start:
+    """Read where to go on: at the state of a shard if the file holds one, else at its weights.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged, or not a weights file.
+    """
+    if not os.fspath(path).endswith(".h5"):
+        return Start(read_weights(path))
+    with open_hdf5(path) as stream:
+        has_state = "state/key" in read_header(stream, FORMAT, path).digests
+    if not has_state:
+        return Start(read_weights(path))
+    arrays, _ = read_arrays(path, STATE)
+    name = StringTable(arrays["state/name"], arrays["state/name_offset"])
+    weights = Weights(arrays["state/key"], arrays["state/v"], name)
+    return Start(weights, Memory(arrays["state/squares"], arrays["state/paid"]))
