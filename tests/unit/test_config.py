@@ -323,10 +323,10 @@ def test_choices_are_those_of_the_steps(step, option, choices):
 def test_preparation_options():
     assert commands.prepare_options(PREPARED, "hash", "p.json") == (
         "--split hash --source-language de --target-language en-us --max-length 80 --max-ratio 9.0 "
-        "--max-train 5 --max-held-out 2 --modules a,b --split-compounds"
+        "--max-train 5 --max-held-out 2 --max-line-bytes 1048576 --modules a,b --split-compounds"
     )
     options = commands.prepare_options(PREPARED, "dev", "a file")
-    assert options == "--split dev --preparation 'a file' --max-held-out 2"
+    assert options == "--split dev --preparation 'a file' --max-held-out 2 --max-line-bytes 1048576"
 
 
 def test_selection_options():

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,8 @@ from dataclasses import dataclass
 from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
-from itersel.files import open_output, read_bytes
+from itersel.files import open_output
+from itersel.json_files import read_json
 
 # Chinese and Japanese are written without spaces: each of their characters becomes a token, as BLEU's
 # tokenizer for Chinese has it. Han, kana, and the halfwidth and extension blocks.
@@ -81,15 +81,8 @@ class Preparation:
 
     def _prepare(self, lines: Sequence[str], language: str) -> list[str]:
         tokenize = (lambda text: " ".join(split_words(text))) if self.tokenized else tokenizer(language)
-        show = sys.stderr.isatty()
-        result = []
-        for number, line in enumerate(lines):
-            if show and number % 10_000 == 0:
-                print(f"\r\x1b[Kpreparing {language}: {number:,} of {len(lines):,}", end="", file=sys.stderr)
-            result.append(tokenize(unicodedata.normalize("NFC", line)).lower())
-        if show:
-            print("\r\x1b[K", end="", file=sys.stderr)
-        return result
+        # an empty line is the same in all languages, and there may be many
+        return [tokenize(unicodedata.normalize("NFC", line)).lower() if line else "" for line in lines]
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write as JSON."""
@@ -113,7 +106,7 @@ def read_preparation(path: str | os.PathLike[str]) -> Preparation:
         If it is not such a file.
     """
     try:
-        document = json.loads(read_bytes(path))
+        document = read_json(path)
         languages = str(document["source_language"]), str(document["target_language"])
         frequency = document["source_frequency"]
         compounds = None if frequency is None else CompoundSplitter(frequency)

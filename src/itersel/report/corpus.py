@@ -11,8 +11,8 @@ import numpy as np
 
 from itersel.corpus.statistics import Statistics, read_statistics
 from itersel.errors import InputError
-from itersel.files import read_bytes
 from itersel.grammar.shard import GRAMMAR_RULE
+from itersel.json_files import read_json
 from itersel.report.layout import aligned, tab_separated
 from itersel.weights import open_hdf5
 
@@ -67,7 +67,7 @@ def count_rules(shards: Iterable[str]) -> int:
 def read_rules(path: str | os.PathLike[str]) -> int:
     """Read a count that ``itersel report rules`` wrote."""
     try:
-        return int(json.loads(read_bytes(path))["rules"])
+        return int(read_json(path)["rules"])
     except (ValueError, KeyError, TypeError):
         raise InputError("is not a count of rules; make it with 'itersel report rules'", path) from None
 
