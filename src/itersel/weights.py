@@ -12,17 +12,19 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.corpus.text import split_words
+from itersel.corpus.text import find_control, split_words
 from itersel.errors import InputError
 from itersel.features import feature_keys, unique_features
 from itersel.files import open_output, read_lines
 from itersel.hdf5 import one_line, write_hdf5
 from itersel.hdf5 import open_hdf5 as open_hdf5  # its old place: report/corpus.py takes it from here
+from itersel.numerals import parse_number
 from itersel.strings import StringTable, string_table
 
 DAMAGED = "damaged, or not a weights file; make it anew"
-# White space ends a name, # at the begin of a line a remark; a byte order mark there is dropped.
-_NOT_IN_TEXT = re.compile(r"[ \t\n]|^$|^[#\ufeff]")
+# A space ends a name, # at the begin of a line a remark; a byte order mark there is dropped. No word has control
+# characters, and so no name of a feature.
+_NOT_IN_TEXT = re.compile(r"[ \x00-\x1f\x7f-\x9f]|^$|^[#\ufeff]")
 
 
 class Weights(NamedTuple):
@@ -77,10 +79,12 @@ def read_weights(path: str | os.PathLike[str]) -> Weights:
         fields = split_words(line)
         if not fields or line.startswith("#"):
             continue
+        if found := find_control(line):
+            raise InputError(found, path, number)
         if len(fields) != 2:
             raise InputError("expected 'name value'", path, number)
         try:
-            value = float(fields[1])
+            value = parse_number(fields[1])
         except ValueError:
             raise InputError(f"'{fields[1]}' is not a number", path, number) from None
         if not math.isfinite(value):

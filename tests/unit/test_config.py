@@ -67,7 +67,10 @@ BAD = [
     (experiment(learning_rate="1e-5"), "YAML takes 1e-5 as text, write 1.0e-05"),
     (experiment(learning_rate="1.2.3e5"), "'experiments.a.learning_rate' must be a number, not '1.2.3e5'"),
     (experiment(learning_rate="1e999"), "'experiments.a.learning_rate' must be a number, not '1e999'"),
-    ({**experiment(), "output": "a{b}"}, "'output' is 'a{b}', must be a path without { and }"),
+    (
+        {**experiment(), "output": "a{b}"},
+        "'output' is 'a{b}', must be a path without control characters, { and }",
+    ),
     ({**experiment(), "cache": ""}, "'cache' is '', must be a path"),
     ({**experiment(), "data": {"folder": "{x"}}, "'data.folder' is '{x', must be a path"),
     ({**experiment(), "data": {"source_language": "x y"}}, "'data.source_language' is 'x y', must be"),

@@ -27,7 +27,7 @@ from itersel.limits import (
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 # Snakemake takes {...} for a wildcard.
-PATH_PATTERN = r"[^{}\n]+"
+PATH_PATTERN = r"[^{}\x00-\x1f\x7f-\x9f]+"
 
 DATA_KINDS = ("libreoffice-help", "files")
 ALIGNMENT_MODELS = ("eflomal", "fast_align", "hmm", "ibm4")

@@ -18,6 +18,7 @@ from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.files import open_output
 from itersel.json_files import read_json
+from itersel.limits import LANGUAGE_PATTERN
 
 # Chinese and Japanese are written without spaces: each of their characters becomes a token, as BLEU's
 # tokenizer for Chinese has it. Han, kana, and the halfwidth and extension blocks.
@@ -107,9 +108,23 @@ def read_preparation(path: str | os.PathLike[str]) -> Preparation:
     """
     try:
         document = read_json(path)
-        languages = str(document["source_language"]), str(document["target_language"])
-        frequency = document["source_frequency"]
+        languages = document["source_language"], document["target_language"]
+        tokenized, frequency = document["tokenized"], document["source_frequency"]
+        if not (
+            all(map(_is_language, languages)) and isinstance(tokenized, bool) and _is_frequency(frequency)
+        ):
+            raise ValueError
         compounds = None if frequency is None else CompoundSplitter(frequency)
-        return Preparation(*languages, bool(document["tokenized"]), compounds)
+        return Preparation(*languages, tokenized, compounds)
     except (ValueError, KeyError, TypeError):
         raise InputError("is not a preparation.json of itersel corpus prepare", path) from None
+
+
+def _is_language(code: object) -> bool:
+    return isinstance(code, str) and re.fullmatch(LANGUAGE_PATTERN, code) is not None
+
+
+def _is_frequency(content: object) -> bool:
+    if content is None:
+        return True
+    return isinstance(content, dict) and all(type(count) is int and count > 0 for count in content.values())

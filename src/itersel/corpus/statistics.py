@@ -41,10 +41,21 @@ def read_statistics(paths: Sequence[str | os.PathLike[str]]) -> dict[str, Statis
     splits: dict[str, Statistics] = {}
     for path in paths:
         try:
-            splits.update(read_json(path)["splits"])
-        except (ValueError, KeyError, TypeError):
+            found = read_json(path)["splits"]
+            for split in found.values():
+                _check_numbers(split["dropped"])
+                _check_numbers({"sentences": split["sentences"]})
+                for side in ("source", "target"):
+                    _check_numbers({kind: split[side][kind] for kind in ("tokens", "types")})
+            splits.update(found)
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError("is not a statistics file of itersel corpus prepare", path) from None
     return splits
+
+
+def _check_numbers(counts: Mapping[str, int]) -> None:
+    if not all(type(count) is int for count in counts.values()):
+        raise ValueError
 
 
 def read_left_out(

@@ -26,6 +26,15 @@ _RESERVED = re.compile(r"\[[^\[\],\s]+,[0-9]+\]|</?s>|<unk>", re.IGNORECASE)
 _WORD = re.compile("[^ \t]+")
 
 
+def find_control(text: str) -> str:
+    """Return a complaint about the first control character of a text whose words tabs may part, or ''."""
+    # almost all text is printable, which is found out three times as fast
+    if text.isprintable():
+        return ""
+    found = _CONTROL_CHARACTER.search(text.replace("\t", " "))
+    return _complaint(found.group()) if found else ""
+
+
 def split_words(line: str) -> list[str]:
     """Return the words of tokenised text: what spaces and tabs part.
 
