@@ -22,8 +22,8 @@ from itersel.numerals import parse_number
 from itersel.strings import StringTable, string_table
 
 DAMAGED = "damaged, or not a weights file; make it anew"
-# A space ends a name, # at the begin of a line a remark; a byte order mark there is dropped. Names of features
-# are made of words, which have no control characters.
+# A space ends a name, # at the begin of a line a remark; a byte order mark there is dropped. Names are
+# made of words, which have no control characters.
 _NOT_IN_TEXT = re.compile(r"[ \x00-\x1f\x7f-\x9f]|^$|^[#\ufeff]")
 
 

@@ -21,7 +21,7 @@ _last: dict[str, float] = {}
 
 
 def was_interrupted() -> bool:
-    """Tell whether Ctrl-C was pressed a moment ago: libraries make other errors of it while they are imported."""
+    """Tell whether Ctrl-C was pressed just now: libraries that are being imported make other errors of it."""
     return _is_quiet("interrupted")
 
 

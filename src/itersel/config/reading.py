@@ -18,7 +18,7 @@ from itersel.files import read_bytes
 from itersel.limits import MAX_CONFIG_BYTES, SPLITS
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
-# No name of a file or argument of a command can hold NUL or half a surrogate pair; none should hold the others.
+# No file name or argument of a command can hold NUL or half a surrogate pair; none should hold the others.
 NO_TEXT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
