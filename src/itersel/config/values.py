@@ -11,20 +11,23 @@ from typing import Any
 
 from itersel.limits import (
     ALGORITHMS,
+    DEFAULT_LINE_BYTES,
     LANGUAGE_PATTERN,
     MAX_K_BEST,
     MAX_NONTERMINALS,
     MAX_ORDER,
     MAX_POP_LIMIT,
+    MAX_RAW_LINE_BYTES,
     MAX_SAMPLES,
     MAX_SEED,
     MAX_SPAN,
     MAX_SYMBOLS,
+    MIN_RAW_LINE_BYTES,
 )
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 # Snakemake takes {...} for a wildcard.
-PATH_PATTERN = r"[^{}\n]+"
+PATH_PATTERN = r"[^{}\x00-\x1f\x7f-\x9f]+"
 
 DATA_KINDS = ("libreoffice-help", "files")
 ALIGNMENT_MODELS = ("eflomal", "fast_align", "hmm", "ibm4")
@@ -148,6 +151,12 @@ class Data:
     max_length: int = option("Drop training pairs with a side of more words than this.", 80, minimum=1)
     max_ratio: float = option(
         "Drop training pairs whose one side is this many times longer than the other.", 9.0, minimum=1
+    )
+    max_line_bytes: int = option(
+        "Refuse text with a line of more bytes than this: it is damaged, or not one sentence a line.",
+        DEFAULT_LINE_BYTES,
+        minimum=MIN_RAW_LINE_BYTES,
+        maximum=MAX_RAW_LINE_BYTES,
     )
     compound_splitting: bool = option("Split compounds of the source side (Koehn & Knight 2003).", False)
 
