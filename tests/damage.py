@@ -15,26 +15,35 @@ import xxhash
 from itersel.hdf5 import ATTRIBUTES, DIGESTS, FORMAT, attributes_digest
 from itersel.storage.formats import digest
 
+LARGEST_SEALED = 1 << 28  # bytes
+
 
 @contextlib.contextmanager
 def resealed(path: Path) -> Iterator[h5py.File]:
     """Open an HDF5 file for changes; in the end all its checksums are right."""
     with h5py.File(path, "r+") as stream:
         yield stream
-        digests: dict[str, str] = {}
+        reseal(stream)
 
-        def add(name: str, item: object) -> None:
-            if isinstance(item, h5py.Dataset):
+
+def reseal(stream: h5py.File) -> None:
+    """Make all checksums of an HDF5 file right; not those of what is no array of numbers, or is huge."""
+    digests: dict[str, str] = {}
+
+    def add(name: str, item: object) -> None:
+        if isinstance(item, h5py.Dataset) and item.dtype.kind in "iufb" and item.nbytes < LARGEST_SEALED:
+            with contextlib.suppress(OSError):  # values in a file that is not there
                 digests[name] = digest(np.asarray(item[()]).reshape(item.shape or (1,)))
 
-        stream.visititems(add)
-        attributes = {
-            name: value.item() if isinstance(value, np.generic) else value
-            for name, value in stream.attrs.items()
-            if name not in (FORMAT, DIGESTS)
-        }
+    stream.visititems(add)
+    attributes = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in stream.attrs.items()
+        if name not in (FORMAT, DIGESTS)
+    }
+    if all(isinstance(value, str | int | float) for value in attributes.values()):
         digests[ATTRIBUTES] = attributes_digest(attributes)
-        stream.attrs[DIGESTS] = json.dumps(digests)
+    stream.attrs[DIGESTS] = json.dumps(digests)
 
 
 def reseal_header(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
