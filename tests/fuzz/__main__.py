@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import time
@@ -24,6 +25,9 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=1, help="of all cases (default: 1)")
     parser.add_argument("--seconds", type=float, default=60, help="how long to run (default: 60)")
+    parser.add_argument(
+        "--cases", type=int, help="run so many of each format and mode, however long it takes"
+    )
     parser.add_argument("--formats", help="which, separated by commas (default: all)")
     parser.add_argument("--first", type=int, default=0, help="number of the first case of each (default: 0)")
     parser.add_argument("--case", help="run this case alone: [SEED/]FORMAT/MODE/NUMBER")
@@ -59,13 +63,14 @@ def _run(options: argparse.Namespace) -> int:
             print(_line(result))
             return int(result.is_bad)
         end = time.monotonic() + options.seconds
-        for case in _cases(options):
-            if time.monotonic() > end:
-                break
-            result = cases.run(case)
-            results.append(result)
-            if result.is_bad:
-                print(_line(result), flush=True)
+        with contextlib.suppress(KeyboardInterrupt):  # the table comes all the same
+            for case in _cases(options):
+                if options.cases is None and time.monotonic() > end:
+                    break
+                result = cases.run(case)
+                results.append(result)
+                if result.is_bad:
+                    print(_line(result), flush=True)
     _print_table(results)
     print(f"{len(results)} cases, the slowest {max(result.seconds for result in results):.1f} s")
     failed = sum(result.is_bad for result in results)
@@ -80,7 +85,8 @@ def _cases(options: argparse.Namespace) -> Iterator[Case]:
     from tests.fuzz.targets import TARGETS
 
     names = case_names(options.formats.split(",") if options.formats else list(TARGETS))
-    for number in numbers(options.first):
+    last = None if options.cases is None else options.first + options.cases
+    for number in numbers(options.first) if last is None else range(options.first, last):
         for name, mode in names:
             yield Case(options.seed, name, mode, number)
 

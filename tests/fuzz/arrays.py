@@ -148,16 +148,7 @@ def redraw(chance: Random, array: AnyArray, declared: Array, sizes: dict[str, in
     if not result.size:
         return result
     if declared.into is not None:
-        inner = sorted(chance.choices(range(sizes[declared.into] + 1), k=result.size - 2))
-        part = slice(1, -1)
-        if chance.random() < 0.7:  # one of the inner ends is moved, between its neighbours
-            place = chance.randrange(1, max(2, result.size - 1))
-            inner, part = (
-                [chance.randint(int(result[place - 1]), int(result[min(place + 1, result.size - 1)]))],
-                slice(place, place + 1),
-            )
-        if result.size > 2:
-            result[part] = inner
+        _redraw_offsets(chance, result, sizes[declared.into])
         return result
     flat = result.reshape(-1)
     count = chance.choice((1, 1, 3, flat.size))
@@ -165,6 +156,17 @@ def redraw(chance: Random, array: AnyArray, declared: Array, sizes: dict[str, in
     for place in places:
         flat[place] = _cast(_declared_value(chance, flat, declared, sizes), result.dtype)
     return np.sort(result) if declared.rising else result
+
+
+def _redraw_offsets(chance: Random, offset: AnyArray, size: int) -> None:
+    """Move one inner offset between its neighbours, or draw all of them anew."""
+    if offset.size < 3:
+        return
+    if chance.random() < 0.3:
+        offset[1:-1] = sorted(chance.choices(range(size + 1), k=offset.size - 2))
+        return
+    place = chance.randrange(1, offset.size - 1)
+    offset[place] = chance.randint(*sorted((int(offset[place - 1]), int(offset[place + 1]))))
 
 
 def _declared_value(chance: Random, flat: AnyArray, declared: Array, sizes: dict[str, int]) -> float:

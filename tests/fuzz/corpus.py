@@ -36,12 +36,15 @@ ALIGNMENT = [
     "0-0 1-1 2-2 3-5 4-3 4-4 5-6 5-7 6-8 7-9",
     "0-0 1-1 2-2 3-3 4-4 5-5",
 ]
-FORWARD = [
-    " ".join(dict((point.split("-")[1], point) for point in line.split()).values()) for line in ALIGNMENT
-]
-REVERSE = [
-    " ".join(dict((point.split("-")[0], point) for point in line.split()).values()) for line in ALIGNMENT
-]
+
+
+def _one_link(column: int) -> list[str]:
+    """Return alignments of one direction: of the words of a side each has one link at most."""
+    links = [{point.split("-")[column]: point for point in line.split()} for line in ALIGNMENT]
+    return [" ".join(points.values()) for points in links]
+
+
+FORWARD, REVERSE = _one_link(1), _one_link(0)
 SEARCH = ("--k-best", "20", "--pop-limit", "30")
 LANGUAGES = ("--source-language", "de", "--target-language", "en")
 CONFIG = """\

@@ -11,10 +11,16 @@ import yaml
 from tests.fuzz import texts
 
 ODD: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1, 2**31, 2**63, 2**64, 10**400, 0.5, -0.0, 1e400, -1e400, float("nan"), "", " ", "x", "\x00", "a\nb", "1_000", "\u0661",
-    "\u2028", "../../etc/passwd", "x" * 100_000, [], [[]], {}, {"a": 1}, [1, 2], ["x"] * 1000, {"": None},
-)  # fmt: skip
+    *(None, True, False, 0, -1, 1, 2**31, 2**63, 2**64, 10**400, 0.5, -0.0, 1e400, -1e400, float("nan")),
+    *("", " ", "x", "\x00", "a\nb", "1_000", "\u0661", "\u2028", "../../etc/passwd", "x" * 100_000),
+    *([], [[]], {}, {"a": 1}, [1, 2], ["x"] * 1000, {"": None}),
+)
 NESTED = (50, 2_000, 100_000)
+TAGS = (
+    *("!!binary x", "!!set {a}", "!!python/object:os.x {}", "!!timestamp 2001", "2001-01-01"),
+    *("!!omap [a: 1]", "!x y"),
+)
+KEYS = ("? [a, b]\n: c\n", "1: 2\n", "null: 3\n", "? {a: b}\n: c\n", "true: x\n")
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
@@ -101,11 +107,11 @@ def _yaml_structure(chance: Random, text: str) -> tuple[str, str]:
         ("aliases", text + "loop: &loop [*loop]\n"),
         ("aliases", text.replace("name: small", "name: *nothing")),
         ("aliases", text + "data: &data {train: *data}\n"),
-        ("tags", text.replace("small", chance.choice(("!!binary x", "!!set {a}", "!!python/object:os.x {}", "!!timestamp 2001", "2001-01-01", "!!omap [a: 1]", "!x y")))),
+        ("tags", text.replace("small", chance.choice(TAGS))),
         ("key twice", "\n".join([*lines[:place], lines[place], *lines[place:]])),
         ("two documents", f"{text}---\n{text}"),
         ("merge", text + "<<: [{seed: 3}, {name: x}]\n"),
-        ("odd key", text + chance.choice(("? [a, b]\n: c\n", "1: 2\n", "null: 3\n", "? {a: b}\n: c\n", "true: x\n"))),
+        ("odd key", text + chance.choice(KEYS)),
         ("directive", f"%YAML {chance.choice(('1.1', '9.9', 'x'))}\n---\n{text}"),
-    )  # fmt: skip
+    )
     return chance.choice(options)

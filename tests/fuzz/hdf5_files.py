@@ -16,7 +16,7 @@ from tests.fuzz import arrays, raw_bytes
 from tests.fuzz.targets import DAMAGED
 
 from itersel.errors import InputError
-from itersel.hdf5 import ERRORS
+from itersel.hdf5 import ERRORS, write_attribute
 from itersel.storage.formats import FileFormat, check_arrays
 
 HUGE = (2**31, 2**40, 2**61)
@@ -171,7 +171,7 @@ def _attribute(chance: Random, stream: h5py.File) -> None:
     if kind == 0:
         del stream.attrs[name]
         return
-    text = str(old)
+    text = old.decode() if isinstance(old, bytes) else str(old)
     values: list[Any] = [
         0,
         -1,
@@ -201,7 +201,11 @@ def _attribute(chance: Random, stream: h5py.File) -> None:
     elif kind == 3:
         values = [json.dumps([text]), json.dumps({"a": [1]}), json.dumps(["a", "a"]), json.dumps([1, None])]
         values += [_json_values(chance, text)]
-    stream.attrs[name] = _short(chance.choice(values))
+    value = _short(chance.choice(values))
+    if isinstance(value, str) and chance.random() < 0.9:
+        write_attribute(stream.attrs, name, value)
+    else:
+        stream.attrs[name] = value
 
 
 def _short(value: Any) -> Any:

@@ -15,7 +15,7 @@ from tests.fuzz.cases import Case, lay_out, write_damaged
 from tests.fuzz.corpus import make_corpus
 from tests.fuzz.server import TIME_LIMIT, Ended, call_apart, run_step
 from tests.fuzz.targets import TARGETS
-from tests.fuzz.verdicts import BAD, Outputs, Verdict, judge, new_files
+from tests.fuzz.verdicts import BAD, NOT_MADE, Outputs, Verdict, judge, new_files
 
 
 class Result(NamedTuple):
@@ -58,9 +58,12 @@ class Runner:
         expected = self._expect(arguments)
         lay_out(self._base, self._case)
         try:
-            mutation = call_apart(
-                lambda: write_damaged(case, self._base, self._case), self._folder, self._streams
-            )
+            try:
+                mutation = call_apart(
+                    lambda: write_damaged(case, self._base, self._case), self._folder, self._streams
+                )
+            except RuntimeError as error:
+                return Result(case, ("?",), arguments, Verdict(NOT_MADE, str(error)), 0.0)
             ended, outputs = self._step(arguments)
             verdict = judge(ended, outputs, expected, (file, *TARGETS[case.format].also), case.mode)
             result = Result(case, tuple(mutation), arguments, verdict, ended.seconds)

@@ -55,7 +55,8 @@ TARGETS = {
             f"train --shard FILE --model lm.bin {_SEARCH} --weights weights.h5 --update sequential "
             "--pairs all --output out.h5",
             f"decode --shard FILE --model lm.bin --weights weights.h5 {_SEARCH} --output out",
-            "decode --shard FILE --model lm.bin --weights weights.h5 --features dense --pop-limit 9 --output out",
+            "decode --shard FILE --model lm.bin --weights weights.h5 --features dense --pop-limit 9 "
+            "--output out",
             "grammar export --shard FILE --output out",
             "report rules --shards shards.txt --output out",
         ),
@@ -181,7 +182,8 @@ TARGETS = {
         ("preparation.json",),
         JSON,
         (
-            "corpus prepare --source raw.source --target raw.target --preparation FILE --split test --output out",
+            "corpus prepare --source raw.source --target raw.target --preparation FILE --split test "
+            "--output out",
             "translate --system system --input raw.source --output out",
         ),
     ),

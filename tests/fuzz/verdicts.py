@@ -13,7 +13,8 @@ from tests.fuzz.targets import DAMAGED
 SAME, REFUSED, DIFFERENT = "same", "refused", "different"
 SILENT, UNTIDY, RAISED, CRASHED = "silently different", "untidy", "traceback", "crash"
 MEMORY, TIME = "memory", "time"
-GOOD, BAD = (SAME, REFUSED, DIFFERENT), (SILENT, UNTIDY, RAISED, CRASHED, MEMORY, TIME)
+NOT_MADE = "not made"  # a fault of the fuzzer: the file could not be damaged
+GOOD, BAD = (SAME, REFUSED, DIFFERENT), (SILENT, UNTIDY, RAISED, CRASHED, MEMORY, TIME, NOT_MADE)
 
 Outputs = dict[str, bytes]
 
