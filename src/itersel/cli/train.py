@@ -134,7 +134,12 @@ def train(options: argparse.Namespace) -> None:
     decoder = Decoder(
         shard, load_model(options.model), settings.pop_limit, settings.features, settings.max_span
     )
-    result = train_shard(shard, decoder, start, settings)
+    try:
+        result = train_shard(shard, decoder, start, settings)
+    except InputError as error:
+        # features that do not go together, weights that overflow: it takes both files
+        files = options.shard if options.weights is None else f"{options.shard} and {options.weights}"
+        raise InputError(error.message, files) from None
     write_weights(options.output, result.weights, _provenance(settings, result))
 
 
