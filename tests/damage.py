@@ -12,8 +12,10 @@ import h5py
 import numpy as np
 import xxhash
 
-from itersel.hdf5 import ATTRIBUTES, DIGESTS, FORMAT, attributes_digest
+from itersel.hdf5 import ATTRIBUTES, DIGESTS, FORMAT, attributes_digest, write_attribute
 from itersel.storage.formats import digest
+
+LARGEST_SEALED = 1 << 28  # bytes
 
 
 @contextlib.contextmanager
@@ -21,20 +23,42 @@ def resealed(path: Path) -> Iterator[h5py.File]:
     """Open an HDF5 file for changes; in the end all its checksums are right."""
     with h5py.File(path, "r+") as stream:
         yield stream
-        digests: dict[str, str] = {}
+        reseal(stream)
 
-        def add(name: str, item: object) -> None:
-            if isinstance(item, h5py.Dataset):
+
+def reseal(stream: h5py.File) -> None:
+    """Make all checksums of an HDF5 file right; not those of what is no array of numbers, or is huge."""
+    digests: dict[str, str] = {}
+    for name, item in _arrays(stream):
+        if item.shape is not None and item.dtype.kind in "iufb" and item.nbytes < LARGEST_SEALED:
+            with contextlib.suppress(OSError):  # values in a file that is not there
                 digests[name] = digest(np.asarray(item[()]).reshape(item.shape or (1,)))
-
-        stream.visititems(add)
-        attributes = {
-            name: value.item() if isinstance(value, np.generic) else value
-            for name, value in stream.attrs.items()
-            if name not in (FORMAT, DIGESTS)
-        }
+    attributes = {name: _value(stream.attrs[name]) for name in stream.attrs if name not in (FORMAT, DIGESTS)}
+    if all(isinstance(value, str | int | float) for value in attributes.values()):
         digests[ATTRIBUTES] = attributes_digest(attributes)
-        stream.attrs[DIGESTS] = json.dumps(digests)
+    write_attribute(stream.attrs, DIGESTS, json.dumps(digests))
+    for name in stream.attrs:
+        if isinstance(stream.attrs[name], str):
+            write_attribute(stream.attrs, name, stream.attrs[name])
+
+
+def _value(value: object) -> object:
+    """Return an attribute as the reader sees it."""
+    if isinstance(value, np.bytes_):
+        return value.decode(errors="replace")
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _arrays(group: h5py.Group) -> Iterator[tuple[str, h5py.Dataset]]:
+    """Yield all arrays by name, those with two names twice; `visititems` would not."""
+    for name in group:
+        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+            continue
+        item = group[name]
+        if isinstance(item, h5py.Dataset):
+            yield name, item
+        elif isinstance(item, h5py.Group):
+            yield from ((f"{name}/{inner}", array) for inner, array in _arrays(item))
 
 
 def reseal_header(path: Path, change: Callable[[dict[str, Any]], object]) -> None:

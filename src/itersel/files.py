@@ -20,6 +20,12 @@ from pathlib import Path
 from typing import IO
 
 from itersel.errors import InputError
+from itersel.limits import (
+    BLOCK_BYTES,
+    MAX_LINE_BYTES,
+    MAX_UNPACKING,
+    UNPACKED_BYTES,
+)
 
 STANDARD_STREAM = "-"
 
@@ -122,21 +128,23 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return the content of a file, decompressed when its name ends in ``.gz``; ``-`` is standard input."""
-    if os.fspath(path) == STANDARD_STREAM:
-        return sys.stdin.buffer.read()
-    try:
-        if os.fspath(path).endswith(".gz"):
-            with gzip.open(path, "rb") as stream:
-                return stream.read()
-        return Path(path).read_bytes()
-    except FileNotFoundError:
-        raise InputError("no such file", path) from None
-    except IsADirectoryError:
-        raise InputError("is a folder, a file was expected", path) from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"damaged or truncated gzip file ({error}); make it anew", path) from None
+def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
+    """Return the content of a file, decompressed when its name ends in ``.gz``; ``-`` is standard input.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, has more than `limit` bytes, or unpacks to far more than any text does.
+    """
+    pieces, size = [], 0
+    with _opened(path) as stream:
+        while piece := stream.read(BLOCK_BYTES):
+            pieces.append(piece)
+            size += len(piece)
+            if limit is not None and size > limit:
+                raise InputError(f"has more than {limit:,} bytes; no such file is that large", path)
+            _refuse_bomb(path, size)
+    return b"".join(pieces)
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
@@ -148,20 +156,103 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     Raises
     ------
     InputError
-        If the file cannot be read or is not UTF-8; names the first bad line.
+        See `line_blocks`; also if the file unpacks to far more than any text does.
     """
-    content = read_bytes(path)
-    if content.startswith(b"\xef\xbb\xbf"):
-        content = content[3:]
+    return [line for block in line_blocks(path, is_kept=True) for line in block]
+
+
+def line_blocks(
+    path: str | os.PathLike[str], limit: int = MAX_LINE_BYTES, advice: str = "", is_kept: bool = False
+) -> Iterator[list[str]]:
+    """Yield the lines of a text file, as `read_lines` returns them, some at a time.
+
+    Parameters
+    ----------
+    limit
+        The most bytes of a line. No more than a small multiple of it (or of `BLOCK_BYTES`) is held in memory.
+    advice
+        What to do about longer lines, if there is something that can be done.
+    is_kept
+        All lines are kept: refuse a file that unpacks to far more than any text does.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is not UTF-8, or a line is too long; names the first bad line.
+    """
+    number, rest = 0, bytearray()  # lines before this block, and the begin of a line
+    # All lines but the first of a block lie within one piece, so none of them can be longer than the limit.
+    size = min(BLOCK_BYTES, limit)
+    for piece in _pieces(path, size, is_kept):
+        end = piece.rfind(b"\n") + 1
+        first = piece.find(b"\n") if end else len(piece)
+        if len(rest) + first > limit:
+            message = f"is longer than {limit:,} bytes{advice}"
+            raise InputError(message, path, number + 1)
+        if not end:
+            rest += piece
+            continue
+        yield (lines := _decode(rest + piece[:end], path, number))
+        number += len(lines)
+        rest = bytearray(piece[end:])
+    if rest:
+        yield _decode(rest, path, number)
+
+
+def _pieces(path: str | os.PathLike[str], size: int, is_kept: bool) -> Iterator[bytes]:
+    """Yield the content of a text file in pieces of `size`, without a byte order mark."""
+    count = 0
+    with _opened(path) as stream:
+        mark = stream.read(3).removeprefix(b"\xef\xbb\xbf")
+        if mark:
+            yield mark
+        while piece := stream.read(size):
+            count += len(piece)
+            if is_kept:
+                _refuse_bomb(path, count)
+            yield piece
+
+
+def _decode(content: bytes | bytearray, path: str | os.PathLike[str], number: int) -> list[str]:
+    """Return whole lines of text; `number` others stand before them."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        line = number + content.count(b"\n", 0, error.start) + 1
         raise InputError("not valid UTF-8; convert the file with iconv", path, line) from None
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+    return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
+
+
+@contextlib.contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a file for reading, decompressed by name; whatever is wrong with it is an `InputError`."""
+    if os.fspath(path) == STANDARD_STREAM:
+        yield sys.stdin.buffer
+        return
+    if "\0" in os.fspath(path):
+        raise InputError("no file can have a name with U+0000", path)
+    try:
+        with gzip.open(path, "rb") if os.fspath(path).endswith(".gz") else open(path, "rb") as stream:
+            yield stream  # type: ignore[misc]
+    except FileNotFoundError:
+        raise InputError("no such file", path) from None
+    except IsADirectoryError:
+        raise InputError("is a folder, a file was expected", path) from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"damaged or truncated gzip file ({error}); make it anew", path) from None
+
+
+def _refuse_bomb(path: str | os.PathLike[str], size: int) -> None:
+    """Raise an `InputError` if a compressed file has unpacked to `size` bytes, and no text would."""
+    if size <= UNPACKED_BYTES or not os.fspath(path).endswith(".gz"):
+        return
+    packed = os.path.getsize(path)
+    if packed and size > MAX_UNPACKING * packed:  # a pipe has no size
+        message = f"unpacks to more than {MAX_UNPACKING} times its size; if that is right, unpack it"
+        raise InputError(message, path)
 
 
 @contextlib.contextmanager

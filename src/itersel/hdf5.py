@@ -88,9 +88,11 @@ def read_header(stream: h5py.File, format: FileFormat, path: str | os.PathLike[s
         If it is of another kind or version, or its attributes are damaged.
     """
     try:
-        attributes = {name: _plain(value) for name, value in stream.attrs.items()}
+        attributes: dict[str, Any] = {name: _attribute(stream.attrs, name) for name in stream.attrs}
     except ERRORS as error:
-        raise InputError(f"damaged attributes ({one_line(error)}); recreate the file", path) from None
+        raise InputError(
+            f"damaged, or of another version of itersel ({one_line(error)}); recreate the file", path
+        ) from None
     found = attributes.pop(FORMAT, None)
     if found != f"{format.kind}/{format.version}":
         # before there were checksums: a number, and the kind as an attribute of its own
@@ -106,13 +108,38 @@ def read_header(stream: h5py.File, format: FileFormat, path: str | os.PathLike[s
     return Header(attributes, digests)
 
 
-def _plain(value: Any) -> Any:
-    """Return an attribute as a text or a number; other types are none of ours."""
+def _attribute(attributes: h5py.AttributeManager, name: str) -> str | int | float:
+    """Return an attribute: a text or a number.
+
+    Raises
+    ------
+    TypeError, UnicodeDecodeError
+        If it is something else. Texts without a fixed length are not even looked at: HDF5 keeps them where it
+        has no checksums, and does not come back from some damage there.
+    """
+    if attributes.get_id(name).dtype.hasobject:
+        raise TypeError(f"attribute '{name}' has no fixed length")
+    value = attributes[name]
+    return _plain(value.decode() if isinstance(value, np.bytes_) else value)
+
+
+def _plain(value: Any) -> str | int | float:
+    """Return a text or a number; other types are none of ours."""
     if isinstance(value, str | int | float):
         return value
     if isinstance(value, np.integer | np.floating | np.bool_):
-        return value.item()
+        plain: int | float = value.item()
+        return plain
     raise TypeError(f"an attribute of type {type(value).__name__}")
+
+
+def write_attribute(attributes: h5py.AttributeManager, name: str, value: str | int | float) -> None:
+    """Write an attribute; a text with a fixed length, see `_attribute`."""
+    if isinstance(value, str):
+        text = value.encode()
+        attributes.create(name, text, dtype=h5py.string_dtype("utf-8", max(1, len(text))))
+    else:
+        attributes[name] = value
 
 
 def attributes_digest(attributes: Mapping[str, Any]) -> str:
@@ -173,6 +200,8 @@ def find_dataset(stream: h5py.File, name: str) -> h5py.Dataset:
     dataset = stream[name]
     if not isinstance(dataset, h5py.Dataset):
         raise TypeError("is a group")
+    if dataset.dtype.kind not in "iuf":
+        raise TypeError("is no array of numbers")
     properties = dataset.id.get_create_plist()
     filters = {properties.get_filter(i)[0] for i in range(properties.get_nfilters())}
     if dataset.is_virtual or dataset.external or filters - {DEFLATE, SHUFFLE}:
@@ -211,9 +240,9 @@ def write_header(
 ) -> None:
     """Write what a file says of itself; see `read_header`."""
     plain = {name: _plain(value) for name, value in attributes.items()}
-    stream.attrs.update(plain)
-    stream.attrs[FORMAT] = f"{format.kind}/{format.version}"
-    stream.attrs[DIGESTS] = json.dumps({**digests, ATTRIBUTES: attributes_digest(plain)}, sort_keys=True)
+    sealed = json.dumps({**digests, ATTRIBUTES: attributes_digest(plain)}, sort_keys=True)
+    for name, value in {**plain, FORMAT: f"{format.kind}/{format.version}", DIGESTS: sealed}.items():
+        write_attribute(stream.attrs, name, value)
 
 
 @contextlib.contextmanager

@@ -16,3 +16,18 @@ MAX_POP_LIMIT = 10_000
 # The products of all pairs of a k-best list are kept while it is learned from: 800 MB for this one.
 MAX_K_BEST = 10_000
 MAX_ORDER = 9
+
+# Of raw text, as the config bounds it; what is made of a line in preparation is at most four times as long.
+MIN_RAW_LINE_BYTES = 2**10
+DEFAULT_LINE_BYTES = 2**20
+MAX_RAW_LINE_BYTES = 2**24
+# Of all other text that is read.
+MAX_LINE_BYTES = 2**26
+# Text is read in pieces of this size.
+BLOCK_BYTES = 2**18
+# What is read whole from a .gz may be this large, and beyond that so many times as large as the file: text
+# packs to a third or a tenth, a gzip file can unpack to a thousand times its size.
+UNPACKED_BYTES = 2**26
+MAX_UNPACKING = 100
+MAX_JSON_BYTES = 2**30
+MAX_CONFIG_BYTES = 2**24

@@ -29,3 +29,10 @@ def progress(items: Sequence[Item], what: str) -> Iterator[Item]:
             sys.stderr.flush()
             shown = now
     sys.stderr.write("\r\033[K")
+
+
+def show_count(number: int | None, what: str = "") -> None:
+    """Show how many of an unknown number are done; None: show it no more."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\033[K" if number is None else f"\r{number:,} {what}\033[K")
+        sys.stderr.flush()

@@ -32,9 +32,9 @@ class StringTable(NamedTuple):
         """Number of strings (``len()`` is the number of fields of the tuple)."""
         return int(self.offset.shape[0]) - 1
 
-    def get(self, index: int) -> str:
-        """Return one string."""
-        return self.data[self.offset[index] : self.offset[index + 1]].tobytes().decode()
+    def get(self, index: int, errors: str = "strict") -> str:
+        """Return one string; `errors` as of `bytes.decode`, for what may not be UTF-8."""
+        return self.data[self.offset[index] : self.offset[index + 1]].tobytes().decode(errors=errors)
 
     def to_list(self) -> list[str]:
         """Return all strings."""

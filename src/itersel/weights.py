@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.corpus.text import split_words
+from itersel.corpus.text import find_control, split_words
 from itersel.errors import InputError
 from itersel.features import feature_keys, unique_features
 from itersel.files import open_output, read_lines
 from itersel.hdf5 import read_arrays, write_arrays
+from itersel.numerals import parse_number
 from itersel.storage.formats import Array, FileFormat
 from itersel.strings import StringTable, string_table
 
@@ -33,8 +34,9 @@ FORMAT = FileFormat(
         "v": Array("<f8", ("D",)),
     },
 )
-# White space ends a name, # at the begin of a line a remark; a byte order mark there is dropped.
-_NOT_IN_TEXT = re.compile(r"[ \t\n]|^$|^[#\ufeff]")
+# A space ends a name, # at the begin of a line a remark; a byte order mark there is dropped. Names are
+# made of words, which have no control characters.
+_NOT_IN_TEXT = re.compile(r"[ \x00-\x1f\x7f-\x9f]|^$|^[#\ufeff]")
 
 
 class Weights(NamedTuple):
@@ -95,10 +97,12 @@ def read_weights(path: str | os.PathLike[str]) -> Weights:
         fields = split_words(line)
         if not fields or line.startswith("#"):
             continue
+        if found := find_control(line):
+            raise InputError(found, path, number)
         if len(fields) != 2:
             raise InputError("expected 'name value'", path, number)
         try:
-            value = float(fields[1])
+            value = parse_number(fields[1])
         except ValueError:
             raise InputError(f"'{fields[1]}' is not a number", path, number) from None
         if not math.isfinite(value):

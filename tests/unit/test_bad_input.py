@@ -86,6 +86,15 @@ def test_weights_that_are_not_finite_as_text(files, capsys):
     assert f"{files / 'weights.txt'}:2: the weight of 'CountEF' is nan" in capsys.readouterr().err
 
 
+def test_features_that_do_not_go_together_are_reported_with_both_files(files, capsys):
+    with resealed(files / "weights.h5") as stream:
+        stream["features/name"][0] = ord("X")
+    assert main(steps(files)[1]) == 1
+    message = capsys.readouterr().err
+    assert message.startswith(f"itersel train: {files / 'shard.h5'} and {files / 'weights.h5'}: ")
+    assert "have the same 64-bit key" in message
+
+
 def test_a_shard_without_references_cannot_be_trained_on(files, capsys):
     write_shard(files / "shard.h5", make_shard([("a",)], None, [[]]))
     assert main(steps(files)[1]) == 1

@@ -67,7 +67,10 @@ BAD = [
     (experiment(learning_rate="1e-5"), "YAML takes 1e-5 as text, write 1.0e-05"),
     (experiment(learning_rate="1.2.3e5"), "'experiments.a.learning_rate' must be a number, not '1.2.3e5'"),
     (experiment(learning_rate="1e999"), "'experiments.a.learning_rate' must be a number, not '1e999'"),
-    ({**experiment(), "output": "a{b}"}, "'output' is 'a{b}', must be a path without { and }"),
+    (
+        {**experiment(), "output": "a{b}"},
+        "'output' is 'a{b}', must be a path without control characters, { and }",
+    ),
     ({**experiment(), "cache": ""}, "'cache' is '', must be a path"),
     ({**experiment(), "data": {"folder": "{x"}}, "'data.folder' is '{x', must be a path"),
     ({**experiment(), "data": {"source_language": "x y"}}, "'data.source_language' is 'x y', must be"),
@@ -323,10 +326,10 @@ def test_choices_are_those_of_the_steps(step, option, choices):
 def test_preparation_options():
     assert commands.prepare_options(PREPARED, "hash", "p.json") == (
         "--split hash --source-language de --target-language en-us --max-length 80 --max-ratio 9.0 "
-        "--max-train 5 --max-held-out 2 --modules a,b --split-compounds"
+        "--max-train 5 --max-held-out 2 --max-line-bytes 1048576 --modules a,b --split-compounds"
     )
     options = commands.prepare_options(PREPARED, "dev", "a file")
-    assert options == "--split dev --preparation 'a file' --max-held-out 2"
+    assert options == "--split dev --preparation 'a file' --max-held-out 2 --max-line-bytes 1048576"
 
 
 def test_selection_options():

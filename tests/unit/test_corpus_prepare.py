@@ -244,7 +244,7 @@ def test_split_compounds_make_no_source_meet_itself_in_another_split() -> None:
     sources = [*known, *whole, *map(splitter.split_sentence, whole), *others]
     bitext = Bitext(sources, [f"{number}" for number in range(len(sources))])
     preparation = Preparation("de", "en", tokenized=True)
-    splits = prepare_corpus(bitext, preparation, Settings(split_compounds=True))
+    splits = prepare_corpus([bitext], preparation, Settings(split_compounds=True))
     found = [set(split.bitext.source) for split in splits.values()]
     assert sum(map(len, found)) == len(set().union(*found))
     assert sum(split.statistics["dropped"]["source in another split"] for split in splits.values()) > 0

@@ -10,10 +10,11 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from tests.damage import resealed
 
 from itersel.errors import InputError
-from itersel.hdf5 import open_hdf5, stream_hdf5, write_hdf5
-from itersel.weights import make_weights, write_weights
+from itersel.hdf5 import open_hdf5, read_arrays, stream_hdf5, write_hdf5
+from itersel.weights import FORMAT, make_weights, read_weights, write_weights
 
 LIMITED = """
 import resource, sys
@@ -144,3 +145,28 @@ def test_permissions(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     request.getfixturevalue("ordinary_user")
     with pytest.raises(PermissionError):
         open_hdf5(tmp_path / "a.h5")
+
+
+def test_texts_without_a_fixed_length_are_not_looked_at(tmp_path: Path) -> None:
+    """HDF5 keeps them in a heap that has no checksum; where that is damaged, it may search without end."""
+    path = tmp_path / "w.h5"
+    write_weights(path, make_weights({"a": 1.0}), {"kind": "x", "nothing": "", "umlaut": "\u00e4"})
+    assert b"GCOL" not in path.read_bytes()  # how such a heap begins
+    assert read_arrays(path, FORMAT)[1] == {"kind": "x", "nothing": "", "umlaut": "\u00e4"}
+    with h5py.File(path, "r+") as stream:
+        stream.attrs["kind"] = "x"
+    with pytest.raises(InputError, match="'kind' has no fixed length"):
+        read_weights(path)
+
+
+@pytest.mark.parametrize(
+    "dtype", [h5py.string_dtype(), h5py.ref_dtype, h5py.vlen_dtype(np.int32), "S4", "V8"]
+)
+def test_arrays_of_anything_but_numbers(tmp_path: Path, dtype: object) -> None:
+    path = tmp_path / "w.h5"
+    write_weights(path, make_weights({"a": 1.0}))
+    with resealed(path) as stream:
+        del stream["v"]
+        stream.create_dataset("v", (1,), dtype)
+    with pytest.raises(InputError, match=r"array 'v' cannot be read \(is no array of numbers\)"):
+        read_weights(path)

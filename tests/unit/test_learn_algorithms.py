@@ -20,8 +20,9 @@ from itersel.cli.main import main
 from itersel.decode.decoder import Decoder
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import Shard, write_shard
+from itersel.hdf5 import read_header
 from itersel.lm.binary import load_model
-from itersel.weights import make_weights, read_weights, write_weights
+from itersel.weights import FORMAT, make_weights, read_weights, write_weights
 
 K_BEST, RATE, SHARDS, EPOCHS, NUMBER = 12, 0.01, 3, 3, 20
 
@@ -171,7 +172,7 @@ def test_provenance_and_bytes(tmp_path: Path) -> None:
         assert main(train_command(tmp_path, *files, *options, "--output", str(tmp_path / name))) == 0
     assert (tmp_path / "one.h5").read_bytes() == (tmp_path / "two.h5").read_bytes()
     with h5py.File(tmp_path / "one.h5") as stream:
-        found = dict(stream.attrs)
+        found = read_header(stream, FORMAT, tmp_path / "one.h5").attributes
     assert (found["version"], found["epoch"], found["shard"]) == (itersel.__version__, 4, 1)
     assert found["sentences"] == 3
     assert found["pairs"] == 150

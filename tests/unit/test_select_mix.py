@@ -18,10 +18,11 @@ from tests.naive import oracle, selection
 from tests.naive.selection import Vector, column_norm
 
 from itersel.features import feature_key
+from itersel.hdf5 import read_header
 from itersel.learn.train import TrainSettings, train_shard
 from itersel.select.mix import MixSettings, average_epochs, mix
 from itersel.select.selection import NORMS
-from itersel.weights import make_weights, read_weights, write_weights
+from itersel.weights import FORMAT, make_weights, read_weights, write_weights
 
 NAMES = [f"feature{i}" for i in range(12)]
 
@@ -165,7 +166,7 @@ def test_attributes_say_what_made_it(tmp_path: Path) -> None:
     options = ["--algorithm", "itersel", "--epoch", "3", "--threshold", "5.5", "--norm", "l1"]
     assert run(tmp_path, *options) == 0
     with h5py.File(tmp_path / "v.h5") as stream:
-        found = dict(stream.attrs)
+        found = read_header(stream, FORMAT, tmp_path / "v.h5").attributes
     expected = {"algorithm": "itersel", "epoch": 3, "shards": 3, "norm": "l1", "threshold": 5.5}
     expected |= {"features": 2, "selected": 2, "settings": "the same", "kind": "mixed-weights"}
     assert {name: found[name] for name in expected} == expected

@@ -14,6 +14,7 @@ from tests.damage import resealed
 from tests.mixing import FIGURE_2, rows_of, run, write_shards
 
 from itersel.cli.main import main
+from itersel.hdf5 import write_attribute
 from itersel.weights import read_weights, write_weights
 
 
@@ -55,6 +56,11 @@ def break_name(path: Path) -> None:
         stream["features/name"][0] = ord("y")
 
 
+def break_utf8(path: Path) -> None:
+    with resealed(path) as stream:
+        stream["features/name"][0] = 0xFF
+
+
 def flip_bit(path: Path) -> None:
     with h5py.File(path, "r+") as stream:
         value = stream["v"][:]
@@ -69,7 +75,7 @@ def flip_last_bit_of_names(path: Path) -> None:
 
 def change_attribute(path: Path) -> None:
     with h5py.File(path, "r+") as stream:
-        stream.attrs["settings"] = "others"
+        write_attribute(stream.attrs, "settings", "others")
 
 
 def drop_checksums(path: Path) -> None:
@@ -112,6 +118,7 @@ BROKEN = {
     flip_bit: "damaged: array 'v' does not match its checksum",
     flip_last_bit_of_names: "damaged: array 'features/name' does not match its checksum",
     change_attribute: "the attributes do not match their checksum",
+    break_utf8: r"'\xff0' has the same 64-bit key as 'x0' in ",
     drop_checksums: "has no checksums",
     break_settings: "was trained with other settings than",
     break_all: "make it anew",
@@ -209,6 +216,7 @@ PREVIOUS = {
     set_attribute("kind", "shard-weights"): "holds no 'mixed-weights'",
     drop_attributes: "holds no 'mixed-weights'",
     break_length: "array 'v' has the shape 1, not 2",
+    break_name: "have the same 64-bit key",
     Path.unlink: "no such file",
 }
 

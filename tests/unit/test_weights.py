@@ -21,7 +21,7 @@ from itersel.weights import Weights, find_weights, make_weights, read_weights, w
 
 VALUES = {"LanguageModel": 0.3, "R:X:NX_haus:N1_house": -0.25, "Glue": 0.25, "ß": 1e-300, "=": -4.0}
 # Every character, but what text cannot hold: see test_names_that_text_cannot_hold.
-NAME = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n"), min_size=1).filter(
+NAME = st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters=" "), min_size=1).filter(
     lambda text: text[0] not in "#\ufeff"
 )
 
@@ -39,13 +39,15 @@ def test_both_forms_keep_every_bit(
         assert (weights.key[1:] > weights.key[:-1]).all()
 
 
-@pytest.mark.parametrize("name", ["a\u00a0b", "\u3000", "a\u2028b", "a\x1cb", "a\x85b", "a\r", "\x0b", "b#"])
+@pytest.mark.parametrize("name", ["a\u00a0b", "\u3000", "a\u2028b", "b#"])
 def test_white_space_of_unicode_in_names(tmp_path: Path, name: str) -> None:
     write_weights(tmp_path / "w", make_weights({name: 0.5, "b": 1.0}))
     assert read_weights(tmp_path / "w").to_dict() == {name: 0.5, "b": 1.0}
 
 
-@pytest.mark.parametrize("name", ["", "a b", "a\tb", "a\nb", "#a", "\ufeffa"])
+@pytest.mark.parametrize(
+    "name", ["", "a b", "a\tb", "a\nb", "#a", "\ufeffa", "a\x1cb", "a\x85b", "a\r", "\x0b", "\0"]
+)
 def test_names_that_text_cannot_hold(tmp_path: Path, name: str) -> None:
     write_weights(tmp_path / "w.h5", make_weights({"b": 1.0}))
     with pytest.raises(InputError, match="cannot stand in a text file"):

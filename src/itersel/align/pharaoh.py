@@ -26,10 +26,11 @@ def read_alignment(path: str | os.PathLike[str]) -> list[list[Point]]:
     lines = read_lines(path)
     if not lines:
         raise InputError("is empty; one line of alignment points a sentence was expected", path)
-    return [_parse(line, path, number) for number, line in enumerate(lines, 1)]
+    return [parse_points(line, path, number) for number, line in enumerate(lines, 1)]
 
 
-def _parse(line: str, path: str | os.PathLike[str], number: int) -> list[Point]:
+def parse_points(line: str, path: str | os.PathLike[str], number: int) -> list[Point]:
+    """Return the points of a line; `path` and `number` go into the `InputError`."""
     points = []
     for text in filter(None, line.split(" ")):
         match = _POINT.fullmatch(text)

@@ -18,6 +18,7 @@ from itersel.limits import (
     MAX_SPAN,
     MAX_SYMBOLS,
 )
+from itersel.numerals import parse_number
 
 MAX_NUMPY_SEED = 2**32 - 1
 
@@ -60,7 +61,7 @@ def fold(text: str) -> tuple[int, int]:
 def finite(text: str) -> float:
     """Parse a finite number."""
     try:
-        number = float(text)
+        number = parse_number(text)
     except ValueError:
         number = math.nan
     if not math.isfinite(number):

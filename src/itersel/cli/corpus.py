@@ -6,12 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import language, positive, rate
+from itersel.cli.arguments import language, positive, rate, whole
 from itersel.errors import InputError
-from itersel.limits import SPLITS
+from itersel.limits import DEFAULT_LINE_BYTES, MAX_RAW_LINE_BYTES, MIN_RAW_LINE_BYTES, SPLITS
 
 if TYPE_CHECKING:
     from itersel.corpus.prepare import Preparation
+
+LONG_LINE = "; break the line, or raise data.max_line_bytes in the config (--max-line-bytes)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -101,6 +103,13 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
         metavar="R",
         help="greatest length ratio in train (9)",
     )
+    parser.add_argument(
+        "--max-line-bytes",
+        type=whole(MIN_RAW_LINE_BYTES, MAX_RAW_LINE_BYTES),
+        default=DEFAULT_LINE_BYTES,
+        metavar="N",
+        help="refuse text with a line of more bytes than this (default: %(default)s)",
+    )
     parser.add_argument("--modules", default="", metavar="A,B,..", help="keep only pairs of these tasks")
     parser.add_argument(
         "--max-train", type=positive, default=0, metavar="N", help="most pairs of train, chosen by hash"
@@ -123,9 +132,9 @@ def _libreoffice_help(options: argparse.Namespace) -> None:
 
 
 def _prepare(options: argparse.Namespace) -> None:
-    from itersel.corpus.pipeline import Settings, prepare_corpus, write_corpus
+    from itersel.corpus.pipeline import Settings, prepare_corpus, prepare_text, write_corpus
     from itersel.corpus.statistics import format_table
-    from itersel.corpus.text import check_words, read_parallel, read_text, split_words
+    from itersel.corpus.text import parallel_blocks, text_blocks, tokenized_blocks
 
     preparation = _preparation(options)
     settings = Settings(
@@ -137,14 +146,14 @@ def _prepare(options: argparse.Namespace) -> None:
         max_train=options.max_train,
         max_held_out=options.max_held_out,
     )
-    tokenized = preparation.tokenized
-    bitext = read_parallel(options.source, options.target, options.task, options.alignment, tokenized)
-    monolingual = None if options.monolingual is None else read_text(options.monolingual)
-    if tokenized and monolingual is not None:
-        check_words(list(map(split_words, monolingual)), options.monolingual)
-    splits = prepare_corpus(bitext, preparation, settings)
-    if monolingual is not None:
-        monolingual = preparation.target(monolingual)
+    reading = {"limit": options.max_line_bytes, "advice": LONG_LINE}
+    files = options.source, options.target, options.task, options.alignment
+    blocks = parallel_blocks(*files, preparation.tokenized, **reading)
+    splits = prepare_corpus(blocks, preparation, settings)
+    monolingual = None
+    if options.monolingual is not None:
+        read = tokenized_blocks if preparation.tokenized else text_blocks
+        monolingual = prepare_text(read(options.monolingual, **reading), preparation)
     write_corpus(options.output, splits, preparation, settings, monolingual)
     print(format_table({name: split.statistics for name, split in splits.items()}))
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 import importlib
 import io
 import os
-import signal
+import re
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from types import FrameType
+from collections.abc import Sequence
+from typing import NoReturn
 
 from itersel import __version__
 from itersel.cli.arguments import Parser
+from itersel.cli.signals import INTERRUPTED, clean_end, exit_process, listen, was_interrupted
 from itersel.errors import InputError
 
 # step: (module of itersel.cli, one line of help). Modules are imported for the step asked for, so that
@@ -41,13 +39,31 @@ STEPS = {
 # Steps that run kernels; see `warm_up.warm_up_once`.
 STEPS_WITH_KERNELS = frozenset({"lm", "grammar", "train", "mix", "decode"})
 
-# Statuses of processes that a signal ended, as shells count them.
-INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
+# Controls of terminals and line ends: messages quote names and words of files.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+LONGEST_MESSAGE = 10_000
+
+
+def program() -> NoReturn:
+    """Run the command line as a process of its own."""
+    listen()
+    exit_process(main())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one step; returns the exit status: 0, 1 (known error), 2 (usage) or 130 (Ctrl-C)."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    with clean_end():
+        try:
+            return _run(arguments)
+        except (KeyboardInterrupt, Exception) as error:
+            if not isinstance(error, KeyboardInterrupt) and not was_interrupted():
+                return _known(arguments[0], error)
+            _fail(" ".join(arguments[:1]), "interrupted")
+            return INTERRUPTED
+
+
+def _run(arguments: list[str]) -> int:
     parser = Parser(prog="itersel", description=__import__("itersel").__doc__)
     parser.add_argument("--version", action="version", version=f"itersel {__version__}")
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
@@ -63,35 +79,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as end:
         return int(end.code or 0)
     _plain_streams()
-    with _clean_end():
-        return _run(arguments[0], options)
+    if arguments[0] in STEPS_WITH_KERNELS:
+        from itersel.cli.warm_up import warm_up_once
 
-
-def _run(step: str, options: argparse.Namespace) -> int:
-    try:
-        if step in STEPS_WITH_KERNELS:
-            from itersel.cli.warm_up import warm_up_once
-
-            warm_up_once()
-        options.run(options)
-    except InputError as error:
-        return _fail(step, str(error))
-    except KeyboardInterrupt:
-        _fail(step, "interrupted")
-        return INTERRUPTED
-    except MemoryError:
-        return _fail(step, "not enough memory; give it more, or make k-best lists, shards or orders smaller")
-    except BrokenPipeError:
-        # The reader of our output has gone (`| head`): not an error of ours.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        return _fail(step, f"{place}{error.strerror or error}")
+        warm_up_once()
+    options.run(options)
     return 0
 
 
+def _known(step: str, error: Exception) -> int:
+    """Show a known error in one line; others are faults of the program, and raised again."""
+    if isinstance(error, InputError):
+        return _fail(step, str(error))
+    if isinstance(error, MemoryError):
+        return _fail(step, "not enough memory; give it more, or make k-best lists, shards or orders smaller")
+    if isinstance(error, BrokenPipeError):
+        # The reader of our output has gone (`| head`): not an error of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename else ""
+        return _fail(step, f"{place}{error.strerror or error}")
+    raise error
+
+
 def _fail(step: str, message: str) -> int:
+    message = _UNPRINTABLE.sub(lambda match: ascii(match.group())[1:-1], message)
+    if len(message) > LONGEST_MESSAGE:
+        message = message[:LONGEST_MESSAGE] + "..."
     print(f"itersel {step}: {message}", file=sys.stderr)
     return 1
 
@@ -104,22 +119,5 @@ def _plain_streams() -> None:
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
 
 
-@contextlib.contextmanager
-def _clean_end() -> Iterator[None]:
-    """Turn SIGTERM, which clusters send before they kill, into an end that removes temporary files."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        raise SystemExit(TERMINATED)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    program()

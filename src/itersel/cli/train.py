@@ -135,7 +135,12 @@ def train(options: argparse.Namespace) -> None:
         Decoder(shard, model, settings.pop_limit, settings.features, settings.max_span)
         for _ in range(min(options.threads, settings.learner.delay))
     ]
-    result = train_shard(shard, decoders, start, settings)
+    try:
+        result = train_shard(shard, decoders, start, settings)
+    except InputError as error:
+        # features that do not go together, weights that overflow: it takes both files
+        files = options.shard if options.weights is None else f"{options.shard} and {options.weights}"
+        raise InputError(error.message, files) from None
     write_training(options.output, result, _provenance(settings, result))
 
 

@@ -114,7 +114,8 @@ def _steps(folder: Path) -> None:
 
 
 def _itersel(*arguments: str) -> None:
-    from itersel.cli.main import INTERRUPTED, main
+    from itersel.cli.main import main
+    from itersel.cli.signals import INTERRUPTED
 
     # warnings about a corpus of four sentences say nothing to anyone
     with contextlib.redirect_stderr(io.StringIO()) as messages:

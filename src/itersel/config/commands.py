@@ -49,7 +49,12 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
     """
     data = config.data
     if split not in ("train", "hash"):
-        return options(split=split, preparation=preparation, max_held_out=data.max_held_out)
+        return options(
+            split=split,
+            preparation=preparation,
+            max_held_out=data.max_held_out,
+            max_line_bytes=data.max_line_bytes,
+        )
     return options(
         split=split,
         source_language=data.source_language,
@@ -58,6 +63,7 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
         max_ratio=data.max_ratio,
         max_train=data.max_train,
         max_held_out=data.max_held_out if split == "hash" else None,
+        max_line_bytes=data.max_line_bytes,
         modules=",".join(data.modules) or None,
         tokenized=data.tokenized,
         split_compounds=data.compound_splitting,

@@ -18,7 +18,7 @@ from itersel.config.options import NAME_PATTERN
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import InputError
 from itersel.files import read_bytes
-from itersel.limits import SPLITS
+from itersel.limits import MAX_CONFIG_BYTES, SPLITS
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
 # Sections of several forms, told apart by their key 'name'.
@@ -31,6 +31,8 @@ MOVED = {
     "loss": "learner: {name: perceptron} or learner: {name: margin-perceptron}",
 }
 DEFAULT_FOLDS = 10
+# No file name or argument of a command can hold NUL or half a surrogate pair; none should hold the others.
+NO_TEXT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
@@ -63,7 +65,7 @@ def read_yaml(path: str | os.PathLike[str]) -> object:
     from itersel.config.yaml_loader import StrictLoader
 
     try:
-        return yaml.load(read_bytes(path), StrictLoader)
+        return yaml.load(read_bytes(path, MAX_CONFIG_BYTES), StrictLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or "cannot be read"
@@ -209,6 +211,8 @@ def _check_type(kind: type, value: Any, key: str) -> Any:
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is kind and (not isinstance(value, float) or math.isfinite(value)):
+        if isinstance(value, str) and NO_TEXT.search(value):
+            raise InputError(f"config key '{key}' is {_show(value)}, must be text without control characters")
         return value
     advice = ""
     if kind is float and isinstance(value, str) and re.fullmatch(EXPONENT_NUMBER, value):
@@ -228,7 +232,9 @@ def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
     if "choices" in bounds and value not in bounds["choices"]:
         _reject(key, value, f"one of {', '.join(bounds['choices'])}")
     if "path" in bounds and not re.fullmatch(bounds["pattern"], value):
-        _reject(key, value, "a path without { and }, which Snakemake takes for a wildcard")
+        _reject(
+            key, value, "a path without control characters, { and } (Snakemake takes these for a wildcard)"
+        )
     if "pattern" in bounds and not re.fullmatch(bounds["pattern"], value):
         _reject(key, value, f"text of the form {bounds['pattern']}")
     if "minimum" in bounds and value < bounds["minimum"]:
@@ -350,7 +356,8 @@ def _show(value: object) -> str:
 
 
 def _join(key: str, name: object) -> str:
-    return f"{key}.{name}" if key else str(name)
+    text = name if isinstance(name, str) and name.isprintable() and len(name) <= 60 else _show(name)
+    return f"{key}.{text}" if key else text
 
 
 def _name(key: str) -> str:

@@ -13,15 +13,18 @@ from itersel.config.learners import Learner, Perceptron
 from itersel.config.mixing import ALGORITHMS, Mixing, Selection
 from itersel.config.options import NAME_PATTERN, explain, option
 from itersel.limits import (
+    DEFAULT_LINE_BYTES,
     LANGUAGE_PATTERN,
     MAX_K_BEST,
     MAX_NONTERMINALS,
     MAX_ORDER,
     MAX_POP_LIMIT,
+    MAX_RAW_LINE_BYTES,
     MAX_SAMPLES,
     MAX_SEED,
     MAX_SPAN,
     MAX_SYMBOLS,
+    MIN_RAW_LINE_BYTES,
 )
 
 DATA_KINDS = ("libreoffice-help", "files")
@@ -92,6 +95,12 @@ class Data:
     max_length: int = option("Drop training pairs with a side of more words than this.", 80, minimum=1)
     max_ratio: float = option(
         "Drop training pairs whose one side is this many times longer than the other.", 9.0, minimum=1
+    )
+    max_line_bytes: int = option(
+        "Refuse text with a line of more bytes than this: it is damaged, or not one sentence a line.",
+        DEFAULT_LINE_BYTES,
+        minimum=MIN_RAW_LINE_BYTES,
+        maximum=MAX_RAW_LINE_BYTES,
     )
     compound_splitting: bool = option("Split compounds of the source side (Koehn & Knight 2003).", False)
 

@@ -1,4 +1,4 @@
-"""A reader of YAML that swallows nothing."""
+"""A reader of YAML that swallows nothing, and is not swallowed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,38 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
+# A config is four deep. Each level is some calls of Python, of which there may be a thousand.
+MAX_DEPTH = 40
+# Values of a file, with those that `*aliases` repeat: ten aliases of ten aliases of ... would be without end.
+MAX_VALUES = 1_000_000
+
 
 class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
     """Refuses a key that is there twice in one place, and says where a value is that it cannot make."""
+
+    def __init__(self, stream: bytes | str) -> None:
+        super().__init__(stream)
+        self.depth = 0
+        self.values = 0
+        self.sizes: dict[int, int] = {}  # values in a node, of whole nodes
+
+    def compose_node(self, parent: yaml.Node, index: object) -> yaml.Node:
+        """Make a node; one that is too deep, or repeats too many others, is an error of the file."""
+        mark = self.peek_event().start_mark
+        is_alias = self.check_event(yaml.AliasEvent)
+        before = self.values
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise yaml.composer.ComposerError(None, None, f"nested more than {MAX_DEPTH} deep", mark)
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        if is_alias and id(node) not in self.sizes:
+            raise yaml.composer.ComposerError(None, None, "an alias of what it is in", mark)
+        self.values += self.sizes[id(node)] if is_alias else 1
+        if self.values > MAX_VALUES:
+            raise yaml.composer.ComposerError(None, None, f"more than {MAX_VALUES:,} values", mark)
+        self.sizes.setdefault(id(node), self.values - before)
+        return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Make a dictionary; of equal keys YAML would take the last."""

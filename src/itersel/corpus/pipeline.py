@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,10 +17,11 @@ from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.split import of_tasks, sample, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
-from itersel.corpus.text import Bitext
+from itersel.corpus.text import Bitext, concatenate, split_words
 from itersel.errors import InputError
 from itersel.files import open_output, write_lines
 from itersel.limits import SPLITS
+from itersel.progress import show_count
 
 BY_HASH = "hash"
 
@@ -55,54 +60,137 @@ class Split(NamedTuple):
     statistics: Statistics
 
 
-def prepare_corpus(bitext: Bitext, preparation: Preparation, settings: Settings) -> dict[str, Split]:
+class Monolingual(NamedTuple):
+    """Prepared text of one language, and how many lines were left out for they hold no word."""
+
+    lines: list[str]
+    empty: int
+
+
+class _Part:
+    """What is gathered for one split: pairs, and how many others there were, by reason."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Bitext] = []
+        self.dropped: Counter[str] = Counter()
+
+
+def prepare_corpus(
+    blocks: Iterable[Bitext], preparation: Preparation, settings: Settings
+) -> dict[str, Split]:
     """Prepare, split and filter; learns ``preparation.compounds`` if the settings say so.
+
+    Parameters
+    ----------
+    blocks
+        The pairs, in any number of blocks. Of a block no more is held than what can be kept: a training
+        corpus may consist of empty lines, a text that is split by hash of copies.
 
     Raises
     ------
     InputError
         If a module does not occur or a split would be empty.
     """
-    bitext = bitext.take(_wanted(bitext, settings.modules))
-    bitext = bitext._replace(
-        source=preparation.source(bitext.source), target=preparation.target(bitext.target)
-    )
-    parts = _parts(bitext, settings.split)
-    if settings.split_compounds:
-        preparation.compounds = CompoundSplitter.learn(parts["train"].source)
+    parts = _gather(blocks, preparation, settings)
     splits: dict[str, Split] = {}
     seen: set[str] = set()
     for name, part in parts.items():
         dropped: dict[str, int] = {}
-        part = part._replace(source=preparation.split_compounds(part.source))
+        pairs = concatenate(part.blocks)
+        part.blocks.clear()
+        pairs = pairs._replace(source=preparation.split_compounds(pairs.source))
         if settings.split == BY_HASH:
-            part = _keep(part, unique(part), "duplicates", dropped)
+            pairs = _keep(pairs, unique(pairs), "duplicates", dropped)
+            dropped["duplicates"] += part.dropped["duplicates"]
             # The hash parts whole words: compounds that are split may make two sources equal.
-            new = [index for index, source in enumerate(part.source) if source not in seen]
-            part = _keep(part, new, "source in another split", dropped)
-            seen.update(part.source)
-        splits[name] = _finish(name, part, settings, dropped)
+            new = [index for index, source in enumerate(pairs.source) if source not in seen]
+            pairs = _keep(pairs, new, "source in another split", dropped)
+            seen.update(pairs.source)
+        splits[name] = _finish(name, pairs, settings, dropped, part.dropped)
     return splits
 
 
-def _wanted(bitext: Bitext, modules: tuple[str, ...]) -> list[int]:
-    if not modules:
-        return list(range(bitext.size))
-    tasks = bitext.task or []
-    unknown = sorted(set(modules) - set(tasks))
+def prepare_text(blocks: Iterable[list[str]], preparation: Preparation) -> Monolingual:
+    """Prepare text of the target language; of its blocks only lines with words are held."""
+    kept: list[str] = []
+    lines = 0
+    for block in blocks:
+        kept += filter(None, preparation.target(block))
+        lines += len(block)
+    return Monolingual(kept, lines - len(kept))
+
+
+def _gather(blocks: Iterable[Bitext], preparation: Preparation, settings: Settings) -> dict[str, _Part]:
+    """Prepare all but compounds, learn these, and leave out at once what compounds cannot bring back."""
+    names = SPLITS if settings.split == BY_HASH else (settings.split,)
+    parts = {name: _Part() for name in names}
+    places: dict[tuple[str, str], str] = {}
+    frequency: Counter[str] = Counter()
+    number = 0
+    for block in _of_modules(blocks, settings.modules):
+        number += block.size
+        show_count(number, "pairs prepared")
+        if settings.split == "train" and not any(block.source):
+            parts["train"].dropped["empty"] += block.size  # no word to learn from, nothing to prepare
+            continue
+        block = block._replace(
+            source=preparation.source(block.source), target=preparation.target(block.target)
+        )
+        if settings.split == BY_HASH:
+            _distribute(block, parts, places, frequency)
+        else:
+            if settings.split_compounds:
+                frequency.update(chain.from_iterable(map(split_words, block.source)))
+            _filter(block, parts[settings.split], preparation, settings)
+    show_count(None)
+    if settings.split_compounds:
+        preparation.compounds = CompoundSplitter(frequency)
+    return parts
+
+
+def _distribute(
+    block: Bitext, parts: dict[str, _Part], places: dict[tuple[str, str], str], frequency: Counter[str]
+) -> None:
+    """Add the pairs of a block to their splits; `places` has those that were there before."""
+    chosen: dict[str, list[int]] = {name: [] for name in parts}
+    for index, pair in enumerate(zip(block.source, block.target, strict=True)):
+        name = places.get(pair)
+        if name is None:
+            name = places[pair] = split_of(pair[0])
+            chosen[name].append(index)
+        else:
+            parts[name].dropped["duplicates"] += 1
+        if name == "train":
+            frequency.update(split_words(pair[0]))
+    for name, indices in chosen.items():
+        if indices:
+            parts[name].blocks.append(block.take(indices))
+
+
+def _filter(block: Bitext, part: _Part, preparation: Preparation, settings: Settings) -> None:
+    if settings.split == "train":
+        # Splitting compounds makes a source longer: too long it stays, its ratio is not known yet.
+        ratio = math.inf if _has_compounds(preparation, settings) else settings.max_ratio
+        kept, reasons = trainable(block, settings.max_length, ratio)
+        part.dropped.update(reasons)
+        block = block.take(kept)
+    part.blocks.append(block)
+
+
+def _has_compounds(preparation: Preparation, settings: Settings) -> bool:
+    return settings.split_compounds or preparation.compounds is not None
+
+
+def _of_modules(blocks: Iterable[Bitext], modules: tuple[str, ...]) -> Iterator[Bitext]:
+    """Yield the pairs of these modules; of all where none is named."""
+    tasks: set[str] = set()
+    for block in blocks:
+        tasks.update(block.task or ())
+        yield block.take(of_tasks(block.task or (), modules)) if modules else block
+    unknown = sorted(set(modules) - tasks)
     if unknown:
-        there = ", ".join(sorted(set(tasks))) or "no tasks"
+        there = ", ".join(sorted(tasks)) or "no tasks"
         raise InputError(f"no pair is of module {', '.join(unknown)}; there are {there}")
-    return of_tasks(tasks, modules)
-
-
-def _parts(bitext: Bitext, split: str) -> dict[str, Bitext]:
-    if split != BY_HASH:
-        return {split: bitext}
-    indices: dict[str, list[int]] = {name: [] for name in SPLITS}
-    for index, source in enumerate(bitext.source):
-        indices[split_of(source)].append(index)
-    return {name: bitext.take(indices[name]) for name in SPLITS}
 
 
 def _keep(bitext: Bitext, indices: list[int], reason: str, dropped: dict[str, int]) -> Bitext:
@@ -110,11 +198,14 @@ def _keep(bitext: Bitext, indices: list[int], reason: str, dropped: dict[str, in
     return bitext.take(indices)
 
 
-def _finish(name: str, bitext: Bitext, settings: Settings, dropped: dict[str, int]) -> Split:
+def _finish(
+    name: str, bitext: Bitext, settings: Settings, dropped: dict[str, int], before: Mapping[str, int]
+) -> Split:
+    """Filter, sample and describe a split, of which pairs have been left out before."""
     bound = settings.max_train if name == "train" else settings.max_held_out
     if name == "train":
         kept, reasons = trainable(bitext, settings.max_length, settings.max_ratio)
-        dropped.update(reasons)
+        dropped.update({reason: count + before[reason] for reason, count in reasons.items()})
         bitext = bitext.take(kept)
     if bound:
         bitext = _keep(bitext, sample(bitext, bound), "beyond the bound", dropped)
@@ -128,7 +219,7 @@ def write_corpus(
     splits: dict[str, Split],
     preparation: Preparation,
     settings: Settings,
-    monolingual: list[str] | None = None,
+    monolingual: Monolingual | None = None,
 ) -> None:
     """Write the splits, how they were made, and their statistics, below `folder`.
 
@@ -148,11 +239,10 @@ def write_corpus(
         "splits": {name: split.statistics for name, split in splits.items()},
     }
     if monolingual is not None:
-        lines = [line for line in monolingual if line]
-        write_lines(folder / "monolingual.gz", lines)
-        words = count_words(lines)
-        dropped = {"empty": len(monolingual) - len(lines)}
-        document["monolingual"] = {"sentences": len(lines), **words, "dropped": dropped}
+        write_lines(folder / "monolingual.gz", monolingual.lines)
+        words = count_words(monolingual.lines)
+        dropped = {"empty": monolingual.empty}
+        document["monolingual"] = {"sentences": len(monolingual.lines), **words, "dropped": dropped}
     name = "statistics.json" if settings.split == BY_HASH else f"{settings.split}.statistics.json"
     with open_output(folder / name) as stream:
         json.dump(document, stream, indent=1)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,9 @@ from dataclasses import dataclass
 from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
-from itersel.files import open_output, read_bytes
+from itersel.files import open_output
+from itersel.json_files import read_json
+from itersel.limits import LANGUAGE_PATTERN
 
 # Chinese and Japanese are written without spaces: each of their characters becomes a token, as BLEU's
 # tokenizer for Chinese has it. Han, kana, and the halfwidth and extension blocks.
@@ -81,15 +82,8 @@ class Preparation:
 
     def _prepare(self, lines: Sequence[str], language: str) -> list[str]:
         tokenize = (lambda text: " ".join(split_words(text))) if self.tokenized else tokenizer(language)
-        show = sys.stderr.isatty()
-        result = []
-        for number, line in enumerate(lines):
-            if show and number % 10_000 == 0:
-                print(f"\r\x1b[Kpreparing {language}: {number:,} of {len(lines):,}", end="", file=sys.stderr)
-            result.append(tokenize(unicodedata.normalize("NFC", line)).lower())
-        if show:
-            print("\r\x1b[K", end="", file=sys.stderr)
-        return result
+        # an empty line is the same in all languages, and there may be many
+        return [tokenize(unicodedata.normalize("NFC", line)).lower() if line else "" for line in lines]
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write as JSON."""
@@ -113,10 +107,24 @@ def read_preparation(path: str | os.PathLike[str]) -> Preparation:
         If it is not such a file.
     """
     try:
-        document = json.loads(read_bytes(path))
-        languages = str(document["source_language"]), str(document["target_language"])
-        frequency = document["source_frequency"]
+        document = read_json(path)
+        languages = document["source_language"], document["target_language"]
+        tokenized, frequency = document["tokenized"], document["source_frequency"]
+        if not (
+            all(map(_is_language, languages)) and isinstance(tokenized, bool) and _is_frequency(frequency)
+        ):
+            raise ValueError
         compounds = None if frequency is None else CompoundSplitter(frequency)
-        return Preparation(*languages, bool(document["tokenized"]), compounds)
+        return Preparation(*languages, tokenized, compounds)
     except (ValueError, KeyError, TypeError):
         raise InputError("is not a preparation.json of itersel corpus prepare", path) from None
+
+
+def _is_language(code: object) -> bool:
+    return isinstance(code, str) and re.fullmatch(LANGUAGE_PATTERN, code) is not None
+
+
+def _is_frequency(content: object) -> bool:
+    if content is None:
+        return True
+    return isinstance(content, dict) and all(type(count) is int and count > 0 for count in content.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,7 @@ from typing import Any
 
 from itersel.corpus.text import Bitext, split_words
 from itersel.errors import InputError
-from itersel.files import read_bytes
+from itersel.json_files import read_json
 from itersel.report.layout import aligned
 
 Statistics = dict[str, Any]
@@ -42,10 +41,21 @@ def read_statistics(paths: Sequence[str | os.PathLike[str]]) -> dict[str, Statis
     splits: dict[str, Statistics] = {}
     for path in paths:
         try:
-            splits.update(json.loads(read_bytes(path))["splits"])
-        except (ValueError, KeyError, TypeError):
+            found = read_json(path)["splits"]
+            for split in found.values():
+                _check_numbers(split["dropped"])
+                _check_numbers({"sentences": split["sentences"]})
+                for side in ("source", "target"):
+                    _check_numbers({kind: split[side][kind] for kind in ("tokens", "types")})
+            splits.update(found)
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError("is not a statistics file of itersel corpus prepare", path) from None
     return splits
+
+
+def _check_numbers(counts: Mapping[str, int]) -> None:
+    if not all(type(count) is int for count in counts.values()):
+        raise ValueError
 
 
 def read_left_out(
@@ -63,10 +73,10 @@ def read_left_out(
     found: list[tuple[str, Mapping[str, int]]] = []
     try:
         for path in (collection,) if collection is not None else ():
-            counts = json.loads(read_bytes(path))
+            counts = read_json(path)
             found.append(("collection", {reason: int(counts[reason]) for reason in COLLECTION_REASONS}))
         for path in preparation:
-            document = json.loads(read_bytes(path))
+            document = read_json(path)
             found += [(name, split["dropped"]) for name, split in document["splits"].items()]
             if "monolingual" in document:
                 found.append(("monolingual", document["monolingual"]["dropped"]))

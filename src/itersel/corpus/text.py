@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from itersel.align.pharaoh import check_points, format_points, read_alignment
+from itersel.align.pharaoh import check_points, format_points, parse_points
 from itersel.errors import InputError
-from itersel.files import read_lines
+from itersel.files import line_blocks
+from itersel.limits import MAX_LINE_BYTES
 
 StrPath = str | os.PathLike[str]
 
@@ -23,6 +24,15 @@ _FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f]|" + re.escape(FIELD_SEPARATOR))
 # Nonterminals of text grammars, and the marks of language models; in any case, as preparation lowercases.
 _RESERVED = re.compile(r"\[[^\[\],\s]+,[0-9]+\]|</?s>|<unk>", re.IGNORECASE)
 _WORD = re.compile("[^ \t]+")
+
+
+def find_control(text: str) -> str:
+    """Return a complaint about the first control character of a text whose words tabs may part, or ''."""
+    # almost all text is printable, which is found out three times as fast
+    if text.isprintable():
+        return ""
+    found = _CONTROL_CHARACTER.search(text.replace("\t", " "))
+    return _complaint(found.group()) if found else ""
 
 
 def split_words(line: str) -> list[str]:
@@ -76,16 +86,36 @@ def read_text(path: StrPath, allow_empty: bool = False) -> list[str]:
     Raises
     ------
     InputError
-        If the file is empty and must not be, is not UTF-8, or a line holds a control character or ``|||``.
+        See `text_blocks`; also if the file unpacks to far more than any text does.
     """
-    lines = read_lines(path)
-    if not lines and not allow_empty:
+    return [line for block in text_blocks(path, allow_empty, is_kept=True) for line in block]
+
+
+def text_blocks(
+    path: StrPath,
+    allow_empty: bool = False,
+    limit: int = MAX_LINE_BYTES,
+    advice: str = "",
+    is_kept: bool = False,
+) -> Iterator[list[str]]:
+    """Yield the lines of a text some at a time; for `limit`, `advice`, `is_kept` see `line_blocks`.
+
+    Raises
+    ------
+    InputError
+        If the file is empty and must not be, is not UTF-8, or a line is too long or holds a control character
+        or ``|||``.
+    """
+    number = 0
+    for lines in line_blocks(path, limit, advice, is_kept):
+        if any(lines) and _FORBIDDEN.search(" ".join(lines)):
+            for place, line in enumerate(lines, number + 1):
+                if found := _FORBIDDEN.search(line):
+                    raise InputError(_complaint(found.group()), path, place)
+        yield lines
+        number += len(lines)
+    if not number and not allow_empty:
         raise InputError("is empty; a text of one sentence a line was expected", path)
-    for number, line in enumerate(lines, 1):
-        found = _FORBIDDEN.search(line)
-        if found:
-            raise InputError(_complaint(found.group()), path, number)
-    return lines
 
 
 def _complaint(forbidden: str) -> str:
@@ -108,18 +138,36 @@ def read_tokenized(path: StrPath, allow_empty: bool = False) -> list[list[str]]:
     return sentences
 
 
-def check_words(sentences: Sequence[Sequence[str]], path: StrPath) -> None:
-    """Raise an InputError at the first word that means something else in grammars or language models."""
+def tokenized_blocks(path: StrPath, limit: int = MAX_LINE_BYTES, advice: str = "") -> Iterator[list[str]]:
+    """Yield the lines of tokenised text some at a time; raises what `read_tokenized` raises."""
+    number = 1
+    for lines in text_blocks(path, False, limit, advice):
+        _check_lines(lines, path, number)
+        yield lines
+        number += len(lines)
+
+
+def check_words(sentences: Sequence[Sequence[str]], path: StrPath, first: int = 1) -> None:
+    """Raise an InputError at the first word that means something else in grammars or language models.
+
+    `first` is the number of the line of the first sentence.
+    """
     reserved = set(filter(_RESERVED.fullmatch, set().union(*sentences)))
     if not reserved:
         return
-    for number, words in enumerate(sentences, 1):
+    for number, words in enumerate(sentences, first):
         for word in words:
             if word in reserved:
                 message = (
                     f"'{word}' cannot be a word, it has a meaning in grammars or language models; rename it"
                 )
                 raise InputError(message, path, number)
+
+
+def _check_lines(lines: Sequence[str], path: StrPath, first: int) -> None:
+    """Do the same for lines of tokenised text."""
+    if any(lines) and any(map(_RESERVED.fullmatch, set(split_words(" ".join(lines))))):
+        check_words(list(map(split_words, lines)), path, first)
 
 
 def clean_text(text: str) -> str:
@@ -137,27 +185,93 @@ def read_parallel(
     alignment: StrPath | None = None,
     tokenized: bool = False,
 ) -> Bitext:
-    """Read parallel files.
+    """Read parallel files; see `parallel_blocks`."""
+    blocks = parallel_blocks(source, target, task, alignment, tokenized, is_kept=True)
+    return concatenate(blocks)
+
+
+def concatenate(blocks: Iterable[Bitext]) -> Bitext:
+    """Return the pairs of all blocks, which have the same columns; without a block, no pairs."""
+    columns: dict[str, list[str]] = {"source": [], "target": []}
+    for block in blocks:
+        for name, lines in block.columns().items():
+            columns.setdefault(name, []).extend(lines)
+    return Bitext(**columns)
+
+
+def parallel_blocks(
+    source: StrPath,
+    target: StrPath,
+    task: StrPath | None = None,
+    alignment: StrPath | None = None,
+    tokenized: bool = False,
+    limit: int = MAX_LINE_BYTES,
+    advice: str = "",
+    is_kept: bool = False,
+) -> Iterator[Bitext]:
+    """Read parallel files, some pairs at a time; for `limit`, `advice`, `is_kept` see `line_blocks`.
 
     Raises
     ------
     InputError
-        What `read_text` raises, of `tokenized` text also what `read_tokenized` raises; different line
+        What `text_blocks` raises, of `tokenized` text also what `read_tokenized` raises; different line
         counts; an empty task label; an alignment point that is malformed or outside its sentence. The
         error names the file and the line.
     """
-    bitext = Bitext(read_text(source), read_text(target))
-    check_line_counts({source: bitext.source, target: bitext.target})
+    named = {"source": source, "target": target, "task": task, "alignment": alignment}
+    paths = {name: path for name, path in named.items() if path is not None}
+    files = [
+        _Column(
+            line_blocks(path, limit, advice, is_kept)
+            if name == "alignment"
+            else text_blocks(path, False, limit, advice, is_kept)
+        )
+        for name, path in paths.items()
+    ]
+    number = 0
+    while count := min([file.available() for file in files]):
+        block = Bitext(**dict(zip(paths, [file.take(count) for file in files], strict=True)))
+        yield _checked(block, paths, tokenized, number)
+        number += count
+    lines = [range(number + file.rest()) for file in files]
+    for path, count_of_lines in zip(paths.values(), lines, strict=True):
+        check_line_counts({source: lines[0], path: count_of_lines})
+
+
+class _Column:
+    """Lines of one of several files that are read side by side."""
+
+    def __init__(self, blocks: Iterator[list[str]]) -> None:
+        self.blocks = blocks
+        self.block: list[str] = []
+        self.place = 0
+
+    def available(self) -> int:
+        """Return how many lines can be taken now; 0 at the end of the file."""
+        if self.place == len(self.block):
+            self.block, self.place = next(self.blocks, []), 0
+        return len(self.block) - self.place
+
+    def take(self, count: int) -> list[str]:
+        """Return the next `count` of the available lines."""
+        self.place += count
+        return self.block[self.place - count : self.place]
+
+    def rest(self) -> int:
+        """Read to the end; returns the number of lines that were not taken."""
+        return len(self.block) - self.place + sum(map(len, self.blocks))
+
+
+def _checked(block: Bitext, paths: dict[str, StrPath], tokenized: bool, before: int) -> Bitext:
+    """Check pairs, before which others stand, and return them as they are written."""
     if tokenized:
-        for path, lines in ((source, bitext.source), (target, bitext.target)):
-            check_words([split_words(line) for line in lines], path)
-    if task is not None:
-        labels = read_text(task)
-        check_line_counts({source: bitext.source, task: labels})
-        bitext = bitext._replace(task=_checked_labels(labels, task))
-    if alignment is not None:
-        bitext = bitext._replace(alignment=_checked_alignment(bitext, source, alignment))
-    return bitext
+        _check_lines(block.source, paths["source"], before + 1)
+        _check_lines(block.target, paths["target"], before + 1)
+    if block.task is not None:
+        block = block._replace(task=_checked_labels(block.task, paths["task"], before))
+    if block.alignment is not None:
+        block = block._replace(alignment=_checked_alignment(block, paths["alignment"], before))
+    return block
 
 
 def check_line_counts(texts: dict[StrPath, Sequence[Any]]) -> None:
@@ -172,18 +286,19 @@ def check_line_counts(texts: dict[StrPath, Sequence[Any]]) -> None:
         raise InputError(message, longest, partners + 1)
 
 
-def _checked_labels(labels: list[str], path: StrPath) -> list[str]:
+def _checked_labels(labels: list[str], path: StrPath, before: int) -> list[str]:
     labels = [label.strip() for label in labels]
-    for number, label in enumerate(labels, 1):
+    for number, label in enumerate(labels, before + 1):
         if not label or " " in label:
             raise InputError(f"'{label}' is not a task label; give one word a line", path, number)
     return labels
 
 
-def _checked_alignment(bitext: Bitext, source: StrPath, path: StrPath) -> list[str]:
-    sentences = read_alignment(path)
-    check_line_counts({source: bitext.source, path: sentences})
-    for number, points in enumerate(sentences):
-        lengths = len(split_words(bitext.source[number])), len(split_words(bitext.target[number]))
-        check_points(points, *lengths, path, number + 1)
-    return [format_points(points) for points in sentences]
+def _checked_alignment(block: Bitext, path: StrPath, before: int) -> list[str]:
+    lines = []
+    for place, line in enumerate(block.alignment or ()):
+        points = parse_points(line, path, before + place + 1)
+        lengths = len(split_words(block.source[place])), len(split_words(block.target[place]))
+        check_points(points, *lengths, path, before + place + 1)
+        lines.append(format_points(points))
+    return lines

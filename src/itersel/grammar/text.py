@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
-from itersel.corpus.text import split_words
+from itersel.corpus.text import find_control, split_words
 from itersel.errors import InputError
 from itersel.features import DECODER_FEATURES
 from itersel.files import open_output, read_lines
@@ -33,6 +33,7 @@ from itersel.grammar.build import Points, Rule, Sides, Symbol, make_shard
 from itersel.grammar.shard import Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.grammar.sparse import COMPUTED_FEATURE
+from itersel.numerals import parse_number
 from itersel.storage.formats import MAX_MAGNITUDE
 
 SEPARATOR = "|||"
@@ -79,7 +80,7 @@ def import_grammars(
     sentences = read_input(text, grammars)
     reference_words = None
     if references is not None:
-        reference_words = [split_words(line) for line in read_lines(references)]
+        reference_words = list(_read_references(references))
         if len(reference_words) != len(sentences):
             raise InputError(
                 f"{len(reference_words)} references for {len(sentences)} sentences of {os.fspath(text)}; "
@@ -93,6 +94,13 @@ def import_grammars(
         {"step": "grammar import", "version": __version__},
     )
     write_shard(output, shard)
+
+
+def _read_references(path: str | os.PathLike[str]) -> Iterator[list[str]]:
+    for number, line in enumerate(read_lines(path), 1):
+        if found := find_control(line):
+            raise InputError(found, path, number)
+        yield split_words(line)
 
 
 def read_input(
@@ -113,6 +121,8 @@ def read_input(
                 raise InputError('expected <seg name="value" ...> text </seg>', path, number + 1)
             attributes, text = dict(ATTRIBUTE.findall(match[1])), match[2]
         words = split_words(text)
+        if found := find_control(text):
+            raise InputError(found, path, number + 1)
         if SEPARATOR in words:
             raise InputError(f"'{SEPARATOR}' separates fields, it cannot be a word", path, number + 1)
         if "grammar" in attributes:
@@ -147,6 +157,8 @@ def parse_rule(line: str) -> Rule:
     ValueError
         If it is not a rule; says why.
     """
+    if found := find_control(line):
+        raise ValueError(found)
     fields = line.split(SEPARATOR)
     if not 4 <= len(fields) <= 5:
         raise ValueError(
@@ -195,10 +207,10 @@ def _features(text: str) -> dict[str, float]:
     for item in split_words(text):
         name, _, number = item.partition("=")
         try:
-            value = float(number)
+            value = parse_number(number)
         except ValueError:
             raise ValueError(f"feature '{item}', expected name=number") from None
-        if not name or "_" in number:
+        if not name:
             raise ValueError(f"feature '{item}', expected name=number")
         if not abs(value) <= MAX_MAGNITUDE:  # NaN too
             raise ValueError(f"feature '{item}' is not a number from -{MAX_MAGNITUDE:g} to {MAX_MAGNITUDE:g}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -10,9 +11,11 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.corpus.text import find_control
 from itersel.errors import InputError
 from itersel.files import open_output
 from itersel.lm.kernels import ngram_keys
+from itersel.numerals import are_numeric, parse_number
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 
@@ -110,7 +113,7 @@ class _Parser:
         if self.next_line() != b"\\data\\":
             self.fail("is not an ARPA file: expected \\data\\", self.position - 1)
         counts: list[int] = []
-        while match := re.fullmatch(rb"ngram\s+(\d+)\s*=\s*(\d+)", self.next_line()):
+        while match := re.fullmatch(rb"ngram\s+(\d{1,18})\s*=\s*(\d{1,18})", self.next_line()):
             if int(match[1]) != len(counts) + 1:
                 self.fail(f"expected 'ngram {len(counts) + 1}=...'", self.position - 1)
             counts.append(int(match[2]))
@@ -154,9 +157,11 @@ class _Parser:
         for word in ids:
             try:
                 words.append(word.decode())
+                complaint = find_control(words[-1])
             except UnicodeDecodeError:
-                bad = next(i for i, row in enumerate(rows) if row[1] == word)
-                self.fail("not valid UTF-8; convert the file with iconv", begin + bad)
+                complaint = "not valid UTF-8; convert the file with iconv"
+            if complaint:
+                self.fail(complaint, begin + next(i for i, row in enumerate(rows) if row[1] == word))
         return words, ids
 
     def section(self, rows: list[list[bytes]], order: int, ids: dict[bytes, int], begin: int) -> NGrams:
@@ -184,9 +189,10 @@ class _Parser:
     ) -> NDArray[np.float64]:
         """Read finite numbers; `rows` are their rows in the section where these are not 0, 1, ..."""
         try:
-            result = np.array(fields, np.bytes_).astype(np.float64)
-            if np.isfinite(result).all():
-                return result
+            if are_numeric(fields):
+                result = np.array(fields, np.bytes_).astype(np.float64)
+                if np.isfinite(result).all():
+                    return result
         except ValueError:
             pass
         bad = next(i for i, field in enumerate(fields) if not _is_finite(field))
@@ -203,7 +209,7 @@ class _Parser:
 
 def _is_finite(field: bytes) -> bool:
     try:
-        return bool(np.isfinite(np.array([field], np.bytes_).astype(np.float64))[0])
+        return are_numeric([field]) and math.isfinite(parse_number(field.decode()))
     except ValueError:
         return False
 

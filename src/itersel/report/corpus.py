@@ -11,10 +11,10 @@ import numpy as np
 
 from itersel.corpus.statistics import Statistics, read_statistics
 from itersel.errors import InputError
-from itersel.files import read_bytes
 from itersel.grammar.shard import FORMAT
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.hdf5 import read_arrays
+from itersel.json_files import read_json
 from itersel.report.layout import aligned, tab_separated
 
 LeftOut = Sequence[tuple[str, str, int]]
@@ -65,7 +65,7 @@ def count_rules(shards: Iterable[str]) -> int:
 def read_rules(path: str | os.PathLike[str]) -> int:
     """Read a count that ``itersel report rules`` wrote."""
     try:
-        return int(json.loads(read_bytes(path))["rules"])
+        return int(read_json(path)["rules"])
     except (ValueError, KeyError, TypeError):
         raise InputError("is not a count of rules; make it with 'itersel report rules'", path) from None
 

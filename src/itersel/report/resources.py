@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from itersel.errors import InputError
-from itersel.files import read_bytes, write_lines
+from itersel.files import write_lines
 from itersel.grammar.extract import ExtractionSettings
+from itersel.json_files import read_json
 
 NAME = "resources.json"
 
@@ -61,7 +62,7 @@ def read_resources(folder: str | os.PathLike[str]) -> Resources:
     if not path.is_file():
         raise InputError(f"has no {NAME}; name a folder experiments/NAME/best of a finished run", folder)
     try:
-        document: dict[str, Any] = json.loads(read_bytes(path))
+        document: dict[str, Any] = read_json(path)
         document["extraction"] = ExtractionSettings(**document["extraction"])
         for name in ("model", "index", "preparation"):
             document[name] = os.path.normpath(path.parent / document[name])

@@ -13,7 +13,8 @@ import numpy as np
 
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
-from itersel.files import atomic_path, read_bytes, write_lines
+from itersel.files import atomic_path, write_lines
+from itersel.json_files import read_json
 from itersel.weights import read_weights
 
 
@@ -87,7 +88,7 @@ def read_system(path: str | os.PathLike[str]) -> System:
         If the file is something else.
     """
     try:
-        content: dict[str, Any] = json.loads(read_bytes(path))
+        content: dict[str, Any] = read_json(path)
         content["devtest_bleu"] = tuple(content["devtest_bleu"])
         return System(**{item.name: content[item.name] for item in fields(System)})
     except (ValueError, KeyError, TypeError):

@@ -129,7 +129,10 @@ def mix(
         if writer is not None:
             writer.finish(selection, {"kind": "shard-matrix", **attributes})
         if before is not None:
-            weights = average_epochs(before, weights, settings.epoch)
+            try:
+                weights = average_epochs(before, weights, settings.epoch)
+            except InputError as error:
+                raise InputError(error.message, previous) from None
     write_weights(output, weights, {"kind": MIXED, **attributes})
 
 
@@ -294,15 +297,18 @@ def _error(shards: Sequence[ShardFile], entries: Entries, status: Status) -> Inp
     def path(entry: int) -> str:
         return shards[int(np.searchsorted(entries.begin, entry, side="right")) - 1].path
 
+    def name(entry: int) -> str:
+        return names.get(entry, "backslashreplace")
+
     if status.kind == NOT_FINITE:
         return InputError(
-            f"the weight of '{names.get(status.entry)}' is not finite; train the shard anew",
+            f"the weight of '{name(status.entry)}' is not finite; train the shard anew",
             path(status.entry),
         )
     if status.kind == COLLISION:
-        name, other = names.get(status.entry), names.get(status.other)
         return InputError(
-            f"'{name}' has the same 64-bit key as '{other}' in {path(status.other)}; rename one",
+            f"'{name(status.entry)}' has the same 64-bit key as '{name(status.other)}' in "
+            f"{path(status.other)}; rename one",
             path(status.entry),
         )
     return InputError(DAMAGED, path(status.entry))

@@ -1,0 +1,127 @@
+"""``python -m tests.fuzz``: run cases for a time, count what comes of them, keep those that fail."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from itertools import count as numbers
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.fuzz.cases import Case
+    from tests.fuzz.run import Result
+
+
+def main() -> int:
+    """Run the fuzzer; exit status 1 if a case failed."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.fuzz", description=sys.modules["tests.fuzz"].__doc__
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of all cases (default: 1)")
+    parser.add_argument("--seconds", type=float, default=60, help="how long to run (default: 60)")
+    parser.add_argument(
+        "--cases", type=int, help="run so many of each format and mode, however long it takes"
+    )
+    parser.add_argument("--formats", help="which, separated by commas (default: all)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first case of each (default: 0)")
+    parser.add_argument("--case", help="run this case alone: [SEED/]FORMAT/MODE/NUMBER")
+    parser.add_argument(
+        "--kept", type=Path, default=Path("build/fuzz"), help="folder for failed cases (default: build/fuzz)"
+    )
+    parser.add_argument(
+        "--bounds-check",
+        action="store_true",
+        help="kernels check the bounds of arrays; they are compiled for it first, which takes minutes",
+    )
+    options = parser.parse_args()
+    # before itersel is imported, and with it numba: both look at this once
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    if options.bounds_check:
+        os.environ["NUMBA_BOUNDSCHECK"] = "1"
+        os.environ["ITERSEL_CACHE"] = os.path.join(os.environ.get("ITERSEL_CACHE", "cache"), "bounds-check")
+    elif "ITERSEL_CACHE" not in os.environ:
+        os.environ["ITERSEL_CACHE"] = os.path.abspath("cache")
+    os.environ["ITERSEL_CACHE"] = os.path.abspath(os.environ["ITERSEL_CACHE"])
+    return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from tests.fuzz.cases import Case
+    from tests.fuzz.run import runner
+
+    kept = options.kept.resolve()
+    results = []
+    with runner(kept) as cases:
+        if options.case:
+            result = cases.run(Case.parse(options.case, options.seed))
+            print(_line(result))
+            return int(result.is_bad)
+        end = time.monotonic() + options.seconds
+        with contextlib.suppress(KeyboardInterrupt):  # the table comes all the same
+            for case in _cases(options):
+                if options.cases is None and time.monotonic() > end:
+                    break
+                result = cases.run(case)
+                results.append(result)
+                if result.is_bad:
+                    print(_line(result), flush=True)
+    _print_table(results)
+    print(f"{len(results)} cases, the slowest {max(result.seconds for result in results):.1f} s")
+    failed = sum(result.is_bad for result in results)
+    if failed:
+        print(f"{failed} failed; their files are in {options.kept}")
+    return int(failed > 0)
+
+
+def _cases(options: argparse.Namespace) -> Iterator[Case]:
+    """Yield cases without end, of all formats in turn."""
+    from tests.fuzz.cases import Case, case_names
+    from tests.fuzz.targets import TARGETS
+
+    names = case_names(options.formats.split(",") if options.formats else list(TARGETS))
+    last = None if options.cases is None else options.first + options.cases
+    for number in numbers(options.first) if last is None else range(options.first, last):
+        for name, mode in names:
+            yield Case(options.seed, name, mode, number)
+
+
+def _line(result: Result) -> str:
+    done = ", ".join(result.mutation)
+    return (
+        f"{result.verdict.outcome}: {result.verdict.why} [{done}; {' '.join(result.arguments)}] "
+        f"python -m tests.fuzz --case {result.case}"
+    )
+
+
+def _print_table(results: list[Result]) -> None:
+    from tests.fuzz.run import count
+    from tests.fuzz.verdicts import BAD, GOOD
+
+    counts = count(results)
+    columns = [*GOOD, *BAD]
+    print(f"{'format':<14}{'mode':<10}{'mutation':<22}" + "".join(f"{name:>12}" for name in columns))
+    rows = sorted({key[:3] for key in counts})
+    for row in rows:
+        _print_row(row, [counts[(*row, name)] for name in columns])
+    for form, mode in sorted({row[:2] for row in rows}):
+        total: Counter[str] = Counter()
+        for key, number in counts.items():
+            if key[:2] == (form, mode):
+                total[key[3]] += number
+        _print_row((form, mode, "all"), [total[name] for name in columns])
+    _print_row(("all", "", ""), [sum(n for key, n in counts.items() if key[3] == name) for name in columns])
+
+
+def _print_row(row: tuple[str, str, str], values: list[int]) -> None:
+    cells = "".join(f"{value or '.':>12}" for value in values)
+    print(f"{row[0]:<14}{row[1]:<10}{row[2]:<22}{cells}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

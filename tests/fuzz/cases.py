@@ -1,0 +1,87 @@
+"""Cases: which file is damaged, how, and which step reads it; all of it follows from the name of the case."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from tests.fuzz import array_files, documents, hdf5_files, texts
+from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, PACKED, TARGETS, TEXT
+
+from itersel.grammar import index, shard
+from itersel.lm import binary
+from itersel.storage.formats import FileFormat
+from itersel.weights import FORMAT as WEIGHTS
+
+FORMATS = {"shard": shard.FORMAT, "model": binary.FORMAT, "index": index.FORMAT}
+
+
+class Case(NamedTuple):
+    """The name of a case; written ``format/mode/number`` or ``seed/format/mode/number``."""
+
+    seed: int
+    format: str
+    mode: str
+    number: int
+
+    def __str__(self) -> str:
+        return "/".join(map(str, self))
+
+    @classmethod
+    def parse(cls, text: str, seed: int) -> Case:
+        """Read a name; without a seed it is of `seed`."""
+        fields = text.split("/")
+        if len(fields) == 3:
+            fields = [str(seed), *fields]
+        case = cls(int(fields[0]), fields[1], fields[2], int(fields[3]))
+        if case.format not in TARGETS or case.mode not in MODES[TARGETS[case.format].kind]:
+            raise ValueError(f"there is no case {text}")
+        return case
+
+    def chance(self) -> Random:
+        """Return the source of all that is chosen for this case."""
+        return Random(f"itersel {self}")
+
+    def choice(self) -> tuple[str, list[str]]:
+        """Return the file to damage, and the arguments of the step."""
+        chance = self.chance()
+        target = TARGETS[self.format]
+        file, step = chance.choice(target.files), chance.choice(target.steps)
+        return file, [file if word == "FILE" else word for word in step.split()]
+
+
+def case_names(formats: list[str]) -> list[tuple[str, str]]:
+    """Return all pairs of a format and a mode."""
+    return [(name, mode) for name in formats for mode in MODES[TARGETS[name].kind]]
+
+
+def write_damaged(case: Case, base: Path, folder: Path) -> list[str]:
+    """Write the damaged file of a case to a folder of links; returns what was done to the file."""
+    file, _ = case.choice()
+    chance = case.chance()
+    chance.seed(chance.getrandbits(64))  # not the numbers again that chose file and step
+    target = folder / file
+    target.unlink()
+    kind = TARGETS[case.format].kind
+    if kind in (HDF5, ARRAYS):
+        mutate = hdf5_files.mutate if kind == HDF5 else array_files.mutate
+        return mutate(chance, base / file, target, case.mode, format_of(case.format))
+    change = {TEXT: texts.mutate_text, PACKED: texts.mutate_packed, JSON: documents.mutate_json}
+    return change.get(kind, documents.mutate_yaml)(chance, base / file, target, case.mode)
+
+
+def format_of(name: str) -> FileFormat:
+    """Return the declaration of a binary format."""
+    return FORMATS.get(name, WEIGHTS)
+
+
+def lay_out(base: Path, folder: Path) -> None:
+    """Fill a folder with links to all undamaged files; folders are made anew."""
+    folder.mkdir()
+    for entry in os.scandir(base):
+        if entry.is_dir():
+            lay_out(Path(entry.path), folder / entry.name)
+        else:
+            os.symlink(entry.path, folder / entry.name)

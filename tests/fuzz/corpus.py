@@ -1,0 +1,180 @@
+"""The undamaged files: a small corpus, and everything that the steps make of it."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import os
+import shutil
+from pathlib import Path
+
+from itersel.cli.main import main
+
+SOURCE = [
+    "der fluss ist breit und kalt .",
+    "ein boot liegt am ufer .",
+    "das kleine boot ist alt .",
+    "am ufer ist der fluss kalt .",
+    "der alte mann liegt nicht im boot .",
+    "ein mann und ein kleiner fluss",
+]
+TARGET = [
+    "the river is wide and cold .",
+    "a boat lies at the bank .",
+    "the small boat is old .",
+    "at the bank the river is cold .",
+    "the old man does not lie in the boat .",
+    "a man and a small river",
+]
+ALIGNMENT = [
+    "0-0 1-1 2-2 3-3 4-4 5-5 6-6",
+    "0-0 1-1 2-2 3-3 3-4 4-5 5-6",
+    "0-0 1-1 2-2 3-3 4-4 5-5",
+    "0-0 0-1 1-2 2-5 3-3 4-4 5-6 6-7",
+    "0-0 1-1 2-2 3-5 4-3 4-4 5-6 5-7 6-8 7-9",
+    "0-0 1-1 2-2 3-3 4-4 5-5",
+]
+
+
+def _one_link(column: int) -> list[str]:
+    """Return alignments of one direction: of the words of a side each has one link at most."""
+    links = [{point.split("-")[column]: point for point in line.split()} for line in ALIGNMENT]
+    return [" ".join(points.values()) for points in links]
+
+
+FORWARD, REVERSE = _one_link(1), _one_link(0)
+SEARCH = ("--k-best", "20", "--pop-limit", "30")
+LANGUAGES = ("--source-language", "de", "--target-language", "en")
+CONFIG = """\
+name: small
+output: results
+seed: 1
+data:
+  kind: files
+  source_language: de
+  target_language: en
+  train: {source: raw.source, target: raw.target}
+  dev: &held_out {source: raw.source, target: raw.target}
+  devtest: *held_out
+  test: *held_out
+  max_ratio: 9.0
+language_model:
+  order: 3
+decoder:
+  pop_limit: 30
+experiments:
+  baseline:
+    algorithm: sgd
+    tune_on: dev
+    features: dense
+    epochs: 2
+"""
+
+
+def make_corpus(folder: Path) -> None:
+    """Write all files to a folder, which becomes the working folder; this loads every kernel, too."""
+    folder.mkdir(parents=True)
+    os.chdir(folder)
+    texts = {
+        "source.txt": SOURCE,
+        "target.txt": TARGET,
+        "alignment.txt": ALIGNMENT,
+        "forward.txt": FORWARD,
+        "reverse.txt": REVERSE,
+        "raw.source": [line.capitalize() for line in SOURCE],
+        "raw.target": [line.capitalize() for line in TARGET],
+        "tasks.txt": ["nature", "nature", "people", "nature", "people", "people"],
+        "hypotheses.txt": [line.replace("the", "a") for line in TARGET],
+        "parts.txt": ["part0.h5", "part1.h5"],
+        "late.txt": ["late0.h5", "late1.h5"],
+        "shards.txt": ["shard.h5", "shard1.h5"],
+    }
+    for name, lines in texts.items():
+        Path(name).write_text("".join(line + "\n" for line in lines))
+    Path("config.yaml").write_text(CONFIG)
+    _make_models()
+    _make_shards()
+    _make_weights()
+    _make_descriptions()
+
+
+def _make_models() -> None:
+    itersel("lm", "estimate", "--order", "3", "--input", "target.txt", "--output", "lm.arpa")
+    itersel("lm", "compile", "--input", "lm.arpa", "--output", "lm.bin")
+    pack("lm.arpa")
+    pack("target.txt")
+    itersel("lm", "score", "--model", "lm.bin", "--input", "target.txt", "--output", "scores.txt")
+    texts = ("--source", "source.txt", "--target", "target.txt")
+    itersel("grammar", "index", *texts, "--alignment", "alignment.txt", "--output", "index")
+
+
+def _make_shards() -> None:
+    texts = ("--source", "source.txt", "--target", "target.txt")
+    itersel("shard", *texts, "--shards", "2", "--output", "shards")
+    for number, name in enumerate(("shard.h5", "shard1.h5")):
+        part = f"shards/{number}"
+        extract = ("--index", "index", "--input", f"{part}.source.gz", "--references", f"{part}.target.gz")
+        itersel("grammar", "extract", *extract, "--leave-one-out", f"{part}.ids", "--output", name)
+    shutil.copy("shards/0.ids", "lines.ids")
+    shutil.copy("shards/0.source.gz", "part.source.gz")
+    shutil.copy("shards/0.target.gz", "part.target.gz")
+    itersel("grammar", "extract", "--index", "index", "--input", "source.txt", "--output", "plain.h5")
+    itersel("grammar", "export", "--shard", "plain.h5", "--output", "grammars")
+    segments = [
+        f'<seg grammar="grammars/grammar.{i}.gz" id="{i}"> {text} </seg>' for i, text in enumerate(SOURCE)
+    ]
+    Path("segments.txt").write_text("".join(line + "\n" for line in segments))
+    Path("plain").mkdir()
+    for packed in Path("grammars").iterdir():
+        Path("plain", packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
+
+
+def _make_weights() -> None:
+    for update in ("sequential", "sentence"):
+        for number, shard in enumerate(("shard.h5", "shard1.h5")):
+            train = ("--shard", shard, "--model", "lm.bin", "--shard-number", str(number), *SEARCH)
+            itersel("train", *train, "--update", update, "--output", f"part{number}.h5")
+    mix = ("mix", "--inputs", "parts.txt", "--shards", "2", "--epoch", "1")
+    itersel(*mix, "--algorithm", "itersel", "--select", "9", "--matrix", "W.h5", "--output", "weights.h5")
+    itersel(*mix, "--algorithm", "mixsgd", "--output", "previous.h5")
+    for number, shard in enumerate(("shard.h5", "shard1.h5")):
+        train = ("--shard", shard, "--model", "lm.bin", "--shard-number", str(number), *SEARCH)
+        itersel("train", *train, "--epoch", "2", "--weights", "previous.h5", "--output", f"late{number}.h5")
+    itersel("weights", "export", "weights.h5", "--output", "weights.txt")
+
+
+def _make_descriptions() -> None:
+    texts = ("--source", "raw.source", "--target", "raw.target", "--task", "tasks.txt")
+    itersel(
+        "corpus", "prepare", *texts, *LANGUAGES, "--split", "train", "--split-compounds", "--output", "ready"
+    )
+    shutil.copy("ready/preparation.json", "preparation.json")
+    shutil.copy("ready/train.statistics.json", "statistics.json")
+    itersel("report", "rules", "--shards", "shards.txt", "--output", "rules.json")
+    Path("system").mkdir()
+    shutil.copy("weights.h5", "system/weights.h5")
+    files = ("--model", "lm.bin", "--index", "index", "--preparation", "preparation.json")
+    decoder = ("--pop-limit", "30", "--features", "all", "--output", "system/resources.json")
+    itersel("report", "resources", *files, *decoder)
+    about = ("--name", "small", "--algorithm", "itersel", "--tune-on", "train", "--features", "all")
+    scoring = ("--reference", "target.txt", "--translations", "hypotheses.txt", "--weights", "weights.h5")
+    outputs = ("--output-weights", "best.h5", "--output", "system.json")
+    itersel("report", "choose", *scoring, *about, "--shards", "2", *outputs)
+    system = json.loads(Path("system.json").read_text())
+    Path("other.json").write_text(json.dumps({**system, "name": "other"}) + "\n")
+
+
+def pack(name: str) -> None:
+    """Write a compressed copy beside a file."""
+    Path(f"{name}.gz").write_bytes(gzip.compress(Path(name).read_bytes(), mtime=0))
+
+
+def itersel(*arguments: str) -> None:
+    """Run a step that must end well."""
+    messages, text = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stderr(messages), contextlib.redirect_stdout(text):
+        status = main(arguments)
+    if status:
+        raise RuntimeError(f"{' '.join(arguments)}: {messages.getvalue()}")

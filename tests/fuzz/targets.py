@@ -1,0 +1,206 @@
+"""What is damaged, and which steps read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.fuzz.corpus import LANGUAGES, SEARCH
+
+DAMAGED, RESEALED, CHANGED = "damaged", "resealed", "changed"
+# How files are damaged: the modules that do it are in `cases`.
+HDF5, ARRAYS, TEXT, PACKED, JSON, YAML = "hdf5", "arrays", "text", "packed", "json", "yaml"
+# damaged: checksums stay as they were. resealed: they are made right again. changed: what is changed is text.
+MODES = {
+    HDF5: (DAMAGED, RESEALED),
+    ARRAYS: (DAMAGED, RESEALED),
+    TEXT: (CHANGED,),
+    PACKED: (DAMAGED, CHANGED),
+    JSON: (CHANGED,),
+    YAML: (CHANGED,),
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A format: files of it, how they are damaged, and steps that read them.
+
+    In the arguments of a step, FILE stands for the damaged file. Output files begin with ``out``.
+
+    also
+        What an error may name in place of the file: what the file names. "" is anything.
+    """
+
+    files: tuple[str, ...]
+    kind: str
+    steps: tuple[str, ...]
+    also: tuple[str, ...] = ()
+
+
+_MIX = "mix --shards 2 --output out.h5"
+_SEARCH = " ".join(SEARCH)
+_PREPARE = f"corpus prepare --split train --output out {' '.join(LANGUAGES)}"
+_WEIGHTS = (
+    f"train --shard shard.h5 --model lm.bin --weights FILE {_SEARCH} --output out.h5",
+    "decode --shard shard.h5 --model lm.bin --weights FILE --pop-limit 30 --output out",
+    "weights show FILE --number 0",
+    "weights export FILE --output out",
+)
+_SYSTEMS = "report table --reference target.txt --translations hypotheses.txt target.txt --trials 50"
+TARGETS = {
+    "shard": Target(
+        ("shard.h5",),
+        HDF5,
+        (
+            f"train --shard FILE --model lm.bin {_SEARCH} --output out.h5",
+            f"train --shard FILE --model lm.bin {_SEARCH} --weights weights.h5 --update sequential "
+            "--pairs all --output out.h5",
+            f"decode --shard FILE --model lm.bin --weights weights.h5 {_SEARCH} --output out",
+            "decode --shard FILE --model lm.bin --weights weights.h5 --features dense --pop-limit 9 "
+            "--output out",
+            "grammar export --shard FILE --output out",
+            "report rules --shards shards.txt --output out",
+        ),
+    ),
+    "weights": Target(("weights.h5", "part0.h5"), HDF5, _WEIGHTS),
+    "matrix": Target(("W.h5",), HDF5, _WEIGHTS),
+    "mix-input": Target(
+        ("part0.h5", "part1.h5"),
+        HDF5,
+        (
+            f"{_MIX} --inputs parts.txt --epoch 1 --algorithm itersel --select 9 --matrix out.matrix.h5",
+            f"{_MIX} --inputs parts.txt --epoch 1 --algorithm itersel --threshold 0.001 --norm l1",
+            f"{_MIX} --inputs parts.txt --epoch 1 --algorithm mixsgd",
+        ),
+    ),
+    "mix-previous": Target(
+        ("previous.h5",),
+        HDF5,
+        (f"{_MIX} --inputs late.txt --epoch 2 --algorithm mixsgd --previous FILE",),
+    ),
+    "model": Target(
+        ("lm.bin",),
+        ARRAYS,
+        (
+            f"train --shard shard.h5 --model FILE {_SEARCH} --output out.h5",
+            f"decode --shard shard.h5 --model FILE --weights weights.h5 {_SEARCH} --output out",
+            "lm score --model FILE --input source.txt --output out",
+            "lm score --model FILE --input target.txt --output out",
+        ),
+    ),
+    "index": Target(
+        ("index",),
+        ARRAYS,
+        (
+            "grammar extract --index FILE --input source.txt --output out.h5",
+            "grammar extract --index FILE --input part.source.gz --references part.target.gz "
+            "--leave-one-out lines.ids --output out.h5",
+            "grammar extract --index FILE --input source.txt --max-samples 2 --max-symbols 8 --output out.h5",
+            "translate --system system --input raw.source --output out",
+        ),
+    ),
+    "arpa": Target(
+        ("lm.arpa",),
+        TEXT,
+        ("lm compile --input FILE --output out", "lm compile --input FILE --order 3 --output out"),
+    ),
+    "arpa-gz": Target(("lm.arpa.gz",), PACKED, ("lm compile --input FILE --output out",)),
+    "grammar": Target(
+        tuple(f"plain/grammar.{i}" for i in range(6)),
+        TEXT,
+        (
+            "grammar import --input source.txt --grammars plain --output out.h5",
+            "grammar import --input source.txt --grammars plain --references target.txt --output out.h5",
+        ),
+    ),
+    "grammar-gz": Target(
+        tuple(f"grammars/grammar.{i}.gz" for i in range(6)),
+        PACKED,
+        (
+            "grammar import --input source.txt --grammars grammars --output out.h5",
+            "grammar import --input segments.txt --output out.h5",
+        ),
+    ),
+    "segments": Target(("segments.txt",), TEXT, ("grammar import --input FILE --output out.h5",)),
+    "weights-text": Target(("weights.txt",), TEXT, _WEIGHTS),
+    "alignment": Target(
+        ("alignment.txt", "forward.txt", "reverse.txt"),
+        TEXT,
+        (
+            "grammar index --source source.txt --target target.txt --alignment FILE --output out",
+            "align --forward forward.txt --reverse FILE --output out",
+            "align --forward FILE --reverse reverse.txt --symmetrization union --output out",
+            f"{_PREPARE} --tokenized --source source.txt --target target.txt --alignment FILE",
+        ),
+    ),
+    "corpus": Target(
+        ("source.txt", "target.txt", "raw.source", "raw.target"),
+        TEXT,
+        (
+            f"{_PREPARE} --source FILE --target target.txt",
+            f"{_PREPARE} --source source.txt --target FILE --task tasks.txt --split-compounds",
+            f"{_PREPARE} --source source.txt --target target.txt --tokenized --monolingual FILE",
+            "grammar index --source source.txt --target FILE --alignment alignment.txt --output out",
+            "grammar index --source FILE --target target.txt --alignment alignment.txt --output out",
+            "grammar extract --index index --input FILE --output out.h5",
+            "grammar extract --index index --input source.txt --references FILE --output out.h5",
+            "shard --source FILE --target target.txt --shards 2 --output out",
+            "lm estimate --order 3 --input FILE --output out",
+            "lm estimate --order 3 --input target.txt --vocabulary FILE --output out",
+            "lm score --model lm.bin --input FILE --output out",
+            "bleu --reference target.txt FILE",
+            "bleu --reference FILE hypotheses.txt",
+            "compare --trials 20 --reference target.txt hypotheses.txt FILE",
+            "translate --system system --input FILE --output out",
+        ),
+    ),
+    "corpus-gz": Target(
+        ("target.txt.gz",),
+        PACKED,
+        (
+            f"{_PREPARE} --source source.txt --target FILE",
+            "lm estimate --order 3 --input FILE --output out",
+            "bleu --reference FILE hypotheses.txt",
+        ),
+    ),
+    "ids": Target(
+        ("shards/0.ids",),
+        TEXT,
+        (
+            "grammar extract --index index --input part.source.gz --leave-one-out FILE --output out.h5",
+            "lm estimate --order 2 --input target.txt --leave-out shards --fold 0/2 --output out",
+        ),
+        ("shards: ", "shards/0.target.gz"),
+    ),
+    "list": Target(
+        ("parts.txt",), TEXT, (f"{_MIX} --inputs FILE --epoch 1 --algorithm itersel --select 9",), ("",)
+    ),
+    "tasks": Target(
+        ("tasks.txt",), TEXT, (f"{_PREPARE} --source source.txt --target target.txt --task FILE",)
+    ),
+    "config": Target(("config.yaml",), YAML, ("config check FILE", "config template FILE --output out")),
+    "preparation": Target(
+        ("preparation.json",),
+        JSON,
+        (
+            "corpus prepare --source raw.source --target raw.target --preparation FILE --split test "
+            "--output out",
+            "translate --system system --input raw.source --output out",
+        ),
+    ),
+    "statistics": Target(
+        ("statistics.json",),
+        JSON,
+        ("corpus statistics FILE", "report corpus --preparation FILE --output out.txt out.tsv out.json"),
+    ),
+    "rules": Target(
+        ("rules.json",),
+        JSON,
+        ("report corpus --preparation statistics.json --rules train FILE --output out.txt out.json",),
+    ),
+    "system": Target(
+        ("system.json",), JSON, (f"{_SYSTEMS} --systems FILE other.json --output out.txt out.tsv out.json",)
+    ),
+    "resources": Target(
+        ("system/resources.json",), JSON, ("translate --system system --input raw.source --output out",)
+    ),
+}

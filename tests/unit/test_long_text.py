@@ -1,0 +1,174 @@
+"""Text that is larger than it looks: memory is bounded by what is kept, lines by a limit."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import itersel.files
+from itersel.cli.main import main
+from itersel.errors import InputError
+from itersel.files import line_blocks, read_bytes, read_lines
+from itersel.json_files import read_json
+from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, UNPACKED_BYTES
+
+MEBIBYTE = 2**20
+
+
+def pack(path: Path, piece: bytes, times: int) -> Path:
+    with gzip.open(path, "wb", compresslevel=1) as stream:
+        for _ in range(times):
+            stream.write(piece)
+    return path
+
+
+def limited(mebibytes: int, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a command of itersel that may not have more than so much memory."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (mebibytes * MEBIBYTE, mebibytes * MEBIBYTE))
+
+    command = [sys.executable, "-m", "itersel.cli.main", *map(str, arguments)]
+    return subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
+
+
+def prepare(source: Path, target: Path, *options: str) -> list[str | Path]:
+    languages = ["--source-language", "de", "--target-language", "en", "--tokenized"]
+    files = ["--source", source, "--target", target, "--output", source.parent / "out"]
+    return ["corpus", "prepare", *files, *languages, *options]
+
+
+def test_empty_lines_of_a_training_corpus_cost_no_memory(tmp_path: Path) -> None:
+    """64 million of them took 6 GB, 16 million 1.6 GB."""
+    times = 16
+    for name, words in (("source.gz", b"ein haus\n"), ("target.gz", b"a house\n")):
+        pack(tmp_path / name, b"\n" * MEBIBYTE, times)
+        with gzip.open(tmp_path / name, "ab") as stream:
+            stream.write(words)
+    done = limited(400, *prepare(tmp_path / "source.gz", tmp_path / "target.gz", "--split", "train"))
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert read_lines(tmp_path / "out/train.source.gz") == ["ein haus"]
+    statistics = json.loads((tmp_path / "out/train.statistics.json").read_text())
+    assert statistics["splits"]["train"]["dropped"]["empty"] == times * MEBIBYTE
+
+
+@pytest.mark.parametrize("command", ["prepare", "bleu", "weights"])
+def test_a_line_without_end(tmp_path: Path, command: str) -> None:
+    path = pack(tmp_path / "line.gz", b"a" * MEBIBYTE, 160)
+    arguments: dict[str, list[str | Path]] = {
+        "prepare": prepare(path, path, "--split", "dev"),
+        "bleu": ["bleu", "--reference", path, path],
+        "weights": ["weights", "show", path],
+    }
+    done = limited(500, *arguments[command])
+    assert done.returncode == 1
+    limit, advice = MAX_LINE_BYTES, ""
+    if command == "prepare":
+        limit = MEBIBYTE
+        advice = "; break the line, or raise data.max_line_bytes in the config (--max-line-bytes)"
+    step = "corpus" if command == "prepare" else command
+    assert done.stderr == f"itersel {step}: {path}:1: is longer than {limit:,} bytes{advice}\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_the_limit_is_exact(tmp_path: Path, suffix: str, end: bytes) -> None:
+    path = tmp_path / f"text{suffix}"
+    for size, number in ((1023, None), (1024, None), (1025, 3)):
+        content = b"\xef\xbb\xbf" + b"a" * 1024 + b"\nb\n" + b"c" * size + end
+        path.write_bytes(gzip.compress(content) if suffix else content)
+        if number is None:
+            assert [len(line) for block in line_blocks(path, 1024) for line in block] == [1024, 1, size]
+            continue
+        with pytest.raises(InputError) as error:
+            list(line_blocks(path, 1024))
+        assert (error.value.line, error.value.message) == (number, "is longer than 1,024 bytes")
+
+
+def test_the_limit_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "source").write_text("a\n" + "b " * 1000 + "\n")
+    (tmp_path / "target").write_text("x\ny\n")
+    arguments = [*map(str, prepare(tmp_path / "source", tmp_path / "target", "--split", "dev"))]
+    assert main([*arguments, "--max-line-bytes", "1999"]) == 1
+    assert f"{tmp_path / 'source'}:2: is longer than 1,999 bytes; break" in capsys.readouterr().err
+    assert main([*arguments, "--max-line-bytes", "2000"]) == 0
+    assert main([*arguments, "--max-line-bytes", "10"]) == 2
+
+
+@given(
+    st.binary(max_size=60) | st.text("a\n\r\u00e9\ufeff", max_size=60).map(str.encode), st.integers(60, 70)
+)
+def test_blocks_are_the_lines_of_the_text(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, size: int
+) -> None:
+    """Whatever the size of the pieces, it is the text cut at its line feeds."""
+    path = tmp_path_factory.mktemp("text") / "text"
+    path.write_bytes(content)
+    try:
+        lines = content.removeprefix(b"\xef\xbb\xbf").decode().split("\n")
+    except UnicodeDecodeError as error:
+        bad = content.removeprefix(b"\xef\xbb\xbf").count(b"\n", 0, error.start) + 1
+        with pytest.raises(InputError, match="not valid UTF-8") as raised:
+            list(line_blocks(path, size))
+        assert raised.value.line == bad
+        return
+    expected = [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
+    assert [line for block in line_blocks(path, size) for line in block] == expected
+    assert read_lines(path) == expected
+
+
+def test_lines_that_are_longer_than_a_piece(tmp_path: Path) -> None:
+    lines = [
+        "\u00e9" * size for size in (1, BLOCK_BYTES, 3, 3 * BLOCK_BYTES // 2, BLOCK_BYTES // 2 - 1, 0, 5)
+    ]
+    (tmp_path / "text").write_text("\n".join(lines), encoding="utf-8")
+    assert read_lines(tmp_path / "text") == lines
+
+
+def test_files_that_unpack_to_far_more_than_text_are_not_kept(tmp_path: Path) -> None:
+    path = pack(tmp_path / "newlines.gz", b"\n" * MEBIBYTE, 65)
+    message = "newlines.gz: unpacks to more than 100 times its size; if that is right, unpack it"
+    for read in (read_bytes, read_lines):
+        with pytest.raises(InputError) as error:
+            read(path)
+        assert str(error.value).endswith(message)
+    pack(path, b"\n" * MEBIBYTE, UNPACKED_BYTES // MEBIBYTE)
+    assert len(read_bytes(path)) == UNPACKED_BYTES
+
+
+@pytest.mark.parametrize("step", ["arpa", "alignment"])
+def test_readers_of_whole_files(tmp_path: Path, step: str) -> None:
+    path = pack(tmp_path / "newlines.gz", b"\n" * MEBIBYTE, 128)
+    (tmp_path / "text").write_text("a\n")
+    text = ["--source", tmp_path / "text", "--target", tmp_path / "text"]
+    arguments: dict[str, list[str | Path]] = {
+        "arpa": ["lm", "compile", "--input", path],
+        "alignment": ["grammar", "index", *text, "--alignment", path],
+    }
+    done = limited(1200, *arguments[step], "--output", tmp_path / "out")
+    assert done.returncode == 1
+    assert done.stderr.endswith("if that is right, unpack it\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_json_file_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("itersel.json_files.MAX_JSON_BYTES", 10)
+    (tmp_path / "x.json").write_text('{"a": "0123456789"}')
+    with pytest.raises(InputError, match=r"x.json: has more than 10 bytes"):
+        read_json(tmp_path / "x.json")
+
+
+def test_names_with_a_null_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert itersel.files.BLOCK_BYTES <= MAX_LINE_BYTES
+    for read in (read_bytes, read_lines):
+        with pytest.raises(InputError, match=r"no file can have a name with U\+0000"):
+            read("a\0b")

@@ -1,0 +1,157 @@
+"""Two quick Ctrl-C: one line, status 130, and nothing half-written, wherever the second one hits."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+# Prints "ready" at a place, and waits a moment there.
+START = """
+import sys, time
+def here():
+    print("ready", flush=True)
+    time.sleep(2)
+"""
+WRITING = """
+from itersel.cli import weights
+from itersel.files import atomic_path
+def export(options):
+    with atomic_path(options.output) as temporary:
+        temporary.write_text("half")
+        here()
+weights.export = export
+"""
+PLACES = {
+    "writing": WRITING,
+    # the second signal comes while the temporary file of the first is removed
+    "cleaning": WRITING
+    + """
+from pathlib import Path
+unlink = Path.unlink
+def slow_unlink(path):
+    here()
+    unlink(path)
+Path.unlink = slow_unlink
+""",
+    # the second one comes while the message is written, or after
+    "saying": WRITING
+    + """
+from itersel.cli import main
+fail = main._fail
+def slow_fail(*arguments):
+    fail(*arguments)
+    here()
+main._fail = slow_fail
+""",
+    "numba": """
+import importlib.abc
+class Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "numba.core.types":
+            sys.meta_path.remove(self)
+            here()
+sys.meta_path.insert(0, Finder())
+from itersel.cli import weights
+def export(options):
+    import numba
+weights.export = export
+""",
+    # numpy makes another error of an interrupt
+    "numpy": """
+from itersel.cli import weights
+def export(options):
+    try:
+        here()
+    except KeyboardInterrupt:
+        raise ImportError("numpy._core.multiarray failed to import") from None
+weights.export = export
+""",
+    "parsing": """
+import importlib
+importlib.import_module = lambda name: here()
+""",
+    "leaving": """
+import atexit
+from itersel.cli import weights
+atexit.register(here)
+weights.export = lambda options: here()
+""",
+}
+RUN = """
+from itersel.cli.main import program
+sys.argv = ["itersel", "weights", "export", "w", "--output", "out"]
+program()
+"""
+
+
+def listen() -> None:
+    # tests that run in the background of a shell inherit that Ctrl-C is ignored
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.02, 0.3])
+@pytest.mark.parametrize("place", PLACES)
+def test_two_interrupts(tmp_path: Path, place: str, pause: float) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", START + PLACES[place] + RUN],
+        cwd=tmp_path,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=listen,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        if place in ("cleaning", "saying", "leaving"):
+            assert process.stdout.readline() == "ready\n"
+        time.sleep(pause)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert errors == "itersel weights: interrupted\n"
+    assert process.returncode == 130
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_process_in_the_background_goes_on_ignoring_them(tmp_path: Path) -> None:
+    code = START.replace("sleep(2)", "sleep(0.5)") + WRITING + RUN
+
+    def ignore() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, text=True, stdout=subprocess.PIPE, preexec_fn=ignore
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+    assert process.returncode == 0
+    assert (tmp_path / "out").read_text() == "half"
+
+
+def test_a_second_sigterm_does_not_disturb_the_first(tmp_path: Path) -> None:
+    code = START.replace("sleep(2)", "sleep(1)") + PLACES["cleaning"] + RUN
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, text=True, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        for _ in range(2):
+            assert process.stdout.readline() == "ready\n"
+            process.send_signal(signal.SIGTERM)
+    assert process.returncode == 143
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_messages_are_one_line_whatever_a_name_holds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from itersel.cli.main import main
+
+    name = str(tmp_path / "a\nb\x1b[31m\u2028c")
+    assert main(["weights", "show", name]) == 1
+    assert capsys.readouterr().err == (f"itersel weights: {tmp_path}/a\\nb\\x1b[31m\\u2028c: no such file\n")
