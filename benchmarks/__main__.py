@@ -153,8 +153,8 @@ def mix(data: Data, shards: int, runs: int) -> list[dict[str, Any]]:
             str(shards),
             "--epoch",
             "1",
-            "--algorithm",
-            "itersel",
+            "--mixing",
+            "selection",
             "--select",
             str(SELECT),
         ]

@@ -1,7 +1,7 @@
 """Make up the weights of many shards, to measure `itersel mix` without training.
 
     python benchmarks/made_up_shards.py --shards 200 --weights 150000 FOLDER
-    itersel mix --inputs FOLDER/list --shards 200 --algorithm itersel --epoch 1 --select 100000 \\
+    itersel mix --inputs FOLDER/list --shards 200 --mixing selection --epoch 1 --select 100000 \\
         --output FOLDER/v.h5 --matrix FOLDER/W.h5
 
 How often a feature turns up follows Zipf's law, as with rule identities: the i-th of N is in a shard with

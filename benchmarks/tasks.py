@@ -14,6 +14,7 @@ import psutil  # type: ignore[import-untyped]
 
 from itersel.decode.decoder import Decoder
 from itersel.grammar.shard import read_shard
+from itersel.learn.feature_table import Start
 from itersel.learn.train import TrainSettings, train_shard
 from itersel.lm.binary import load_model
 from itersel.weights import read_weights
@@ -104,7 +105,7 @@ def train(shard: str, model: str, weights: str, pop_limit: int = 200) -> dict[st
     decoder.decode = timed  # type: ignore[method-assign, assignment]
     settings = TrainSettings(pop_limit=pop_limit)
     start, start_wall = process_time(), perf_counter()
-    train_shard(sentences, decoder, start_weights, settings)
+    train_shard(sentences, [decoder], Start(start_weights), settings)
     processor, wall = process_time() - start, perf_counter() - start_wall
     return {
         "sentences": sentences.sentence_count,

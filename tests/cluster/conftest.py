@@ -51,7 +51,11 @@ def local(make_project: Callable[[], Project], tmp_path_factory: pytest.TempPath
         lock.seek(0)
         if folder := lock.read():
             return Project(Path(folder), project.snakefile)
-        experiment = {"algorithm": "itersel", "shards": SHARDS, "epochs": EPOCHS, "select": 300}
+        experiment = {
+            "epochs": EPOCHS,
+            "tasks": {"shards": SHARDS},
+            "mixing": {"name": "selection", "select": 300},
+        }
         project.configure(experiments={"selected": experiment})
         project.run("--cores", "2")
         lock.write(str(project.folder))

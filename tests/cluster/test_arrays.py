@@ -122,7 +122,7 @@ def test_concurrent_tasks(nothing):
 def test_shards_per_job(prepared, local):
     """Three shards a task: the first of the second task fails, those after it are trained."""
     content = prepared.project.config()
-    content["experiments"]["selected"]["shards_per_job"] = 3
+    content["experiments"]["selected"]["tasks"]["shards_per_job"] = 3
     prepared.project.configure(**content)
     armed = prepared.sabotage(2, {1: "exit 3"})
     output = prepared.run(TARGET, *armed, status=1)

@@ -137,8 +137,8 @@ def _make_weights() -> None:
             train = ("--shard", shard, "--model", "lm.bin", "--shard-number", str(number), *SEARCH)
             itersel("train", *train, "--update", update, "--output", f"part{number}.h5")
     mix = ("mix", "--inputs", "parts.txt", "--shards", "2", "--epoch", "1")
-    itersel(*mix, "--algorithm", "itersel", "--select", "9", "--matrix", "W.h5", "--output", "weights.h5")
-    itersel(*mix, "--algorithm", "mixsgd", "--output", "previous.h5")
+    itersel(*mix, "--mixing", "selection", "--select", "9", "--matrix", "W.h5", "--output", "weights.h5")
+    itersel(*mix, "--mixing", "mean-of-epochs", "--output", "previous.h5")
     for number, shard in enumerate(("shard.h5", "shard1.h5")):
         train = ("--shard", shard, "--model", "lm.bin", "--shard-number", str(number), *SEARCH)
         itersel("train", *train, "--epoch", "2", "--weights", "previous.h5", "--output", f"late{number}.h5")
@@ -158,7 +158,18 @@ def _make_descriptions() -> None:
     files = ("--model", "lm.bin", "--index", "index", "--preparation", "preparation.json")
     decoder = ("--pop-limit", "30", "--features", "all", "--output", "system/resources.json")
     itersel("report", "resources", *files, *decoder)
-    about = ("--name", "small", "--algorithm", "itersel", "--tune-on", "train", "--features", "all")
+    about = (
+        "--name",
+        "small",
+        "--learner",
+        "perceptron",
+        "--mixing",
+        "selection",
+        "--tune-on",
+        "train",
+        "--features",
+        "all",
+    )
     scoring = ("--reference", "target.txt", "--translations", "hypotheses.txt", "--weights", "weights.h5")
     outputs = ("--output-weights", "best.h5", "--output", "system.json")
     itersel("report", "choose", *scoring, *about, "--shards", "2", *outputs)

@@ -67,15 +67,15 @@ TARGETS = {
         ("part0.h5", "part1.h5"),
         HDF5,
         (
-            f"{_MIX} --inputs parts.txt --epoch 1 --algorithm itersel --select 9 --matrix out.matrix.h5",
-            f"{_MIX} --inputs parts.txt --epoch 1 --algorithm itersel --threshold 0.001 --norm l1",
-            f"{_MIX} --inputs parts.txt --epoch 1 --algorithm mixsgd",
+            f"{_MIX} --inputs parts.txt --epoch 1 --mixing selection --select 9 --matrix out.matrix.h5",
+            f"{_MIX} --inputs parts.txt --epoch 1 --mixing selection --threshold 0.001 --norm l1",
+            f"{_MIX} --inputs parts.txt --epoch 1 --mixing mean-of-epochs",
         ),
     ),
     "mix-previous": Target(
         ("previous.h5",),
         HDF5,
-        (f"{_MIX} --inputs late.txt --epoch 2 --algorithm mixsgd --previous FILE",),
+        (f"{_MIX} --inputs late.txt --epoch 2 --mixing mean-of-epochs --previous FILE",),
     ),
     "model": Target(
         ("lm.bin",),
@@ -172,7 +172,7 @@ TARGETS = {
         ("shards: ", "shards/0.target.gz"),
     ),
     "list": Target(
-        ("parts.txt",), TEXT, (f"{_MIX} --inputs FILE --epoch 1 --algorithm itersel --select 9",), ("",)
+        ("parts.txt",), TEXT, (f"{_MIX} --inputs FILE --epoch 1 --mixing selection --select 9",), ("",)
     ),
     "tasks": Target(
         ("tasks.txt",), TEXT, (f"{_PREPARE} --source source.txt --target target.txt --task FILE",)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.naive.learning import PAIRS, Bleu, Hypothesis, dot, update_pairs
 
+from itersel.config.learners import Perceptron, learner_name
 from itersel.decode.decoder import KBest
 from itersel.features import feature_keys
 from itersel.grammar.shard import Shard
@@ -49,7 +50,10 @@ def random_sentence(random: np.random.Generator, names: Sequence[str], *, exact:
 
 
 def make_shard(sentences: Sequence[Sentence], names: Sequence[str]) -> Shard:
-    """Return a shard of what training looks at: references, and the table of sparse features."""
+    """Return a shard of what training looks at: references, and the sparse features of the grammars.
+
+    Every sentence has the same grammar of one rule, which has all features.
+    """
     table = string_table(names)
     keys = feature_keys(table)
     order = np.argsort(keys)
@@ -68,13 +72,13 @@ def make_shard(sentences: Sequence[Sentence], names: Sequence[str]) -> Shard:
         rule_target_offset=offset,
         rule_alignment=np.zeros((0, 2), np.uint8),
         rule_alignment_offset=offset,
-        rule_feature=empty,
-        rule_feature_value=np.zeros(0, np.float32),
-        rule_feature_offset=offset,
+        rule_feature=np.arange(len(names), dtype=np.int32),
+        rule_feature_value=np.ones(len(names), np.float32),
+        rule_feature_offset=np.array([0, len(names)]),
         feature_key=keys[order],
         feature_name=table.take(order),
-        grammar_rule=empty,
-        grammar_offset=np.zeros(len(sentences) + 1, np.int64),
+        grammar_rule=np.zeros(len(sentences), np.int32),
+        grammar_offset=np.arange(len(sentences) + 1),
         grammar_dense=np.zeros((0, 0), np.float32),
         dense_names=(),
     )
@@ -121,11 +125,15 @@ def make_kbest(hypotheses: Sequence[Hypothesis], names: Sequence[str]) -> KBest:
 
 
 def train(sentences: Sequence[Sentence], weights: dict[str, float], how: TrainSettings) -> dict[str, float]:
-    """Train a shard for an epoch, in plain Python."""
-    bleu = Bleu(how.bleu)
+    """Train a shard for an epoch by the perceptron, in plain Python."""
+    learner = how.learner
+    assert isinstance(learner, Perceptron)
+    bleu = Bleu(learner.bleu)
     for sentence in sentences:
         kbest = sentence.kbest(weights, how.k_best)
         scores = bleu.score_all([hypothesis.words for hypothesis in kbest], sentence.reference)
-        pairs = PAIRS[how.pairs](scores)
-        weights, _ = update_pairs(weights, kbest, pairs, how.loss, how.update, how.learning_rate)
+        pairs = PAIRS[learner.pairs](scores)
+        weights, _ = update_pairs(
+            weights, kbest, pairs, learner_name(learner), learner.update, learner.learning_rate
+        )
     return weights

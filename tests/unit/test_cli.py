@@ -40,7 +40,7 @@ weights show weights.h5
 weights export weights.h5
 translate --system DIR
 train --shard shard.h5 --model lm.bin --output w.h5
-mix --inputs LIST --output v.h5 --shards 4 --matrix W.h5 --algorithm itersel --epoch 1 --select 100
+mix --inputs LIST --output v.h5 --shards 4 --matrix W.h5 --mixing selection --epoch 1 --select 100
 """.splitlines()
 
 
@@ -121,7 +121,7 @@ def test_reader_that_goes_away_is_no_error(tmp_path):
         ("train --shard a --model b --output c --epoch 1_0", "'1_0' is not a whole number"),
         ("grammar extract --index a --input b --output c --max-span 31", "'31' is not a whole number from 1"),
         ("corpus prepare --source a --target b --output c --source-language x y", "'x' is not the code of a"),
-        ("mix --inputs a --shards 1 --epoch 1 --algorithm sgd --output b --threshold inf", "'inf' is not"),
+        ("mix --inputs a --shards 1 --epoch 1 --mixing none --output b --threshold inf", "'inf' is not"),
         ("lm estimate --ord 3 --input a --output b", "the following arguments are required: --order"),
         ("lm estimate --order 3 --input a --leave-out b --fold 2/2 --output c", "'2/2' is not a fold of two"),
         ("lm estimate --order 3 --input a --leave-out b --fold 0/1 --output c", "'0/1' is not a fold of two"),

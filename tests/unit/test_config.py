@@ -15,7 +15,9 @@ import yaml
 
 from itersel.cli.main import main
 from itersel.config import Config, Experiment, commands, load_config, read_config, values
-from itersel.config.reading import types_of
+from itersel.config.learners import LEARNERS, Perceptron
+from itersel.config.mixing import MIXINGS, NORMS, Selection
+from itersel.config.reading import types_of, warnings
 from itersel.config.rendering import commented_yaml, documentation, json_schema, schema_text
 from itersel.errors import InputError
 
@@ -29,16 +31,34 @@ def experiment(**settings):
     return {"experiments": {"a": settings}}
 
 
+def perceptron(**settings):
+    return {"name": "perceptron", **settings}
+
+
+def selection(**settings):
+    return {"name": "selection", **settings}
+
+
 GOOD = [
     experiment(),
-    experiment(algorithm="sgd", tune_on="dev", features="dense", epochs=1, learning_rate=1),
-    experiment(select=None, threshold=0),
-    experiment(shards=4, language_model_folds=4),
+    experiment(
+        algorithm="sgd", tune_on="dev", features="dense", epochs=1, learner=perceptron(learning_rate=1)
+    ),
+    experiment(mixing=selection(select=None, threshold=0)),
+    experiment(tasks={"shards": 4, "language_model_folds": 4}),
+    experiment(algorithm="mixsgd", mixing={"name": "mean-of-epochs"}),
+    experiment(learner={"name": "mira", "c": 0.1}, mixing={"name": "none"}, tune_on="dev"),
+    experiment(learner={"name": "adagrad", "average": True}),
     {**experiment(), "data": {"kind": "files", **FILES, "monolingual": "m"}},
     {**experiment(), "data": ALIGNED, "align": {"model": "eflomal"}},
-    {**experiment(algorithm="sgd", norm="l2"), "language_model": {"arpa": "x", "open_vocabulary": False}},
+    {**experiment(algorithm="sgd"), "language_model": {"arpa": "x", "open_vocabulary": False}},
     {**experiment(), "data": {"modules": ["swriter"], "max_ratio": 1}, "seed": 1},
-    {"experiments": {"a-b.c_1": {"norm": "linf"}, "d": {"threshold": 0.5}}},
+    {
+        "experiments": {
+            "a-b.c_1": {"mixing": selection(norm="linf")},
+            "d": {"mixing": selection(threshold=0.5)},
+        }
+    },
 ]
 
 # What a schema can say: config, and what the message must hold.
@@ -49,13 +69,25 @@ BAD = [
     (experiment(epochs=1.5), "'experiments.a.epochs' must be a whole number, not 1.5"),
     (experiment(epochs=True), "'experiments.a.epochs' must be a whole number, not true"),
     (experiment(epochs="3"), "'experiments.a.epochs' must be a whole number, not '3'"),
-    (experiment(learning_rate=0), "'experiments.a.learning_rate' is 0.0, must be above 0"),
-    (experiment(learning_rate="1e-4"), "YAML takes 1e-4 as text, write 0.0001"),
-    (experiment(shards=100_001), "must be at most 100000"),
-    (experiment(language_model_folds=0), "'experiments.a.language_model_folds' is 0, must be at least 1"),
-    (experiment(norm="l3"), "'experiments.a.norm' is 'l3', must be one of l0, l1, l2, linf"),
-    (experiment(norm=None), "'experiments.a.norm' must be text, not null"),
-    (experiment(threshold=-1), "'experiments.a.threshold' is -1.0, must be at least 0"),
+    (
+        experiment(learner=perceptron(learning_rate=0)),
+        "'experiments.a.learner.learning_rate' is 0.0, must be above 0",
+    ),
+    (experiment(learner=perceptron(learning_rate="1e-4")), "YAML takes 1e-4 as text, write 0.0001"),
+    (experiment(tasks={"shards": 100_001}), "must be at most 100000"),
+    (
+        experiment(tasks={"language_model_folds": 0}),
+        "'experiments.a.tasks.language_model_folds' is 0, must be at least 1",
+    ),
+    (
+        experiment(mixing=selection(norm="l3")),
+        "'experiments.a.mixing.norm' is 'l3', must be one of l0, l1, l2, linf",
+    ),
+    (experiment(mixing=selection(norm=None)), "'experiments.a.mixing.norm' must be text, not null"),
+    (
+        experiment(mixing=selection(threshold=-1)),
+        "'experiments.a.mixing.threshold' is -1.0, must be at least 0",
+    ),
     ({"experiments": {"a/b": {}}}, "'experiments.a/b'"),
     ({"experiments": {}}, "'experiments' is missing or empty"),
     ({"experiments": []}, "'experiments' must hold"),
@@ -64,9 +96,15 @@ BAD = [
     ({**experiment(), "data": {"modules": "swriter"}}, "'data.modules' must be a list"),
     ({**experiment(), "data": {"modules": [1]}}, "'data.modules' must be text, not 1"),
     ({**experiment(), "data": {"train": {"sauce": "x"}}}, "unknown key 'data.train.sauce'"),
-    (experiment(learning_rate="1e-5"), "YAML takes 1e-5 as text, write 1.0e-05"),
-    (experiment(learning_rate="1.2.3e5"), "'experiments.a.learning_rate' must be a number, not '1.2.3e5'"),
-    (experiment(learning_rate="1e999"), "'experiments.a.learning_rate' must be a number, not '1e999'"),
+    (experiment(learner=perceptron(learning_rate="1e-5")), "YAML takes 1e-5 as text, write 1.0e-05"),
+    (
+        experiment(learner=perceptron(learning_rate="1.2.3e5")),
+        "'experiments.a.learner.learning_rate' must be a number, not '1.2.3e5'",
+    ),
+    (
+        experiment(learner=perceptron(learning_rate="1e999")),
+        "'experiments.a.learner.learning_rate' must be a number, not '1e999'",
+    ),
     (
         {**experiment(), "output": "a{b}"},
         "'output' is 'a{b}', must be a path without control characters, { and }",
@@ -80,12 +118,52 @@ BAD = [
     ([1], "config file must hold"),
 ]
 
+# Sections of several forms, keys of others, and of earlier versions.
+BAD += [
+    (experiment(learner="mira"), "'experiments.a.learner' must hold 'name: ...', not 'mira'"),
+    (experiment(learner={"c": 1}), "'experiments.a.learner.name' is missing; one of perceptron, margin-"),
+    (
+        experiment(learner={"name": "mert2"}),
+        "'experiments.a.learner.name' is 'mert2', must be one of perceptron",
+    ),
+    (experiment(learner={"name": ["x"]}), "'experiments.a.learner.name' is"),
+    (
+        experiment(learner=perceptron(c=1)),
+        "'experiments.a.learner.c' is none of learner perceptron; mira has it",
+    ),
+    (
+        experiment(learner={"name": "mira", "learning_rate": 1}),
+        "is none of learner mira; perceptron, margin-",
+    ),
+    (
+        experiment(learner=perceptron(x=1)),
+        "unknown key 'experiments.a.learner.x'; known there: bleu, average",
+    ),
+    (
+        experiment(mixing={"name": "mean", "select": 3}),
+        "'experiments.a.mixing.select' is none of mixing mean",
+    ),
+    (experiment(shards=3), "'experiments.a.shards' has moved: write tasks: {shards: 3}"),
+    (experiment(select=7), "'experiments.a.select' has moved: write mixing: {name: selection, select: 7}"),
+    (experiment(bleu="lin"), "has moved: write learner: {name: perceptron, bleu: 'lin'}"),
+    (
+        experiment(loss="perceptron"),
+        "has moved: write learner: {name: perceptron} or learner: {name: margin-",
+    ),
+]
+
 # What only all keys together show.
 INCONSISTENT = [
-    (experiment(algorithm="sgd", shards=2), "'experiments.a.shards' is 2, must be 1 with sgd"),
-    (experiment(algorithm="mixsgd", select=5), "'experiments.a.select' needs algorithm: itersel"),
-    (experiment(algorithm="itermixsgd", threshold=1), "'experiments.a.threshold' needs"),
-    (experiment(select=5, threshold=0.1), "excludes 'experiments.a.select'"),
+    (
+        experiment(algorithm="sgd", tasks={"shards": 2}),
+        "'experiments.a.tasks.shards' is 2, must be 1 with algorithm: sgd",
+    ),
+    (experiment(mixing={"name": "none"}, tasks={"shards": 2}), "must be 1 with mixing: {name: none}"),
+    (
+        experiment(algorithm="mixsgd", mixing=selection(select=5)),
+        "is selection, but algorithm: mixsgd is mixing mean",
+    ),
+    (experiment(mixing=selection(select=5, threshold=0.1)), "excludes 'experiments.a.mixing.select'"),
     ({**experiment(), "data": {"kind": "files"}}, "'data.train.source' is missing"),
     ({**experiment(), "data": {"test": {"target": "x"}}}, "'data.test.target' needs data.kind: files"),
     ({**experiment(), "data": {"kind": "files", **FILES, "folder": "x"}}, "'data.folder' needs"),
@@ -99,15 +177,17 @@ INCONSISTENT = [
     ),
     ({**experiment(), "data": {"tokenized": True}}, "'data.tokenized' needs data.kind: files"),
     ({**experiment(), "data": {"train": {"task": "x"}}}, "'data.train.task' needs data.kind: files"),
-    (experiment(algorithm="mixsgd", norm="l1"), "'experiments.a.norm' needs algorithm: itersel"),
     (
-        experiment(shards=2, language_model_folds=3),
+        experiment(tasks={"shards": 2, "language_model_folds": 3}),
         "language_model_folds' is 3, must be at most 2, its shards",
     ),
-    (experiment(tune_on="dev", shards=2, language_model_folds=2), "folds' needs tune_on: train"),
     (
-        {**experiment(shards=2, language_model_folds=2), "language_model": {"arpa": "x"}},
-        "'experiments.a.language_model_folds' is of no use with language_model.arpa",
+        experiment(tune_on="dev", tasks={"shards": 2, "language_model_folds": 2}),
+        "folds' needs tune_on: train",
+    ),
+    (
+        {**experiment(tasks={"shards": 2, "language_model_folds": 2}), "language_model": {"arpa": "x"}},
+        "'experiments.a.tasks.language_model_folds' is of no use with language_model.arpa",
     ),
     (
         {**experiment(), "language_model": {"arpa": "x", "open_vocabulary": True}},
@@ -162,7 +242,7 @@ def test_paths_are_as_snakemake_wants_them(given, taken):
 @pytest.mark.parametrize("number", [1e-5, 2.5e-7, 1e20, 0.0001])
 def test_advised_numbers_are_numbers(number):
     with pytest.raises(InputError) as error:
-        read_config(experiment(learning_rate=f"{number:.3e}"))
+        read_config(experiment(learner=perceptron(learning_rate=f"{number:.3e}")))
     advised = str(error.value).rpartition("write ")[2]
     assert yaml.safe_load(advised) == number
 
@@ -195,10 +275,42 @@ def test_bounds_are_those_of_the_steps():
 
 
 def test_values_are_taken():
-    config = read_config({"experiments": {"a": {"learning_rate": 1, "select": 7}}, "seed": 5})
+    config = read_config(
+        {**experiment(learner=perceptron(learning_rate=1), mixing=selection(select=7)), "seed": 5}
+    )
     assert (config.seed, config.data.max_length) == (5, 80)
-    assert config.experiments == {"a": Experiment(learning_rate=1.0, select=7)}
-    assert isinstance(config.experiments["a"].learning_rate, float)
+    found = config.experiments["a"]
+    assert (found.learner, found.mixing) == (Perceptron(learning_rate=1.0), Selection(select=7))
+    assert isinstance(found.learner.learning_rate, float)
+
+
+def test_language_models_leave_text_out_by_default():
+    """With `tune_on: train` ten models, or as many as there are shards; one has to be asked for."""
+
+    def folds(**settings):
+        return read_config(experiment(**settings)).experiments["a"].tasks.language_model_folds
+
+    assert folds(tasks={"shards": 31}) == 10
+    assert folds(tasks={"shards": 4}) == 4
+    assert folds(tasks={"shards": 31, "language_model_folds": 1}) == 1
+    assert folds(tasks={"shards": 31}, tune_on="dev") == 1
+    arpa = read_config({**experiment(tasks={"shards": 3}), "language_model": {"arpa": "x"}})
+    assert arpa.experiments["a"].tasks.language_model_folds == 1
+
+
+def test_warnings():
+    assert warnings(read_config(experiment(tasks={"shards": 4}))) == []
+    assert warnings(read_config(experiment(tune_on="dev"))) == []
+    one = warnings(read_config(experiment(tasks={"shards": 4, "language_model_folds": 1})))
+    assert len(one) == 1
+    assert one[0].startswith("experiments.a has language_model_folds: 1: it is trained with a language model")
+    assert warnings(read_config(experiment()))[0].startswith("experiments.a has one shard")
+
+
+def test_algorithms_are_names_for_mixings():
+    for algorithm, mixing in (("sgd", "mean-of-epochs"), ("itermixsgd", "mean"), ("itersel", "selection")):
+        found = read_config(experiment(algorithm=algorithm)).experiments["a"]
+        assert type(found.mixing) is MIXINGS[mixing]
 
 
 def test_defaults_are_within_their_bounds():
@@ -209,6 +321,11 @@ def test_defaults_are_within_their_bounds():
             if item.default is not dataclasses.MISSING
         }
 
+    for kinds in (LEARNERS, MIXINGS):
+        for name, kind in kinds.items():
+            key = "learner" if kinds is LEARNERS else "mixing"
+            found = read_config(experiment(**{key: {"name": name, **all_defaults(kind)}})).experiments["a"]
+            assert getattr(found, key) == kind()
     content = all_defaults(Config) | {"experiments": {"a": all_defaults(Experiment)}}
     for item in dataclasses.fields(Config):
         kind = types_of(Config)[item.name]
@@ -240,7 +357,11 @@ def test_commented_yaml_keeps_all_values():
     content = {
         "name": "x",
         "data": {"kind": "files", **FILES, "compound_splitting": True},
-        "experiments": {"a": {"learning_rate": 1e-7}, "yes": {"threshold": 0.25}, "c": {"algorithm": "sgd"}},
+        "experiments": {
+            "a": {"learner": {"name": "mira", "c": 1e-7}},
+            "yes": {"mixing": selection(threshold=0.25)},
+            "c": {"algorithm": "sgd", "learner": {"name": "adagrad"}},
+        },
     }
     config = read_config(content)
     assert read_config(yaml.safe_load(commented_yaml(config))) == config
@@ -255,7 +376,9 @@ def test_documentation_names_every_key():
     assert "## `data.train`" in text
 
 
-CONFIG = read_config({"experiments": {"a": {"threshold": 0.5}, "b": {}, "c": {"algorithm": "mixsgd"}}})
+CONFIG = read_config(
+    {"experiments": {"a": {"mixing": selection(threshold=0.5)}, "b": {}, "c": {"algorithm": "mixsgd"}}}
+)
 SYSTEM = ["--weights", "x", "--translations", "x", "--output-weights", "x", "--reference", "x"]
 TABLE = ["--reference", "x", "--systems", "x", "--translations", "x"]
 PREPARED = read_config(
@@ -279,7 +402,14 @@ COMMANDS = [
     ("lm", ["estimate", "--input", "x"], commands.estimate_options(CONFIG, "x")),
     ("lm", ["estimate", "--input", "x"], commands.fold_options(CONFIG, "x", "y", "0/2")),
     ("grammar", ["extract", "--index", "x", "--input", "x"], commands.extract_options(CONFIG)),
-    ("train", ["--shard", "x", "--model", "x"], commands.train_options(CONFIG, Experiment())),
+    *(
+        (
+            "train",
+            ["--shard", "x", "--model", "x"],
+            commands.train_options(CONFIG, Experiment(learner=kind())),
+        )
+        for kind in LEARNERS.values()
+    ),
     (
         "decode",
         ["--shard", "x", "--model", "x", "--weights", "x"],
@@ -297,8 +427,11 @@ COMMANDS = [
 @pytest.mark.parametrize(("step", "required", "options"), COMMANDS)
 def test_commands_know_the_options(step, required, options):
     parser = argparse.ArgumentParser()
-    importlib.import_module(f"itersel.cli.{step}").add_arguments(parser)
-    assert parser.parse_args([*required, *shlex.split(options), "--output", "x"]).output
+    module, arguments = importlib.import_module(f"itersel.cli.{step}"), [*required, *shlex.split(options)]
+    module.add_arguments(parser)
+    if step == "train":
+        module.add_chosen_arguments(parser, arguments)
+    assert parser.parse_args([*arguments, "--output", "x"]).output
 
 
 @pytest.mark.parametrize(
@@ -306,13 +439,10 @@ def test_commands_know_the_options(step, required, options):
     [
         ("align", "model", values.ALIGNMENT_MODELS),
         ("align", "symmetrization", values.SYMMETRIZATIONS),
-        ("train", "loss", values.LOSSES),
-        ("train", "update", values.UPDATES),
-        ("train", "pairs", values.PAIRS),
-        ("train", "bleu", values.SENTENCE_BLEUS),
+        ("train", "learner", tuple(LEARNERS)),
         ("train", "features", values.FEATURE_SETS),
-        ("mix", "algorithm", values.ALGORITHMS),
-        ("mix", "norm", values.NORMS),
+        ("mix", "mixing", tuple(MIXINGS)),
+        ("mix", "norm", NORMS),
         ("bleu", "tokenize", values.TOKENIZATIONS),
     ],
 )
@@ -335,13 +465,14 @@ def test_preparation_options():
 def test_selection_options():
     assert commands.mix_options(CONFIG.experiments["a"]).endswith(" --threshold 0.5 --norm l2")
     assert commands.mix_options(CONFIG.experiments["b"]).endswith(" --select 100000 --norm l2")
-    assert commands.mix_options(CONFIG.experiments["c"]) == "--algorithm mixsgd --shards 1"
+    assert commands.mix_options(CONFIG.experiments["c"]) == "--mixing mean-of-epochs --shards 1"
 
 
 def test_command_check(tmp_path, capsys):
     path = tmp_path / "config.yaml"
     path.write_text("experiments: {a: {epochs: 3}}\n")
     assert main(["config", "check", str(path)]) == 0
+    assert capsys.readouterr().err.startswith(f"{path}: warning: experiments.a has one shard: ")
     for content, place in (
         ("experiments: {a: {epochs: -3}}\n", ": config key 'experiments.a.epochs' is -3"),
         ("name: x\n  y: [\n", ":2: not YAML: "),

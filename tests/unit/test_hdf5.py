@@ -67,7 +67,7 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("size", [100, 4096, 100_000, 1_500_000, 3_000_000, 4_400_000])
 def test_full_disk_matrix(tmp_path: Path, shards: Path, size: int) -> None:
-    command = ["mix", "--inputs", str(shards), "--shards", "3", "--algorithm", "itersel", "--epoch", "1"]
+    command = ["mix", "--inputs", str(shards), "--shards", "3", "--mixing", "selection", "--epoch", "1"]
     command += ["--select", "2", "--output", str(tmp_path / "v.h5"), "--matrix", str(tmp_path / "W.h5")]
     done = run(LIMITED, str(size), *command)
     assert done.stderr == f"itersel mix: {tmp_path / 'W.h5'}: File too large\n"
@@ -77,7 +77,7 @@ def test_full_disk_matrix(tmp_path: Path, shards: Path, size: int) -> None:
 
 def test_full_disk_when_all_but_the_end_is_written(tmp_path: Path, shards: Path) -> None:
     """Find the size of W.h5, then take one byte of it away; v.h5 comes after W.h5, whatever happens."""
-    command = ["mix", "--inputs", str(shards), "--shards", "3", "--algorithm", "itersel", "--epoch", "1"]
+    command = ["mix", "--inputs", str(shards), "--shards", "3", "--mixing", "selection", "--epoch", "1"]
     command += ["--select", "2", "--output", str(tmp_path / "v.h5"), "--matrix", str(tmp_path / "W.h5")]
     assert run(LIMITED, str(1 << 30), *command).returncode == 0
     sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}

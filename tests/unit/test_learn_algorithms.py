@@ -17,6 +17,7 @@ from tests.naive.selection import Vector
 
 import itersel
 from itersel.cli.main import main
+from itersel.config.mixing import ALGORITHMS
 from itersel.decode.decoder import Decoder
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import Shard, write_shard
@@ -124,7 +125,15 @@ def chain(folder: Path, algorithm: str, update: str) -> Vector:
             files += ["--shard-number", str(z)]
             assert main(train_command(folder, *files, *start, "--update", update, "--epoch", str(epoch))) == 0
         (out / "list").write_text("".join(f"{out}/w{epoch}.{z}.h5\n" for z in range(shards)))
-        mix = ["mix", "--inputs", str(out / "list"), "--shards", str(shards), "--algorithm", algorithm]
+        mix = [
+            "mix",
+            "--inputs",
+            str(out / "list"),
+            "--shards",
+            str(shards),
+            "--mixing",
+            ALGORITHMS[algorithm],
+        ]
         mix += ["--epoch", str(epoch), "--output", str(out / f"v{epoch}.h5")]
         mix += ["--select", str(NUMBER)] if algorithm == "itersel" else []
         mix += ["--previous", str(out / f"v{epoch - 1}.h5")] if own and epoch > 1 else []
@@ -167,7 +176,7 @@ def test_training_learns(tmp_path: Path) -> None:
 def test_provenance_and_bytes(tmp_path: Path) -> None:
     make_corpus(tmp_path)
     files = ["--shard", str(tmp_path / "1.h5"), "--features", "dense", "--pairs", "pro", "--bleu", "chiang"]
-    options = ["--loss", "margin-perceptron", "--seed", "3", "--epoch", "4", "--shard-number", "1"]
+    options = ["--learner", "margin-perceptron", "--seed", "3", "--epoch", "4", "--shard-number", "1"]
     for name in ("one.h5", "two.h5"):
         assert main(train_command(tmp_path, *files, *options, "--output", str(tmp_path / name))) == 0
     assert (tmp_path / "one.h5").read_bytes() == (tmp_path / "two.h5").read_bytes()
@@ -182,11 +191,18 @@ def test_provenance_and_bytes(tmp_path: Path) -> None:
         "k_best": K_BEST,
         "pop_limit": 200,
         "max_span": 15,
-        "loss": "margin-perceptron",
-        "update": "sentence",
-        "pairs": "pro",
-        "bleu": "chiang",
-        "learning_rate": RATE,
+        "learner": {
+            "name": "margin-perceptron",
+            "bleu": "chiang",
+            "average": False,
+            "regularization": "none",
+            "strength": 0.0,
+            "delay": 1,
+            "learning_rate": RATE,
+            "schedule": "constant",
+            "pairs": "pro",
+            "update": "sentence",
+        },
         "seed": 3,
     }
     names = set(read_weights(tmp_path / "one.h5").name.to_list())

@@ -26,7 +26,7 @@ def generator(root: Path) -> ModuleType:
 
 def test_mix_takes_them(tmp_path: Path, generator: ModuleType) -> None:
     paths = generator.make_shards(tmp_path, 6, 500)
-    command = ["mix", "--inputs", str(paths), "--shards", "6", "--algorithm", "itersel", "--epoch", "1"]
+    command = ["mix", "--inputs", str(paths), "--shards", "6", "--mixing", "selection", "--epoch", "1"]
     assert main([*command, "--select", "50", "--output", str(tmp_path / "v.h5")]) == 0
     assert 0 < read_weights(tmp_path / "v.h5").key.shape[0] <= 50
     shards = [read_weights(tmp_path / f"{z}.h5") for z in range(6)]

@@ -25,7 +25,9 @@ BAD = [line.replace("d", "x") for line in REFERENCES]
 
 
 def system(name, bleu=(30.0, 31.0)):
-    return System(name, "itersel", "train", "all", 4, choose_epoch(bleu), tuple(bleu), "nrefs:1|x", 12)
+    return System(
+        name, "perceptron", "selection", "train", "all", 4, choose_epoch(bleu), tuple(bleu), "nrefs:1|x", 12
+    )
 
 
 @pytest.fixture
@@ -64,10 +66,10 @@ def test_table():
     assert table.rows[1].test.bleu == score_corpus(metric, BAD).bleu
     text = table.text()
     test_bleu = f"{table.rows[0].test.bleu:.2f}"
-    assert text[2].split() == f"1 one 4 itersel 4 train all 12 31.00 2 of 2 {test_bleu} 2".split()
+    assert text[2].split() == f"1 one perceptron selection 4 train all 12 31.00 2 of 2 {test_bleu} 2".split()
     assert "p < 0.05" in text[-3]
     assert text[-1].startswith("BLEU: sacrebleu nrefs:1|case:lc|")
-    assert {len(line.split("\t")) for line in table.tsv()} == {11}
+    assert {len(line.split("\t")) for line in table.tsv()} == {12}
     document = json.loads("\n".join(table.json()))
     assert document["significance"]["trials"] == 200
     second = document["systems"][1]
@@ -81,7 +83,20 @@ def test_table_of_one_system():
     assert table.rows[0].cells()[-1] == "-"
 
 
-CHOOSE = ["--name", "x", "--algorithm", "sgd", "--tune-on", "dev", "--features", "dense", "--shards", "1"]
+CHOOSE = [
+    "--name",
+    "x",
+    "--learner",
+    "mira",
+    "--mixing",
+    "none",
+    "--tune-on",
+    "dev",
+    "--features",
+    "dense",
+    "--shards",
+    "1",
+]
 
 
 def test_command_choose(tmp_path, folder):

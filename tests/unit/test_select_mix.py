@@ -17,8 +17,11 @@ from tests.mixing import FIGURE_2, attributes_of, rows_of, run, write_shards
 from tests.naive import oracle, selection
 from tests.naive.selection import Vector, column_norm
 
+from itersel.config.learners import Perceptron
+from itersel.config.mixing import ALGORITHMS
 from itersel.features import feature_key
 from itersel.hdf5 import read_header
+from itersel.learn.feature_table import Start
 from itersel.learn.train import TrainSettings, train_shard
 from itersel.select.mix import MixSettings, average_epochs, mix
 from itersel.select.selection import NORMS
@@ -37,7 +40,7 @@ def read_matrix(path: Path) -> tuple[list[str], scipy.sparse.csc_matrix]:
 @pytest.mark.parametrize("total", FIGURE_2)
 def test_figure_2(tmp_path: Path, total: int) -> None:
     write_shards(tmp_path, rows_of(FIGURE_2[total]))
-    options = ["--algorithm", "itersel", "--epoch", "1", "--select", "2", "--matrix", str(tmp_path / "W.h5")]
+    options = ["--mixing", "selection", "--epoch", "1", "--select", "2", "--matrix", str(tmp_path / "W.h5")]
     assert run(tmp_path, *options) == 0
     with h5py.File(tmp_path / "W.h5") as stream:
         assert stream["norm"][:].sum() == total
@@ -62,7 +65,7 @@ def test_selection_equals_plain_python(
     folder = tmp_path_factory.mktemp("mix")
     by_number = isinstance(limit, int)
     how = MixSettings(
-        "itersel", 1, len(shards), limit if by_number else None, None if by_number else limit, norm
+        "selection", 1, len(shards), limit if by_number else None, None if by_number else limit, norm
     )
     mix(write_shards(folder, shards), folder / "v.h5", how, matrix=folder / "W.h5")
     columns = {name: [shard.get(name, 0.0) for shard in shards] for name in NAMES}
@@ -87,7 +90,7 @@ def test_number_is_the_same_in_ranges(tmp_path: Path, monkeypatch: pytest.Monkey
         {f"f{i}": float(random.integers(1, 4)) for i in random.integers(200, size=80)} for _ in range(4)
     ]
     paths = write_shards(tmp_path, shards)
-    how = MixSettings("itersel", 1, 4, select=9)
+    how = MixSettings("selection", 1, 4, select=9)
     mix(paths, tmp_path / "v.h5", how, matrix=tmp_path / "W.h5")
     monkeypatch.setattr("itersel.select.shard_files.ShardReader.__init__.__defaults__", (11,))
     mix(paths, tmp_path / "v2.h5", how, matrix=tmp_path / "W2.h5")
@@ -102,17 +105,22 @@ def test_number_is_the_same_in_ranges(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def chain(folder: Path, corpus: list[list[oracle.Sentence]], epochs: int, *algorithm: str) -> Vector:
     """Train and mix epoch by epoch, as the pipeline does; return the last v."""
-    how = TrainSettings(learning_rate=2.0**-6)
+    how = TrainSettings(learner=Perceptron(learning_rate=2.0**-6))
     shards = [oracle.make_shard(sentences, NAMES) for sentences in corpus]
     own = algorithm[0] in ("sgd", "mixsgd")
     for epoch in range(1, epochs + 1):
         for z, (sentences, shard) in enumerate(zip(corpus, shards, strict=True)):
             begin = folder / (f"shard{z}.h5" if own else "v.h5")
-            start = None if epoch == 1 else read_weights(begin)
-            result = train_shard(shard, oracle.OracleDecoder(sentences, shard), start, how)
+            start = None if epoch == 1 else Start(read_weights(begin))
+            result = train_shard(shard, [oracle.OracleDecoder(sentences, shard)], start, how)
             write_weights(folder / f"shard{z}.h5", result.weights, attributes_of(z, epoch))
         previous = ["--previous", str(folder / "v.h5")] if own and epoch > 1 else []
-        assert run(folder, "--epoch", str(epoch), "--algorithm", *algorithm, *previous) == 0
+        assert (
+            run(
+                folder, "--epoch", str(epoch), "--mixing", ALGORITHMS[algorithm[0]], *algorithm[1:], *previous
+            )
+            == 0
+        )
     return read_weights(folder / "v.h5").to_dict()
 
 
@@ -124,7 +132,7 @@ def test_algorithms_of_the_paper(tmp_path: Path, seed: int, exact: bool) -> None
     epochs, number = 4, 5
 
     def train(sentences: list[oracle.Sentence], weights: Vector) -> Vector:
-        return oracle.train(sentences, weights, TrainSettings(learning_rate=2.0**-6))
+        return oracle.train(sentences, weights, TrainSettings(learner=Perceptron(learning_rate=2.0**-6)))
 
     expected = {
         "sgd": selection.sgd(corpus[0], epochs, train),
@@ -151,7 +159,7 @@ def test_average_of_epochs() -> None:
 
 def test_same_input_same_bytes(tmp_path: Path) -> None:
     shards = rows_of(FIGURE_2[18])
-    how = MixSettings("itersel", 1, 3, select=4)
+    how = MixSettings("selection", 1, 3, select=4)
     for number in range(2):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -163,27 +171,27 @@ def test_same_input_same_bytes(tmp_path: Path) -> None:
 
 def test_attributes_say_what_made_it(tmp_path: Path) -> None:
     write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=3)
-    options = ["--algorithm", "itersel", "--epoch", "3", "--threshold", "5.5", "--norm", "l1"]
+    options = ["--mixing", "selection", "--epoch", "3", "--threshold", "5.5", "--norm", "l1"]
     assert run(tmp_path, *options) == 0
     with h5py.File(tmp_path / "v.h5") as stream:
         found = read_header(stream, FORMAT, tmp_path / "v.h5").attributes
-    expected = {"algorithm": "itersel", "epoch": 3, "shards": 3, "norm": "l1", "threshold": 5.5}
+    expected = {"mixing": "selection", "epoch": 3, "shards": 3, "norm": "l1", "threshold": 5.5}
     expected |= {"features": 2, "selected": 2, "settings": "the same", "kind": "mixed-weights"}
     assert {name: found[name] for name in expected} == expected
 
 
 def test_shards_without_weights(tmp_path: Path) -> None:
     write_shards(tmp_path, [{}, {}])
-    options = ["--algorithm", "itersel", "--epoch", "1", "--select", "3", "--matrix", str(tmp_path / "W.h5")]
+    options = ["--mixing", "selection", "--epoch", "1", "--select", "3", "--matrix", str(tmp_path / "W.h5")]
     assert run(tmp_path, *options) == 0
     assert read_weights(tmp_path / "v.h5").to_dict() == {}
-    assert run(tmp_path, "--algorithm", "itermixsgd", "--epoch", "1") == 0
+    assert run(tmp_path, "--mixing", "mean", "--epoch", "1") == 0
 
 
 def test_the_order_of_the_list_does_not_matter(tmp_path: Path) -> None:
     # 1e17 + 0.1 + 0.2 depends on the order
     paths = write_shards(tmp_path, [{"a": 1e17}, {"a": 8.0}, {"a": 9.0}])
-    how = MixSettings("itermixsgd", 1, 3)
+    how = MixSettings("mean", 1, 3)
     for name, order in (("1", (0, 1, 2)), ("2", (2, 0, 1))):
         mix([paths[z] for z in order], tmp_path / f"v{name}.h5", how, matrix=tmp_path / f"W{name}.h5")
     for name in ("v", "W"):
@@ -197,7 +205,7 @@ def test_names_of_outputs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], matrix: str, message: str
 ) -> None:
     write_shards(tmp_path, rows_of(FIGURE_2[12]))
-    options = ["--algorithm", "itermixsgd", "--epoch", "1", "--matrix", f"{tmp_path}/{matrix}"]
+    options = ["--mixing", "mean", "--epoch", "1", "--matrix", f"{tmp_path}/{matrix}"]
     assert run(tmp_path, *options) == 1
     assert message in capsys.readouterr().err
 
@@ -205,7 +213,7 @@ def test_names_of_outputs(
 def test_weights_come_after_the_matrix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where v.h5 is, W.h5 is whole; an error of the matrix leaves neither."""
     write_shards(tmp_path, rows_of(FIGURE_2[12]))
-    options = ["--algorithm", "itermixsgd", "--epoch", "1", "--matrix", str(tmp_path / "W.h5")]
+    options = ["--mixing", "mean", "--epoch", "1", "--matrix", str(tmp_path / "W.h5")]
     # What happens when the file of the matrix is closed and renamed: the folder has no room for the name.
     replace = os.replace
 

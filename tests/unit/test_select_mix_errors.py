@@ -142,8 +142,8 @@ def test_bad_shard(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: o
     options = [
         "--shards",
         "3",
-        "--algorithm",
-        "itermixsgd",
+        "--mixing",
+        "mean",
         "--epoch",
         "1",
         "--matrix",
@@ -163,7 +163,7 @@ def test_shards_damaged_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     for path in write_shards(tmp_path, rows_of([[1, 2, 3], [4, 5, 6]])):
         with resealed(path) as stream:
             stream["features/name_offset"][1] = 10**12
-    assert run(tmp_path, "--algorithm", "itermixsgd", "--epoch", "1") == 1
+    assert run(tmp_path, "--mixing", "mean", "--epoch", "1") == 1
     message = capsys.readouterr().err
     assert message.count("\n") == 1
     assert "make it anew" in message
@@ -171,12 +171,12 @@ def test_shards_damaged_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_fewer_shards_are_never_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = write_shards(tmp_path, rows_of(FIGURE_2[12]))
-    assert run(tmp_path, "--algorithm", "itermixsgd", "--epoch", "1", "--shards", "4") == 1
+    assert run(tmp_path, "--mixing", "mean", "--epoch", "1", "--shards", "4") == 1
     assert "3 weights files for 4 shards" in capsys.readouterr().err
     assert not (tmp_path / "v.h5").exists()
     (tmp_path / "list").write_text("\n".join([paths[0], paths[1], paths[0]]))
     command = ["mix", "--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
-    command += ["--shards", "3", "--algorithm", "itermixsgd", "--epoch", "1"]
+    command += ["--shards", "3", "--mixing", "mean", "--epoch", "1"]
     assert main(command) == 1
     assert f"{paths[0]}: holds shard 0, as {paths[0]} does; name every shard once" in capsys.readouterr().err
     (tmp_path / "list").write_text("\n".join([paths[0], "", paths[1]]))
@@ -187,30 +187,30 @@ def test_fewer_shards_are_never_mixed(tmp_path: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["itersel", "--epoch", "1"], "needs --select or --threshold"),
-        (["itermixsgd", "--epoch", "1", "--select", "3"], "selects nothing"),
-        (["sgd", "--epoch", "1"], "has one shard, not 3"),
-        (["mixsgd", "--epoch", "2"], "--previous"),
-        (["mixsgd", "--epoch", "1", "--previous", "v.h5"], "drop --previous"),
-        (["itermixsgd", "--epoch", "2", "--previous", "v.h5"], "drop --previous"),
+        (["selection", "--epoch", "1"], "needs --select or --threshold"),
+        (["mean", "--epoch", "1", "--select", "3"], "selects nothing"),
+        (["none", "--epoch", "1"], "is for one shard, not 3"),
+        (["mean-of-epochs", "--epoch", "2"], "--previous"),
+        (["mean-of-epochs", "--epoch", "1", "--previous", "v.h5"], "drop --previous"),
+        (["mean", "--epoch", "2", "--previous", "v.h5"], "drop --previous"),
     ],
 )
 def test_options_that_do_not_fit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ) -> None:
     write_shards(tmp_path, rows_of(FIGURE_2[12]))
-    assert run(tmp_path, "--algorithm", *options) == 1
+    assert run(tmp_path, "--mixing", *options) == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "v.h5").exists()
 
 
 def mix_previous(folder: Path, epoch: int, previous: Path) -> int:
-    return run(folder, "--algorithm", "mixsgd", "--epoch", str(epoch), "--previous", str(previous))
+    return run(folder, "--mixing", "mean-of-epochs", "--epoch", str(epoch), "--previous", str(previous))
 
 
 PREVIOUS = {
-    set_attribute("epoch", 5): "holds algorithm mixsgd, epoch 5; mixsgd, epoch 1 was expected",
-    set_attribute("algorithm", "sgd"): "holds algorithm sgd, epoch 1; mixsgd, epoch 1 was expected",
+    set_attribute("epoch", 5): "holds mixing mean-of-epochs, epoch 5; mean-of-epochs, epoch 1 was expected",
+    set_attribute("mixing", "mean"): "holds mixing mean, epoch 1; mean-of-epochs, epoch 1 was expected",
     set_attribute("settings", "others"): "was trained with other settings than the shards",
     set_attribute("shards", 4): "was mixed of 4 shards, not of 3",
     set_attribute("kind", "shard-weights"): "holds no 'mixed-weights'",
@@ -224,7 +224,7 @@ PREVIOUS = {
 @pytest.mark.parametrize("damage", PREVIOUS, ids=lambda damage: damage.__name__)
 def test_bad_previous(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: object) -> None:
     write_shards(tmp_path, rows_of(FIGURE_2[12]))
-    assert run(tmp_path, "--algorithm", "mixsgd", "--epoch", "1") == 0
+    assert run(tmp_path, "--mixing", "mean-of-epochs", "--epoch", "1") == 0
     (tmp_path / "v.h5").rename(tmp_path / "previous.h5")
     write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=2)
     damage(tmp_path / "previous.h5")
@@ -246,7 +246,7 @@ def test_text_says_too_little(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     write_weights(tmp_path / "w.txt", read_weights(last))
     (tmp_path / "list").write_text("\n".join([*paths, str(tmp_path / "w.txt")]))
     command = ["mix", "--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
-    assert main([*command, "--shards", "3", "--algorithm", "itermixsgd", "--epoch", "2"]) == 1
+    assert main([*command, "--shards", "3", "--mixing", "mean", "--epoch", "2"]) == 1
     assert "w.txt: is text, which does not say what made it; train with an --output" in (
         capsys.readouterr().err
     )
@@ -257,5 +257,5 @@ def test_one_shard_under_two_names(tmp_path: Path, capsys: pytest.CaptureFixture
     again = f"{tmp_path}/./shard0.h5"
     (tmp_path / "list").write_text("\n".join([paths[0], paths[1], again]))
     command = ["mix", "--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
-    assert main([*command, "--shards", "3", "--algorithm", "itermixsgd", "--epoch", "1"]) == 1
+    assert main([*command, "--shards", "3", "--mixing", "mean", "--epoch", "1"]) == 1
     assert f"{again}: holds shard 0, as {paths[0]} does" in capsys.readouterr().err

@@ -27,8 +27,12 @@ SIZES = {"train": 160, "dev": 20, "devtest": 16, "test": 16}
 
 EXPERIMENTS = {
     "dev-dense": {"algorithm": "sgd", "tune_on": "dev", "features": "dense", "epochs": 1},
-    "averaged": {"algorithm": "mixsgd", "tune_on": "dev", "shards": 2, "epochs": 2},
-    "selected": {"algorithm": "itersel", "shards": 2, "epochs": 2, "select": 300},
+    "averaged": {"algorithm": "mixsgd", "tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2},
+    "selected": {
+        "tasks": {"shards": 2, "language_model_folds": 1},
+        "epochs": 2,
+        "mixing": {"name": "selection", "select": 300},
+    },
 }
 
 

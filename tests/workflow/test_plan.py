@@ -37,7 +37,9 @@ def test_jobs_of_all_algorithms(project):
 def test_matrix(make_project, algorithm, tune_on, shards):
     project = make_project()
     project.configure(
-        experiments={"x": {"algorithm": algorithm, "tune_on": tune_on, "shards": shards, "epochs": 3}}
+        experiments={
+            "x": {"algorithm": algorithm, "tune_on": tune_on, "tasks": {"shards": shards}, "epochs": 3}
+        }
     )
     jobs = project.planned()
     assert jobs["train_shard"] == 3 * shards
@@ -72,7 +74,7 @@ def test_models_that_leave_shards_out(make_project):
     """Shards have the model of their fold; dev, and what is decoded, that of all text."""
     project = make_project()
     content = project.config()
-    content["experiments"]["selected"].update(shards=5, language_model_folds=2)
+    content["experiments"]["selected"].update(tasks={"shards": 5, "language_model_folds": 2})
     project.configure(**content)
     folder = "results/tiny/lm/5-shards/2-folds"
     estimated = command_lines(project, "estimate_fold_model")
@@ -99,7 +101,7 @@ def test_how_epochs_are_mixed(project):
     assert "--previous results/tiny/experiments/averaged/epoch-1/weights.h5" in job("averaged", 2)
     assert "--previous" not in job("averaged", 1)
     assert "--previous" not in job("selected", 2)
-    assert "--algorithm itersel --shards 2 --select 300 --norm l2 --epoch 2" in job("selected", 2)
+    assert "--mixing selection --shards 2 --select 300 --norm l2 --epoch 2" in job("selected", 2)
 
 
 def test_only_train_is_left_out(project):

@@ -132,7 +132,7 @@ def test_snakemake_killed(copy, finished, patient):
 def test_a_shard_is_trained_without_its_text_in_the_model(copy, finished):
     """Of two shards each has the model of the other one's text; nothing else of the run changes."""
     content = copy.config()
-    content["experiments"]["selected"]["language_model_folds"] = 2
+    content["experiments"]["selected"]["tasks"]["language_model_folds"] = 2
     copy.configure(**content)
     before = copy.contents("lm/lm.bin") | copy.contents("shards/**/*.h5")
     copy.run("--cores", "2", "results/tiny/experiments/selected/epoch-1/weights.h5")
@@ -185,12 +185,20 @@ def test_one_file_is_made_again_by_its_name(copy, finished):
 
 CHANGES = [
     # what changes, and which rules run again; of train, the first epoch starts from nothing
-    ({"experiments": {"select": 200}}, {"mix": 2, "train_shard": 2}, {"extract_shard", "align"}),
-    ({"experiments": {"loss": "margin-perceptron"}}, {"train_shard": 4, "mix": 2}, {"extract_shard"}),
+    (
+        {"experiments": {"mixing": {"name": "selection", "select": 200}}},
+        {"mix": 2, "train_shard": 2},
+        {"extract_shard", "align"},
+    ),
+    (
+        {"experiments": {"learner": {"name": "margin-perceptron"}}},
+        {"train_shard": 4, "mix": 2},
+        {"extract_shard"},
+    ),
     ({"grammar": {"max_span": 10}}, {"extract_shard": 7, "train_shard": 9}, {"align", "index_corpus"}),
     ({"language_model": {"order": 2}}, {"estimate_language_model": 1, "train_shard": 9}, {"extract_shard"}),
     (
-        {"experiments": {"language_model_folds": 2}},
+        {"experiments": {"tasks": {"shards": 2, "language_model_folds": 2}}},
         {"estimate_fold_model": 2, "train_shard": 4, "mix": 2},
         {"extract_shard", "estimate_language_model"},
     ),

@@ -98,12 +98,18 @@ def add_section_arguments(parser: argparse._ActionsContainer, section: Any) -> N
     """
     types = typing.get_type_hints(section)
     for item in fields(section):
-        name, explanation = "--" + item.name.replace("_", "-"), item.metadata["explanation"].replace("%", "%%")
+        name, explanation = (
+            "--" + item.name.replace("_", "-"),
+            item.metadata["explanation"].replace("%", "%%"),
+        )
         if types[item.name] is bool:
             parser.add_argument(name, action="store_true", help=explanation)
         elif "choices" in item.metadata:
             parser.add_argument(
-                name, choices=item.metadata["choices"], default=item.default, help=f"{explanation} (%(default)s)"
+                name,
+                choices=item.metadata["choices"],
+                default=item.default,
+                help=f"{explanation} (%(default)s)",
             )
         else:
             parser.add_argument(

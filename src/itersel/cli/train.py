@@ -76,7 +76,7 @@ def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
         "--learner",
         choices=LEARNERS,
         default="perceptron",
-        help="(default: %(default)s); its own options follow, 'itersel train --learner NAME --help' shows them",
+        help="(default: %(default)s); 'itersel train --learner NAME --help' shows its own options",
     )
     learning.add_argument("--seed", type=seed, default=1, metavar="N", help="for --pairs pro (default: 1)")
     learning.add_argument(

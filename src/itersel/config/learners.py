@@ -1,7 +1,7 @@
 """The learners by name, and the keys of each: what one shard does with its sentences in one epoch.
 
-A learner is a dataclass here, an entry of `LEARNERS`, and a module of `itersel.learn` that is named there. The
-config, its documentation and the options of ``itersel train`` follow from them.
+A learner is a dataclass here, an entry of `LEARNERS`, and a module of `itersel.learn` that is named there.
+The config, its documentation and the options of ``itersel train`` follow from them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class Online:
 
     bleu: str = option("Sentence-level BLEU that ranks a k-best list.", "liang", choices=SENTENCE_BLEUS)
     average: bool = option(
-        "Mix the means of the weights over all sentences of the epoch (Collins 2002), not the last ones.", False
+        "Mix the means of the weights over all sentences of the epoch (Collins 2002), not the last ones.",
+        False,
     )
     regularization: str = option(
         "Applied to all weights after every sentence. l1: `sign(w) max(0, |w|-l)` (Carpenter 2008); "
@@ -36,7 +37,8 @@ class Online:
     )
     strength: float = option("Regularisation strength l.", 0.0, minimum=0)
     delay: int = option(
-        "Sentences that are decoded with the same weights, in as many threads as there are cores; their updates "
+        "Sentences that are decoded with the same weights, in as many threads as there are cores; their "
+        "updates "
         "follow in order. The result depends on the delay, never on the number of threads.",
         1,
         minimum=1,
@@ -72,7 +74,8 @@ class AdaGrad(Online):
     learning_rate: float = option("Learning rate.", 0.02, above=0)
     pairs: str = option("Which translations of a k-best list are compared.", "pro", choices=PAIRS)
     regularization: str = option(
-        "Applied to all weights after every sentence. l1: `sign(w) max(0, |w|-l)`; l1-cumulative: Tsuruoka et al. "
+        "Applied to all weights after every sentence. l1: `sign(w) max(0, |w|-l)`; l1-cumulative: Tsuruoka "
+        "et al. "
         "(2009); l2: `w/(1+l)`.",
         "l1",
         choices=REGULARIZATIONS,
@@ -84,7 +87,9 @@ class AdaGrad(Online):
 class Mira(Online):
     """Margin-infused relaxed algorithm on k-best lists (Chiang et al. 2008; Cherry & Foster 2012)."""
 
-    bleu: str = option("Sentence-level BLEU, the cost; chiang: of a pseudo-corpus.", "chiang", choices=SENTENCE_BLEUS)
+    bleu: str = option(
+        "Sentence-level BLEU, the cost; chiang: of a pseudo-corpus.", "chiang", choices=SENTENCE_BLEUS
+    )
     c: float = option("Largest step C.", 0.01, above=0)
     hope: str = option(
         "cost-diminished: the translation of largest score minus cost; oracle: that of least cost.",

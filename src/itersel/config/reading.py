@@ -337,7 +337,8 @@ def warnings(config: Config) -> list[str]:
         if experiment.tune_on == "train" and own and tasks.language_model_folds == 1:
             where = "has one shard" if tasks.shards == 1 else "has language_model_folds: 1"
             found.append(
-                f"experiments.{name} {where}: it is trained with a language model that has seen its text, and will "
+                f"experiments.{name} {where}: it is trained with a language model that has seen its text, "
+                f"and will "
                 "trust it too much (docs/workflow.md)"
             )
     return found

@@ -59,7 +59,7 @@ def _value_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
         return schema | {"type": "array", "items": {"type": "string"}, "default": []}
     schema["type"] = [JSON_TYPES[kind], "null"] if optional else JSON_TYPES[kind]
     if "choices" in item.metadata:
-        schema["enum"] = list(item.metadata["choices"])
+        schema["enum"] = [*item.metadata["choices"], *([None] if optional else [])]
     if "pattern" in item.metadata:
         schema["pattern"] = f"^{item.metadata['pattern']}$"
     for bound, name in JSON_BOUNDS.items():

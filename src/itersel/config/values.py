@@ -7,7 +7,6 @@ config.yaml from them; `commands` makes the command lines of the steps.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from itersel.config.learners import Learner, Perceptron
 from itersel.config.mixing import ALGORITHMS, Mixing, Selection
@@ -190,8 +189,10 @@ class Tasks:
         maximum=100_000,
     )
     language_model_folds: int | None = option(
-        "tune_on train: with N > 1, shards z, z + N, ... are trained with a language model that has not seen their "
-        "text, as their grammars have not (docs/workflow.md). 1: all with the model of the whole text. null: 10, or "
+        "tune_on train: with N > 1, shards z, z + N, ... are trained with a language model that has not "
+        "seen their "
+        "text, as their grammars have not (docs/workflow.md). 1: all with the model of the whole text. "
+        "null: 10, or "
         "as many as there are shards.",
         minimum=1,
         maximum=1000,
@@ -209,7 +210,8 @@ class Experiment:
     """One way to learn weights. All experiments share the corpus, the language model and the grammars."""
 
     algorithm: str | None = option(
-        "sgd, mixsgd, itermixsgd or itersel: algorithms 1 to 4 of Simianer, Riezler & Dyer (2012). A name for a "
+        "sgd, mixsgd, itermixsgd or itersel: algorithms 1 to 4 of Simianer, Riezler & Dyer (2012). A name "
+        "for a "
         "mixing (docs/learning.md), which need not be given then.",
         choices=tuple(ALGORITHMS),
     )

@@ -12,8 +12,8 @@ from itersel.learn.parameters import StepSettings
 class LogisticLearner:
     """Descends the sum of log(1 + exp(-<w, x>)) over the differences x of pairs.
 
-    The step of a weight is divided by the root of the sum of its squared gradients (Duchi et al. 2011); then the
-    regulariser is applied, for a weight that was not in a gradient when it is needed next.
+    The step of a weight is divided by the root of the sum of its squared gradients (Duchi et al. 2011); then
+    the regulariser is applied, for a weight that was not in a gradient when it is needed next.
     """
 
     def __init__(self, settings: AdaGrad) -> None:
@@ -32,6 +32,3 @@ class LogisticLearner:
             return Move(None, 0, 0)
         coefficient, wrong = logistic_coefficients(example.kbest.score, pairs)
         return Move(coefficient, pairs.shape[0], wrong)
-
-
-make = LogisticLearner

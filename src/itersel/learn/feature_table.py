@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from itersel.config.learners import AdaGrad, Learner
 from itersel.errors import InputError
 from itersel.features import feature_keys, unique_features
-from itersel.learn.parameters import Memory, Overflow, Parameters
+from itersel.learn.parameters import Memory, Parameters, WeightOverflowError
 from itersel.select.common import common_features
 from itersel.strings import concatenate, string_table
 from itersel.weights import Weights, find_weights, take_weights
@@ -71,7 +71,7 @@ class FeatureTable:
         dense[self._dense_order] = find_weights(weights, self._dense_key)
         return dense, find_weights(weights, self._sparse_key)
 
-    def name(self, error: Overflow) -> str:
+    def name(self, error: WeightOverflowError) -> str:
         """Return the name of a weight that has overflowed."""
         return self._names[error.row] if error.dense else self._sparse_name.get(error.row)
 

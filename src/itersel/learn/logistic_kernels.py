@@ -14,8 +14,8 @@ def logistic_coefficients(
 ) -> tuple[NDArray[np.float64], int]:
     """Return the negative gradient of sum log(1 + exp(-lead)), float64 (k), and the pairs ranked wrongly.
 
-    score: float64 (k), of the translations. pairs: int64 (p, 2), the better and the worse of each. A lead of 0 is
-    ranked wrongly.
+    score: float64 (k), of the translations. pairs: int64 (p, 2), the better and the worse of each. A lead of
+    0 is ranked wrongly.
     """
     coefficient, wrong = np.zeros(score.shape[0]), 0
     for pair in range(pairs.shape[0]):

@@ -1,4 +1,4 @@
-"""MIRA on k-best lists: the margin-infused relaxed algorithm (Chiang et al. 2008, 2009; Cherry & Foster 2012)."""
+"""The margin-infused relaxed algorithm on k-best lists (Chiang et al. 2008, 2009; Cherry & Foster 2012)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class MiraLearner:
     """Moves the weights from the fear to the hope, just as far as to make up for the difference in cost.
 
     The cost of a translation is 1 - BLEU. The step of the update w += a (h(hope) - h(fear)) is
-    a = min(C, (cost(fear) - cost(hope) - w (h(hope) - h(fear))) / \\|h(hope) - h(fear)\\|^2).
+    a = min(C, (cost(fear) - cost(hope) - w (h(hope) - h(fear))) / |h(hope) - h(fear)|^2).
     """
 
     def __init__(self, settings: Mira) -> None:
@@ -42,6 +42,3 @@ class MiraLearner:
         coefficient[hope] = min(self._c, loss / distance)
         coefficient[fear] = -coefficient[hope]
         return Move(coefficient, 1, 1)
-
-
-make = MiraLearner

@@ -21,8 +21,8 @@ def hope_and_fear(
 ) -> tuple[int, int]:
     """Return the translations that an update goes to and comes from; of equal ones the first.
 
-    score, cost: float64 (k). The hope has the largest score - cost, or as an oracle the least cost, and of these the
-    largest score. The fear has the largest score + cost, or as the prediction the largest score.
+    score, cost: float64 (k). The hope has the largest score - cost, or as an oracle the least cost, and of
+    these the largest score. The fear has the largest score + cost, or as the prediction the largest score.
     """
     hope, fear = 0, 0
     for t in range(1, score.shape[0]):
@@ -47,10 +47,10 @@ def solve_constraints(
     hope: int,
     c: float,
 ) -> tuple[NDArray[np.float64], int]:
-    """Return the update that best meets the constraints of all translations, and how many of them were active.
+    """Return the update that best meets the constraints of all translations, and how many were active.
 
-    Minimises \\|dw\\|^2 / 2 + C max over j of (cost(j) - cost(hope) - (w + dw)(h(hope) - h(j))), which is at least 0
-    for j = hope. In its dual every translation has a weight a(j) >= 0, together C, and
+    Minimises |dw|^2 / 2 + C max over j of (cost(j) - cost(hope) - (w + dw)(h(hope) - h(j))), which is at
+    least 0 for j = hope. In its dual every translation has a weight a(j) >= 0, together C, and
     dw = sum of a(j) (h(hope) - h(j)). Sequential minimal optimisation (Platt 1998; Chiang 2012, section 3.2):
     weight goes from the constraint that is met best, of those that have any, to the one that is missed most.
 

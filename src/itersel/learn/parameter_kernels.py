@@ -1,16 +1,17 @@
 """The weights of a shard while it is being trained: steps, regularisation and averages, all of them lazy.
 
-A sentence changes few of the weights, but a regulariser changes all of them after every sentence, and an average
-counts all of them. Nothing here goes through all weights a sentence. A weight is kept as it was after its last
-update, with the number of the step before that update (its *anchor*); what regularisation has made of it since
-follows in closed form, and so does the sum of what it has been since.
+A sentence changes few of the weights, but a regulariser changes all of them after every sentence, and an
+average counts all of them. Nothing here goes through all weights a sentence. A weight is kept as it was
+after its last update, with the number of the step before that update (its *anchor*); what regularisation has
+made of it since follows in closed form, and so does the sum of what it has been since.
 
 Regularisers, after step t, with strength l:
 
-- ``L1_CLIP``: w <- sign(w) max(0, \\|w\\| - l) (Carpenter 2008);
-- ``L1_CUMULATIVE``: the same, but what a weight is owed since step 1, u = l t, is compared with what it has paid,
+- ``L1_CLIP``: w <- sign(w) max(0, |w| - l) (Carpenter 2008);
+- ``L1_CUMULATIVE``: the same, but what a weight is owed since step 1, u = l t, is compared with what it has
+paid,
   so that a weight that moves around 0 pays for all steps (Tsuruoka, Tsujii and Ananiadou 2009, figure 2);
-- ``L2``: w <- w / (1 + l), the closed form of FOBOS for (l / 2) \\|w\\|^2 (Duchi and Singer 2009).
+- ``L2``: w <- w / (1 + l), the closed form of FOBOS for (l / 2) |w|^2 (Duchi and Singer 2009).
 
 Shapes: n = weights, m = weights of one update.
 """
@@ -22,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import kernel, leaf_kernel
+from itersel.jit import leaf_kernel
 
 NONE, L1_CLIP, L1_CUMULATIVE, L2 = range(4)
 
@@ -54,11 +55,12 @@ class Coordinates(NamedTuple):
     value
         float64: the weights; those of the sentences to be decoded are brought up to date by `refresh`.
     anchor, since
-        float64, int64: each weight after its last update, before the regularisation of any step later than `since`.
+        float64, int64: each weight after its last update, before the regularisation of any step later than
+        `since`.
     start, total
-        float64: without regularisation and adaptive steps, anchor = start + rate * total. The total is kept apart,
-        because it is a whole number for counts of rules: updates that cancel leave exactly the weight of the
-        start, not a rounding error that would count as a feature.
+        float64: without regularisation and adaptive steps, anchor = start + rate * total. The total is kept
+        apart, because it is a whole number for counts of rules: updates that cancel leave exactly the weight
+        of the start, not a rounding error that would count as a feature.
     paid
         float64: `L1_CUMULATIVE`: the sum of what regularisation has added to the weight, up to `since`.
     squares
@@ -93,7 +95,7 @@ def regularized(rule: Rule, anchor: float, paid: float, since: int, now: int) ->
 
 @leaf_kernel
 def _magnitude(rule: Rule, anchor: float, paid: float, since: int) -> float:
-    """Return \\|w\\| after step `since`, less what it still owes for the steps up to then."""
+    """Return |w| after step `since`, less what it still owes for the steps up to then."""
     if rule.regularizer == L1_CLIP:
         return abs(anchor)
     owed = since * rule.strength
@@ -115,7 +117,7 @@ def summed(rule: Rule, anchor: float, paid: float, since: int, now: int) -> floa
     # arithmetic series, down to 0
     count = min(float(steps), np.floor(magnitude / rule.strength))
     total = count * magnitude - rule.strength * count * (count + 1.0) / 2.0
-    return total if anchor > 0.0 else -total
+    return float(total) if anchor > 0.0 else -float(total)
 
 
 @leaf_kernel
@@ -139,8 +141,8 @@ def update(
 ) -> int:
     """Take step `step`, counted from 1; returns -1, or the first weight that became infinite or NaN.
 
-    index, gradient: int64 and float64 (m): the weights, each once, and the direction in which the objective grows.
-    scale: learning rate of the step, in units of ``rule.rate``.
+    index, gradient: int64 and float64 (m): the weights, each once, and the direction in which the objective
+    grows. scale: learning rate of the step, in units of ``rule.rate``.
     """
     for j in range(index.shape[0]):
         if gradient[j] == 0.0:

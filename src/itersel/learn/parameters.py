@@ -1,7 +1,8 @@
-"""The weights of a shard while it is being trained, dense and sparse, and what is kept from epoch to epoch."""
+"""The weights of a shard in training, dense and sparse, and what is kept from epoch to epoch."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,7 +63,7 @@ class Memory(NamedTuple):
     paid: NDArray[np.float64]
 
 
-class Overflow(Exception):
+class WeightOverflowError(Exception):
     """A weight became infinite or NaN.
 
     Parameters
@@ -129,7 +130,7 @@ class Parameters:
     def _scale(self, step: int) -> float:
         """Return the rate of a step, in units of the learning rate."""
         number = self._before + step - self._first
-        return {"constant": 1.0, "1/t": 1.0 / number, "1/sqrt(t)": number**-0.5}[self._schedule]
+        return {"constant": 1.0, "1/t": 1.0 / number, "1/sqrt(t)": 1.0 / math.sqrt(number)}[self._schedule]
 
     def refresh(
         self, grammar: NDArray[np.int32], feature: NDArray[np.int32], offset: NDArray[np.int64]
@@ -147,7 +148,7 @@ class Parameters:
 
         Raises
         ------
-        Overflow
+        WeightOverflowError
             If a weight became infinite or NaN.
         """
         self._step += 1
@@ -157,11 +158,11 @@ class Parameters:
         scale = self._scale(self._step)
         bad = update(self._rule, self._dense, self._every_dense, dense, self._step, scale)
         if bad >= 0:
-            raise Overflow(True, bad)
+            raise WeightOverflowError(True, bad)
         index = columns.feature.astype(np.int64)
         bad = update(self._rule, self._sparse, index, sparse, self._step, scale)
         if bad >= 0:
-            raise Overflow(False, bad)
+            raise WeightOverflowError(False, bad)
 
     def finish(self) -> None:
         """Bring everything up to date."""
@@ -169,7 +170,7 @@ class Parameters:
         settle_all(self._rule, self._sparse, self._step)
 
     def averages(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the means over the weights after each step of this epoch, dense and sparse; after `finish`."""
+        """Return the means over the weights after each step of this epoch; after `finish`."""
         steps = self._step - self._first
         if steps == 0:
             return self.dense, self.sparse

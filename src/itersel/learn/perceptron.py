@@ -19,8 +19,8 @@ MARGIN = {Perceptron: 0.0, MarginPerceptron: 1.0}
 class PairLearner:
     """Moves the weights towards the better translation of every pair that has a loss.
 
-    With ``update: sequential`` each pair sees the weights that the pair before has left [S12, algorithm 1]; with
-    ``sentence`` the scores of the decoder decide for all pairs of a sentence (so does dtrain).
+    With ``update: sequential`` each pair sees the weights that the pair before has left [S12, algorithm 1];
+    with ``sentence`` the scores of the decoder decide for all pairs of a sentence (so does dtrain).
     """
 
     def __init__(self, settings: Perceptron) -> None:
@@ -43,6 +43,3 @@ class PairLearner:
             example.kbest.score, pairs, gram, example.rate, self._margin, self._sequential
         )
         return Move(coefficient if updates else None, pairs.shape[0], updates)
-
-
-make = PairLearner

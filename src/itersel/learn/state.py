@@ -38,9 +38,7 @@ STATE = replace(
 )
 
 
-def write_training(
-    path: str | os.PathLike[str], training: Training, attributes: Mapping[str, Any]
-) -> None:
+def write_training(path: str | os.PathLike[str], training: Training, attributes: Mapping[str, Any]) -> None:
     """Write the weights of a shard; with its state, if it has one and the file is HDF5."""
     state = training.state
     if state is None or not os.fspath(path).endswith(".h5"):

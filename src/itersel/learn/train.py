@@ -15,7 +15,7 @@ from itersel.config.learners import Learner, Perceptron, learner_name
 from itersel.errors import InputError
 from itersel.learn.feature_table import FeatureTable, Start
 from itersel.learn.learner import Example, Move, make_learner
-from itersel.learn.parameters import Overflow, Parameters
+from itersel.learn.parameters import Parameters, WeightOverflowError
 from itersel.learn.sentence_bleu import SentenceBleu
 from itersel.progress import progress
 from itersel.weights import Weights, make_weights
@@ -188,9 +188,7 @@ class _Pool:
             self._idle.put(decoder)
 
 
-def _step(
-    parameters: Parameters, example: Example, move: Move, table: FeatureTable, sentence: int
-) -> None:
+def _step(parameters: Parameters, example: Example, move: Move, table: FeatureTable, sentence: int) -> None:
     """Take the step of a sentence.
 
     Raises
@@ -200,7 +198,7 @@ def _step(
     """
     try:
         parameters.step(None if move.coefficient is None else example.columns, move.coefficient)
-    except Overflow as error:
+    except WeightOverflowError as error:
         raise InputError(
             f"sentence {sentence} of the shard: the weight of '{table.name(error)}' overflows; choose a "
             "smaller learning rate"

@@ -170,7 +170,9 @@ def violated_pairs(
 
 
 @kernel
-def combine(columns: Columns, coefficient: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def combine(
+    columns: Columns, coefficient: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the sum over translations of coefficient * features: float64 (C), and (L) as `columns.feature`.
 
     Coefficients (k) have to add up to 0: features are shifted.

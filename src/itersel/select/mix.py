@@ -1,4 +1,4 @@
-"""Mix the weights of all shards of an epoch: what algorithms 1 to 4 of [S12] do after the shards are trained."""
+"""Mix the weights of all shards of an epoch: the second half of algorithms 1 to 4 of [S12]."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class MixSettings:
     Attributes
     ----------
     mixing
-        ``none``: the weights of the one shard; ``mean-of-epochs``: mean over shards and epochs; ``mean``: mean
-        over the shards of this epoch; ``selection``: the same of selected features.
+        ``none``: the weights of the one shard; ``mean-of-epochs``: mean over shards and epochs; ``mean``:
+        mean over the shards of this epoch; ``selection``: the same of selected features.
     epoch
         Number of the epoch, from 1.
     shards

@@ -10,23 +10,41 @@ from tests.naive import learning as naive
 from tests.naive.learning import Hypothesis
 from tests.naive.oracle import DENSE_NAMES, make_kbest, random_sentence
 
-from itersel.learn.pairs import all_pairs
-from itersel.learn.update import MARGIN, UPDATES, Learner
+from itersel.config.learners import LEARNERS, UPDATES
+from itersel.decode.decoder import KBest
+from itersel.learn.learner import Example, make_learner
+from itersel.learn.parameters import Parameters
 from itersel.learn.update_kernels import gram_matrix, make_columns
 
 NAMES = [f"feature{i}" for i in range(8)]
 # A power of two: with features in eighths nothing is rounded, and leads of exactly 0 and 1 are common.
 RATE = 2.0**-6
+LOSSES = ("perceptron", "margin-perceptron")
 
 
-def learner(weights: dict[str, float], loss: str, update: str, rate: float = RATE) -> Learner:
-    dense, sparse = (np.array([weights.get(name, 0.0) for name in names]) for names in (DENSE_NAMES, NAMES))
-    return Learner(dense, sparse, loss, update, rate)
+class Trained:
+    """A perceptron that compares all translations, and its weights."""
 
+    def __init__(self, weights: dict[str, float], loss: str, update: str, rate: float = RATE) -> None:
+        self.learner = make_learner(LEARNERS[loss](pairs="all", update=update, learning_rate=rate))  # type: ignore[call-arg]
+        vectors = (np.array([weights.get(name, 0.0) for name in names]) for names in (DENSE_NAMES, NAMES))
+        self.parameters = Parameters(*vectors, self.learner.steps)
 
-def found_weights(trained: Learner) -> dict[str, float]:
-    dense = zip(DENSE_NAMES, trained.dense.tolist(), strict=True)
-    return dict(dense) | dict(zip(NAMES, trained.sparse.tolist(), strict=True))
+    def learn(self, kbest: KBest, bleu: list[float]) -> int:
+        scratch = np.full(len(NAMES), -1, np.int32)
+        example = Example(kbest, np.array(bleu), self.parameters.rate, (1,), scratch)
+        move = self.learner.learn(example)
+        self.parameters.step(None if move.coefficient is None else example.columns, move.coefficient)
+        return move.updates
+
+    @property
+    def sparse(self) -> list[float]:
+        found: list[float] = self.parameters.sparse.tolist()
+        return found
+
+    def weights(self) -> dict[str, float]:
+        dense = zip(DENSE_NAMES, self.parameters.dense.tolist(), strict=True)
+        return dict(dense) | dict(zip(NAMES, self.sparse, strict=True))
 
 
 def hypotheses(*features: dict[str, float]) -> list[Hypothesis]:
@@ -36,18 +54,16 @@ def hypotheses(*features: dict[str, float]) -> list[Hypothesis]:
 def test_sequential_pairs_see_the_update_before() -> None:
     # Pair 0 > 2 teaches feature0 = 1/64, which ranks 1 above 2 as well: no update for it.
     kbest = make_kbest(hypotheses({"feature0": 1.0}, {"feature0": 1.0}, {}), NAMES)
-    pairs = np.array([[0, 2], [1, 2]])
-    trained = learner({}, "perceptron", "sequential")
-    assert trained.learn(kbest, pairs) == 1
-    assert trained.sparse.tolist() == [RATE] + [0.0] * 7
+    trained = Trained({}, "perceptron", "sequential")
+    assert trained.learn(kbest, [0.5, 0.5, 0.0]) == 1
+    assert trained.sparse == [RATE] + [0.0] * 7
 
 
 def test_sentence_pairs_see_the_scores_of_the_decoder() -> None:
     kbest = make_kbest(hypotheses({"feature0": 1.0}, {"feature0": 1.0}, {}), NAMES)
-    pairs = np.array([[0, 2], [1, 2]])
-    trained = learner({}, "perceptron", "sentence")
-    assert trained.learn(kbest, pairs) == 2
-    assert trained.sparse.tolist() == [2 * RATE] + [0.0] * 7
+    trained = Trained({}, "perceptron", "sentence")
+    assert trained.learn(kbest, [0.5, 0.5, 0.0]) == 2
+    assert trained.sparse == [2 * RATE] + [0.0] * 7
 
 
 @pytest.mark.parametrize("update", UPDATES)
@@ -63,37 +79,37 @@ def test_sentence_pairs_see_the_scores_of_the_decoder() -> None:
 )
 def test_margin(loss: str, lead: float, updates: int, update: str) -> None:
     kbest = make_kbest([Hypothesis((), {"feature1": 1.0}, lead), Hypothesis((), {}, 0.0)], NAMES)
-    trained = learner({"feature1": lead}, loss, update)
-    assert trained.learn(kbest, np.array([[0, 1]])) == updates
+    trained = Trained({"feature1": lead}, loss, update)
+    assert trained.learn(kbest, [1.0, 0.0]) == updates
     assert trained.sparse[1] == lead + updates * RATE
 
 
 def test_updates_that_cancel_leave_the_start() -> None:
     # In floating point, 3 steps of 0.1 up and 3 down again do not end at 0.
-    trained = learner({"feature0": 0.7}, "perceptron", "sentence", rate=0.1)
+    trained = Trained({"feature0": 0.7}, "perceptron", "sentence", rate=0.1)
     kbest = make_kbest(hypotheses({"feature0": 1.0}, {}), NAMES)
-    for pair in [(0, 1)] * 3 + [(1, 0)] * 3:
-        trained.learn(kbest, np.array([pair]))
+    for bleu in [[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 3:
+        assert trained.learn(kbest, bleu) == 1
     assert trained.sparse[0] == 0.7
 
 
 def test_no_pairs_no_update() -> None:
     kbest = make_kbest(hypotheses({"feature0": 1.0}), NAMES)
-    assert learner({}, "perceptron", "sequential").learn(kbest, np.zeros((0, 2), np.int64)) == 0
+    assert Trained({}, "perceptron", "sequential").learn(kbest, [0.5]) == 0
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from(sorted(MARGIN)), st.sampled_from(UPDATES))
+@given(st.integers(0, 2**32), st.sampled_from(LOSSES), st.sampled_from(UPDATES))
 def test_equals_plain_python_exactly(seed: int, loss: str, update: str) -> None:
     random = np.random.default_rng(seed)
     sentence = random_sentence(random, NAMES, exact=True)
     weights = {name: float(random.integers(-2, 3)) / 16 for name in (*NAMES, *DENSE_NAMES)}
     kbest = sentence.kbest(weights, 100)
-    pairs = naive.all_pairs(random.integers(6, size=len(kbest)).tolist())
-    expected, updates = naive.update_pairs(weights, kbest, pairs, loss, update, RATE)
-    trained = learner(weights, loss, update)
-    assert trained.learn(make_kbest(kbest, NAMES), np.array(pairs, np.int64).reshape(-1, 2)) == updates
-    assert found_weights(trained) == expected
+    bleu = random.integers(6, size=len(kbest)).tolist()
+    expected, updates = naive.update_pairs(weights, kbest, naive.all_pairs(bleu), loss, update, RATE)
+    trained = Trained(weights, loss, update)
+    assert trained.learn(make_kbest(kbest, NAMES), bleu) == updates
+    assert trained.weights() == expected
 
 
 @settings(max_examples=100, deadline=None)
@@ -123,10 +139,10 @@ def test_shifted_feature_with_different_values() -> None:
     # In most translations, and different in nearly all of them: more entries after the shift than before.
     features = [{"feature3": float(1 + i)} if i < 6 else {} for i in range(10)]
     kbest = make_kbest(hypotheses(*features), NAMES)
-    trained = learner({}, "perceptron", "sentence")
-    pairs = all_pairs(np.arange(10.0))
+    trained = Trained({}, "perceptron", "sentence")
+    bleu = [float(i) for i in range(10)]
     weights, updates = naive.update_pairs(
-        {}, hypotheses(*features), [tuple(pair) for pair in pairs.tolist()], "perceptron", "sentence", RATE
+        {}, hypotheses(*features), naive.all_pairs(bleu), "perceptron", "sentence", RATE
     )
-    assert trained.learn(kbest, pairs) == updates == 45
+    assert trained.learn(kbest, bleu) == updates == 45
     assert trained.sparse[3] == weights["feature3"]

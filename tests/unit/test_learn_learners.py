@@ -1,0 +1,253 @@
+"""Online learners, their steps and regularisers, against plain Python that touches all weights."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive import learners as naive
+from tests.naive import oracle
+from tests.naive.learners import EagerWeights, Steps, Vector
+from tests.naive.learning import PAIRS, Bleu, Hypothesis, dot, update_pairs
+
+from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES, AdaGrad, Mira, Perceptron
+from itersel.errors import InputError
+from itersel.learn.feature_table import Start
+from itersel.learn.learner import make_learner
+from itersel.learn.logistic_kernels import logistic_coefficients
+from itersel.learn.mira_kernels import TOLERANCE, solve_constraints
+from itersel.learn.parameters import Memory
+from itersel.learn.train import Training, TrainSettings, train_shard
+from itersel.weights import make_weights
+
+NAMES = [f"feature{i}" for i in range(8)]
+ALL_NAMES = [*oracle.DENSE_NAMES, *NAMES]
+START = {"feature2": 0.25, "LanguageModel": -0.5, "feature5": -0.0625}
+
+
+def sentences(seed: int, count: int = 6, *, exact: bool = False) -> list[oracle.Sentence]:
+    random = np.random.default_rng(seed)
+    return [oracle.random_sentence(random, NAMES, exact=exact) for _ in range(count)]
+
+
+def train(
+    corpus: list[oracle.Sentence], learner: Any, start: Start | None = None, threads: int = 1, epoch: int = 1
+) -> Training:
+    shard = oracle.make_shard(corpus, NAMES)
+    decoders = [oracle.OracleDecoder(corpus, shard) for _ in range(threads)]
+    how = TrainSettings(k_best=15, learner=learner, epoch=epoch)
+    return train_shard(shard, decoders, start or Start(make_weights(START)), how)
+
+
+def direction(learner: Any, kbest: list[Hypothesis], bleu: list[float], rate: float) -> Vector:
+    """Return where a learner moves, from its formula."""
+    if isinstance(learner, Mira):
+        return naive.mira_step(kbest, bleu, learner.c, learner.hope, learner.fear)
+    pairs = PAIRS[learner.pairs](bleu)
+    if isinstance(learner, AdaGrad):
+        return naive.logistic_gradient(kbest, pairs)
+    moved, _ = update_pairs({}, kbest, pairs, "perceptron", "sentence", 1.0)
+    return moved
+
+
+def eager(corpus: list[oracle.Sentence], learner: Any) -> EagerWeights:
+    """Train a shard with weights that are all up to date all the time."""
+    made = make_learner(learner).steps
+    steps = Steps(made.rate, made.schedule, made.adaptive, made.regularization, made.strength)
+    state, bleu = EagerWeights(START, ALL_NAMES, steps), Bleu(learner.bleu)
+    for first in range(0, len(corpus), learner.delay):
+        weights = dict(state.weights)
+        for sentence in corpus[first : first + learner.delay]:
+            kbest = sentence.kbest(weights, 15)
+            scores = bleu.score_all([one.words for one in kbest], sentence.reference)
+            state.step(direction(learner, kbest, scores, made.rate))
+    return state
+
+
+def close(found: Vector, expected: Vector) -> bool:
+    """Tell whether lazy weights are eager ones, but for the rounding of sums of a few dozen terms."""
+    return all(
+        math.isclose(found.get(name, 0.0), value, rel_tol=1e-9, abs_tol=1e-12)
+        for name, value in expected.items()
+    )
+
+
+regularizers = st.sampled_from(REGULARIZATIONS)
+strengths = st.sampled_from([2.0**-9, 2.0**-6, 0.01, 0.3])
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from(["perceptron", "adagrad", "mira"]),
+    regularizers,
+    strengths,
+    st.sampled_from(SCHEDULES),
+    st.integers(1, 4),
+    st.booleans(),
+)
+def test_equals_plain_python(
+    seed: int, name: str, regularization: str, strength: float, schedule: str, delay: int, average: bool
+) -> None:
+    corpus = sentences(seed)
+    settings: dict[str, Any] = {"regularization": regularization, "strength": strength, "delay": delay}
+    if name != "mira":
+        settings["pairs"] = "all"
+    if name == "perceptron":
+        settings |= {"schedule": schedule, "learning_rate": 2.0**-6}
+    learner = LEARNERS[name](**settings, average=average, bleu="nakov")
+    expected, found = eager(corpus, learner), train(corpus, learner)
+    wanted = expected.average() if average else expected.weights
+    assert close(found.weights.to_dict(), wanted)
+    if average:
+        assert found.state is not None
+        assert close(found.state.weights.to_dict(), expected.weights)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(["l1", "l1-cumulative"]))
+def test_lazy_equals_eager_to_the_last_bit(seed: int, regularization: str) -> None:
+    """Where nothing is rounded, with a strength and a rate that are powers of two, nothing may differ."""
+    corpus = sentences(seed, exact=True)
+    learner = Perceptron(
+        pairs="all", learning_rate=2.0**-6, regularization=regularization, strength=2.0**-8, bleu="liang"
+    )
+    expected = {name: value for name, value in eager(corpus, learner).weights.items() if value}
+    assert train(corpus, learner).weights.to_dict() == expected
+
+
+@pytest.mark.parametrize("hope", ["cost-diminished", "oracle"])
+@pytest.mark.parametrize("fear", ["cost-augmented", "prediction"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_choices_of_mira(hope: str, fear: str, seed: int) -> None:
+    corpus, learner = sentences(seed, 12), Mira(hope=hope, fear=fear, bleu="chiang", c=0.05)
+    assert close(train(corpus, learner).weights.to_dict(), eager(corpus, learner).weights)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 12), st.sampled_from([0.001, 0.1, 10.0]))
+def test_constraints_of_mira_are_met_as_well_as_can_be(seed: int, count: int, c: float) -> None:
+    """The conditions of Karush, Kuhn and Tucker, which only the best update meets."""
+    random = np.random.default_rng(seed)
+    features, weights, cost = random.normal(size=(count, 5)), random.normal(size=5), random.random(count)
+    score, hope = features @ weights, int(np.argmin(cost))
+    coefficient, _ = solve_constraints(features @ features.T, score, cost, hope, c)
+    dual = -coefficient
+    dual[hope] = c - coefficient[hope]
+    assert (dual >= -1e-12).all()
+    assert dual.sum() == pytest.approx(c)
+    after = features @ (weights + coefficient @ features)
+    missed = cost - cost[hope] - (after[hope] - after)
+    # only constraints that are missed most have a part in the update
+    assert missed[dual > 1e-9 * c].min() >= missed.max() - 10 * TOLERANCE
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 8))
+def test_gradient_of_the_logistic_loss(seed: int, count: int) -> None:
+    """Against differences of the loss."""
+    random = np.random.default_rng(seed)
+    features, weights = random.normal(size=(count, 4)), random.normal(size=4)
+    pairs = random.integers(count, size=(6, 2))
+
+    def loss(w: np.ndarray[Any, Any]) -> float:
+        lead = (features[pairs[:, 0]] - features[pairs[:, 1]]) @ w
+        return float(np.log1p(np.exp(-lead)).sum())
+
+    coefficient, wrong = logistic_coefficients(features @ weights, pairs)
+    lead = (features @ weights)[pairs[:, 0]] - (features @ weights)[pairs[:, 1]]
+    assert wrong == (lead <= 0).sum()
+    for axis in np.eye(4):
+        numeric = (loss(weights - 1e-6 * axis) - loss(weights + 1e-6 * axis)) / 2e-6
+        assert coefficient @ features @ axis == pytest.approx(numeric, abs=1e-7)
+
+
+def test_leads_that_exp_cannot_hold() -> None:
+    coefficient, wrong = logistic_coefficients(np.array([1e4, 0.0]), np.array([[0, 1], [1, 0]]))
+    assert coefficient.tolist() == [-1.0, 1.0]
+    assert wrong == 1
+
+
+SEPARABLE = [
+    oracle.Sentence(
+        (1, 2, 3, 4, 0),
+        ((0, 0), (1, 2, 3, 4, 0), (4, 3)),
+        ({"feature0": 1.0, "feature1": 1.0}, {"feature1": 2.0}, {"feature0": 1.0, "feature2": 1.0}),
+    ),
+    oracle.Sentence(
+        (4, 3, 2, 1), ((1, 1), (4, 3, 2, 1)), ({"feature0": 2.0, "feature3": 1.0}, {"feature3": 1.0})
+    ),
+]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_separable_problem_is_separated(name: str) -> None:
+    learner = dataclasses.replace(LEARNERS[name](), bleu="nakov")
+    if isinstance(learner, AdaGrad):
+        learner = dataclasses.replace(learner, pairs="all")
+    weights: Vector = {}
+    for epoch in range(1, 30):
+        result = train(SEPARABLE, learner, Start(make_weights(weights)), epoch=epoch)
+        weights = result.weights.to_dict()
+    for sentence in SEPARABLE:
+        scores = [dot(weights, features) for features in sentence.features]
+        assert np.argmax(scores) == sentence.translations.index(sentence.reference)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_threads_change_nothing(name: str) -> None:
+    # steps that are large enough to change what is translated next
+    large = {"c": 1.0} if name == "mira" else {"learning_rate": 0.1}
+    corpus, learner = sentences(4, 10), LEARNERS[name](delay=4, bleu="nakov", **large)
+    one = train(corpus, learner)
+    assert one.weights.to_dict() == train(corpus, learner, threads=3).weights.to_dict()
+    other = dataclasses.replace(learner, delay=1)
+    assert one.weights.to_dict() != train(corpus, other).weights.to_dict()
+
+
+@pytest.mark.parametrize("regularization", ["none", "l1", "l1-cumulative"])
+@pytest.mark.parametrize("name", ["perceptron", "adagrad"])
+def test_an_epoch_that_goes_on_is_one_training(name: str, regularization: str) -> None:
+    """Two epochs over the same sentences, one after another, are one over all of them twice."""
+    corpus = sentences(9, 5)
+    learner = LEARNERS[name](
+        pairs="all", average=True, bleu="nakov", regularization=regularization, strength=0.001
+    )
+    first = train(corpus, learner)
+    second = train(corpus, learner, first.state, epoch=2)
+    whole = train(corpus * 2, learner)
+    assert first.state is not None
+    assert second.state is not None
+    assert whole.state is not None
+    assert close(second.state.weights.to_dict(), whole.state.weights.to_dict())
+    halves = [part.weights.to_dict() for part in (first, second)]
+    mean = {name: sum(part.get(name, 0.0) for part in halves) / 2 for name in halves[0] | halves[1]}
+    assert close(mean, whole.weights.to_dict())
+
+
+def test_what_adagrad_remembers() -> None:
+    """Sums of squares are kept for features that the shard does not have, and where the weight is 0."""
+    weights = make_weights({"elsewhere": 0.0, "feature1": 0.5})
+    memory = Memory(np.array([4.0, 0.0]), np.zeros(2))
+    order = [name == "elsewhere" for name in weights.name.to_list()]
+    memory = Memory(np.where(order, 4.0, 0.0), np.zeros(2))
+    state = train(sentences(2), AdaGrad(pairs="all"), Start(weights, memory)).state
+    assert state is not None
+    assert state.memory is not None
+    found = dict(zip(state.weights.name.to_list(), state.memory.squares.tolist(), strict=True))
+    assert found["elsewhere"] == 4.0
+    assert found["feature1"] > 0
+    assert "elsewhere" not in train(sentences(2), Perceptron(), Start(weights)).weights.to_dict()
+
+
+@pytest.mark.parametrize("name", ["perceptron", "margin-perceptron", "adagrad"])
+def test_overflow_names_sentence_and_feature(name: str) -> None:
+    corpus = [oracle.Sentence((1,), ((1,), (2,)), ({"feature3": 1e300}, {"feature3": -1e300}))]
+    learner = LEARNERS[name](learning_rate=1e308, regularization="l2", strength=0.1, pairs="all")
+    with pytest.raises(InputError, match="sentence 0 of the shard: the weight of 'feature3' overflows"):
+        train(corpus, learner, Start(make_weights({})))
