@@ -89,8 +89,13 @@ def _run(step: str, options: argparse.Namespace) -> int:
 
 
 def _fail(step: str, message: str) -> int:
-    print(f"itersel {step}: {message}", file=sys.stderr)
+    print(f"itersel {step}: {_printable(message)}", file=sys.stderr)
     return 1
+
+
+def _printable(message: str) -> str:
+    """Escape line ends and control characters: a message is one line, whatever the names in it hold."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
 
 
 def _plain_streams() -> None:
