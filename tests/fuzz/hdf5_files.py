@@ -32,6 +32,11 @@ def _name(chance: Random, stream: h5py.File) -> str:
     return chance.choice(_names(stream) or [""])
 
 
+def _values(stream: h5py.File, name: str) -> Any:
+    """Return an array, or a few zeros in place of one that was made huge before."""
+    return stream[name][()] if stream[name].nbytes < 1 << 24 else np.zeros(3)
+
+
 def _replace(stream: h5py.File, name: str, array: Any, **more: Any) -> None:
     """Put another array in the place of one."""
     del stream[name]
@@ -62,7 +67,7 @@ def _duplicated(chance: Random, stream: h5py.File) -> None:
 def _linked(chance: Random, stream: h5py.File) -> None:
     """Put a link in the place of an array: to itself, into nothing, into another file."""
     name = _name(chance, stream)
-    array = stream[name][()]
+    array = _values(stream, name)
     del stream[name]
     kind = chance.randrange(5)
     if kind == 0:
@@ -80,7 +85,7 @@ def _elsewhere(chance: Random, stream: h5py.File) -> None:
     """Keep the values of an array outside of the file, or nowhere."""
     name = _name(chance, stream)
     shape, dtype = stream[name].shape, stream[name].dtype
-    array = stream[name][()]
+    array = _values(stream, name)
     del stream[name]
     kind = chance.randrange(3)
     if kind == 0:
@@ -116,7 +121,7 @@ def _huge(chance: Random, stream: h5py.File) -> None:
 def _filters(chance: Random, stream: h5py.File) -> None:
     """Store an array in another way."""
     name = _name(chance, stream)
-    array = stream[name][()]
+    array = _values(stream, name)
     if array.size == 0:
         return
     options: list[dict[str, Any]] = [
@@ -132,14 +137,13 @@ def _filters(chance: Random, stream: h5py.File) -> None:
 
 
 def _packed_zeros(chance: Random, stream: h5py.File) -> None:
-    """Put zeros that compress well, 100 to 200 MB of them, in the place of an array."""
+    """Put zeros that compress well, 50 to 100 MB of them, in the place of an array."""
     name = _name(chance, stream)
     dtype, columns = stream[name].dtype, stream[name].shape[1:]
     del stream[name]
-    rows = chance.choice((100, 200)) * 10**6 // (dtype.itemsize * int(np.prod(columns, dtype=int) or 1))
-    dataset = stream.create_dataset(
-        name, (rows, *columns), dtype, chunks=(rows, *columns), compression="gzip"
-    )
+    rows = chance.choice((50, 100)) * 10**6 // (dtype.itemsize * int(np.prod(columns, dtype=int) or 1))
+    shape = (rows, *columns)
+    dataset = stream.create_dataset(name, shape, dtype, chunks=shape, compression="gzip", compression_opts=1)
     dataset[...] = 0
 
 
@@ -260,7 +264,7 @@ WEIGHTS = {
     **dict.fromkeys(STRUCTURE, 2),
     "packed zeros": 0.2,
     "attribute": 6,
-    "as declared": 25,
+    "as declared": 10,
 }
 
 
@@ -273,6 +277,8 @@ def mutate(chance: Random, original: Path, copy: Path, mode: str, format: FileFo
         return [name]
     weights = {name: weight for name, weight in WEIGHTS.items() if mode != DAMAGED or name != "as declared"}
     chosen = chance.choices(sorted(weights), [weights[name] for name in sorted(weights)], k=_how_many(chance))
+    if mode != DAMAGED and chance.random() < 0.5:
+        chosen = ["as declared"] * _how_many(chance)
     with h5py.File(copy, "r+") as stream:
         sizes = declared_sizes(stream, format, original)
         for name in chosen:
@@ -289,7 +295,9 @@ def _how_many(chance: Random) -> int:
 def apply(chance: Random, stream: h5py.File, name: str, format: FileFormat, sizes: dict[str, int]) -> None:
     """Do one thing to a file; nothing where it cannot be done after what was done before."""
     if name in STRUCTURE:
-        with contextlib.suppress(*ERRORS):  # what came before may have left nothing that it can be done to
+        with contextlib.suppress(
+            *ERRORS, MemoryError
+        ):  # what came before may have left nothing that it can be done to
             STRUCTURE[name](chance, stream)
         return
     present = sorted(array for array in format.arrays if _is_plain(stream, array))

@@ -6,8 +6,7 @@ import contextlib
 import shlex
 import shutil
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -113,16 +112,3 @@ def runner(kept: Path | None = None, seconds: float = TIME_LIMIT) -> Iterator[Ru
     """Yield a runner; its files are gone in the end."""
     with tempfile.TemporaryDirectory(prefix="itersel-fuzz-") as folder:
         yield Runner(Path(folder), kept, seconds)
-
-
-def count(results: Iterable[Result]) -> Counter[tuple[str, str, str, str]]:
-    """Count outcomes by format, mode and mutation."""
-    return Counter(
-        (
-            result.case.format,
-            result.case.mode,
-            result.mutation[0] if len(set(result.mutation)) == 1 else "several",
-            result.verdict.outcome,
-        )
-        for result in results
-    )

@@ -97,6 +97,18 @@ def test_readers_with_faults_are_found(root):
     ), outcomes
 
 
+@pytest.mark.slow
+def test_kernels_that_check_bounds_raise(tmp_path):
+    """Those without reference counting, too; otherwise `--bounds-check` would find nothing."""
+    code = (
+        "import numpy as np; from itersel.string_kernels import copy_strings as copy; "
+        "data, ends = np.zeros(3, np.uint8), np.array([0, 3]); copy(data, ends, np.array([5]), data, ends)"
+    )
+    environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "ITERSEL_CACHE": str(tmp_path)}
+    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert result.stderr.endswith("IndexError: index is out of bounds\n")
+
+
 @pytest.fixture
 def weights(tmp_path):
     path = tmp_path / "original.h5"
@@ -141,7 +153,8 @@ def test_cases_have_names():
 def test_damage_to_the_structure_of_hdf5_files(name, weights, tmp_path):
     """Everything can be done to a whole file; errors are ignored only after other damage."""
     done = 0
-    for number in range(40):
+    times = 40 if name != "packed zeros" else 2  # which takes a second each
+    for number in range(times):
         copy = tmp_path / "copy.h5"
         copy.write_bytes(weights.read_bytes())
         with h5py.File(copy, "r+") as stream:
@@ -150,7 +163,7 @@ def test_damage_to_the_structure_of_hdf5_files(name, weights, tmp_path):
                 done += 1
             except ValueError:
                 assert name == "huge size"  # HDF5 refuses 2**61 rows
-    assert done > 10
+    assert done > times // 4
 
 
 @pytest.mark.parametrize("name", sorted(arrays.VALUES))
