@@ -237,3 +237,27 @@ def test_command_corpus_errors(tmp_path, folder, capsys):
     assert main(["report", "rules", "--shards", folder("list", [broken]), "--output", output]) == 1
     assert "rules.json: damaged or truncated HDF5 file" in capsys.readouterr().err
     assert not (tmp_path / "x.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"devtest_bleu": 3.5},
+        {"devtest_bleu": ["x", 1.0]},
+        {"devtest_bleu": []},
+        {"epoch": 3},
+        {"epoch": 0},
+        {"epoch": True},
+        {"shards": "4"},
+        {"name": "a\tb"},
+        {"name": ["a"]},
+        {"signature": None},
+        {"active_features": 1e3},
+    ],
+)
+def test_system_with_other_types(tmp_path, change):
+    write_system(tmp_path / "system.json", system("a"))
+    content = json.loads((tmp_path / "system.json").read_text()) | change
+    (tmp_path / "system.json").write_text(json.dumps(content))
+    with pytest.raises(InputError, match="is not the description of a system"):
+        read_system(tmp_path / "system.json")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from itersel.errors import InputError
 from itersel.files import write_lines
 from itersel.grammar.extract import ExtractionSettings
-from itersel.json_files import read_json
+from itersel.json_files import from_json, read_json
+from itersel.limits import MAX_POP_LIMIT
 
 NAME = "resources.json"
 
@@ -62,10 +62,13 @@ def read_resources(folder: str | os.PathLike[str]) -> Resources:
     if not path.is_file():
         raise InputError(f"has no {NAME}; name a folder experiments/NAME/best of a finished run", folder)
     try:
-        document: dict[str, Any] = read_json(path)
-        document["extraction"] = ExtractionSettings(**document["extraction"])
-        for name in ("model", "index", "preparation"):
-            document[name] = os.path.normpath(path.parent / document[name])
-        return Resources(**{item.name: document[item.name] for item in fields(Resources)})
-    except (ValueError, KeyError, TypeError):
+        found = from_json(Resources, read_json(path))
+    except (ValueError, OverflowError):
         raise InputError("is not the description of a system; run the workflow again", path) from None
+    if found.features not in ("dense", "all") or not 1 <= found.pop_limit <= MAX_POP_LIMIT:
+        raise InputError("has settings out of bounds; run the workflow again", path)
+    files = {
+        name: os.path.normpath(path.parent / getattr(found, name))
+        for name in ("model", "index", "preparation")
+    }
+    return replace(found, **files)
