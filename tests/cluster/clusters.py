@@ -49,8 +49,11 @@ class Cluster:
     def start(self) -> None:
         """Start all daemons, and read how clients reach them."""
         self.control("start")
-        text = (self.folder / "environment").read_text()
-        self.environment = dict(word.split("=", 1) for word in shlex.split(text) if "=" in word)
+        # as a user does it
+        command = ["bash", "-c", '. "$1" && env --null', "bash", str(self.folder / "environment")]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        found = dict(word.split("=", 1) for word in done.stdout.split("\0") if word)
+        self.environment = {key: found[key] for key in found if found[key] != os.environ.get(key)}
 
     def ask(self, *command: str) -> str:
         """Return what a command of the scheduler prints."""

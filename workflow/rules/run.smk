@@ -2,9 +2,17 @@
 #
 # needs: common.smk     gives: lock_folder, refuse_running_jobs, show_results
 import fcntl
+import logging
 import time
 
 from snakemake_executor_plugin_arrays.arrays import dead_runs, starting
+
+# A dry run logs to standard output, also where that is to hold a graph and nothing else: -n --dag | dot. Snakemake
+# has no settings of the graph yet when it reads this.
+if {"--dag", "--rulegraph", "--filegraph"} & {word.split("=")[0] for word in sys.argv}:
+    for handler in logging.getLogger("snakemake.logging").handlers:
+        if getattr(handler, "stream", None) is sys.stdout:
+            handler.setStream(sys.stderr)
 
 
 def lock_folder():
