@@ -49,11 +49,12 @@ class Cluster:
     def start(self) -> None:
         """Start all daemons, and read how clients reach them."""
         self.control("start")
+        path = self.folder / "environment"
         # as a user does it
-        command = ["bash", "-c", '. "$1" && env --null', "bash", str(self.folder / "environment")]
+        command = ["bash", "-c", '. "$1" && env --null', "bash", str(path)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         found = dict(word.split("=", 1) for word in done.stdout.split("\0") if word)
-        self.environment = {key: found[key] for key in found if found[key] != os.environ.get(key)}
+        self.environment = {name: found[name] for name in re.findall(r"(\w+)=", path.read_text())}
 
     def ask(self, *command: str) -> str:
         """Return what a command of the scheduler prints."""

@@ -143,7 +143,7 @@ def test_array_that_will_never_run_is_one_failure(nothing, cluster):
         '#!/bin/bash\necho "$@" >> scancel.calls\n/usr/bin/scancel "$@"\n'
     )
     (nothing.folder / "bin/scancel").chmod(0o755)
-    done = nothing.start(400, *LONG, "--arrays-runtime-limit", "0", "--retries", "2")
+    done = nothing.start(400, *LONG, "--arrays-runtime-limit", "0", "--retries", "2", "--quiet", "progress")
     assert done.returncode == 1
     [message] = re.findall("message: (.*)", done.stderr)
     assert "will never run: its state is PENDING (PartitionTimeLimit)" in message

@@ -93,16 +93,8 @@ class Named:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the workflow."""
-        command = [
-            sys.executable,
-            "-m",
-            "snakemake",
-            "--snakefile",
-            "it's $(touch pwned).smk",
-            "--cores",
-            "1",
-        ]
-        command += ["--profile", str(self.profile), *FAST, "--group-components", "together=4"]
+        command = [sys.executable, "-m", "snakemake", "--snakefile", "it's $(touch pwned).smk", *arguments]
+        command += ["--cores", "1", "--profile", str(self.profile), *FAST, "--group-components", "together=4"]
         command += ["--configfile", "config 's $(touch pwned).json", "--config", f"note={NOTE}"]
         return subprocess.run(
             command,
@@ -153,8 +145,9 @@ def test_names_that_cannot_be_passed(named: Named, tmp_path: Path, name: str, wh
     named.make(["plain", name])
     done = named.run(*(["odd"] if "\n" in name else []))
     assert done.returncode == 1
-    [line] = [line for line in done.stdout.splitlines() if why in line]
-    assert repr(name)[1:-1] in line or name in line
+    lines = [line for line in done.stdout.splitlines() if why in line]
+    assert len(lines) == 1, done.stdout
+    assert repr(name)[1:-1] in lines[0] or name in lines[0]
     assert not re.search(r"array \d", done.stdout)
     assert not (named.folder / "out").exists() or not list((named.folder / "out").iterdir())
 
