@@ -14,7 +14,8 @@ from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.schedulers import Status, Task
 
 # In the log of a job, when the command of its rule was killed: what Snakemake started, or a shell in between.
-KILLED = re.compile(rb"died with <Signals\.SIG\w+: (\d+)>|non-zero exit status (\d+)")
+KILLED = re.compile(r"died with <Signals\.SIG\w+: (\d+)>|non-zero exit status (\d+)")
+COMMAND = re.compile(rf"Command '(?:set -euo pipefail; +)?([^\n]*)' (?:returned )?(?:{KILLED.pattern})")
 # The error stands at the end of a log.
 TAIL = 100_000
 
@@ -57,10 +58,22 @@ def how_ended(status: int, log: Path) -> str:
         return f"{said} (killed by {signal_name(status - 128)})"
     with contextlib.suppress(OSError), log.open("rb") as stream:
         stream.seek(max(0, os.fstat(stream.fileno()).st_size - TAIL))
-        for killer, code in KILLED.findall(stream.read()):
-            if number := int(killer or 0) or max(0, int(code) - 128):
-                return f"{said} (its command was killed by {signal_name(number)})"
+        for found in KILLED.findall(stream.read().decode(errors="replace")):
+            if name := _killer(*found):
+                return f"{said} (its command was killed by {name})"
     return said
+
+
+def _killer(number: str, status: str) -> str | None:
+    """Return the name of a signal, of which Python gives the number and a shell an exit status."""
+    found = int(number) if number else int(status) - 128
+    return signal_name(found) if found > 0 else None
+
+
+def killed_commands(text: str) -> list[str]:
+    """Return a line for each command that was killed, of those that the log of a local run tells of."""
+    found = [(command, _killer(*how)) for command, *how in COMMAND.findall(text)]
+    return [f"killed by {name}: {command}" for command, name in found if name]
 
 
 def how_lost(status: Status | None, started: bool) -> str:

@@ -16,7 +16,7 @@ from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 from snakemake_executor_plugin_arrays import Executor, ExecutorSettings
 from snakemake_executor_plugin_arrays.arrays import Folder, Run, dead_runs
 from snakemake_executor_plugin_arrays.commands import SchedulerError
-from snakemake_executor_plugin_arrays.failures import Place
+from snakemake_executor_plugin_arrays.failures import Place, killed_commands
 from snakemake_executor_plugin_arrays.requests import (
     array_name,
     choose_scheduler,
@@ -450,3 +450,15 @@ def test_signal_is_named(tmp_path, status, log, text):
     (watched.folder.path / "2.status").write_text(f"{status}\n")
     watched.look()
     assert text in watched.reports[0][1]
+
+
+def test_killed_commands_of_a_log():
+    log = """CalledProcessError in file "x.smk", line 3:
+Command 'set -euo pipefail;  itersel train --shard 'a b' &> l' returned non-zero exit status 137.
+Command 'set -euo pipefail;  itersel mix' died with <Signals.SIGSEGV: 11>.
+Command 'set -euo pipefail;  itersel decode' returned non-zero exit status 1.
+"""
+    assert killed_commands(log) == [
+        "killed by SIGKILL: itersel train --shard 'a b' &> l",
+        "killed by SIGSEGV: itersel mix",
+    ]

@@ -25,7 +25,6 @@ except InputError as error:
     sys.exit(f"itersel: {error}")
 
 
-
 def no_option(path):
     """Return a path that commands do not read as an option; Snakemake takes ./ off a path."""
     return os.path.abspath(path) if path.startswith(("-", "./-")) else path

@@ -1,11 +1,12 @@
 # The run as a whole: what must not be running beside it, and what it shows at its end. Nothing here makes files.
 #
-# needs: common.smk     gives: lock_folder, refuse_running_jobs, show_results
+# needs: common.smk     gives: lock_folder, refuse_running_jobs, show_results, show_killed
 import fcntl
 import logging
 import time
 
 from snakemake_executor_plugin_arrays.arrays import dead_runs, starting
+from snakemake_executor_plugin_arrays.failures import killed_commands
 
 # A dry run logs to standard output, also where that is to hold a graph and nothing else: -n --dag | dot. Snakemake
 # has no settings of the graph yet when it reads this.
@@ -78,3 +79,9 @@ def show_results():
         print(
             f"Weights and translations: {RESULTS}/experiments/*/best", file=sys.stderr
         )
+
+
+def show_killed(log):
+    """Name the signals that killed commands; Snakemake shows an exit status such as 137."""
+    for line in killed_commands(Path(log).read_text(errors="replace")):
+        print(f"itersel: {line}", file=sys.stderr)
