@@ -134,7 +134,8 @@ class Executor(CommandExecutor):
                 folder.remove()
             infos = [SubmittedJobInfo(job) for job in jobs]
             message = f"could not be submitted: {error}.{others(infos)} "
-            self._report_together(infos, message, again=error.uncertain)
+            # a definite refusal would be repeated
+            self._report_together(infos, message, again=bool(self.uncertain))
             return
         self.submitted.add(identifier)
         (path / IDENTIFIER).write_text(identifier + "\n")
@@ -236,7 +237,7 @@ class Executor(CommandExecutor):
         message = (
             self._failure(infos[0], f"will never run: its state is {word}") + f"{others(infos).strip()} "
         )
-        self._report_together(infos, message, again=False)
+        self._report_together(infos, message, again=self.scheduler.stuck_may_pass)
 
     def _is_lost(self, info: SubmittedJobInfo, place: Place) -> bool:
         """Look for a job without a marker in the scheduler's last answer; report it if it cannot end now."""
@@ -282,7 +283,7 @@ class Executor(CommandExecutor):
         """Report jobs that failed for one reason with one message; `again`: `retries` may help them."""
         for number, info in enumerate(infos):
             if not again and info.job.attempt <= info.job.restart_times:
-                # asking for the same once more would change nothing
+                # for Snakemake, this was the last attempt
                 info.job.attempt = info.job.restart_times + 1
             if number == 0:
                 self.report_job_error(info, msg=message)

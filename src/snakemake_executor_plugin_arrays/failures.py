@@ -97,7 +97,7 @@ def job_name(rule: str, wildcards: Mapping[str, str]) -> str:
 
 def others(jobs: Sequence[object]) -> str:
     """Return what is said of the jobs of an array that share the fate of the first one."""
-    count = len(jobs) - 1
-    return (
-        "" if count == 0 else f" The same is true of the {count} other jobs of this array, not listed here."
-    )
+    if len(jobs) == 1:
+        return ""
+    number = "one other job" if len(jobs) == 2 else f"{len(jobs) - 1} other jobs"
+    return f" The same is true of {number} of this array, not listed here."

@@ -66,6 +66,8 @@ class Scheduler(Protocol):
     queue_resource: str
     account_resource: str
     extra_resource: str
+    # whether a task that will never run as it is may run if it is submitted again
+    stuck_may_pass: bool
 
     def refusal(self, folder: str) -> str | None:
         """Return why no array can be submitted from a folder of this name; `None` if it can."""
@@ -103,6 +105,8 @@ class Slurm:
     queue_resource = "slurm_partition"
     account_resource = "slurm_account"
     extra_resource = "slurm_extra"
+    # it asks for too much
+    stuck_may_pass = False
 
     # All other states, also those that later versions may bring, are of tasks that may still run.
     ENDED = frozenset(
@@ -195,6 +199,8 @@ class GridEngine:
     queue_resource = "sge_queue"
     account_resource = "sge_project"
     extra_resource = "sge_extra"
+    # a node could not start it
+    stuck_may_pass = True
 
     VARIABLE = re.compile(r"\$(HOME|HOSTNAME|JOB_ID|JOB_NAME|TASK_ID|USER)")
 

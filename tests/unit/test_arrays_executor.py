@@ -306,7 +306,7 @@ def test_refused(folder):
     executor.run_jobs(two_jobs())
     [message] = executor.reports
     assert "no such queue" in message
-    assert message.endswith(" The same is true of the 1 other jobs of this array, not listed here. ")
+    assert message.endswith(" The same is true of one other job of this array, not listed here. ")
     assert len(executor.silent) == 1
     executor.shutdown()
     assert executor.runs() == []
@@ -407,7 +407,7 @@ def test_array_that_will_never_run_is_one_failure(tmp_path, jobs_per_task):
     [(shard, message)] = watched.reports
     assert shard == "0"
     assert "will never run: its state is PENDING (PartitionTimeLimit)" in message
-    assert "the 1 other jobs of this array" in message
+    assert "one other job of this array" in message
     assert watched.silent == jobs[1:]
     assert [job.attempt for job in jobs] == [2, 2]
     assert watched.unreported == 0
@@ -462,3 +462,28 @@ Command 'set -euo pipefail;  itersel decode' returned non-zero exit status 1.
         "killed by SIGKILL: itersel train --shard 'a b' &> l",
         "killed by SIGSEGV: itersel mix",
     ]
+
+
+def test_task_that_a_node_could_not_start_is_retried(tmp_path):
+    stuck = {("7", task): Status("Eqw", True, hopeless=True) for task in (1, 2)}
+    watched = Watched(tmp_path / "a", [stuck], GridEngine("smp", [], True))
+    jobs = [info.job for info in watched.active]
+    assert watched.look() == []
+    assert len(watched.reports) == 1
+    assert [job.attempt for job in jobs] == [1, 1]
+
+
+def test_submission_after_one_that_is_uncertain_is_retried(folder):
+    executor = Submitting(folder, failing(SchedulerError("no number", uncertain=True)))
+    for clear in (executor.client.clear, failing(SchedulerError("away"))):
+        executor.client.clear = clear
+        jobs = two_jobs()
+        executor.run_jobs(jobs)
+        assert [job.attempt for job in jobs] == [1, 1]
+
+
+def test_refused_submission_is_not_retried(folder):
+    executor = Submitting(folder, failing(SchedulerError("no such queue")))
+    jobs = two_jobs()
+    executor.run_jobs(jobs)
+    assert [job.attempt for job in jobs] == [2, 2]
