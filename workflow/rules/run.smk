@@ -81,7 +81,10 @@ def show_results():
         )
 
 
-def show_killed(log):
+def show_killed(logs):
     """Name the signals that killed commands; Snakemake shows an exit status such as 137."""
-    for line in killed_commands(Path(log).read_text(errors="replace")):
-        print(f"itersel: {line}", file=sys.stderr)
+    # versions of Snakemake have one log, or a list
+    for log in [logs] if isinstance(logs, str) else logs:
+        text = Path(log).read_text(errors="replace") if Path(log).exists() else ""
+        for line in killed_commands(text):
+            print(f"itersel: {line}", file=sys.stderr)
