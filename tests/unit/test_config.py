@@ -338,6 +338,19 @@ def test_selection_options():
     assert commands.mix_options(CONFIG.experiments["c"]) == "--algorithm mixsgd --shards 1"
 
 
+def test_values_that_begin_with_a_dash():
+    options = commands.options(source="-n 'é.de", target="--help", monolingual="-", threshold=-0.5, seed=3)
+    assert shlex.split(options) == [
+        "--source=-n 'é.de",
+        "--target=--help",
+        "--monolingual",
+        "./-",
+        "--threshold=-0.5",
+        "--seed",
+        "3",
+    ]
+
+
 def test_command_check(tmp_path, capsys):
     path = tmp_path / "config.yaml"
     path.write_text("experiments: {a: {epochs: 3}}\n")
