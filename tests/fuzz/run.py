@@ -14,7 +14,7 @@ from tests.fuzz.cases import Case, lay_out, write_damaged
 from tests.fuzz.corpus import make_corpus
 from tests.fuzz.server import TIME_LIMIT, Ended, call_apart, run_step
 from tests.fuzz.targets import TARGETS
-from tests.fuzz.verdicts import BAD, NOT_MADE, Outputs, Verdict, judge, new_files
+from tests.fuzz.verdicts import BAD, NOT_MADE, UNTIDY, Outputs, Verdict, judge, new_files
 
 
 class Result(NamedTuple):
@@ -50,6 +50,8 @@ class Runner:
         self._expected: dict[tuple[str, ...], Outputs] = {}
         with contextlib.chdir(folder):
             make_corpus(self._base)
+        files = [path for path in self._base.rglob("*") if path.is_file()]
+        self._whole = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
     def run(self, case: Case) -> Result:
         """Run one case."""
@@ -65,12 +67,22 @@ class Runner:
                 return Result(case, ("?",), arguments, Verdict(NOT_MADE, str(error)), 0.0)
             ended, outputs = self._step(arguments)
             verdict = judge(ended, outputs, expected, (file, *TARGETS[case.format].also), case.mode)
+            for path in self._restore():
+                verdict = Verdict(UNTIDY, f"changed {path.relative_to(self._base)}")
             result = Result(case, tuple(mutation), arguments, verdict, ended.seconds)
             if result.is_bad and self._kept is not None:
                 self._keep(result, file, ended)
             return result
         finally:
             shutil.rmtree(self._case)
+
+    def _restore(self) -> list[Path]:
+        """Return the files of the corpus that a case has changed, which are as before then."""
+        changed = [path for path, (time, _) in self._whole.items() if path.stat().st_mtime_ns != time]
+        for path in changed:
+            path.write_bytes(self._whole[path][1])
+            self._whole[path] = path.stat().st_mtime_ns, self._whole[path][1]
+        return changed
 
     def _expect(self, arguments: list[str]) -> Outputs:
         """Return what a step writes when all files are undamaged."""

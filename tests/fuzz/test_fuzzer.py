@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from tests.fuzz import array_files, arrays, documents, hdf5_files, raw_bytes, texts
 from tests.fuzz.cases import Case
+from tests.fuzz.hdf5_structure import STRUCTURE
 from tests.fuzz.server import MEMORY_LIMIT, TRACEBACK, Ended
 from tests.fuzz.targets import CHANGED, DAMAGED, RESEALED
 from tests.fuzz.verdicts import judge
@@ -149,7 +150,7 @@ def test_cases_have_names():
             Case.parse(wrong, seed=1)
 
 
-@pytest.mark.parametrize("name", sorted(hdf5_files.STRUCTURE))
+@pytest.mark.parametrize("name", sorted(STRUCTURE))
 def test_damage_to_the_structure_of_hdf5_files(name, weights, tmp_path):
     """Everything can be done to a whole file; errors are ignored only after other damage."""
     done = 0
@@ -159,7 +160,7 @@ def test_damage_to_the_structure_of_hdf5_files(name, weights, tmp_path):
         copy.write_bytes(weights.read_bytes())
         with h5py.File(copy, "r+") as stream:
             try:
-                hdf5_files.STRUCTURE[name](Random(number), stream)
+                STRUCTURE[name](Random(number), stream)
                 done += 1
             except ValueError:
                 assert name == "huge size"  # HDF5 refuses 2**61 rows

@@ -134,6 +134,7 @@ HEADERS = {
     "a shape too large": lambda header: header["arrays"]["slots"].update(shape=[1 << 62, 2]),
     "a shape that is none": lambda header: header["arrays"]["slots"].update(shape=[2.5, 2]),
     "a negative shape": lambda header: header["arrays"]["slots"].update(shape=[-1, -2]),
+    "no dimensions": lambda header: header["arrays"]["slots"].update(shape=[]),
     "a flat shape": lambda header: header["arrays"]["slots"].update(shape=[4]),
     "another type": lambda header: header["arrays"]["unigram"].update(dtype="<f8"),
     "no type": lambda header: header["arrays"]["unigram"].pop("dtype"),
