@@ -153,6 +153,8 @@ def test_resources_move_with_the_run(tmp_path):
     run, moved = tmp_path / "run", tmp_path / "elsewhere"
     folder = run / "experiments/x/best"
     folder.mkdir(parents=True)
+    for name in ("model", "index", "preparation"):
+        (run / name).touch()
     files = [f"--{name}={run}/{name}" for name in ("model", "index", "preparation")]
     arguments = ["report", "resources", *files, "--pop-limit", "30", "--features", "dense", *EXTRACTION]
     assert main([*arguments, "--output", str(folder / "resources.json")]) == 0
@@ -162,6 +164,11 @@ def test_resources_move_with_the_run(tmp_path):
     assert (resources.pop_limit, resources.features) == (30, "dense")
     assert resources.extraction.max_span == 10
     assert resources.extraction.max_samples == 50
+    (moved / "index").unlink()
+    with pytest.raises(
+        InputError, match=r"resources\.json: names the index .*/elsewhere/index: no such file"
+    ):
+        read_resources(moved / "experiments/x/best")
 
 
 def test_resources_missing_or_damaged(tmp_path):

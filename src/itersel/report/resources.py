@@ -14,6 +14,7 @@ from itersel.json_files import from_json, read_json
 from itersel.limits import MAX_POP_LIMIT
 
 NAME = "resources.json"
+FILES = ("model", "index", "preparation")
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Resources:
 def write_resources(path: str | os.PathLike[str], resources: Resources) -> None:
     """Write a description; paths are taken relative to its folder, so that both can be moved together."""
     document = asdict(resources)
-    for name in ("model", "index", "preparation"):
+    for name in FILES:
         document[name] = os.path.relpath(document[name], Path(path).parent)
     write_lines(path, [json.dumps(document, indent=2)])
 
