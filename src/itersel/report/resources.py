@@ -68,8 +68,8 @@ def read_resources(folder: str | os.PathLike[str]) -> Resources:
         raise InputError("is not the description of a system; run the workflow again", path) from None
     if found.features not in ("dense", "all") or not 1 <= found.pop_limit <= MAX_POP_LIMIT:
         raise InputError("has settings out of bounds; run the workflow again", path)
-    files = {
-        name: os.path.normpath(path.parent / getattr(found, name))
-        for name in ("model", "index", "preparation")
-    }
+    files = {name: os.path.normpath(path.parent / getattr(found, name)) for name in FILES}
+    for name, file in files.items():
+        if not os.path.isfile(file):
+            raise InputError(f"names the {name} {file}: no such file; run the workflow again", path)
     return replace(found, **files)
