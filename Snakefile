@@ -38,3 +38,7 @@ onstart:
 
 onsuccess:
     show_results()
+
+
+onerror:
+    show_killed(log)

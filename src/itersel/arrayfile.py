@@ -138,7 +138,7 @@ def _view(data: NDArray[np.uint8], entry: Mapping[str, Any]) -> NDArray[Any]:
     shape, begin = [operator.index(size) for size in entry["shape"]], operator.index(entry["position"])
     dtype = np.dtype(entry["dtype"])
     end = begin + math.prod(shape) * dtype.itemsize
-    if dtype.kind not in "iuf" or min(shape, default=0) < 0 or len(shape) > MAX_DIMENSIONS:
+    if dtype.kind not in "iuf" or not 1 <= len(shape) <= MAX_DIMENSIONS or min(shape) < 0:
         raise ValueError("not an array of numbers")
     if not 0 <= begin <= end <= data.shape[0] or begin % ALIGNMENT:
         raise ValueError("outside the file")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from typing import Any
+import typing
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
 
 from itersel.files import read_bytes
 from itersel.limits import MAX_JSON_BYTES
+
+Section = TypeVar("Section")
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
@@ -24,3 +29,38 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         return json.loads(read_bytes(path, MAX_JSON_BYTES))
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def from_json(kind: type[Section], content: object) -> Section:
+    """Return a dataclass of texts, numbers, tuples of numbers and dataclasses from what JSON says of it.
+
+    Raises
+    ------
+    ValueError
+        If a field is missing or of another type, or a number is not finite; other keys are left alone.
+    """
+    if not isinstance(content, dict):
+        raise ValueError("not an object")
+    types = typing.get_type_hints(kind)
+    values = {}
+    for item in fields(kind):  # type: ignore[arg-type]
+        if item.name not in content:
+            raise ValueError(f"no '{item.name}'")
+        values[item.name] = _value(types[item.name], content[item.name])
+    return kind(**values)
+
+
+def _value(kind: Any, value: object) -> Any:
+    if is_dataclass(kind):
+        return from_json(kind, value)  # type: ignore[arg-type]
+    if typing.get_origin(kind) is tuple:
+        if not isinstance(value, list):
+            raise ValueError("not a list")
+        return tuple(_value(typing.get_args(kind)[0], one) for one in value)
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is not kind or (isinstance(value, float) and not math.isfinite(value)):
+        raise ValueError(f"{value!r} is not of type {kind.__name__}")
+    if isinstance(value, str) and not value.isprintable():
+        raise ValueError(f"{value!r} holds control characters")
+    return value

@@ -6,7 +6,8 @@ job, and neither sacct nor qacct is needed; the scheduler is only asked which ta
 docs/clusters.md explains how to use it.
 
 `schedulers` holds the languages of the two, `arrays` the files of an array; neither runs anything nor knows
-Snakemake. `commands` runs the schedulers' commands, `executor` is the part that Snakemake talks to.
+Snakemake. `commands` runs the schedulers' commands. `executor` is what Snakemake talks to; `requests` says
+what a job asks for, `job_command` and `quoting` write its command, `failures` explains what went wrong.
 """
 
 # Snakemake calls the types of settings to read them from a command line: here they are no text, and
@@ -16,7 +17,10 @@ from typing import Any, Optional
 
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecutorSettingsBase
 
+from snakemake_executor_plugin_arrays import quoting
 from snakemake_executor_plugin_arrays.executor import Executor
+
+quoting.install()
 
 __all__ = ["Executor", "ExecutorSettings", "common_settings"]
 
@@ -48,6 +52,11 @@ class ExecutorSettings(ExecutorSettingsBase):
     concurrent: int = _setting(0, "Most tasks of one array that run at the same time; 0: as many as fit.")
     jobs_per_task: int = _setting(
         1, "Jobs that one task runs, one after another; the resource jobs_per_task of a rule takes its place."
+    )
+    runtime_limit: int = _setting(
+        0,
+        "Most minutes that a task asks for, also one of several jobs or of a job that is run again: the time "
+        "limit of the partition or queue; 0: none.",
     )
     partition: Optional[str] = _setting(  # noqa: UP045
         None, "Slurm: partition. A rule's resource slurm_partition wins."

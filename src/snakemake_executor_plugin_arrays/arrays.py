@@ -51,6 +51,12 @@ for (( line = first; line <= last; line++ )); do
     # A scheduler may start a task again, say after its node went down: what is done stays done.
     [ -e "$folder/$line.status" ] && continue
     hostname > "$folder/$line.running"
+    # The marker gets its space before the job runs, and is only overwritten and renamed afterwards: a job
+    # that has ended is not lost if this disk becomes full meanwhile.
+    if ! echo 0 > "$folder/.$line.$$"; then
+        echo "no marker can be written to $folder: is the disk full?" >&2
+        exit 1
+    fi
     if ! command=$(sed -n "${{line}}{{p;q}}" "$folder/jobs" | base64 -d) || [ -z "$command" ]; then
         # no marker: an empty command would have gone well
         echo "line $line of $folder/jobs cannot be read" >&2
@@ -64,7 +70,8 @@ for (( line = first; line <= last; line++ )); do
         # after another: now it is the turn of this shell, or of what it waits for. No marker then.
         sleep 3 || exit 1
     fi
-    echo "$status" > "$folder/.$line.$$" && mv "$folder/.$line.$$" "$folder/$line.status"
+    [ "$status" = 0 ] || echo "$status" 1<> "$folder/.$line.$$"
+    mv "$folder/.$line.$$" "$folder/$line.status" || failed=1
 done
 exit $failed
 """

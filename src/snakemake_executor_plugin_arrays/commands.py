@@ -10,6 +10,7 @@ import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from snakemake_executor_plugin_arrays.schedulers import PASSING, Array, Request, Scheduler, Status, Task
@@ -37,8 +38,8 @@ class SchedulerError(Exception):
         self.passing, self.uncertain = passing, uncertain
 
 
-def run(command: Sequence[str]) -> str:
-    """Return what a command prints.
+def run(command: Sequence[str], folder: Path | None = None) -> str:
+    """Return what a command prints, run in a folder.
 
     Raises
     ------
@@ -54,6 +55,7 @@ def run(command: Sequence[str]) -> str:
             text=True,
             errors="replace",  # names of other people's jobs
             env=environment,
+            cwd=folder,
             timeout=TIMEOUT,
             check=False,
         )
@@ -99,7 +101,7 @@ class Client:
                 problem = error
             else:
                 try:
-                    output = run(command)
+                    output = run(command, array.workdir)
                     break
                 except SchedulerError as error:
                     if not error.passing:

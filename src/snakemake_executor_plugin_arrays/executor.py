@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import re
-import shlex
-import shutil
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Iterable
 from pathlib import Path
 from typing import Any
 
-from snakemake_interface_common.exceptions import WorkflowError
+from snakemake_interface_common.exceptions import ApiError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
-from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 
 from snakemake_executor_plugin_arrays.arrays import (
     IDENTIFIER,
@@ -28,82 +22,22 @@ from snakemake_executor_plugin_arrays.arrays import (
     starting,
 )
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
-from snakemake_executor_plugin_arrays.schedulers import (
-    Array,
-    GridEngine,
-    Request,
-    Scheduler,
-    Slurm,
-    Status,
-    Task,
+from snakemake_executor_plugin_arrays.failures import Place, how_ended, how_lost, job_name, others
+from snakemake_executor_plugin_arrays.job_command import CommandExecutor, refuse
+from snakemake_executor_plugin_arrays.requests import (
+    array_name,
+    choose_scheduler,
+    in_order,
+    job_request,
+    task_request,
 )
+from snakemake_executor_plugin_arrays.schedulers import Array, Request, Status, Task
 
 # Markers are files of our own: looking at them every second asks nothing of the scheduler.
 MARKER_SECONDS = 1
 
 
-@dataclass
-class Place:
-    """Where a submitted job runs, and since when the scheduler does not run it any more."""
-
-    folder: Folder
-    line: int
-    array: str
-    # a choice of several: Slurm gives the reason of any one of them
-    several_queues: bool = False
-    gone_since: float | None = None
-
-    @property
-    def task(self) -> Task:
-        """The task that runs the job."""
-        return self.array, self.folder.task(self.line)
-
-
-def choose_scheduler(settings: Any) -> Scheduler:
-    """Return the scheduler that the settings name, or the one whose commands are there."""
-    known = {"slurm": "sbatch", "sge": "qsub"}
-    key = settings.scheduler or next((key for key, name in known.items() if shutil.which(name)), None)
-    if key is None:
-        raise WorkflowError("neither sbatch nor qsub is found: run Snakemake where jobs can be submitted")
-    if key not in known:
-        raise WorkflowError(f"arrays-scheduler is {key}; it must be slurm or sge")
-    if not shutil.which(known[key]):
-        raise WorkflowError(f"{known[key]} is not found: run Snakemake where jobs can be submitted")
-    if key == "slurm":
-        return Slurm()
-    complexes = [name.strip() for name in settings.memory_complex.split(",") if name.strip()]
-    return GridEngine(settings.parallel_environment, complexes, not settings.memory_per_job)
-
-
-def job_request(
-    resources: Mapping[str, Any], threads: int, attempt: int, scheduler: Scheduler, settings: Any
-) -> Request:
-    """Return what a job asks for at its first, second, ... attempt; its resources win over the settings."""
-    factor = attempt if settings.retries_grow else 1
-
-    def number(name: str) -> int | None:
-        value = resources.get(name)
-        return int(value) * factor if value else None
-
-    queue = settings.partition if scheduler.key == "slurm" else settings.queue
-    further = [settings.extra, str(resources.get(scheduler.extra_resource) or "")]
-    return Request(
-        threads=max(1, threads),
-        memory=number("mem_mb"),
-        runtime=number("runtime"),
-        queue=resources.get(scheduler.queue_resource) or queue,
-        account=resources.get(scheduler.account_resource) or settings.account,
-        extra=tuple(word for text in further for word in shlex.split(text)),
-    )
-
-
-def array_name(rule: str, label: object) -> str:
-    """Return a name that both schedulers take; it shows in squeue and qstat."""
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{rule}.{label}" if label else rule)[:80]
-    return name if name[0].isalpha() else f"j{name}"
-
-
-class Executor(RemoteExecutor):
+class Executor(CommandExecutor):
     """Runs ready jobs as array jobs."""
 
     def __post_init__(self) -> None:
@@ -112,8 +46,9 @@ class Executor(RemoteExecutor):
         self.scheduler = choose_scheduler(self.settings)
         self.client = Client(self.scheduler, self.settings.patience_seconds, self.logger.warning)
         self.workdir = Path(self.workflow.workdir_init).resolve()
-        if self.scheduler.key == "sge" and set(",:") & set(str(self.workdir)):
-            raise WorkflowError(f"{self.workdir}: Grid Engine takes no path with a comma or a colon")
+        if why := self.scheduler.refusal(str(self.workdir)):
+            raise ApiError(f"{str(self.workdir)!r}: {why}; rename the folder")
+        refuse(self.dag.needrun_jobs())
         self.parent = self.workdir / ".snakemake" / "arrays"
         self.run: Run | None = None
         self.statuses: dict[Task, Status] | None = None
@@ -133,7 +68,7 @@ class Executor(RemoteExecutor):
         for folder in dead_runs(self.parent):
             key = (folder / LOCK).read_text().strip()
             if key not in ("", self.scheduler.key):
-                raise WorkflowError(
+                raise ApiError(
                     f"{folder}: a run with {key} was killed, and may have left arrays there: start Snakemake"
                     f" once with --profile {key}, which ends them; or cancel them, and delete that folder"
                 )
@@ -147,7 +82,7 @@ class Executor(RemoteExecutor):
                     )
                     self.client.clear(left)
             except SchedulerError as error:
-                raise WorkflowError(f"an earlier run may have left arrays: {error}") from None
+                raise ApiError(f"an earlier run may have left arrays: {error}") from None
             close_run(folder)
 
     @property
@@ -183,8 +118,7 @@ class Executor(RemoteExecutor):
         commands = [self.format_job_exec(job) for job in jobs]
         folder = Folder.make(path, commands, per_task, self.settings.scratch)
         tasks = folder.task(len(jobs))
-        if request.runtime:
-            request = replace(request, runtime=request.runtime * per_task)
+        request = task_request(request, per_task, self.settings.runtime_limit)
         array = Array(path.name, tasks, folder.script, self.workdir, path, self.settings.concurrent)
         # before it is asked for: Snakemake may be interrupted meanwhile
         self.names.add(array.name)
@@ -198,8 +132,10 @@ class Executor(RemoteExecutor):
             else:
                 self.unreported -= len(jobs)
                 folder.remove()
-            for job in jobs:
-                self.report_job_error(SubmittedJobInfo(job), msg=f"could not be submitted: {error} ")
+            infos = [SubmittedJobInfo(job) for job in jobs]
+            message = f"could not be submitted: {error}.{others(infos)} "
+            # a definite refusal would be repeated
+            self._report_together(infos, message, again=bool(self.uncertain))
             return
         self.submitted.add(identifier)
         (path / IDENTIFIER).write_text(identifier + "\n")
@@ -228,6 +164,8 @@ class Executor(RemoteExecutor):
             return
         fresh = self._ask()
         finished: dict[Path, set[int]] = {}
+        hopeless: dict[str, list[SubmittedJobInfo]] = defaultdict(list)
+        living: set[str] = set()
         for info in active_jobs:
             place: Place = info.aux["place"]
             path = place.folder.path
@@ -240,10 +178,13 @@ class Executor(RemoteExecutor):
                     status = place.folder.status(place.line)
             if status is not None:
                 self._report_status(info, place, status)
-            elif fresh and self._is_lost(info, place):
-                continue
-            else:
+            elif fresh and self._is_hopeless(place):
+                hopeless[place.array].append(info)
+            elif not (fresh and self._is_lost(info, place)):
+                living.add(place.array)
                 yield info
+        for array, infos in hopeless.items():
+            self._give_up(array, infos, whole=array not in living)
 
     def _finished(self, folder: Folder) -> set[int]:
         """Return the lines that have left a marker; none as long as the folder cannot be read."""
@@ -277,19 +218,32 @@ class Executor(RemoteExecutor):
                 place.folder.remove_log(place.line)
             self.report_job_success(info)
         else:
-            killed = f" (killed by signal {status - 128})" if status > 128 else ""
-            self._report_failure(info, place, f"ended with exit status {status}{killed}")
+            self._report_failure(info, how_ended(status, place.folder.log(place.line)))
+
+    def _is_hopeless(self, place: Place) -> bool:
+        """Whether the scheduler's last answer says that a task will never run."""
+        status = (self.statuses or {}).get(place.task)
+        return status is not None and status.alive and status.hopeless and not place.several_queues
+
+    def _give_up(self, array: str, infos: list[SubmittedJobInfo], whole: bool) -> None:
+        """Cancel at once the tasks of an array that will never run, and report them as one failure."""
+        tasks = sorted({info.aux["place"].task for info in infos})
+        if whole:
+            self.client.cancel(arrays=[array])
+        else:
+            self.client.cancel(tasks=tasks)
+        word = (self.statuses or {})[tasks[0]].word
+        self.unreported -= len(infos)
+        message = (
+            self._failure(infos[0], f"will never run: its state is {word}") + f"{others(infos).strip()} "
+        )
+        self._report_together(infos, message, again=self.scheduler.stuck_may_pass)
 
     def _is_lost(self, info: SubmittedJobInfo, place: Place) -> bool:
         """Look for a job without a marker in the scheduler's last answer; report it if it cannot end now."""
-        assert self.statuses is not None
-        status = self.statuses.get(place.task)
+        status = (self.statuses or {}).get(place.task)
         if status is not None and status.alive:
             place.gone_since = None
-            if status.hopeless and not place.several_queues:
-                self.client.cancel(tasks=[place.task])
-                self._report_failure(info, place, f"will never run: its state is {status.word}")
-                return True
             if status.held or status.hopeless:
                 self._explain(place, status)
             return False
@@ -297,17 +251,7 @@ class Executor(RemoteExecutor):
             place.gone_since = time.monotonic()
         if time.monotonic() - place.gone_since < self.settings.lost_seconds:
             return False
-        started = "" if place.folder.node(place.line) else " before this job was started"
-        why = "killed, over its memory or time, or its node went down"
-        if status is None:
-            how = f"has left the scheduler without an exit status{started}: {why}"
-        elif status.word == "COMPLETED":
-            how = "has ended, and could not write its exit status: is the disk full, or a quota used up?"
-        elif status.word == "FAILED":
-            how = f"has failed{started}, without an exit status of the job: the log of the task may tell why"
-        else:
-            how = f"was ended from outside ({status.word}){started}: {why}"
-        self._report_failure(info, place, how)
+        self._report_failure(info, how_lost(status, started=place.folder.node(place.line) is not None))
         return True
 
     def _explain(self, place: Place, status: Status) -> None:
@@ -319,24 +263,32 @@ class Executor(RemoteExecutor):
                 f" More: {self.scheduler.advice(place.task)}"
             )
 
-    def _report_failure(self, info: SubmittedJobInfo, place: Place, what: str) -> None:
-        self.unreported -= 1
-        # groups of jobs have none
-        found = getattr(info.job, "wildcards_dict", {})
-        wildcards = ", ".join(f"{name} {value}" for name, value in found.items())
+    def _failure(self, info: SubmittedJobInfo, what: str) -> str:
+        place: Place = info.aux["place"]
         node = place.folder.node(place.line)
-        logs = [
-            path
-            for path in (place.folder.log(place.line), place.folder.task_log(place.line))
-            if os.path.exists(path)
-        ]
-        message = (
-            f"{info.job.name}{f' ({wildcards})' if wildcards else ''}: {self.scheduler.name} task"
+        # groups of jobs have no wildcards
+        return (
+            f"{job_name(info.job.name, getattr(info.job, 'wildcards_dict', {}))}: {self.scheduler.name} task"
             f" {info.external_jobid}{f' on {node}' if node else ''} {what}."
-            f" Logs: {', '.join(map(str, [*info.job.log, *logs]))}."
+            f" Logs: {', '.join(map(str, [*info.job.log, *place.logs]))}."
             f" More: {self.scheduler.advice(place.task)}. "
         )
-        self.report_job_error(info, msg=message, aux_logs=[str(path) for path in logs])
+
+    def _report_failure(self, info: SubmittedJobInfo, what: str) -> None:
+        self.unreported -= 1
+        logs = [str(path) for path in info.aux["place"].logs]
+        self.report_job_error(info, msg=self._failure(info, what), aux_logs=logs)
+
+    def _report_together(self, infos: list[SubmittedJobInfo], message: str, again: bool) -> None:
+        """Report jobs that failed for one reason with one message; `again`: `retries` may help them."""
+        for number, info in enumerate(infos):
+            if not again and info.job.attempt <= info.job.restart_times:
+                # for Snakemake, this was the last attempt
+                info.job.attempt = info.job.restart_times + 1
+            if number == 0:
+                self.report_job_error(info, msg=message)
+            else:
+                self.workflow.scheduler.error_callback(info.job)
 
     def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
         """Cancel all arrays of this run; `active_jobs` is empty while the jobs are being looked at."""
@@ -353,8 +305,3 @@ class Executor(RemoteExecutor):
         if self.run is not None:
             # Tasks that are cancelled take a while to end: the next run finds the folder, and waits for them.
             self.run.close(tidy=self.unreported == 0)
-
-
-def in_order(text: str) -> list[tuple[int, str]]:
-    """Return a key that sorts shard-2 before shard-10."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]

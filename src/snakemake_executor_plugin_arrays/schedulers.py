@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -65,9 +66,14 @@ class Scheduler(Protocol):
     queue_resource: str
     account_resource: str
     extra_resource: str
+    # whether a task that will never run as it is may run if it is submitted again
+    stuck_may_pass: bool
+
+    def refusal(self, folder: str) -> str | None:
+        """Return why no array can be submitted from a folder of this name; `None` if it can."""
 
     def submission(self, array: Array, request: Request) -> list[str]:
-        """Return the command that submits an array."""
+        """Return the command that submits an array; it has to be run in `Array.workdir`."""
 
     def identifier(self, output: str) -> str | None:
         """Return the identifier in the output of a submission."""
@@ -99,6 +105,8 @@ class Slurm:
     queue_resource = "slurm_partition"
     account_resource = "slurm_account"
     extra_resource = "slurm_extra"
+    # it asks for too much
+    stuck_may_pass = False
 
     # All other states, also those that later versions may bring, are of tasks that may still run.
     ENDED = frozenset(
@@ -119,11 +127,17 @@ class Slurm:
     HELD = re.compile(r"held|NeverSatisfied|BadConstraints|InvalidAccount|InvalidQOS", re.I)
     HOPELESS = re.compile(r"PartitionTimeLimit|Max\w*PerJob")
 
+    def refusal(self, folder: str) -> str | None:
+        """Return why not: after a backslash Slurm takes no number of a task into the name of a log."""
+        if "\n" in folder:
+            return "a folder with a line break in its name cannot be used on a cluster"
+        return "Slurm cannot write logs to a folder with a backslash in its name" if "\\" in folder else None
+
     def submission(self, array: Array, request: Request) -> list[str]:
-        """Return the sbatch command; every option but the script's is of one word or two."""
+        """Return the sbatch command."""
         span = f"1-{array.tasks}" + (f"%{array.concurrent}" if array.concurrent else "")
         command = ["sbatch", "--parsable", "--export=ALL", f"--job-name={array.name}", f"--array={span}"]
-        command += [f"--chdir={array.workdir}", f"--output={str(array.logs).replace('%', '%%')}/task-%a.log"]
+        command += [f"--output={str(array.logs).replace('%', '%%')}/task-%a.log"]
         command += ["--nodes=1", "--ntasks=1", f"--cpus-per-task={request.threads}"]
         command += [f"--mem={request.memory}M"] if request.memory else []
         command += [f"--time={request.runtime}"] if request.runtime else []
@@ -185,6 +199,10 @@ class GridEngine:
     queue_resource = "sge_queue"
     account_resource = "sge_project"
     extra_resource = "sge_extra"
+    # a node could not start it
+    stuck_may_pass = True
+
+    VARIABLE = re.compile(r"\$(HOME|HOSTNAME|JOB_ID|JOB_NAME|TASK_ID|USER)")
 
     def __init__(self, environment: str, complexes: Iterable[str], per_slot: bool) -> None:
         """Keep what differs between sites.
@@ -202,10 +220,18 @@ class GridEngine:
         self.complexes = tuple(complexes)
         self.per_slot = per_slot
 
+    def refusal(self, folder: str) -> str | None:
+        """Return why not: what looks like a variable of its own is filled in, and the folder is not found."""
+        if "\n" in folder:
+            return "a folder with a line break in its name cannot be used on a cluster"
+        found = self.VARIABLE.search(folder)
+        return f"Grid Engine fills in {found.group()} in the name of a folder" if found else None
+
     def submission(self, array: Array, request: Request) -> list[str]:
-        """Return the qsub command."""
+        """Return the qsub command; a path with a colon or a comma cannot be told, but can be stood in."""
         command = ["qsub", "-terse", "-V", "-S", "/bin/bash", "-N", array.name, "-t", f"1-{array.tasks}"]
-        command += ["-wd", str(array.workdir), "-j", "y", "-o", f"{array.logs}/task-$TASK_ID.log"]
+        logs = os.path.relpath(array.logs, array.workdir)
+        command += ["-cwd", "-j", "y", "-o", f"{logs}/task-$TASK_ID.log"]
         command += ["-tc", str(array.concurrent)] if array.concurrent else []
         command += ["-pe", self.environment, str(request.threads)] if request.threads > 1 else []
         if request.memory:
@@ -243,9 +269,14 @@ class GridEngine:
         return found
 
     def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
-        """Return a qdel command for the arrays, and one for every single task."""
-        arrays = list(arrays)
-        single = [["qdel", array, "-t", str(task)] for array, task in tasks]
+        """Return a qdel command for the arrays, and one for every row of single tasks."""
+        arrays, rows = list(arrays), list[tuple[str, int, int]]()
+        for array, task in sorted(tasks):
+            if rows and rows[-1][0] == array and rows[-1][2] == task - 1:
+                rows[-1] = (array, rows[-1][1], task)
+            else:
+                rows.append((array, task, task))
+        single = [["qdel", array, "-t", f"{first}-{last}"] for array, first, last in rows]
         return ([["qdel", *arrays]] if arrays else []) + single
 
     def advice(self, task: Task) -> str:

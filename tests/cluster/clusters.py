@@ -49,8 +49,12 @@ class Cluster:
     def start(self) -> None:
         """Start all daemons, and read how clients reach them."""
         self.control("start")
-        text = (self.folder / "environment").read_text()
-        self.environment = dict(word.split("=", 1) for word in shlex.split(text) if "=" in word)
+        path = self.folder / "environment"
+        # as a user does it
+        command = ["bash", "-c", '. "$1" && env --null', "bash", str(path)]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        found = dict(word.split("=", 1) for word in done.stdout.split("\0") if word)
+        self.environment = {name: found[name] for name in re.findall(r"(\w+)=", path.read_text())}
 
     def ask(self, *command: str) -> str:
         """Return what a command of the scheduler prints."""

@@ -30,7 +30,7 @@ initialize() {
     # The programs themselves: what Debian has in the usual place are scripts that first find out what machine this
     # is, with the C preprocessor; also sge_shepherd, which starts every task.
     cat > "$folder/environment" << END
-export PATH="$programs:$PATH"
+export PATH="$programs:\$PATH"
 export SGE_ROOT=$folder SGE_CELL=default SGE_QMASTER_PORT=$port SGE_EXECD_PORT=$((port + 1))
 END
     # shellcheck disable=SC1091

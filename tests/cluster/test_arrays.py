@@ -60,6 +60,12 @@ class Nothing:
 
     def run(self, jobs: int, *arguments: str, before: str = "") -> list[int]:
         """Run so many jobs; returns the tasks of the arrays, and leaves by job the number of its task."""
+        done = self.start(jobs, *arguments, before=before)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return [int(tasks) for tasks in re.findall(r"array \d+ nothing-\S+ (\d+) tasks", done.stderr)]
+
+    def start(self, jobs: int, *arguments: str, before: str = "") -> subprocess.CompletedProcess[str]:
+        """Run so many jobs, however that ends; commands of the scheduler are first looked for in `bin`."""
         (self.folder / "Snakefile").write_text(NOTHING.format(jobs=jobs))
         (self.folder / "job.sh").write_text(IN_PLACE.replace("{before}", before))
         command = [sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "rules"]
@@ -71,17 +77,17 @@ class Nothing:
             "bash job.sh; exit; true",
             *arguments,
         ]
-        done = subprocess.run(
+        environment = {**os.environ, **self.cluster.environment}
+        environment["PATH"] = f"{self.folder / 'bin'}:{environment['PATH']}"
+        return subprocess.run(
             command,
             cwd=self.folder,
-            env={**os.environ, **self.cluster.environment},
+            env=environment,
             capture_output=True,
             text=True,
             check=False,
             timeout=500,
         )
-        assert done.returncode == 0, done.stderr[-3000:]
-        return [int(tasks) for tasks in re.findall(r"array \d+ nothing-\S+ (\d+) tasks", done.stderr)]
 
     def tasks(self) -> dict[int, int]:
         """Return the number of the task that ran a job, by the number of the job."""
@@ -117,6 +123,36 @@ def test_concurrent_tasks(nothing):
     counts = [int(line) for line in (nothing.folder / "beside").read_text().split()]
     assert len(counts) == 8
     assert max(counts) == 2
+
+
+# 24 hours is what the partition gives; eight jobs ask for 32.
+LONG = ["--set-resources", "nothing:runtime=240", "nothing:mem_mb=100", "nothing:jobs_per_task=8"]
+
+
+@pytest.mark.parametrize("cluster", ["slurm"], indirect=True)
+def test_time_of_a_task_stays_within_that_of_the_partition(nothing):
+    assert nothing.run(16, *LONG) == [2]
+    assert nothing.tasks() == {number: (number - 1) // 8 + 1 for number in range(1, 17)}
+
+
+@pytest.mark.parametrize("cluster", ["slurm"], indirect=True)
+def test_array_that_will_never_run_is_one_failure(nothing, cluster):
+    """One message, one scancel, and no retry, which would ask for the same."""
+    (nothing.folder / "bin").mkdir()
+    (nothing.folder / "bin/scancel").write_text(
+        '#!/bin/bash\necho "$@" >> scancel.calls\n/usr/bin/scancel "$@"\n'
+    )
+    (nothing.folder / "bin/scancel").chmod(0o755)
+    done = nothing.start(400, *LONG, "--arrays-runtime-limit", "0", "--retries", "2", "--quiet", "progress")
+    assert done.returncode == 1
+    [message] = re.findall("message: (.*)", done.stderr)
+    assert "will never run: its state is PENDING (PartitionTimeLimit)" in message
+    assert "399 other jobs of this array" in message
+    assert done.stderr.count("Error in rule") == 1
+    assert "Trying to restart" not in done.stderr
+    [call] = (nothing.folder / "scancel.calls").read_text().splitlines()
+    assert call.isdigit()
+    assert cluster.tasks() == 0
 
 
 def test_shards_per_job(prepared, local):
@@ -157,4 +193,18 @@ def test_refusal(prepared):
     output = prepared.run(TARGET, wrong, "nowhere", status=1)
     assert re.search(r"could not be submitted: (sbatch|qsub) .*nowhere", output)
     assert re.search("invalid|does not exist|unknown", output)
+    assert len(re.findall("message: ", output)) == 1
+    assert f"{SHARDS - 1} other jobs of this array" in output
     assert prepared.cluster.tasks() == 0
+
+
+def test_environment_of_a_client(cluster):
+    """What a client sources adds to the caller's PATH, not to that of whoever started the scheduler."""
+    done = subprocess.run(
+        ["bash", "-c", '. "$1" && echo "$PATH"', "bash", str(cluster.folder / "environment")],
+        env={"PATH": "/my/programs:/usr/bin:/bin"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip().endswith("/my/programs:/usr/bin:/bin")

@@ -65,6 +65,7 @@ def test_shard_killed(prepared, local):
     prepared.project.wait_for_job("train", VICTIM).kill()
     output, _ = run.communicate()
     assert run.returncode == 1, output
+    assert "ended with exit status 1 (its command was killed by SIGKILL)" in output
     check_next_run(prepared, local, check_failures(prepared, output, [SHARD]))
 
 

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count as numbers
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,27 +100,24 @@ def _line(result: Result) -> str:
 
 
 def _print_table(results: list[Result]) -> None:
-    from tests.fuzz.run import count
+    """Print how many cases came to what: by format and mode, by mutation, and in all."""
     from tests.fuzz.verdicts import BAD, GOOD
 
-    counts = count(results)
-    columns = [*GOOD, *BAD]
-    print(f"{'format':<14}{'mode':<10}{'mutation':<22}" + "".join(f"{name:>12}" for name in columns))
-    rows = sorted({key[:3] for key in counts})
-    for row in rows:
-        _print_row(row, [counts[(*row, name)] for name in columns])
-    for form, mode in sorted({row[:2] for row in rows}):
-        total: Counter[str] = Counter()
-        for key, number in counts.items():
-            if key[:2] == (form, mode):
-                total[key[3]] += number
-        _print_row((form, mode, "all"), [total[name] for name in columns])
-    _print_row(("all", "", ""), [sum(n for key, n in counts.items() if key[3] == name) for name in columns])
+    used = {result.verdict.outcome for result in results}
+    columns = [name for name in (*GOOD, *BAD) if name in used or name != "not made"]
+    width = max(map(len, columns)) + 2
 
+    def rows(key: Callable[[Result], str]) -> None:
+        counts = Counter((key(result), result.verdict.outcome) for result in results)
+        for row in sorted({name for name, _ in counts}):
+            print(f"{row:<26}" + "".join(f"{counts[row, name] or '.':>{width}}" for name in columns))
 
-def _print_row(row: tuple[str, str, str], values: list[int]) -> None:
-    cells = "".join(f"{value or '.':>12}" for value in values)
-    print(f"{row[0]:<14}{row[1]:<10}{row[2]:<22}{cells}")
+    print(f"{'format, mode; mutation':<26}" + "".join(f"{name:>{width}}" for name in columns))
+    rows(lambda result: f"{result.case.format} {result.case.mode}")
+    print()
+    rows(lambda result: result.mutation[0] if len(set(result.mutation)) == 1 else "several")
+    print()
+    rows(lambda result: "all")
 
 
 if __name__ == "__main__":

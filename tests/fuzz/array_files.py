@@ -187,7 +187,7 @@ WEIGHTS = {
     **dict.fromkeys(arrays.SHAPES, 2),
     **dict.fromkeys(HEADERS, 3),
     JSON: 2,
-    "as declared": 40,
+    "as declared": 10,
 }
 
 
@@ -203,14 +203,16 @@ def mutate(chance: Random, original: Path, copy: Path, mode: str, format: FileFo
     parts = Parts(content)
     sizes = check_arrays(format, parts.arrays, original)
     chosen = chance.choices(list(WEIGHTS), list(WEIGHTS.values()))
+    if chance.random() < 0.5:
+        chosen = ["as declared"] * chance.choice((1, 1, 2, 5))
     if chosen[0] in HEADERS or chosen[0] == JSON:
         body = parts.join(seal=True)
         length = int.from_bytes(body[8:16], "little")
         header = _damage_header(chance, parts.header, chosen[0])
         copy.write_bytes(container(header, body[_align(16 + length + DIGEST_BYTES) :]))
         return chosen
-    more = chance.choice((0, 0, 0, 0, 1, 3))
-    chosen += chance.choices([*arrays.VALUES, *["as declared"] * 10], k=more)
+    if chance.random() < 0.1:
+        chosen += chance.choices(sorted(arrays.VALUES), k=2)
     for name in chosen:
         array = chance.choice(sorted(parts.arrays))
         values = parts.arrays[array]

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-SECONDS = 2.0  # in place of a minute
-CASES = 12
+SECONDS = 1.5  # in place of a minute
+CASES = 6
 
 
 def _raises(*arguments: Any) -> None:

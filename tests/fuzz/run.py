@@ -6,8 +6,7 @@ import contextlib
 import shlex
 import shutil
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ from tests.fuzz.cases import Case, lay_out, write_damaged
 from tests.fuzz.corpus import make_corpus
 from tests.fuzz.server import TIME_LIMIT, Ended, call_apart, run_step
 from tests.fuzz.targets import TARGETS
-from tests.fuzz.verdicts import BAD, NOT_MADE, Outputs, Verdict, judge, new_files
+from tests.fuzz.verdicts import BAD, NOT_MADE, UNTIDY, Outputs, Verdict, judge, new_files
 
 
 class Result(NamedTuple):
@@ -51,6 +50,8 @@ class Runner:
         self._expected: dict[tuple[str, ...], Outputs] = {}
         with contextlib.chdir(folder):
             make_corpus(self._base)
+        files = [path for path in self._base.rglob("*") if path.is_file()]
+        self._whole = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
     def run(self, case: Case) -> Result:
         """Run one case."""
@@ -66,12 +67,22 @@ class Runner:
                 return Result(case, ("?",), arguments, Verdict(NOT_MADE, str(error)), 0.0)
             ended, outputs = self._step(arguments)
             verdict = judge(ended, outputs, expected, (file, *TARGETS[case.format].also), case.mode)
+            for path in self._restore():
+                verdict = Verdict(UNTIDY, f"changed {path.relative_to(self._base)}")
             result = Result(case, tuple(mutation), arguments, verdict, ended.seconds)
             if result.is_bad and self._kept is not None:
                 self._keep(result, file, ended)
             return result
         finally:
             shutil.rmtree(self._case)
+
+    def _restore(self) -> list[Path]:
+        """Return the files of the corpus that a case has changed, which are as before then."""
+        changed = [path for path, (time, _) in self._whole.items() if path.stat().st_mtime_ns != time]
+        for path in changed:
+            path.write_bytes(self._whole[path][1])
+            self._whole[path] = path.stat().st_mtime_ns, self._whole[path][1]
+        return changed
 
     def _expect(self, arguments: list[str]) -> Outputs:
         """Return what a step writes when all files are undamaged."""
@@ -113,16 +124,3 @@ def runner(kept: Path | None = None, seconds: float = TIME_LIMIT) -> Iterator[Ru
     """Yield a runner; its files are gone in the end."""
     with tempfile.TemporaryDirectory(prefix="itersel-fuzz-") as folder:
         yield Runner(Path(folder), kept, seconds)
-
-
-def count(results: Iterable[Result]) -> Counter[tuple[str, str, str, str]]:
-    """Count outcomes by format, mode and mutation."""
-    return Counter(
-        (
-            result.case.format,
-            result.case.mode,
-            result.mutation[0] if len(set(result.mutation)) == 1 else "several",
-            result.verdict.outcome,
-        )
-        for result in results
-    )

@@ -13,7 +13,7 @@ from snakemake_executor_plugin_arrays import commands
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
 from snakemake_executor_plugin_arrays.schedulers import Array, GridEngine, Request, Slurm
 
-ARRAY = Array("x-123456", 2, Path("/s"), Path("/w"), Path("/l"))
+ARRAY = Array("x-123456", 2, Path("/s"), Path("/"), Path("/l"))
 
 
 @pytest.fixture

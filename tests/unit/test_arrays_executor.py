@@ -9,21 +9,22 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from snakemake_interface_common.exceptions import WorkflowError
+from snakemake_interface_common.exceptions import ApiError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 
 from snakemake_executor_plugin_arrays import Executor, ExecutorSettings
 from snakemake_executor_plugin_arrays.arrays import Folder, Run, dead_runs
 from snakemake_executor_plugin_arrays.commands import SchedulerError
-from snakemake_executor_plugin_arrays.executor import (
-    Place,
+from snakemake_executor_plugin_arrays.failures import Place, killed_commands
+from snakemake_executor_plugin_arrays.requests import (
     array_name,
     choose_scheduler,
     in_order,
     job_request,
+    task_request,
 )
-from snakemake_executor_plugin_arrays.schedulers import GridEngine, Slurm, Status
+from snakemake_executor_plugin_arrays.schedulers import GridEngine, Request, Slurm, Status
 
 
 def test_snakemake_finds_the_plugin():
@@ -57,12 +58,12 @@ def test_scheduler_is_chosen(monkeypatch):
     assert isinstance(found, GridEngine)
     assert found.complexes == ("h_vmem", "tmem")
     assert not found.per_slot
-    with pytest.raises(WorkflowError, match="sbatch is not found"):
+    with pytest.raises(ApiError, match="sbatch is not found"):
         choose_scheduler(ExecutorSettings(scheduler="slurm"))
-    with pytest.raises(WorkflowError, match="must be slurm or sge"):
+    with pytest.raises(ApiError, match="must be slurm or sge"):
         choose_scheduler(ExecutorSettings(scheduler="pbs"))
     there.clear()
-    with pytest.raises(WorkflowError, match="neither sbatch nor qsub"):
+    with pytest.raises(ApiError, match="neither sbatch nor qsub"):
         choose_scheduler(ExecutorSettings())
 
 
@@ -87,12 +88,18 @@ class Watched(Executor):
         self.asked, self.statuses, self.explained, self.unreported = -1.0, None, set(), 2
         self.unreadable = set()
         self.answers, self.reports, self.cancelled = list(answers), [], []
-        self.client = SimpleNamespace(statuses=self.answer, cancel=lambda tasks: self.cancelled.extend(tasks))
+        self.silent = []
+        self.client = SimpleNamespace(statuses=self.answer, cancel=lambda **what: self.cancelled.append(what))
+        self.workflow = SimpleNamespace(scheduler=SimpleNamespace(error_callback=self.silent.append))
         self.folder = Folder.make(path, ["true", "exit 4"], jobs_per_task)
         self.active = []
         for line, shard in ((1, "0"), (2, "1")):
             job = SimpleNamespace(
-                name="train", wildcards_dict={"epoch": "1", "shard": shard}, log=[f"{shard}.log"]
+                name="train",
+                wildcards_dict={"epoch": "1", "shard": shard},
+                log=[f"{shard}.log"],
+                attempt=1,
+                restart_times=1,
             )
             task = self.folder.task(line)
             place = {"place": Place(self.folder, line, "7")}
@@ -171,7 +178,7 @@ def test_task_in_an_error_state_fails_and_is_cancelled(tmp_path):
     stuck = {**ALIVE, ("7", 2): Status("Eqw", True, hopeless=True)}
     watched = Watched(tmp_path / "a", [stuck], GridEngine("smp", [], True))
     assert watched.look() == ["0"]
-    assert watched.cancelled == [("7", 2)]
+    assert watched.cancelled == [{"tasks": [("7", 2)]}]
     assert "Eqw" in watched.reports[0][1]
 
 
@@ -227,7 +234,13 @@ class Submitting(Executor):
     """An executor with a scheduler that answers what a test says."""
 
     def __init__(self, folder, submit, find_all=lambda names: set()):
-        self.workflow = SimpleNamespace(executor_settings=ExecutorSettings(), workdir_init=folder)
+        self.silent = []
+        self.workflow = SimpleNamespace(
+            executor_settings=ExecutorSettings(),
+            workdir_init=folder,
+            scheduler=SimpleNamespace(error_callback=self.silent.append),
+        )
+        self.dag = SimpleNamespace(needrun_jobs=lambda: [])
         self.logger = logging.getLogger("test")
         self.reports, self.cleared, self.cancelled = [], [], []
         self.answers = SimpleNamespace(
@@ -258,7 +271,7 @@ class Submitting(Executor):
 
 def two_jobs():
     return [
-        SimpleNamespace(name="train", output=[f"{i}.h5"], resources={}, threads=1, attempt=1)
+        SimpleNamespace(name="train", output=[f"{i}.h5"], resources={}, threads=1, attempt=1, restart_times=1)
         for i in range(2)
     ]
 
@@ -291,7 +304,10 @@ def test_submitted_and_reported(folder):
 def test_refused(folder):
     executor = Submitting(folder, failing(SchedulerError("no such queue")))
     executor.run_jobs(two_jobs())
-    assert ["no such queue" in report for report in executor.reports] == [True, True]
+    [message] = executor.reports
+    assert "no such queue" in message
+    assert message.endswith(" The same is true of one other job of this array, not listed here. ")
+    assert len(executor.silent) == 1
     executor.shutdown()
     assert executor.runs() == []
 
@@ -331,14 +347,15 @@ def test_array_that_may_have_been_submitted_and_cannot_be_ended(folder):
     executor.run_jobs(two_jobs())
     executor.client.clear = failing(SchedulerError("away"))
     executor.run_jobs(two_jobs())
-    assert ["away" in report for report in executor.reports] == [False, False, True, True]
+    assert ["away" in report for report in executor.reports] == [False, True]
+    assert len(executor.silent) == 2
     executor.shutdown()
     assert len(executor.runs()) == 1
 
 
 def test_dead_run_of_another_scheduler(folder):
     Run(folder / ".snakemake/arrays", "sge", pytest.fail).close(tidy=False)
-    with pytest.raises(WorkflowError, match="--profile sge"):
+    with pytest.raises(ApiError, match="--profile sge"):
         Submitting(folder, None)
     assert len(list((folder / ".snakemake/arrays").glob("*/"))) == 1
 
@@ -377,3 +394,96 @@ def test_lost_task_of_several_jobs(tmp_path):
     assert watched.look() == []
     assert watched.reports[0] == ("0", None)
     assert "TIMEOUT" in watched.reports[1][1]
+
+
+@pytest.mark.parametrize("jobs_per_task", [1, 2])
+def test_array_that_will_never_run_is_one_failure(tmp_path, jobs_per_task):
+    """Cancelled at once, reported once, and not submitted again: it would ask for the same."""
+    stuck = Status("PENDING (PartitionTimeLimit)", True, hopeless=True)
+    watched = Watched(tmp_path / "a", [{("7", 1): stuck, ("7", 2): stuck}], jobs_per_task=jobs_per_task)
+    jobs = [info.job for info in watched.active]
+    assert watched.look() == []
+    assert watched.cancelled == [{"arrays": ["7"]}]
+    [(shard, message)] = watched.reports
+    assert shard == "0"
+    assert "will never run: its state is PENDING (PartitionTimeLimit)" in message
+    assert "one other job of this array" in message
+    assert watched.silent == jobs[1:]
+    assert [job.attempt for job in jobs] == [2, 2]
+    assert watched.unreported == 0
+
+
+def test_time_of_a_task():
+    request = Request(runtime=240)
+    assert task_request(request, 8, 0).runtime == 1920
+    assert task_request(request, 8, 1440).runtime == 1440
+    assert task_request(request, 2, 1440).runtime == 480
+    assert task_request(Request(), 8, 1440).runtime is None
+
+
+def test_time_of_a_submitted_task(folder):
+    asked = []
+    executor = Submitting(folder, lambda array, request: asked.append(request.runtime) or "7")
+    jobs = two_jobs()
+    for job in jobs:
+        job.resources = {"runtime": 1000, "jobs_per_task": 2}
+    executor.run_jobs(jobs)
+    executor.settings.runtime_limit = 1440
+    executor.run_jobs(jobs)
+    assert asked == [2000, 1440]
+
+
+@pytest.mark.parametrize(
+    ("status", "log", "text"),
+    [
+        (137, "", "exit status 137 (killed by SIGKILL)"),
+        (128 + 99, "", "exit status 227 (killed by signal 99)"),
+        (1, "CalledProcessError: Command 'x' died with <Signals.SIGSEGV: 11>.", "was killed by SIGSEGV"),
+        (1, "CalledProcessError: Command 'x' returned non-zero exit status 137.", "was killed by SIGKILL"),
+        (1, "CalledProcessError: Command 'x' returned non-zero exit status 1.", "exit status 1."),
+        (1, "no log", "exit status 1."),
+    ],
+)
+def test_signal_is_named(tmp_path, status, log, text):
+    watched = Watched(tmp_path / "a", [ALIVE])
+    watched.folder.log(2).write_text("x" * 200_000 + log)
+    (watched.folder.path / "2.status").write_text(f"{status}\n")
+    watched.look()
+    assert text in watched.reports[0][1]
+
+
+def test_killed_commands_of_a_log():
+    log = """CalledProcessError in file "x.smk", line 3:
+Command 'set -euo pipefail;  itersel train --shard 'a b' &> l' returned non-zero exit status 137.
+Command 'set -euo pipefail;  itersel mix' died with <Signals.SIGSEGV: 11>.
+Command 'set -euo pipefail;  itersel decode' returned non-zero exit status 1.
+"""
+    assert killed_commands(log) == [
+        "killed by SIGKILL: itersel train --shard 'a b' &> l",
+        "killed by SIGSEGV: itersel mix",
+    ]
+
+
+def test_task_that_a_node_could_not_start_is_retried(tmp_path):
+    stuck = {("7", task): Status("Eqw", True, hopeless=True) for task in (1, 2)}
+    watched = Watched(tmp_path / "a", [stuck], GridEngine("smp", [], True))
+    jobs = [info.job for info in watched.active]
+    assert watched.look() == []
+    assert len(watched.reports) == 1
+    assert [job.attempt for job in jobs] == [1, 1]
+
+
+def test_submission_after_one_that_is_uncertain_is_retried(folder):
+    executor = Submitting(folder, failing(SchedulerError("no number", uncertain=True)))
+    for clear in (executor.client.clear, failing(SchedulerError("away"))):
+        executor.client.clear = clear
+        jobs = two_jobs()
+        executor.run_jobs(jobs)
+        assert [job.attempt for job in jobs] == [1, 1]
+
+
+def test_refused_submission_is_not_retried(folder):
+    executor = Submitting(folder, failing(SchedulerError("no such queue")))
+    jobs = two_jobs()
+    executor.run_jobs(jobs)
+    assert [job.attempt for job in jobs] == [2, 2]

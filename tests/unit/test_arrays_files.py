@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -223,3 +224,29 @@ def test_closing_a_run_beside_a_task_that_moves_its_files(tmp_path, monkeypatch)
     monkeypatch.setattr(Path, "unlink", gone)
     run.close()
     assert not folder.path.exists()
+
+
+# The folder of the array becomes a disk of its own, of 64 kB.
+ON_A_SMALL_DISK = """
+cp -r "$1" "$1.copy" && mount -t tmpfs -o size=64k none "$1" && cp -r "$1.copy/." "$1" || exit 99
+SLURM_ARRAY_TASK_ID=1 bash "$1/task.sh" 2> /dev/null
+for number in 1 2; do echo "$number:$(cat "$1/$number.status" 2> /dev/null)"; done
+"""
+
+
+@pytest.mark.parametrize("status", [0, 3, 137])
+def test_disk_that_becomes_full(tmp_path, status):
+    """The job during which it happens keeps its exit status; the next one is not run, as it would be lost."""
+    apart = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+    if not shutil.which("unshare") or subprocess.run([*apart, "true"], check=False).returncode:
+        pytest.skip("this user cannot mount a disk of its own")
+    fill = f"cat /dev/zero > '{tmp_path}'/array/full 2> /dev/null; exit {status}"
+    folder = Folder.make(tmp_path / "array", [fill, f"touch '{tmp_path}'/ran"], 2)
+    done = subprocess.run(
+        [*apart, "bash", "-c", ON_A_SMALL_DISK, "bash", str(folder.path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [f"1:{status}", "2:"]
+    assert not (tmp_path / "ran").exists()

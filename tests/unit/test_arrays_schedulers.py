@@ -19,7 +19,6 @@ def test_sbatch():
         "--export=ALL",
         "--job-name=train.x-1a2b3c",
         "--array=1-8%3",
-        "--chdir=/my work",
         "--output=/p/a%%b/task-%a.log",
         "--nodes=1",
         "--ntasks=1",
@@ -43,8 +42,8 @@ def test_sbatch_leaves_to_slurm_what_is_not_asked_for():
 def test_qsub():
     command = GridEngine("smp", ["h_vmem", "tmem"], per_slot=True).submission(ARRAY, ALL)
     text = " ".join(command)
-    assert text.startswith("qsub -terse -V -S /bin/bash -N train.x-1a2b3c -t 1-8 -wd /my work -j y")
-    assert "-o /p/a%b/task-$TASK_ID.log" in text
+    assert text.startswith("qsub -terse -V -S /bin/bash -N train.x-1a2b3c -t 1-8 -cwd -j y")
+    assert "-o ../p/a%b/task-$TASK_ID.log" in text
     assert "-tc 3 -pe smp 4" in text
     # 1001 MB in 4 slots, rounded up
     assert "-l h_vmem=251M -l tmem=251M -l h_rt=5400" in text
@@ -176,14 +175,29 @@ def test_arrays_are_found_by_name():
 
 
 def test_cancellation():
-    tasks = [("7", 2), ("7", 4)]
-    assert Slurm().cancellation(tasks, ["8"]) == [["scancel", "8", "7_2", "7_4"]]
+    tasks = [("7", 2), ("7", 4), ("7", 5), ("6", 6)]
+    assert Slurm().cancellation(tasks, ["8"]) == [["scancel", "8", "7_2", "7_4", "7_5", "6_6"]]
     assert Slurm().cancellation() == []
     assert GridEngine("smp", [], True).cancellation(tasks, ["8", "9"]) == [
         ["qdel", "8", "9"],
-        ["qdel", "7", "-t", "2"],
-        ["qdel", "7", "-t", "4"],
+        ["qdel", "6", "-t", "6-6"],
+        ["qdel", "7", "-t", "2-2"],
+        ["qdel", "7", "-t", "4-5"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("folder", "slurm", "grid_engine"),
+    [
+        ("/a b'c$(x)`y`;&|<>#*?[]%a,:\t", None, None),
+        ("/line\nbreak", "a line break", "a line break"),
+        ("/back\\slash", "a backslash", None),
+        ("/x$USERy", None, "fills in $USER "),
+    ],
+)
+def test_folders(folder, slurm, grid_engine):
+    for scheduler, why in ((Slurm(), slurm), (GridEngine("smp", [], True), grid_engine)):
+        assert (why or "None") in str(scheduler.refusal(folder))
 
 
 @pytest.mark.parametrize(

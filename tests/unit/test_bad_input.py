@@ -95,6 +95,15 @@ def test_features_that_do_not_go_together_are_reported_with_both_files(files, ca
     assert "have the same 64-bit key" in message
 
 
+def test_line_ends_and_control_characters_in_names_are_escaped(files, capsys):
+    with resealed(files / "weights.h5") as stream:
+        stream["features/name"][:4] = list(b"\n\x1b\x00x")
+    assert main(steps(files)[1]) == 1
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert r"'\n\x1b\x00xtEF'" in message
+
+
 def test_a_shard_without_references_cannot_be_trained_on(files, capsys):
     write_shard(files / "shard.h5", make_shard([("a",)], None, [[]]))
     assert main(steps(files)[1]) == 1
@@ -125,6 +134,7 @@ HEADERS = {
     "a shape too large": lambda header: header["arrays"]["slots"].update(shape=[1 << 62, 2]),
     "a shape that is none": lambda header: header["arrays"]["slots"].update(shape=[2.5, 2]),
     "a negative shape": lambda header: header["arrays"]["slots"].update(shape=[-1, -2]),
+    "no dimensions": lambda header: header["arrays"]["slots"].update(shape=[]),
     "a flat shape": lambda header: header["arrays"]["slots"].update(shape=[4]),
     "another type": lambda header: header["arrays"]["unigram"].update(dtype="<f8"),
     "no type": lambda header: header["arrays"]["unigram"].pop("dtype"),

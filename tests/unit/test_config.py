@@ -468,6 +468,19 @@ def test_selection_options():
     assert commands.mix_options(CONFIG.experiments["c"]) == "--mixing mean-of-epochs --shards 1"
 
 
+def test_values_that_begin_with_a_dash():
+    options = commands.options(source="-n 'é.de", target="--help", monolingual="-", threshold=-0.5, seed=3)
+    assert shlex.split(options) == [
+        "--source=-n 'é.de",
+        "--target=--help",
+        "--monolingual",
+        "./-",
+        "--threshold=-0.5",
+        "--seed",
+        "3",
+    ]
+
+
 def test_command_check(tmp_path, capsys):
     path = tmp_path / "config.yaml"
     path.write_text("experiments: {a: {epochs: 3}}\n")
@@ -480,6 +493,7 @@ def test_command_check(tmp_path, capsys):
         ("experiments:\n  a: {}\n  b: {}\n  a: {}\n", ":4: not YAML: key 'a' is there already, in line 2"),
         ("seed: 1\nname: 2020-13-45\n", ":2: not YAML: month must be in 1..12"),
         ("seed: !!int x\n", ":1: not YAML: invalid literal"),
+        ("seed: 1\nname: !!timestamp x\n", ":2: not YAML: not a value of type tag:yaml.org,2002:timestamp"),
         ("[a]: 1\n", ":1: not YAML: "),
         (b"name: \xff\n".decode("latin-1").encode("latin-1"), ": not "),
     ):

@@ -220,6 +220,12 @@ INDEX = [
     ("link", lambda array: array.__setitem__(0, 10**6), "'link' holds 1000000 in row 0"),
     ("pair_key", lambda array: array.fill(1), "'pair_key' is full"),
     ("word_begin", lambda array: array.__setitem__(1, 10**9), "'word_begin' falls after row 1"),
+    # "a" becomes a second "."
+    (
+        "words_data",
+        lambda array: array.__setitem__(array == ord("a"), ord(".")),
+        "'words_data' holds a word twice",
+    ),
 ]
 
 

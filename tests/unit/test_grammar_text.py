@@ -217,9 +217,10 @@ def test_a_separator_is_no_word(tmp_path: Path) -> None:
 
 
 def test_a_missing_or_damaged_grammar_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file") as error:
-        import_grammars(write(tmp_path / "text", "a"), tmp_path, tmp_path / "shard.h5")
-    assert error.value.path == tmp_path / "grammar.0.gz"
+    write(tmp_path / "grammar.0", RULE)
+    with pytest.raises(InputError, match=r"text:2: its grammar .*/grammar\.1\.gz: no such file"):
+        import_grammars(write(tmp_path / "text", "a", "a"), tmp_path, tmp_path / "shard.h5")
+    (tmp_path / "grammar.0").unlink()
     whole = gzip.compress(RULE.encode() * 100)
     (tmp_path / "grammar.0.gz").write_bytes(whole[:-20])
     with pytest.raises(InputError, match="truncated gzip"):

@@ -168,6 +168,8 @@ def test_resources_move_with_the_run(tmp_path):
     run, moved = tmp_path / "run", tmp_path / "elsewhere"
     folder = run / "experiments/x/best"
     folder.mkdir(parents=True)
+    for name in ("model", "index", "preparation"):
+        (run / name).touch()
     files = [f"--{name}={run}/{name}" for name in ("model", "index", "preparation")]
     arguments = ["report", "resources", *files, "--pop-limit", "30", "--features", "dense", *EXTRACTION]
     assert main([*arguments, "--output", str(folder / "resources.json")]) == 0
@@ -177,6 +179,11 @@ def test_resources_move_with_the_run(tmp_path):
     assert (resources.pop_limit, resources.features) == (30, "dense")
     assert resources.extraction.max_span == 10
     assert resources.extraction.max_samples == 50
+    (moved / "index").unlink()
+    with pytest.raises(
+        InputError, match=r"resources\.json: names the index .*/elsewhere/index: no such file"
+    ):
+        read_resources(moved / "experiments/x/best")
 
 
 def test_resources_missing_or_damaged(tmp_path):
@@ -252,3 +259,27 @@ def test_command_corpus_errors(tmp_path, folder, capsys):
     assert main(["report", "rules", "--shards", folder("list", [broken]), "--output", output]) == 1
     assert "rules.json: damaged or truncated HDF5 file" in capsys.readouterr().err
     assert not (tmp_path / "x.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"devtest_bleu": 3.5},
+        {"devtest_bleu": ["x", 1.0]},
+        {"devtest_bleu": []},
+        {"epoch": 3},
+        {"epoch": 0},
+        {"epoch": True},
+        {"shards": "4"},
+        {"name": "a\tb"},
+        {"name": ["a"]},
+        {"signature": None},
+        {"active_features": 1e3},
+    ],
+)
+def test_system_with_other_types(tmp_path, change):
+    write_system(tmp_path / "system.json", system("a"))
+    content = json.loads((tmp_path / "system.json").read_text()) | change
+    (tmp_path / "system.json").write_text(json.dumps(content))
+    with pytest.raises(InputError, match="is not the description of a system"):
+        read_system(tmp_path / "system.json")

@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 import yaml
+from tests.conftest import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -256,3 +257,21 @@ def test_config_files_do_not_mix(project):
     output = project.run("--dry-run", "--quiet", "rules")
     assert "train-selected" not in output
     assert project.planned()["choose_epoch"] == 3
+
+
+@pytest.mark.parametrize("graph", [["--dag"], ["--rulegraph"], ["--filegraph"], ["--dag=dot"]])
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_graph_is_all_there_is_on_standard_output(project, graph, dry):
+    """`snakemake -n --dag | dot`."""
+    # --dag takes a word after it as the format
+    command = project.command(*dry, *graph)
+    done = subprocess.run(command, cwd=project.folder, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("digraph ")
+    assert done.stdout.rstrip().endswith("}")
+    assert "Building DAG" in done.stderr
+
+
+def test_no_rule_is_started_as_a_process_of_its_own():
+    """Snakemake starts those with `run:` or `shadow:` through a shell, and quotes for Python."""
+    rules = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
+    assert not re.search(r"^\s+(run|shadow|script|notebook|wrapper):", rules, re.M)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import gzip
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -94,6 +96,7 @@ def test_shard_killed(copy, finished):
     output, _ = run.communicate()
     assert run.returncode == 1, output
     assert "epoch-2/shard-1.h5" in output
+    assert re.search(f"\nitersel: killed by SIGKILL: itersel train .*{victim}", output)
     before = copy.files()
     assert "experiments/selected/epoch-2/shard-0.h5" in before  # the others go on
     assert "experiments/averaged/epoch-2/weights.h5" in before
@@ -282,3 +285,36 @@ def test_jobs_that_a_cluster_may_still_have(copy):
     shutil.rmtree(arrays)
     copy.run()
     assert (copy.results / "report/table.txt").exists()
+
+
+def test_names_that_a_shell_or_a_command_would_misread(make_project, finished, tmp_path):
+    """Of the folder, of files of data and of results; the corpora are the same bytes."""
+    folder = tmp_path / "a b'c$(touch pwned)`touch pwned`\"\\"
+    project = make_project()
+    project.folder.rename(folder)
+    project = type(project)(folder, project.snakefile)
+    content = project.config()
+    for split, side, name in (
+        ("train", "source", "-n 'é.de"),
+        ("train", "target", "l'été $(touch pwned).en"),
+        ("dev", "source", "--help"),
+        ("dev", "target", "*?[x];&|#%\t"),
+        ("test", "source", "-"),
+    ):
+        (folder / f"{split}.{side}").rename(folder / name)
+        content["data"][split][side] = name
+    arpa = gzip.decompress((finished.results / "lm/lm.arpa.gz").read_bytes())
+    (folder / "-arpa $(touch pwned)").write_bytes(arpa)
+    experiment = {"algorithm": "sgd", "tune_on": "dev", "features": "dense", "epochs": 1}
+    content.update(
+        output="-out 'x' $(touch pwned)",
+        language_model={"arpa": "-arpa $(touch pwned)"},
+        experiments={"x": experiment},
+    )
+    project.configure(**content)
+    project.run("--cores", "2")
+    assert not list(tmp_path.rglob("pwned"))
+    project.results = folder / "-out 'x' $(touch pwned)/tiny"
+    assert (project.results / "report/table.txt").exists()
+    ours, theirs = project.contents("corpus/*.gz"), finished.contents("corpus/*.gz")
+    assert ours == theirs

@@ -25,7 +25,13 @@ try:
 except InputError as error:
     sys.exit(f"itersel: {error}")
 
-RESULTS = os.path.join(CONFIG.output, CONFIG.name)
+
+def no_option(path):
+    """Return a path that commands do not read as an option; Snakemake takes ./ off a path."""
+    return os.path.abspath(path) if path.startswith(("-", "./-")) else path
+
+
+RESULTS = no_option(os.path.join(CONFIG.output, CONFIG.name))
 LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 MODEL = f"{RESULTS}/lm/lm.bin"

@@ -25,6 +25,8 @@ rule decode_shard:
         " {params.options} --output {output:q} &> {log:q}"
 
 
+# The pieces are not named in the command: Snakemake writes one that is too long to a script, and calls that in double
+# quotes, in which a shell would run what the name of the folder says.
 rule join_translations:
     input:
         translated_shards,
@@ -34,5 +36,7 @@ rule join_translations:
         f"{LOGS}/join/{{experiment}}/{{stage}}/{{split}}.log",
     conda:
         "../../envs/itersel.yaml"
+    params:
+        files=lambda wildcards, input: sequence(input),
     shell:
-        "cat {input:q} > {output:q} 2> {log:q}"
+        "(seq {params.files} | xargs --delimiter='\\n' cat --) > {output:q} 2> {log:q}"

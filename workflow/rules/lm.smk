@@ -2,7 +2,7 @@
 #
 # needs: corpus/train.target.gz (corpus/monolingual.gz), or the user's ARPA file; shards/train/{shards}/text
 # makes: lm/lm.bin; lm/{shards}-shards/{folds}-folds/{fold}.bin, without the text of every folds-th shard
-ARPA = CONFIG.language_model.arpa or f"{RESULTS}/lm/lm.arpa.gz"
+ARPA = no_option(CONFIG.language_model.arpa or f"{RESULTS}/lm/lm.arpa.gz")
 
 
 rule estimate_language_model:

@@ -1,10 +1,19 @@
 # The run as a whole: what must not be running beside it, and what it shows at its end. Nothing here makes files.
 #
-# needs: common.smk     gives: lock_folder, refuse_running_jobs, show_results
+# needs: common.smk     gives: lock_folder, refuse_running_jobs, show_results, show_killed
 import fcntl
+import logging
 import time
 
 from snakemake_executor_plugin_arrays.arrays import dead_runs, starting
+from snakemake_executor_plugin_arrays.failures import killed_commands
+
+# A dry run logs to standard output, also where that is to hold a graph and nothing else: -n --dag | dot. Snakemake
+# has no settings of the graph yet when it reads this.
+if {"--dag", "--rulegraph", "--filegraph"} & {word.split("=")[0] for word in sys.argv}:
+    for handler in logging.getLogger("snakemake.logging").handlers:
+        if getattr(handler, "stream", None) is sys.stdout:
+            handler.setStream(sys.stderr)
 
 
 def lock_folder():
@@ -70,3 +79,12 @@ def show_results():
         print(
             f"Weights and translations: {RESULTS}/experiments/*/best", file=sys.stderr
         )
+
+
+def show_killed(logs):
+    """Name the signals that killed commands; Snakemake shows an exit status such as 137."""
+    # versions of Snakemake have one log, or a list
+    for log in [logs] if isinstance(logs, str) else logs:
+        text = Path(log).read_text(errors="replace") if Path(log).exists() else ""
+        for line in killed_commands(text):
+            print(f"itersel: {line}", file=sys.stderr)

@@ -19,14 +19,22 @@ def options(**values: object) -> str:
     """Return keyword arguments as long options.
 
     ``k_best=5`` becomes ``--k-best 5``, ``tokenized=True`` becomes ``--tokenized``; what is `None` or
-    `False` is left out.
+    `False` is left out. A value that begins with a dash would be read as an option, and a dash alone as
+    standard input: they become ``--source=-n.de`` and ``--source ./-``.
     """
     words: list[str] = []
     for name, value in values.items():
         if value is None or value is False:
             continue
-        words.append("--" + name.replace("_", "-"))
-        words += [] if value is True else [str(value)]
+        option = "--" + name.replace("_", "-")
+        if value is True:
+            words.append(option)
+        elif value == "-":
+            words += [option, "./-"]
+        elif str(value).startswith("-"):
+            words.append(f"{option}={value}")
+        else:
+            words += [option, str(value)]
     return shlex.join(words)
 
 

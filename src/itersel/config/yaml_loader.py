@@ -56,5 +56,9 @@ class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
         """Make a value; a date or number that is none is an error of the file."""
         try:
             return super().construct_object(node, deep)
-        except ValueError as error:
-            raise yaml.constructor.ConstructorError(None, None, str(error), node.start_mark) from None
+        except yaml.YAMLError:
+            raise
+        # PyYAML takes a value with a tag such as !!timestamp for one that is well formed
+        except (ValueError, AttributeError, TypeError, LookupError, ArithmeticError) as error:
+            problem = str(error) if isinstance(error, ValueError) else f"not a value of type {node.tag}"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None

@@ -106,7 +106,7 @@ def extract_shard(
         an indexed sentence that equals the input; names file and line.
     """
     loaded = load_index(index)
-    ids = {word: number for number, word in enumerate(loaded.words.to_list())}
+    ids = loaded.word_numbers()
     source = read_side(input, ids, allow_empty=True)
     reference = Side(np.empty(0, np.int32), np.empty(0, np.int64))
     if references is not None:

@@ -77,6 +77,19 @@ class GrammarIndex(NamedTuple):
         """Number of sentence pairs."""
         return int(self.arrays.source_offset.shape[0]) - 1
 
+    def word_numbers(self) -> dict[str, int]:
+        """Return the number of each word.
+
+        Raises
+        ------
+        InputError
+            If a word is there twice.
+        """
+        numbers = {word: number for number, word in enumerate(self.words.to_list())}
+        if len(numbers) != self.words.count:
+            raise damaged(self.path, "words_data", "holds a word twice")
+        return numbers
+
     def source_sentence(self, sentence: int) -> NDArray[np.int32]:
         """Return the source words of a sentence pair."""
         begin, end = self.arrays.source_offset[sentence : sentence + 2]

@@ -87,6 +87,9 @@ def import_grammars(
                 "give one a sentence",
                 references,
             )
+    for number, sentence in enumerate(sentences, 1):
+        if not sentence.grammar.is_file():
+            raise InputError(f"its grammar {sentence.grammar}: no such file", text, number)
     shard = make_shard(
         (sentence.words for sentence in sentences),
         reference_words,

@@ -65,9 +65,12 @@ def count_rules(shards: Iterable[str]) -> int:
 def read_rules(path: str | os.PathLike[str]) -> int:
     """Read a count that ``itersel report rules`` wrote."""
     try:
-        return int(read_json(path)["rules"])
+        rules = read_json(path)["rules"]
+        if type(rules) is not int or rules < 0:
+            raise ValueError("not a count")
     except (ValueError, KeyError, TypeError):
         raise InputError("is not a count of rules; make it with 'itersel report rules'", path) from None
+    return rules
 
 
 def describe_splits(

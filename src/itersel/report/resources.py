@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from itersel.errors import InputError
 from itersel.files import write_lines
 from itersel.grammar.extract import ExtractionSettings
-from itersel.json_files import read_json
+from itersel.json_files import from_json, read_json
+from itersel.limits import MAX_POP_LIMIT
 
 NAME = "resources.json"
+FILES = ("model", "index", "preparation")
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Resources:
 def write_resources(path: str | os.PathLike[str], resources: Resources) -> None:
     """Write a description; paths are taken relative to its folder, so that both can be moved together."""
     document = asdict(resources)
-    for name in ("model", "index", "preparation"):
+    for name in FILES:
         document[name] = os.path.relpath(document[name], Path(path).parent)
     write_lines(path, [json.dumps(document, indent=2)])
 
@@ -62,10 +63,13 @@ def read_resources(folder: str | os.PathLike[str]) -> Resources:
     if not path.is_file():
         raise InputError(f"has no {NAME}; name a folder experiments/NAME/best of a finished run", folder)
     try:
-        document: dict[str, Any] = read_json(path)
-        document["extraction"] = ExtractionSettings(**document["extraction"])
-        for name in ("model", "index", "preparation"):
-            document[name] = os.path.normpath(path.parent / document[name])
-        return Resources(**{item.name: document[item.name] for item in fields(Resources)})
-    except (ValueError, KeyError, TypeError):
+        found = from_json(Resources, read_json(path))
+    except (ValueError, OverflowError):
         raise InputError("is not the description of a system; run the workflow again", path) from None
+    if found.features not in ("dense", "all") or not 1 <= found.pop_limit <= MAX_POP_LIMIT:
+        raise InputError("has settings out of bounds; run the workflow again", path)
+    files = {name: os.path.normpath(path.parent / getattr(found, name)) for name in FILES}
+    for name, file in files.items():
+        if not os.path.isfile(file):
+            raise InputError(f"names the {name} {file}: no such file; run the workflow again", path)
+    return replace(found, **files)

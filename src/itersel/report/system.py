@@ -6,15 +6,14 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
 from itersel.files import atomic_path, write_lines
-from itersel.json_files import read_json
+from itersel.json_files import from_json, read_json
 from itersel.weights import read_weights
 
 
@@ -88,10 +87,11 @@ def read_system(path: str | os.PathLike[str]) -> System:
         If the file is something else.
     """
     try:
-        content: dict[str, Any] = read_json(path)
-        content["devtest_bleu"] = tuple(content["devtest_bleu"])
-        return System(**{item.name: content[item.name] for item in fields(System)})
-    except (ValueError, KeyError, TypeError):
+        system = from_json(System, read_json(path))
+        if not 1 <= system.epoch <= len(system.devtest_bleu):
+            raise ValueError("no such epoch")
+    except (ValueError, OverflowError):
         raise InputError(
             "is not the description of a system; make it with 'itersel report choose'", path
         ) from None
+    return system

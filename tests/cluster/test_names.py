@@ -1,0 +1,182 @@
+"""Names of files and folders with which a shell would do something else than take them for names."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.cluster.clusters import FAST, Cluster, ClusterProject
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+NAMES = [
+    "plain",
+    "it's",
+    'say "so" now',
+    "l'été $(touch pwned).en",
+    "d`touch pwned`d",
+    "$(touch pwned)",
+    "$HOME ~",
+    "both'\"$(touch pwned)",
+    "back\\slash",
+    "end\\",
+    "ta\tb",
+    "*",
+    "?[a-z]*",
+    "a;touch pwned&b|c>d<e#f%g",
+    "größe 数",
+    "-dash",
+    "--help",
+    "~root!1",
+    " two  spaces ",
+    "a=b:c",
+]
+# Slurm cannot write logs beside a backslash; Grid Engine fills in variables of its own.
+FOLDERS = {
+    "slurm": "a b'c$(touch pwned)`touch pwned`\"$HOME ta\tb*?[x];&|<>#%a é,:",
+    "sge": "a b'c$(touch pwned)`touch pwned`\"$PWD ta\tb*?[x];&|<>#%a é,:\\x",
+}
+NOTE = 'l\'été $(touch pwned) "`touch pwned`" \\'
+
+SNAKEFILE = """
+import json
+NAMES = json.load(open("names.json"))
+envvars: "NOTE"
+rule all:
+    localrule: True
+    input: expand("out/{name}.txt", name=NAMES), expand("group/{name}.txt", name=NAMES[:4])
+rule copy:
+    input: "{name}"
+    output: "out/{name}.txt"
+    params: note=config["note"], further=config["further"]
+    resources: mem_mb=100, runtime=5
+    shell: "(cat -- {input:q}; printf '\\n%s' {params.note:q} {params.further:q} \\"$NOTE\\") > {output:q}"
+# a wildcard cannot hold a line break
+rule odd:
+    input: NAMES
+    output: "odd"
+    shell: "touch odd"
+# of a group, Snakemake starts processes on the node
+rule grouped:
+    input: "{name}"
+    output: "group/{name}.txt"
+    group: "together"
+    resources: mem_mb=1000, runtime=5
+    run:
+        open(output[0], "w").write(open(input[0]).read())
+"""
+
+
+@dataclass
+class Named:
+    """A folder with a small workflow, and the names of its files."""
+
+    cluster: Cluster
+    folder: Path
+    profile: Path
+
+    def make(self, names: list[str]) -> None:
+        """Make the folder, and a file of each name that holds its name."""
+        self.folder.mkdir()
+        for name in names:
+            (self.folder / name).write_text(name)
+        (self.folder / "names.json").write_text(json.dumps(names))
+        (self.folder / "it's $(touch pwned).smk").write_text(SNAKEFILE)
+        (self.folder / "config 's $(touch pwned).json").write_text(json.dumps({"further": NOTE}))
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run the workflow."""
+        command = [sys.executable, "-m", "snakemake", "--snakefile", "it's $(touch pwned).smk", *arguments]
+        command += ["--cores", "1", "--profile", str(self.profile), *FAST, "--group-components", "together=4"]
+        command += ["--configfile", "config 's $(touch pwned).json", "--config", f"note={NOTE}"]
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env={**os.environ, **self.cluster.environment, "NOTE": NOTE},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=500,
+        )
+
+
+@pytest.fixture
+def named(cluster: Cluster, root: Path, tmp_path: Path) -> Iterator[Named]:
+    """Return a workflow in a folder with a difficult name."""
+    yield Named(cluster, tmp_path / FOLDERS[cluster.key], root / "profiles" / cluster.key)
+    cluster.clear()
+
+
+def executed(folder: Path) -> list[Path]:
+    """Return what commands have left that were read out of names."""
+    return list(folder.rglob("pwned"))
+
+
+def test_names_of_files(named: Named, tmp_path: Path) -> None:
+    """One array of jobs with such names: each gets its own file, and no name is run."""
+    named.make(NAMES)
+    done = named.run()
+    assert executed(tmp_path) == []
+    assert done.returncode == 0, done.stdout[-5000:]
+    assert f": {len(NAMES)} tasks" in done.stdout
+    for name in NAMES:
+        assert (named.folder / "out" / f"{name}.txt").read_text() == f"{name}\n{NOTE}\n{NOTE}\n{NOTE}"
+    for name in NAMES[:4]:
+        assert (named.folder / "group" / f"{name}.txt").read_text() == name
+    # what the scheduler prints has a place, too
+    assert not [path for path in (named.folder / ".snakemake/arrays").iterdir() if path.is_dir()]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("line\nbreak", "without line breaks"), ("a,b", "a comma"), ("end'", "quotation mark")],
+    ids=["line", "comma", "quotation"],
+)
+def test_names_that_cannot_be_passed(named: Named, tmp_path: Path, name: str, why: str) -> None:
+    """One line says so, and nothing is submitted."""
+    named.make(["plain", name])
+    done = named.run(*(["odd"] if "\n" in name else []))
+    assert done.returncode == 1
+    lines = [line for line in done.stdout.splitlines() if why in line]
+    assert len(lines) == 1, done.stdout
+    assert repr(name)[1:-1] in lines[0] or name in lines[0]
+    assert not re.search(r"array \d", done.stdout)
+    assert not (named.folder / "out").exists() or not list((named.folder / "out").iterdir())
+
+
+@pytest.mark.parametrize(
+    "name", ["line\nbreak", "x$HOME", "back\\slash"], ids=["line", "variable", "backslash"]
+)
+def test_folders_that_cannot_be(named: Named, tmp_path: Path, name: str) -> None:
+    """A folder from which a scheduler cannot start jobs is refused in one line, by that scheduler alone."""
+    named.folder = tmp_path / name
+    named.make(["plain"])
+    done = named.run("out/plain.txt")
+    refused = name.startswith("line") or (name == "x$HOME") == (named.cluster.key == "sge")
+    assert (done.returncode == 1) == refused, done.stdout
+    assert len(re.findall("rename the folder", done.stdout)) == refused
+    assert (named.folder / "out/plain.txt").exists() != refused
+
+
+def test_project(fresh: ClusterProject, tmp_path: Path) -> None:
+    """The workflow itself, in such a folder, with such a name of a file in its config."""
+    name = "l'été $(touch pwned).en"
+    folder = tmp_path / "a b'c$(touch pwned)"
+    fresh.project.folder.rename(folder)
+    fresh.project = type(fresh.project)(folder, fresh.project.snakefile)
+    (folder / "train.target").rename(folder / name)
+    (folder / "train.source").rename(folder / "-n 'é.de")
+    content = fresh.project.config()
+    content["data"]["train"].update(source="-n 'é.de", target=name)
+    fresh.project.configure(**content)
+    fresh.run("--until", "prepare_train")
+    assert executed(tmp_path) == []
+    assert fresh.project.contents("corpus/train.target.gz")
