@@ -104,6 +104,21 @@ def test_line_ends_and_control_characters_in_names_are_escaped(files, capsys):
     assert r"'\n\x1b\x00xtEF'" in message
 
 
+@pytest.mark.parametrize("step", [0, 1])
+def test_a_sentence_without_any_rule(files, step, capsys):
+    with resealed(files / "shard.h5") as stream:
+        del stream["grammar_rule"], stream["grammar_dense"]
+        stream["grammar_rule"], stream["grammar_dense"] = np.zeros(0, "<i4"), np.zeros((0, 7), "<f4")
+        stream["grammar_offset"][...] = 0
+    before = sorted(files.iterdir())
+    assert main(steps(files)[step]) == 1
+    message = capsys.readouterr().err
+    assert str(files / "shard.h5") in message
+    assert "has no rule for any word of the sentence 'a b'" in message
+    assert message.count("\n") == 1
+    assert sorted(files.iterdir()) == before
+
+
 def test_a_shard_without_references_cannot_be_trained_on(files, capsys):
     write_shard(files / "shard.h5", make_shard([("a",)], None, [[]]))
     assert main(steps(files)[1]) == 1
