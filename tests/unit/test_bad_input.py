@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
-from tests.damage import reseal_header, resealed
+from tests.damage import reseal_array, reseal_header, resealed
 
 from itersel.cli.main import main
 from itersel.grammar.build import Rule, make_shard
@@ -182,3 +182,16 @@ def test_an_index_with_a_damaged_header(files, capsys):
     assert capsys.readouterr().err == (
         f"itersel grammar: {files / 'index'}: damaged or truncated; make it anew\n"
     )
+
+
+def test_an_index_with_absurd_costs(files, capsys):
+    """Their sums would go beyond what a shard may hold; the index is to blame, not the shard."""
+    for name, text in (("source", "a\n"), ("target", "x\n"), ("alignment", "0-0\n")):
+        (files / name).write_text(text)
+    build_index(files / "source", files / "target", files / "alignment", files / "index")
+    reseal_array(files / "index", "pair_cost", lambda cost: cost.fill(1e11))
+    extracting = ["grammar", "extract", "--index", str(files / "index"), "--input", str(files / "source")]
+    assert main([*extracting, "--output", str(files / "new.h5")]) == 1
+    message = capsys.readouterr().err
+    assert f"{files / 'index'}: damaged: array 'pair_cost' holds" in message
+    assert not (files / "new.h5").exists()

@@ -58,4 +58,6 @@ def run(options: argparse.Namespace) -> None:
                     max_span=resources.extraction.max_span,
                 )
             except InputError as error:
-                raise InputError(error.message, error.path or resources.index, error.line) from None
+                # the temporary shard is as good as the index that it was made from
+                place = resources.index if error.path in (None, shard) else error.path
+                raise InputError(error.message, place, error.line) from None
