@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import output_file
+from itersel.errors import InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,12 +47,17 @@ def run(options: argparse.Namespace) -> None:
         write_lines(text, source)
         extract_shard(resources.index, text, shard, settings=resources.extraction)
         with open_output(options.output) as stream:
-            translate_shard(
-                stream,
-                shard=shard,
-                model=resources.model,
-                weights=Path(options.system, "weights.h5"),
-                pop_limit=resources.pop_limit,
-                features=resources.features,
-                max_span=resources.extraction.max_span,
-            )
+            try:
+                translate_shard(
+                    stream,
+                    shard=shard,
+                    model=resources.model,
+                    weights=Path(options.system, "weights.h5"),
+                    pop_limit=resources.pop_limit,
+                    features=resources.features,
+                    max_span=resources.extraction.max_span,
+                )
+            except InputError as error:
+                # the temporary shard is as good as the index that it was made from
+                place = resources.index if error.path in (None, shard) else error.path
+                raise InputError(error.message, place, error.line) from None
