@@ -6,6 +6,7 @@ import argparse
 
 from itersel.cli.arguments import output_file
 from itersel.errors import InputError
+from itersel.limits import MAX_SENTENCE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +43,10 @@ def run(options: argparse.Namespace) -> None:
     if preparation.tokenized:
         check_words(list(map(split_words, lines)), options.input)
     source = preparation.split_compounds(preparation.source(lines))
+    for number, line in enumerate(source, 1):
+        if (words := len(split_words(line))) > MAX_SENTENCE:
+            why = f"a sentence of {words} words; up to {MAX_SENTENCE} are translated, cut it"
+            raise InputError(why, options.input, number)
     with tempfile.TemporaryDirectory() as folder:
         text, shard = Path(folder, "source"), Path(folder, "shard.h5")
         write_lines(text, source)
