@@ -161,6 +161,22 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     return [line for block in line_blocks(path, is_kept=True) for line in block]
 
 
+def read_names(path: str | os.PathLike[str]) -> list[str]:
+    """Return the names of files in a text file, one a line.
+
+    Raises
+    ------
+    InputError
+        See `line_blocks`; also if a line cannot be the name of a file.
+    """
+    names = read_lines(path)
+    for number, name in enumerate(names, 1):
+        if not name or "\0" in name:
+            why = "U+0000 is in no name of a file" if name else "empty line; every line names a file"
+            raise InputError(why, path, number)
+    return names
+
+
 def line_blocks(
     path: str | os.PathLike[str], limit: int = MAX_LINE_BYTES, advice: str = "", is_kept: bool = False
 ) -> Iterator[list[str]]:
@@ -235,7 +251,11 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     if "\0" in os.fspath(path):
         raise InputError("no file can have a name with U+0000", path)
     try:
-        with gzip.open(path, "rb") if os.fspath(path).endswith(".gz") else open(path, "rb") as stream:
+        is_packed = os.fspath(path).endswith(".gz")
+        # for Python a file without a byte is a good one, but packing nothing gives twenty
+        if is_packed and os.path.isfile(path) and os.path.getsize(path) == 0:
+            raise EOFError("it is empty")
+        with gzip.open(path, "rb") if is_packed else open(path, "rb") as stream:
             yield stream  # type: ignore[misc]
     except FileNotFoundError:
         raise InputError("no such file", path) from None

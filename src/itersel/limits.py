@@ -12,6 +12,9 @@ MAX_SYMBOLS = 15
 MAX_NONTERMINALS = 2
 MAX_SAMPLES = 1_000_000
 
+# Words of a sentence that `itersel translate` takes: some ten seconds.
+MAX_SENTENCE = 2000
+
 MAX_POP_LIMIT = 10_000
 # The products of all pairs of a k-best list are kept while it is learned from: 800 MB for this one.
 MAX_K_BEST = 10_000

@@ -11,7 +11,7 @@ from tests.fuzz.targets import ARRAYS, HDF5, TARGETS
 
 BINARY = [name for name, target in TARGETS.items() if target.kind in (HDF5, ARRAYS)]
 # Their readers are being changed: issue 11, item 6.
-UNFINISHED = ["config", "preparation", "statistics", "rules", "system", "resources"]
+UNFINISHED = ["arpa", "ids", "config", "preparation", "statistics", "rules", "system", "resources"]
 REST = [name for name in TARGETS if name not in BINARY and name not in UNFINISHED]
 SECONDS = 600  # of a machine that is busy; usually 20
 

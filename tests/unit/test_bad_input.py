@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
-from tests.damage import reseal_header, resealed
+from tests.damage import reseal_array, reseal_header, resealed
 
 from itersel.cli.main import main
 from itersel.grammar.build import Rule, make_shard
@@ -104,6 +104,21 @@ def test_line_ends_and_control_characters_in_names_are_escaped(files, capsys):
     assert r"'\n\x1b\x00xtEF'" in message
 
 
+@pytest.mark.parametrize("step", [0, 1])
+def test_a_sentence_without_any_rule(files, step, capsys):
+    with resealed(files / "shard.h5") as stream:
+        del stream["grammar_rule"], stream["grammar_dense"]
+        stream["grammar_rule"], stream["grammar_dense"] = np.zeros(0, "<i4"), np.zeros((0, 7), "<f4")
+        stream["grammar_offset"][...] = 0
+    before = sorted(files.iterdir())
+    assert main(steps(files)[step]) == 1
+    message = capsys.readouterr().err
+    assert str(files / "shard.h5") in message
+    assert "has no rule for any word of the sentence 'a b'" in message
+    assert message.count("\n") == 1
+    assert sorted(files.iterdir()) == before
+
+
 def test_a_shard_without_references_cannot_be_trained_on(files, capsys):
     write_shard(files / "shard.h5", make_shard([("a",)], None, [[]]))
     assert main(steps(files)[1]) == 1
@@ -167,3 +182,16 @@ def test_an_index_with_a_damaged_header(files, capsys):
     assert capsys.readouterr().err == (
         f"itersel grammar: {files / 'index'}: damaged or truncated; make it anew\n"
     )
+
+
+def test_an_index_with_absurd_costs(files, capsys):
+    """Their sums would go beyond what a shard may hold; the index is to blame, not the shard."""
+    for name, text in (("source", "a\n"), ("target", "x\n"), ("alignment", "0-0\n")):
+        (files / name).write_text(text)
+    build_index(files / "source", files / "target", files / "alignment", files / "index")
+    reseal_array(files / "index", "pair_cost", lambda cost: cost.fill(1e11))
+    extracting = ["grammar", "extract", "--index", str(files / "index"), "--input", str(files / "source")]
+    assert main([*extracting, "--output", str(files / "new.h5")]) == 1
+    message = capsys.readouterr().err
+    assert f"{files / 'index'}: damaged: array 'pair_cost' holds" in message
+    assert not (files / "new.h5").exists()

@@ -13,7 +13,8 @@ from typing import IO
 
 import pytest
 
-from itersel.files import atomic_path, open_output, remove_leftovers, write_lines
+from itersel.errors import InputError
+from itersel.files import atomic_path, open_output, read_lines, read_names, remove_leftovers, write_lines
 
 # Takes the place of a full disk: no file may be larger. Python ignores the signal, writing fails.
 LIMITED = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
@@ -203,3 +204,21 @@ def test_links_stay_and_pipes_are_written_to(tmp_path):
     assert reader.communicate(timeout=60)[0] == b"sent"
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert not list(tmp_path.glob(".tmp.*"))
+
+
+def test_a_gz_without_a_byte_is_no_empty_text(tmp_path: Path) -> None:
+    """What was cut to nothing is damaged; packing nothing makes a file of some bytes."""
+    (tmp_path / "cut.gz").touch()
+    with pytest.raises(InputError, match=r"cut\.gz: damaged or truncated gzip file \(it is empty\)"):
+        read_lines(tmp_path / "cut.gz")
+    write_lines(tmp_path / "empty.gz", [])
+    assert read_lines(tmp_path / "empty.gz") == []
+
+
+def test_lists_of_names(tmp_path: Path) -> None:
+    (tmp_path / "list").write_text("a b\nc\n")
+    assert read_names(tmp_path / "list") == ["a b", "c"]
+    for text, said in (("a\n\nb\n", "list:2: empty line"), ("a\0b\n", r"list:1: U\+0000 is in no name")):
+        (tmp_path / "list").write_text(text)
+        with pytest.raises(InputError, match=said):
+            read_names(tmp_path / "list")

@@ -13,6 +13,7 @@ from itersel.evaluate.bleu import make_bleu, score_corpus
 from itersel.evaluate.randomization import p_values
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
+from itersel.report.corpus import read_rules
 from itersel.report.layout import aligned, tab_separated
 from itersel.report.resources import read_resources
 from itersel.report.system import System, choose_epoch, read_system, write_system
@@ -283,3 +284,27 @@ def test_system_with_other_types(tmp_path, change):
     (tmp_path / "system.json").write_text(json.dumps(content))
     with pytest.raises(InputError, match="is not the description of a system"):
         read_system(tmp_path / "system.json")
+
+
+@pytest.mark.parametrize("rules", [-1, 10**300, 1.5, "3", None, True])
+def test_a_count_that_is_none(tmp_path, rules):
+    (tmp_path / "rules.json").write_text(json.dumps({"rules": rules}))
+    with pytest.raises(InputError, match=r"rules\.json: is not a count of rules"):
+        read_rules(tmp_path / "rules.json")
+
+
+def test_resources_out_of_bounds(tmp_path):
+    folder = tmp_path / "best"
+    folder.mkdir()
+    files = [f"--{name}={tmp_path}/{name}" for name in ("model", "index", "preparation")]
+    arguments = ["report", "resources", *files, "--pop-limit", "30", "--features", "dense", *EXTRACTION]
+    assert main([*arguments, "--output", str(folder / "resources.json")]) == 0
+    good = json.loads((folder / "resources.json").read_text())
+    for change in (
+        {"pop_limit": 10**30},
+        {"features": "some"},
+        {"extraction": good["extraction"] | {"min_gap": 2**64}},
+    ):
+        (folder / "resources.json").write_text(json.dumps(good | change))
+        with pytest.raises(InputError, match=r"resources\.json: .*; run the workflow again"):
+            read_resources(folder)

@@ -7,6 +7,7 @@ import os
 from typing import IO
 
 from itersel.cli.arguments import output_file, positive, whole
+from itersel.errors import InputError
 from itersel.limits import MAX_K_BEST, MAX_POP_LIMIT
 
 FilePath = str | os.PathLike[str]
@@ -46,16 +47,19 @@ def run(options: argparse.Namespace) -> None:
     from itersel.files import open_output
 
     with open_output(options.output) as stream:
-        translate_shard(
-            stream,
-            shard=options.shard,
-            model=options.model,
-            weights=options.weights,
-            pop_limit=options.pop_limit,
-            features=options.features,
-            max_span=options.max_span,
-            k_best=options.k_best,
-        )
+        try:
+            translate_shard(
+                stream,
+                shard=options.shard,
+                model=options.model,
+                weights=options.weights,
+                pop_limit=options.pop_limit,
+                features=options.features,
+                max_span=options.max_span,
+                k_best=options.k_best,
+            )
+        except InputError as error:
+            raise InputError(error.message, error.path or options.shard, error.line) from None
 
 
 def translate_shard(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import finite, output_file, positive
-from itersel.errors import InputError
 
 DESCRIPTIONS = {
     "none": "the weights of the one shard",
@@ -76,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Select and mix."""
-    from itersel.files import read_lines
+    from itersel.files import read_names
     from itersel.select.mix import MixSettings, mix
 
     settings = MixSettings(
@@ -87,7 +86,4 @@ def run(options: argparse.Namespace) -> None:
         threshold=options.threshold,
         norm=options.norm,
     )
-    inputs = read_lines(options.inputs)
-    if "" in inputs:
-        raise InputError("empty line; every line names a file", options.inputs, inputs.index("") + 1)
-    mix(inputs, options.output, settings, options.previous, options.matrix)
+    mix(read_names(options.inputs), options.output, settings, options.previous, options.matrix)

@@ -183,10 +183,10 @@ def _table(options: argparse.Namespace) -> None:
 
 
 def _rules(options: argparse.Namespace) -> None:
-    from itersel.files import read_lines, write_lines
+    from itersel.files import read_names, write_lines
     from itersel.report.corpus import count_rules
 
-    write_lines(options.output, [json.dumps({"rules": count_rules(read_lines(options.shards))})])
+    write_lines(options.output, [json.dumps({"rules": count_rules(read_names(options.shards))})])
 
 
 def _corpus(options: argparse.Namespace) -> None:

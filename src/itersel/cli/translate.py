@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import output_file
+from itersel.errors import InputError
+from itersel.limits import MAX_SENTENCE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,17 +43,26 @@ def run(options: argparse.Namespace) -> None:
     if preparation.tokenized:
         check_words(list(map(split_words, lines)), options.input)
     source = preparation.split_compounds(preparation.source(lines))
+    for number, line in enumerate(source, 1):
+        if (words := len(split_words(line))) > MAX_SENTENCE:
+            why = f"a sentence of {words} words; up to {MAX_SENTENCE} are translated, cut it"
+            raise InputError(why, options.input, number)
     with tempfile.TemporaryDirectory() as folder:
         text, shard = Path(folder, "source"), Path(folder, "shard.h5")
         write_lines(text, source)
         extract_shard(resources.index, text, shard, settings=resources.extraction)
         with open_output(options.output) as stream:
-            translate_shard(
-                stream,
-                shard=shard,
-                model=resources.model,
-                weights=Path(options.system, "weights.h5"),
-                pop_limit=resources.pop_limit,
-                features=resources.features,
-                max_span=resources.extraction.max_span,
-            )
+            try:
+                translate_shard(
+                    stream,
+                    shard=shard,
+                    model=resources.model,
+                    weights=Path(options.system, "weights.h5"),
+                    pop_limit=resources.pop_limit,
+                    features=resources.features,
+                    max_span=resources.extraction.max_span,
+                )
+            except InputError as error:
+                # the temporary shard is as good as the index that it was made from
+                place = resources.index if error.path in (None, shard) else error.path
+                raise InputError(error.message, place, error.line) from None

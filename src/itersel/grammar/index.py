@@ -37,6 +37,8 @@ from itersel.ragged import offsets_of
 from itersel.storage.formats import Array, FileFormat, FilePath, damaged, numbers
 from itersel.strings import StringTable, string_table
 
+MAX_COST = 1e9
+
 # V words, T source positions, S sentences, L links, H slots; see IndexArrays
 FORMAT = FileFormat(
     "grammar-index",
@@ -54,7 +56,8 @@ FORMAT = FileFormat(
         "position": Array("<i4", ("T", 5)),
         "link": Array("<i4", ("L",), least=0, below="target words"),
         "pair_key": Array("<u8", ("H",)),
-        "pair_cost": numbers("<f4", "H", 2),
+        # the costs of a rule's words are added up, and a shard is bounded by MAX_MAGNITUDE
+        "pair_cost": numbers("<f4", "H", 2, least=-MAX_COST, most=MAX_COST),
     },
 )
 POSITION_FAULTS = {

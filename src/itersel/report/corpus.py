@@ -66,7 +66,8 @@ def read_rules(path: str | os.PathLike[str]) -> int:
     """Read a count that ``itersel report rules`` wrote."""
     try:
         rules = read_json(path)["rules"]
-        if type(rules) is not int or rules < 0:
+        # no more than a corpus of 10^9 sentences could have
+        if type(rules) is not int or not 0 <= rules < 10**15:
             raise ValueError("not a count")
     except (ValueError, KeyError, TypeError):
         raise InputError("is not a count of rules; make it with 'itersel report rules'", path) from None

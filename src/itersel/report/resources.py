@@ -66,6 +66,8 @@ def read_resources(folder: str | os.PathLike[str]) -> Resources:
         found = from_json(Resources, read_json(path))
     except (ValueError, OverflowError):
         raise InputError("is not the description of a system; run the workflow again", path) from None
+    except InputError as error:
+        raise InputError(f"{error.message}; run the workflow again", path) from None
     if found.features not in ("dense", "all") or not 1 <= found.pop_limit <= MAX_POP_LIMIT:
         raise InputError("has settings out of bounds; run the workflow again", path)
     files = {name: os.path.normpath(path.parent / getattr(found, name)) for name in FILES}
