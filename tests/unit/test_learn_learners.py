@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.naive import learners as naive
 from tests.naive import oracle
@@ -20,7 +21,7 @@ from itersel.errors import InputError
 from itersel.learn.feature_table import Start
 from itersel.learn.learner import make_learner
 from itersel.learn.logistic_kernels import logistic_coefficients
-from itersel.learn.mira_kernels import TOLERANCE, solve_constraints
+from itersel.learn.mira_kernels import solve_constraints
 from itersel.learn.parameters import Memory
 from itersel.learn.train import Training, TrainSettings, train_shard
 from itersel.weights import make_weights
@@ -55,7 +56,7 @@ def direction(learner: Any, kbest: list[Hypothesis], bleu: list[float], rate: fl
     return moved
 
 
-def eager(corpus: list[oracle.Sentence], learner: Any) -> EagerWeights:
+def eager(corpus: list[oracle.Sentence], learner: Any, exact: bool = False) -> EagerWeights:
     """Train a shard with weights that are all up to date all the time."""
     made = make_learner(learner).steps
     steps = Steps(made.rate, made.schedule, made.adaptive, made.regularization, made.strength)
@@ -64,9 +65,20 @@ def eager(corpus: list[oracle.Sentence], learner: Any) -> EagerWeights:
         weights = dict(state.weights)
         for sentence in corpus[first : first + learner.delay]:
             kbest = sentence.kbest(weights, 15)
+            assume(exact or not is_close_call(sentence.kbest(weights, 100), weights))
             scores = bleu.score_all([one.words for one in kbest], sentence.reference)
             state.step(direction(learner, kbest, scores, made.rate))
     return state
+
+
+def is_close_call(kbest: list[Hypothesis], weights: Vector) -> bool:
+    """Tell whether the rounding of a weight could decide which of two different translations leads."""
+    if not any(weights.values()):
+        return False
+    return any(
+        abs(one.score - other.score) < 1e-9 and one.features != other.features
+        for one, other in itertools.combinations(kbest, 2)
+    )
 
 
 def close(found: Vector, expected: Vector) -> bool:
@@ -117,7 +129,7 @@ def test_lazy_equals_eager_to_the_last_bit(seed: int, regularization: str) -> No
     learner = Perceptron(
         pairs="all", learning_rate=2.0**-6, regularization=regularization, strength=2.0**-8, bleu="liang"
     )
-    expected = {name: value for name, value in eager(corpus, learner).weights.items() if value}
+    expected = {name: value for name, value in eager(corpus, learner, exact=True).weights.items() if value}
     assert train(corpus, learner).weights.to_dict() == expected
 
 
@@ -144,7 +156,7 @@ def test_constraints_of_mira_are_met_as_well_as_can_be(seed: int, count: int, c:
     after = features @ (weights + coefficient @ features)
     missed = cost - cost[hope] - (after[hope] - after)
     # only constraints that are missed most have a part in the update
-    assert missed[dual > 1e-9 * c].min() >= missed.max() - 10 * TOLERANCE
+    assert missed[dual > 1e-9 * c].min() >= missed.max() - 1e-6
 
 
 @settings(max_examples=100, deadline=None)

@@ -12,7 +12,7 @@ from itersel.jit import kernel, leaf_kernel
 
 # The problem of a sentence is solved when no constraint is missed by more than this, or after so many rounds.
 TOLERANCE = 1e-9
-ROUNDS = 1000
+ROUNDS = 10_000
 
 
 @leaf_kernel
