@@ -67,7 +67,9 @@ def _run(task: Task) -> list[list[int]]:
         return []
     command = [sys.executable, "-m", "itersel.align.direction"]
     # Only standard error is shared: a child whose parent was killed ends when it writes its result.
-    child = subprocess.run(command, input=json.dumps(task._asdict()).encode(), stdout=subprocess.PIPE, check=False)
+    child = subprocess.run(
+        command, input=json.dumps(task._asdict()).encode(), stdout=subprocess.PIPE, check=False
+    )
     if child.returncode != 0:
         raise InputError(f"training of {task.model} ended with status {child.returncode}; was memory short?")
     answer = Answer(**json.loads(child.stdout))

@@ -27,6 +27,8 @@ STEPS = {
     "shard": ("shard", "cut a corpus into shards, balanced, shuffled with a seed"),
     "decode": ("decode", "translate the sentences of a shard"),
     "train": ("train", "train one shard for one epoch"),
+    "kbest": ("kbest", "write the k-best lists of a shard, to tune on"),
+    "tune": ("tune", "tune weights on k-best lists: MERT, PRO, k-best MIRA"),
     "mix": ("mix", "select features over all shards of an epoch, and mix their weights"),
     "weights": ("weights", "show and export weights"),
     "bleu": ("bleu", "BLEU of one or more systems"),
@@ -39,7 +41,7 @@ STEPS = {
 
 
 # Steps that run kernels; see `warm_up.warm_up_once`.
-STEPS_WITH_KERNELS = frozenset({"lm", "grammar", "train", "mix", "decode"})
+STEPS_WITH_KERNELS = frozenset({"lm", "grammar", "train", "kbest", "tune", "mix", "decode"})
 
 # Statuses of processes that a signal ended, as shells count them.
 INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
