@@ -15,7 +15,8 @@ from itersel.features import feature_keys
 from itersel.ragged import offsets_of
 from itersel.strings import string_table
 from itersel.tune.accumulate import Pool, SparseRows
-from itersel.tune.lists import Translations, write_lists
+from itersel.tune.lists import FORMAT
+from itersel.tune.writer import write_rows
 
 DENSE_NAMES = ("LanguageModel", "WordPenalty", "Glue")
 SPARSE_NAMES = tuple(f"feature{i}" for i in range(6))
@@ -93,27 +94,35 @@ def write_file(
 ) -> Path:
     """Write a file of lists; sparse features are numbered in the order in which they turn up."""
     names: dict[str, int] = {}
-    with write_lists(path, len(DENSE_NAMES)) as writer:
+    with write_rows(path, FORMAT, len(DENSE_NAMES)) as writer:
         for sentence in sentences:
             rows = []
             for one in sentence.translations:
                 sparse = {name: value for name, value in one.features.items() if name not in DENSE_NAMES}
                 rows.append([(names.setdefault(name, len(names)), value) for name, value in sparse.items()])
             every = sentence.translations
-            translations = Translations(
-                np.array([one.matches for one in every]).reshape(-1, ORDER),
-                np.array([one.length for one in every]),
-                np.array([translation_hash(one) for one in every], np.uint64).reshape(-1, 2),
-                np.array([dense_part(one) for one in every]).reshape(-1, len(DENSE_NAMES)),
-                np.array([i for row in rows for i, _ in row], np.int32),
-                np.array([value for row in rows for _, value in row]),
-                offsets_of([len(row) for row in rows]),
+            writer.append(
+                {
+                    "sentence_offset": np.array([len(every)]),
+                    "reference_length": np.array([sentence.reference_length]),
+                    "matches": np.array([one.matches for one in every]).reshape(-1, ORDER),
+                    "length": np.array([one.length for one in every]),
+                    "hash": np.array([translation_hash(one) for one in every], np.uint64).reshape(-1, 2),
+                    "dense": np.array([dense_part(one) for one in every]).reshape(-1, len(DENSE_NAMES)),
+                    "feature": np.array([i for row in rows for i, _ in row], np.int32),
+                    "feature_value": np.array([value for row in rows for _, value in row]),
+                    "feature_offset": offsets_of([len(row) for row in rows])[1:],
+                }
             )
-            writer.add(translations, sentence.reference_length)
         table = string_table(names)
+        writer.append(
+            {
+                "feature_key": feature_keys(table),
+                "feature_name": table.data,
+                "feature_name_offset": table.offset[1:],
+            }
+        )
         writer.finish(
-            feature_keys(table),
-            table,
             {
                 "settings": json.dumps(SETTINGS),
                 "iteration": iteration,

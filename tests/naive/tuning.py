@@ -120,3 +120,27 @@ class Mira:
             name: sum(weights.get(name, 0.0) for weights in self.history) / len(self.history)
             for name in names
         }
+
+
+class Edge(NamedTuple):
+    """An edge: its line, antecedents (items by number), and target side (words, or -1 and -2 for these)."""
+
+    line: Line
+    antecedents: tuple[int, ...]
+    target: tuple[int, ...]
+
+
+def derivations(forest: Sequence[Sequence[Edge]], item: int) -> list[tuple[Line, tuple[int, ...]]]:
+    """Return line and words of every derivation of an item; a forest is a list of edges for each item."""
+    found = []
+    for edge in forest[item]:
+        for parts in itertools.product(*(derivations(forest, one) for one in edge.antecedents)):
+            lines = [edge.line, *(line for line, _ in parts)]
+            words = [
+                word
+                for symbol in edge.target
+                for word in (parts[-symbol - 1][1] if symbol < 0 else (symbol,))
+            ]
+            total = (sum((a for a, _ in lines), Fraction(0)), sum((b for _, b in lines), Fraction(0)))
+            found.append((total, tuple(words)))
+    return found

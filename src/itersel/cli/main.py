@@ -28,7 +28,8 @@ STEPS = {
     "decode": ("decode", "translate the sentences of a shard"),
     "train": ("train", "train one shard for one epoch"),
     "kbest": ("kbest", "write the k-best lists of a shard, to tune on"),
-    "tune": ("tune", "tune weights on k-best lists: MERT, PRO, k-best MIRA"),
+    "forest": ("forest", "write the pruned forests of a shard, to tune on"),
+    "tune": ("tune", "tune weights on k-best lists or forests: MERT, PRO, k-best MIRA"),
     "mix": ("mix", "select features over all shards of an epoch, and mix their weights"),
     "weights": ("weights", "show and export weights"),
     "bleu": ("bleu", "BLEU of one or more systems"),
@@ -41,7 +42,7 @@ STEPS = {
 
 
 # Steps that run kernels; see `warm_up.warm_up_once`.
-STEPS_WITH_KERNELS = frozenset({"lm", "grammar", "train", "kbest", "tune", "mix", "decode"})
+STEPS_WITH_KERNELS = frozenset({"lm", "grammar", "train", "kbest", "forest", "tune", "mix", "decode"})
 
 # Statuses of processes that a signal ended, as shells count them.
 INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM

@@ -39,8 +39,16 @@ def _variant(text: str) -> str:
 
 # Settings by tuner: name, type, help. The defaults are those of the settings in itersel.tune.
 MERT_OPTIONS: tuple[tuple[str, Any, str], ...] = (
-    ("directions", not_negative, "random directions a round, besides the axes (default: 12)"),
-    ("restarts", not_negative, "random points to start from, besides the weights before (default: 8)"),
+    (
+        "directions",
+        not_negative,
+        "random directions a round, besides the axes (default: 12; forest-mert: 5)",
+    ),
+    (
+        "restarts",
+        not_negative,
+        "random points to start from, besides the weights before (default: 8; forest-mert: 0)",
+    ),
 )
 OPTIONS: dict[str, tuple[tuple[str, Any, str], ...]] = {
     "mert": MERT_OPTIONS,
@@ -50,6 +58,7 @@ OPTIONS: dict[str, tuple[tuple[str, Any, str], ...]] = {
         ("interpolation", _part, "how much new weights count, against those before (default: 0.1)"),
         ("max-difference", _part, "drop pairs further apart in BLEU, as 0.2 (default: 1, none is dropped)"),
     ),
+    "forest-mert": MERT_OPTIONS,
     "kbest-mira": (
         ("step-limit", rate, "C, the longest step (default: 0.01)"),
         ("passes", positive, "passes over the lists (default: 60)"),
@@ -68,14 +77,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tuner",
         required=True,
         choices=tuple(OPTIONS),
-        help="mert: Och 2003, dense features; pro: Hopkins and May 2011; kbest-mira: Cherry and Foster 2012",
+        help="mert: Och 2003, dense features; pro: Hopkins and May 2011; kbest-mira: Cherry and Foster "
+        "2012; forest-mert: Kumar et al. 2009, on files of 'itersel forest'",
     )
     parser.add_argument(
         "--lists",
         required=True,
         metavar="LIST",
         help="text file with the path of a file of 'itersel kbest' a line, those of all shards and "
-        "iterations, in any order; - is standard input",
+        "iterations, in any order; forest-mert: of 'itersel forest'; - is standard input",
     )
     parser.add_argument("--shards", required=True, type=positive, metavar="Z", help="how many there are")
     parser.add_argument(
@@ -92,12 +102,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     shown: set[str] = set()
     for tuner, settings in OPTIONS.items():
-        group = parser.add_argument_group(tuner)
-        for name, parse, meaning in settings:
-            if name not in shown:
-                metavar = name.split("-")[-1].upper()
-                group.add_argument(f"--{name}", type=parse, metavar=metavar, help=meaning)
-            shown.add(name)
+        if not shown.issuperset(name for name, _, _ in settings):
+            group = parser.add_argument_group("mert, forest-mert" if settings is MERT_OPTIONS else tuner)
+            for name, parse, meaning in settings:
+                group.add_argument(f"--{name}", type=parse, metavar=name.split("-")[-1].upper(), help=meaning)
+        shown.update(name for name, _, _ in settings)
     parser.set_defaults(run=run)
 
 

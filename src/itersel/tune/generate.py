@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,13 @@ from itersel.features import feature_keys
 from itersel.learn.bleu_kernels import ngram_matches
 from itersel.progress import progress
 from itersel.strings import string_table
-from itersel.tune.lists import Translations, write_lists
+from itersel.tune.lists import FORMAT
+from itersel.tune.writer import write_rows
 from itersel.weights import Weights, find_weights, make_weights
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from itersel.decode.decoder import KBest
     from itersel.grammar.shard import Shard
     from itersel.learn.train import SentenceDecoder
@@ -102,32 +106,56 @@ def generate_lists(
     sparse_weights = find_weights(weights, shard.feature_key)
     words = shard.vocabulary.to_list()
     table = _FeatureTable(shard.feature_key)
-    with write_lists(path, len(decoder.dense_names)) as writer:
+    with write_rows(path, FORMAT, len(decoder.dense_names)) as writer:
         for sentence in progress(range(shard.sentence_count), "kbest"):
             found = decoder.decode(sentence, dense_weights, sparse_weights, settings.k_best)
             _check_finite(found, sentence, decoder.dense_names)
             begin, end = shard.reference_offset[sentence : sentence + 2]
             reference = shard.reference[begin:end]
-            translations = Translations(
-                ngram_matches(found.word, found.word_offset, reference),
-                np.diff(found.word_offset),
-                hash_translations(found, words, shard.feature_key),
-                found.dense,
-                table.rows(found.feature),
-                found.feature_value,
-                found.feature_offset,
+            writer.append(
+                {
+                    "sentence_offset": np.array([found.score.shape[0]]),
+                    "reference_length": np.array([reference.shape[0]]),
+                    "matches": ngram_matches(found.word, found.word_offset, reference),
+                    "length": np.diff(found.word_offset),
+                    "hash": hash_translations(found, words, shard.feature_key),
+                    "dense": found.dense,
+                    "feature": table.rows(found.feature),
+                    "feature_value": found.feature_value,
+                    "feature_offset": found.feature_offset[1:],
+                }
             )
-            writer.add(translations, reference.shape[0])
-        attributes = {
-            "kind": "k-best-lists",
-            "version": itersel.__version__,
-            "settings": json.dumps(asdict(settings), sort_keys=True),
-            "iteration": iteration,
-            "shard": number,
-            "sentences": sentences_digest(shard),
-            "dense_names": json.dumps(list(decoder.dense_names)),
-        }
-        writer.finish(shard.feature_key[table.used], shard.feature_name.take(table.used), attributes)
+        names = shard.feature_name.take(table.used)
+        writer.append(
+            {
+                "feature_key": shard.feature_key[table.used],
+                "feature_name": names.data,
+                "feature_name_offset": names.offset[1:],
+            }
+        )
+        writer.finish(
+            make_attributes("k-best-lists", shard, decoder.dense_names, settings, iteration, number)
+        )
+
+
+def make_attributes(
+    kind: str,
+    shard: Shard,
+    dense_names: Sequence[str],
+    settings: DataclassInstance,
+    iteration: int,
+    number: int,
+) -> dict[str, str | int]:
+    """Return what a file of lists or forests says of itself; `itersel.tune.accumulate` compares it."""
+    return {
+        "kind": kind,
+        "version": itersel.__version__,
+        "settings": json.dumps(asdict(settings), sort_keys=True),
+        "iteration": iteration,
+        "shard": number,
+        "sentences": sentences_digest(shard),
+        "dense_names": json.dumps(list(dense_names)),
+    }
 
 
 class _FeatureTable:

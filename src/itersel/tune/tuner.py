@@ -18,7 +18,7 @@ import itersel
 from itersel.errors import InputError
 from itersel.features import feature_keys, unique_features
 from itersel.select.common import common_features
-from itersel.storage.formats import MAX_MAGNITUDE
+from itersel.storage.formats import MAX_MAGNITUDE, FileFormat
 from itersel.strings import StringTable, concatenate, string_table
 from itersel.tune.accumulate import (
     ListFile,
@@ -30,15 +30,18 @@ from itersel.tune.accumulate import (
     sparse_scores,
 )
 from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
+from itersel.tune.forest_mert import ForestMertSettings, read_search
+from itersel.tune.forests import FORMAT as FORESTS
 from itersel.tune.generate import start_weights
 from itersel.tune.line_kernels import project
+from itersel.tune.lists import FORMAT as LISTS
 from itersel.tune.mert import ListSearch, MertSettings, tune_mert
 from itersel.tune.mira import MiraSettings, tune_mira
 from itersel.tune.pro import ProSettings, fit_ranking, interpolate, pair_matrix, sample_pairs
 from itersel.weights import Weights, find_weights, write_weights
 
 FilePath = str | os.PathLike[str]
-Settings = MertSettings | ProSettings | MiraSettings
+Settings = MertSettings | ProSettings | MiraSettings | ForestMertSettings
 
 
 class Tuned(NamedTuple):
@@ -51,7 +54,7 @@ class Tuned(NamedTuple):
     bleu
         Corpus BLEU, 0 to 100, of the translations in the lists that these weights like best.
     sentences, translations
-        Counts of what was tuned on, equal translations once.
+        Counts of what was tuned on, equal translations once; forests have no translations to count.
     """
 
     weights: Weights
@@ -76,6 +79,21 @@ def mert(task: Task, settings: MertSettings) -> Tuned:
     keys = feature_keys(table)
     weights, bleu = tune_mert(ListSearch(pool), find_weights(task.before, keys), settings, task.seed)
     return _tuned(pool, _make_weights([(keys, table, weights)]), bleu)
+
+
+def forest_mert(task: Task, settings: ForestMertSettings) -> Tuned:
+    """Tune by MERT over forests."""
+    search = read_search(task.files)
+    table = string_table(task.files[0].dense_names)
+    keys = feature_keys(table)
+    how = MertSettings(settings.directions, settings.restarts)
+    weights, bleu = tune_mert(search, find_weights(task.before, keys), how, task.seed)
+    if bleu == 0.0:
+        raise InputError(
+            "BLEU is 0 for all weights that were tried; decode with better weights, or denser forests",
+            task.files[0].path,
+        )
+    return Tuned(_make_weights([(keys, table, weights)]), 100 * bleu, search.sentence_count, 0)
 
 
 def pro(task: Task, settings: ProSettings) -> Tuned:
@@ -122,16 +140,18 @@ def kbest_mira(task: Task, settings: MiraSettings) -> Tuned:
 
 @dataclass(frozen=True)
 class Tuner:
-    """A tuner: its settings, and the function that runs it."""
+    """A tuner: its settings, the function that runs it, and what files it reads."""
 
     settings: type[Any]
     run: Callable[[Task, Any], Tuned]
+    format: FileFormat = LISTS
 
 
 TUNERS = {
     "mert": Tuner(MertSettings, mert),
     "pro": Tuner(ProSettings, pro),
     "kbest-mira": Tuner(MiraSettings, kbest_mira),
+    "forest-mert": Tuner(ForestMertSettings, forest_mert, FORESTS),
 }
 
 
@@ -172,7 +192,7 @@ def tune(
     """
     before = start_weights() if before is None else before
     _check_start(before)
-    files = find_files(paths, shards, iteration)
+    files = find_files(paths, shards, iteration, TUNERS[name].format)
     result = TUNERS[name].run(Task(files, before, (seed, iteration)), settings)
     if not np.isfinite(result.weights.value).all():
         raise InputError(
