@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import not_negative, output_file, positive, whole
+from itersel.cli.arguments import add_tuning_arguments, whole
 from itersel.errors import InputError
-from itersel.limits import MAX_K_BEST, MAX_POP_LIMIT
+from itersel.limits import MAX_K_BEST
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,16 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Decode a shard, and write for each translation its n-gram matches, its length and its features."
     )
-    files = parser.add_argument_group("files")
-    files.add_argument("--shard", required=True, metavar="FILE", help="shard.h5 with references")
-    files.add_argument("--model", required=True, metavar="FILE", help="compiled language model")
-    files.add_argument(
-        "--weights",
-        metavar="FILE",
-        help="weights, .h5 or text (default: fixed weights of the dense features, for the first iteration)",
-    )
-    files.add_argument("--output", required=True, type=output_file, metavar="FILE", help="k-best lists, .h5")
-    search = parser.add_argument_group("decoding")
+    search = add_tuning_arguments(parser, "k-best lists, .h5")
     search.add_argument(
         "--features",
         choices=("all", "dense"),
@@ -36,31 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=100,
         metavar="K",
         help="translations a sentence (default: 100)",
-    )
-    search.add_argument(
-        "--pop-limit",
-        type=whole(1, MAX_POP_LIMIT),
-        default=200,
-        metavar="N",
-        help="of cube pruning (default: 200)",
-    )
-    search.add_argument(
-        "--max-span",
-        type=positive,
-        default=15,
-        metavar="N",
-        help="longest source span of an X (default: 15)",
-    )
-    place = parser.add_argument_group("place in the run, recorded in the file")
-    place.add_argument(
-        "--iteration", type=positive, default=1, metavar="T", help="number of the iteration (default: 1)"
-    )
-    place.add_argument(
-        "--shard-number",
-        type=not_negative,
-        default=0,
-        metavar="Z",
-        help="number of the shard, from 0 (default: 0)",
     )
     parser.set_defaults(run=run)
 

@@ -47,7 +47,7 @@ MERT_OPTIONS: tuple[tuple[str, Any, str], ...] = (
     (
         "restarts",
         not_negative,
-        "random points to start from, besides the weights before (default: 8; forest-mert: 0)",
+        "random points to start from, besides the weights before (default: 5; forest-mert: 0)",
     ),
 )
 OPTIONS: dict[str, tuple[tuple[str, Any, str], ...]] = {

@@ -41,7 +41,7 @@ class MertSettings:
     """
 
     directions: int = 12
-    restarts: int = 8
+    restarts: int = 5
 
 
 class Intervals(NamedTuple):
@@ -90,12 +90,15 @@ class ListSearch:
         self._columns = np.ascontiguousarray((pool.dense - pool.dense[first]).T)
         self._reference_length = int(pool.reference_length.sum())
         self.scale = feature_scale(self._columns, pool.sentence_offset)
+        # the lines of a round start from the same weights, most of the time
+        self._last = np.full(self.scale.shape[0], np.nan)
+        self._last_scores = np.zeros(0)
 
     def intervals(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Intervals:
         """Return BLEU at all points of a line."""
         pool = self._pool
-        intercept, slope = project(self._columns, weights), project(self._columns, direction)
-        start, place, lines = envelope_bends(intercept, slope, pool.sentence_offset)
+        slope = project(self._columns, direction)
+        start, place, lines = envelope_bends(self._scores(weights), slope, pool.sentence_offset)
         order = np.argsort(place, kind="stable")
         return Intervals(
             *bleu_along_line(start, place, lines, order, pool.matches, pool.length, self._reference_length)
@@ -103,9 +106,14 @@ class ListSearch:
 
     def bleu(self, weights: NDArray[np.float64]) -> float:
         """Return BLEU of the best translations."""
-        rows = best_rows(project(self._columns, weights), self._pool.sentence_offset)
+        rows = best_rows(self._scores(weights), self._pool.sentence_offset)
         counts = corpus_counts(rows, self._pool.matches, self._pool.length)
         return bleu_of_counts(counts, self._reference_length)
+
+    def _scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not np.array_equal(weights, self._last):
+            self._last, self._last_scores = weights.copy(), project(self._columns, weights)
+        return self._last_scores
 
 
 def feature_scale(columns: NDArray[np.float64], offset: NDArray[np.int64]) -> NDArray[np.float64]:
