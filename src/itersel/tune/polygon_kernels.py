@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.decode.forest_kernels import NONE
-from itersel.jit import kernel
+from itersel.jit import kernel, leaf_kernel
 from itersel.learn.bleu_kernels import ORDER, ngram_matches
 from itersel.tune.forest_kernels import Forests
 
@@ -57,7 +57,7 @@ def more_lines(lines: Lines) -> Lines:
     return larger
 
 
-@kernel
+@leaf_kernel
 def add_sum(
     lines: Lines,
     offset: NDArray[np.int64],
@@ -68,18 +68,17 @@ def add_sum(
     second: int,
     intercept: float,
     slope: float,
-) -> tuple[Lines, int]:
+) -> int:
     """Add the envelope of an edge to `sums`, of which `used` are in use: one line for each interval.
 
-    The sum of two envelopes bends where either of them does. `offset` (items + 1) are the lines of the items.
+    The sum of two envelopes bends where either of them does: there has to be room for as many lines as both
+    have. `offset` (items + 1) are the lines of the items. Returns how many of `sums` are in use then.
     """
     i = offset[first] if first != NONE else 0
     i_end = offset[first + 1] if first != NONE else 0
     j = offset[second] if second != NONE else 0
     j_end = offset[second + 1] if second != NONE else 0
     while True:
-        if used == sums.number.shape[0]:
-            sums = more_lines(sums)
         sums.number[used, INTERCEPT], sums.number[used, SLOPE] = intercept, slope
         sums.origin[used, EDGE] = edge
         sums.origin[used, FIRST], sums.origin[used, SECOND] = NONE, NONE
@@ -95,7 +94,7 @@ def add_sum(
         i_next = lines.number[i + 1, BEGIN] if i + 1 < i_end else np.inf
         j_next = lines.number[j + 1, BEGIN] if j + 1 < j_end else np.inf
         if i_next == np.inf and j_next == np.inf:
-            return sums, used
+            return used
         if i_next <= j_next:
             i += 1
         if j_next <= i_next:
@@ -103,11 +102,11 @@ def add_sum(
 
 
 @kernel
-def add_envelope(sums: Lines, count: int, lines: Lines, used: int) -> tuple[Lines, int]:
+def add_envelope(sums: Lines, count: int, lines: Lines, used: int) -> int:
     """Add the upper envelope of the first `count` of `sums` to `lines`, of which `used` are in use.
 
     By slope; a line that is met before the one on its left begins hides that one. The first of equal lines
-    stays.
+    stays. There has to be room for all; returns how many of `lines` are in use then.
     """
     order = np.argsort(sums.number[:count, SLOPE], kind="mergesort")
     begin = used
@@ -132,14 +131,12 @@ def add_envelope(sums: Lines, count: int, lines: Lines, used: int) -> tuple[Line
             x = -np.inf
         if is_hidden or x == np.inf:
             continue
-        if used == lines.number.shape[0]:
-            lines = more_lines(lines)
         lines.number[used, INTERCEPT], lines.number[used, SLOPE] = intercept, slope
         lines.number[used, BEGIN] = x
         for i in range(3):
             lines.origin[used, i] = sums.origin[row, i]
         used += 1
-    return lines, used
+    return used
 
 
 @kernel
@@ -177,18 +174,28 @@ def sentence_envelope(
         for edge in range(forests.edge_offset[begin + item], forests.edge_offset[begin + item + 1]):
             rule = forests.rule_offset[sentence] + forests.edge_rule[edge]
             model = forests.edge_model[edge]
-            sums, count = add_sum(
+            first, second = forests.edge_first[edge], forests.edge_second[edge]
+            room = count + 1
+            if first != NONE:
+                room += offset[first + 1] - offset[first]
+            if second != NONE:
+                room += offset[second + 1] - offset[second]
+            while room > sums.number.shape[0]:
+                sums = more_lines(sums)
+            count = add_sum(
                 lines,
                 offset,
                 sums,
                 count,
                 edge,
-                forests.edge_first[edge],
-                forests.edge_second[edge],
+                first,
+                second,
                 rule_line[rule, INTERCEPT] + model * model_line[INTERCEPT],
                 rule_line[rule, SLOPE] + model * model_line[SLOPE],
             )
-        lines, used = add_envelope(sums, count, lines, used)
+        while used + count > lines.number.shape[0]:
+            lines = more_lines(lines)
+        used = add_envelope(sums, count, lines, used)
         offset[item + 1] = used
     return lines, sums, offset
 
