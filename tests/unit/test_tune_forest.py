@@ -23,9 +23,16 @@ from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
 from itersel.lm.binary import compile_model, load_model
 from itersel.ragged import offsets_of
-from itersel.tune.forest_kernels import Forests, find_bad_sentence, prune_forest
+from itersel.tune.forest_kernels import Forests, find_bad_sentence
 from itersel.tune.forest_mert import ForestMertSettings, ForestSearch
-from itersel.tune.forests import FORMAT, ForestSettings, generate_forests, make_forest, read_forests
+from itersel.tune.forests import (
+    FORMAT,
+    ForestSettings,
+    generate_forests,
+    make_forest,
+    prune_forest,
+    read_forests,
+)
 from itersel.tune.mert import MertSettings, tune_mert
 from itersel.tune.polygon_kernels import goal_lines
 from itersel.tune.tuner import tune

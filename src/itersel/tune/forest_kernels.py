@@ -60,14 +60,11 @@ def best_through_edges(found: Hypotheses) -> NDArray[np.float64]:
 
 
 @kernel
-def prune_forest(found: Hypotheses, limit: int) -> Kept:
-    """Keep the `limit` edges with the best derivations through them; more where some are equally good.
+def keep_edges(found: Hypotheses, through: NDArray[np.float64], threshold: float) -> Kept:
+    """Keep the edges with a derivation through them of at least `threshold` (see `best_through_edges`).
 
     Whatever rounding does, an item that is still needed keeps its best edge, so that nothing is cut off.
     """
-    through = best_through_edges(found)
-    reached = np.sort(through[through > -np.inf])
-    threshold = reached[max(0, reached.shape[0] - limit)]
     items = found.counts[0]
     needed = np.zeros(items, np.bool_)
     is_kept = np.zeros(through.shape[0], np.bool_)

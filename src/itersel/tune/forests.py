@@ -20,7 +20,7 @@ from itersel.progress import progress
 from itersel.ragged import offsets_of
 from itersel.storage.formats import Array, FileFormat, damaged, numbers
 from itersel.strings import string_table
-from itersel.tune.forest_kernels import Forests, find_bad_sentence, prune_forest
+from itersel.tune.forest_kernels import Forests, Kept, best_through_edges, find_bad_sentence, keep_edges
 from itersel.tune.generate import make_attributes
 from itersel.tune.writer import write_rows
 from itersel.weights import Weights, find_weights
@@ -107,6 +107,13 @@ def generate_forests(
             rules, found = decoder.search(sentence, dense_weights, sparse_weights)
             writer.append(make_forest(shard, rules, found, settings.density * words, reference))
         writer.finish(make_attributes("forests", shard, decoder.dense_names, settings, iteration, number))
+
+
+def prune_forest(found: Hypotheses, limit: int) -> Kept:
+    """Keep the `limit` edges with the best derivations through them; more where some are equally good."""
+    through = best_through_edges(found)
+    reached = np.sort(through[through > -np.inf])
+    return keep_edges(found, through, float(reached[max(0, reached.shape[0] - limit)]))
 
 
 def make_forest(
