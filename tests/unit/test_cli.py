@@ -40,6 +40,10 @@ weights show weights.h5
 weights export weights.h5
 translate --system DIR
 train --shard shard.h5 --model lm.bin --output w.h5
+kbest --shard shard.h5 --model lm.bin --k-best 100 --features dense --output lists.h5
+forest --shard shard.h5 --model lm.bin --density 50 --output forests.h5
+tune --tuner mert --lists LIST --shards 1 --iteration 1 --output w.h5
+tune --tuner pro --lists LIST --shards 1 --iteration 2 --previous w.h5 --seed 2 --output w.h5
 mix --inputs LIST --output v.h5 --shards 4 --matrix W.h5 --mixing selection --epoch 1 --select 100
 """.splitlines()
 

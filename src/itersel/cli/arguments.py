@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from itersel.limits import (
     LANGUAGE_PATTERN,
     MAX_NONTERMINALS,
+    MAX_POP_LIMIT,
     MAX_SAMPLES,
     MAX_SPAN,
     MAX_SYMBOLS,
@@ -173,6 +174,46 @@ def add_extraction_settings(parser: argparse.ArgumentParser) -> None:
             metavar="N",
             help=f"{meaning} (default: %(default)s)",
         )
+
+
+def add_tuning_arguments(parser: argparse.ArgumentParser, output: str) -> argparse._ArgumentGroup:
+    """Add the options of everything that decodes a shard to tune on; returns the group of the decoder's."""
+    files = parser.add_argument_group("files")
+    files.add_argument("--shard", required=True, metavar="FILE", help="shard.h5 with references")
+    files.add_argument("--model", required=True, metavar="FILE", help="compiled language model")
+    files.add_argument(
+        "--weights",
+        metavar="FILE",
+        help="weights, .h5 or text (default: fixed weights of the dense features, for the first iteration)",
+    )
+    files.add_argument("--output", required=True, type=output_file, metavar="FILE", help=output)
+    place = parser.add_argument_group("place in the run, recorded in the file")
+    place.add_argument(
+        "--iteration", type=positive, default=1, metavar="T", help="number of the iteration (default: 1)"
+    )
+    place.add_argument(
+        "--shard-number",
+        type=not_negative,
+        default=0,
+        metavar="Z",
+        help="number of the shard, from 0 (default: 0)",
+    )
+    search = parser.add_argument_group("decoding")
+    search.add_argument(
+        "--pop-limit",
+        type=whole(1, MAX_POP_LIMIT),
+        default=200,
+        metavar="N",
+        help="of cube pruning (default: 200)",
+    )
+    search.add_argument(
+        "--max-span",
+        type=positive,
+        default=15,
+        metavar="N",
+        help="longest source span of an X (default: 15)",
+    )
+    return search
 
 
 def _refuse(text: str, wanted: str) -> NoReturn:

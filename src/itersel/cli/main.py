@@ -25,6 +25,9 @@ STEPS = {
     "shard": ("shard", "cut a corpus into shards, balanced, shuffled with a seed"),
     "decode": ("decode", "translate the sentences of a shard"),
     "train": ("train", "train one shard for one epoch"),
+    "kbest": ("kbest", "write the k-best lists of a shard, to tune on"),
+    "forest": ("forest", "write the pruned forests of a shard, to tune on"),
+    "tune": ("tune", "tune weights on k-best lists or forests: MERT, PRO, k-best MIRA"),
     "mix": ("mix", "select features over all shards of an epoch, and mix their weights"),
     "weights": ("weights", "show and export weights"),
     "bleu": ("bleu", "BLEU of one or more systems"),
@@ -37,7 +40,7 @@ STEPS = {
 
 
 # Steps that run kernels; see `warm_up.warm_up_once`.
-STEPS_WITH_KERNELS = frozenset({"lm", "grammar", "train", "mix", "decode"})
+STEPS_WITH_KERNELS = frozenset({"lm", "grammar", "train", "kbest", "forest", "tune", "mix", "decode"})
 
 # Controls of terminals and line ends: messages quote names and words of files.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")

@@ -111,6 +111,26 @@ def _steps(folder: Path) -> None:
     _itersel(*mix, "--select", "10", "--matrix", path("W.h5"), "--output", path("v.h5"))
     decode = ["decode", "--shard", path("plain.h5"), *model, "--weights", path("v.h5")]
     _itersel(*decode, "--k-best", "10", "--output", path("translations"))
+    _itersel("forest", "--shard", path("loo.h5"), *model, "--output", path("forests.h5"))
+    tune = [
+        "tune",
+        "--lists",
+        path("lists"),
+        "--shards",
+        "1",
+        "--iteration",
+        "1",
+        "--output",
+        path("tuned.h5"),
+    ]
+    Path(path("lists")).write_text(path("forests.h5") + "\n")
+    _itersel(*tune, "--tuner", "forest-mert")
+    for features, tuners in (("dense", ("mert", "pro")), ("all", ("kbest-mira",))):
+        lists = ["kbest", "--shard", path("loo.h5"), *model, "--features", features, "--k-best", "10"]
+        _itersel(*lists, "--output", path("lists.h5"))
+        Path(path("lists")).write_text(path("lists.h5") + "\n")
+        for tuner in tuners:
+            _itersel(*tune, "--tuner", tuner)
 
 
 def _itersel(*arguments: str) -> None:

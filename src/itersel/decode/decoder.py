@@ -153,8 +153,9 @@ class Decoder:
             return self._empty()
         rules = self._sentence_rules(sentence)
         score_rules(self._table, rules, dense_weights, sparse_weights, self.use_sparse)
-        best = self._search(words, rules, float(dense_weights[self._model_column]), k)
-        dense = dense_vectors(best, rules, self._model_column)
+        found = self._search(words, rules, float(dense_weights[self.model_column]))
+        best = self._find_best(found, rules, k)
+        dense = dense_vectors(best, rules, self.model_column)
         if self.use_sparse:
             feature, value, offset = sparse_vectors(best, rules, self._table)
         else:
@@ -162,8 +163,29 @@ class Decoder:
             offset = np.zeros(best.score.shape[0] + 1, np.int64)
         return KBest(best.word, best.word_offset, best.score, dense, feature, value, offset)
 
+    def search(
+        self, sentence: int, dense_weights: NDArray[np.float64], sparse_weights: NDArray[np.float64]
+    ) -> tuple[SentenceRules, Hypotheses]:
+        """Return the rules of a sentence (at least one word), and its forest with language model.
+
+        Parameters
+        ----------
+        sentence, dense_weights, sparse_weights
+            See `decode`.
+
+        Returns
+        -------
+        tuple
+            Rules, and items and edges; the arrays of the latter are those of the next sentence, too.
+        """
+        words = self.shard.source[slice(*self.shard.source_offset[sentence : sentence + 2])]
+        rules = self._sentence_rules(sentence)
+        score_rules(self._table, rules, dense_weights, sparse_weights, self.use_sparse)
+        return rules, self._search(words, rules, float(dense_weights[self.model_column]))
+
     @property
-    def _model_column(self) -> int:
+    def model_column(self) -> int:
+        """Number of the dense feature that is the language model."""
         return len(self.shard.dense_names) + DECODER_FEATURES.index("LanguageModel")
 
     def _sentence_rules(self, sentence: int) -> SentenceRules:
@@ -177,8 +199,8 @@ class Decoder:
         dense[:, columns:] = self._rule_dense[rule]
         return make_sentence_rules(rule, dense)
 
-    def _search(self, words: NDArray[np.int32], rules: SentenceRules, model_weight: float, k: int) -> Best:
-        """Parse, search and find the k best; starts again with larger tables where they were too small."""
+    def _search(self, words: NDArray[np.int32], rules: SentenceRules, model_weight: float) -> Hypotheses:
+        """Parse and search; starts again with larger tables where they were too small."""
         model = self.model
         trie = build_trie(self._table, rules.rule)
         forest = parse(words, trie, self.max_span)
@@ -198,8 +220,11 @@ class Decoder:
                 sort_rules(trie, rules)
                 search(task, states, queue, found)
                 if not states.counts[2]:
-                    break
+                    return found
             pairs *= 2
+
+    def _find_best(self, found: Hypotheses, rules: SentenceRules, k: int) -> Best:
+        """Find the k best; starts again with larger tables where they were too small."""
         items, edges = found.counts.tolist()
         pool, rows = 2 * edges + 64 * k, min(items, 20000)
         while True:

@@ -39,7 +39,9 @@ def all_pairs(bleu: NDArray[np.float64]) -> NDArray[np.int64]:
     return _pairs(bleu, np.arange(bleu.shape[0]))
 
 
-def pro_pairs(bleu: NDArray[np.float64], seed: tuple[int, ...]) -> NDArray[np.int64]:
+def pro_pairs(
+    bleu: NDArray[np.float64], seed: tuple[int, ...], max_difference: float = 1.0
+) -> NDArray[np.int64]:
     """Draw 5000 pairs, keep those at least 0.05 BLEU apart, and of these the 50 widest.
 
     Parameters
@@ -49,6 +51,9 @@ def pro_pairs(bleu: NDArray[np.float64], seed: tuple[int, ...]) -> NDArray[np.in
     seed
         Not negative; for example seed, epoch, shard and sentence, so that what is drawn does not
         depend on the order in which sentences are worked on.
+    max_difference
+        Pairs that are further apart are dropped, too: against overlong translations with a BLEU of next to
+        nothing, the monsters of Nakov et al. (2013). No pair is further apart than 1.
 
     Notes
     -----
@@ -60,7 +65,7 @@ def pro_pairs(bleu: NDArray[np.float64], seed: tuple[int, ...]) -> NDArray[np.in
     drawn = ((raw * np.uint64(bleu.shape[0])) >> np.uint64(32)).astype(np.int64).reshape(-1, 2)
     difference = bleu[drawn[:, 0]] - bleu[drawn[:, 1]]
     width = np.abs(difference)
-    kept = np.flatnonzero(width >= PRO_THRESHOLD)
+    kept = np.flatnonzero((width >= PRO_THRESHOLD) & (width <= max_difference))
     kept = kept[np.argsort(-width[kept], kind="stable")[:PRO_KEPT]]
     return np.where(difference[kept, None] > 0, drawn[kept], drawn[kept, ::-1])
 

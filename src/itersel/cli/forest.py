@@ -1,0 +1,46 @@
+"""``itersel forest``: the pruned forests of a shard, for ``itersel tune --tuner forest-mert``."""
+
+from __future__ import annotations
+
+import argparse
+
+from itersel.cli.arguments import add_tuning_arguments, positive
+from itersel.errors import InputError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the step."""
+    parser.description = (
+        "Decode a shard with dense features, and write the best edges of every sentence's forest: rules, "
+        "their features and words, and what the language model adds."
+    )
+    search = add_tuning_arguments(parser, "forests, .h5")
+    search.add_argument(
+        "--density",
+        type=positive,
+        default=50,
+        metavar="N",
+        help="edges to keep for every source word: those with the best derivations (default: 50)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Decode, and write the forests whole or not at all."""
+    from itersel.decode.decoder import Decoder
+    from itersel.grammar.shard import read_shard
+    from itersel.lm.binary import load_model
+    from itersel.tune.forests import ForestSettings, generate_forests
+    from itersel.tune.generate import start_weights
+    from itersel.weights import read_weights
+
+    settings = ForestSettings(options.density, pop_limit=options.pop_limit, max_span=options.max_span)
+    shard = read_shard(options.shard)
+    if not shard.has_references:
+        raise InputError("has no references to tune on; extract it with --references", options.shard)
+    weights = start_weights() if options.weights is None else read_weights(options.weights)
+    model = load_model(options.model)
+    decoder = Decoder(shard, model, settings.pop_limit, settings.features, settings.max_span)
+    generate_forests(
+        options.output, shard, decoder, weights, settings, options.iteration, options.shard_number
+    )

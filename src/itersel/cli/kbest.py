@@ -1,0 +1,49 @@
+"""``itersel kbest``: the k-best lists of a shard, for ``itersel tune``."""
+
+from __future__ import annotations
+
+import argparse
+
+from itersel.cli.arguments import add_tuning_arguments, whole
+from itersel.errors import InputError
+from itersel.limits import MAX_K_BEST
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the step."""
+    parser.description = (
+        "Decode a shard, and write for each translation its n-gram matches, its length and its features."
+    )
+    search = add_tuning_arguments(parser, "k-best lists, .h5")
+    search.add_argument(
+        "--features",
+        choices=("all", "dense"),
+        default="all",
+        help="features to score with and to write (default: %(default)s)",
+    )
+    search.add_argument(
+        "--k-best",
+        type=whole(1, MAX_K_BEST),
+        default=100,
+        metavar="K",
+        help="translations a sentence (default: 100)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Decode, and write the lists whole or not at all."""
+    from itersel.decode.decoder import Decoder
+    from itersel.grammar.shard import read_shard
+    from itersel.lm.binary import load_model
+    from itersel.tune.generate import ListSettings, generate_lists, start_weights
+    from itersel.weights import read_weights
+
+    settings = ListSettings(options.k_best, options.features, options.pop_limit, options.max_span)
+    shard = read_shard(options.shard)
+    if not shard.has_references:
+        raise InputError("has no references to tune on; extract it with --references", options.shard)
+    weights = start_weights() if options.weights is None else read_weights(options.weights)
+    model = load_model(options.model)
+    decoder = Decoder(shard, model, settings.pop_limit, settings.features, settings.max_span)
+    generate_lists(options.output, shard, decoder, weights, settings, options.iteration, options.shard_number)

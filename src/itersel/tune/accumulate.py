@@ -1,0 +1,328 @@
+"""The k-best lists of all shards and iterations, merged sentence by sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.errors import InputError
+from itersel.features import unique_features
+from itersel.hdf5 import open_hdf5, read_arrays, read_header
+from itersel.learn.bleu_kernels import ORDER
+from itersel.ragged import offsets_of
+from itersel.storage.formats import FileFormat
+from itersel.strings import StringTable, concatenate, string_table
+from itersel.tune.lists import DENSE_ARRAYS, FORMAT, SPARSE_ARRAYS
+from itersel.weights import Weights, find_weights
+
+FilePath = str | os.PathLike[str]
+
+
+class ListFile(NamedTuple):
+    """What a file of lists says of itself; see `itersel.tune.generate`."""
+
+    path: FilePath
+    shard: int
+    iteration: int
+    settings: str
+    sentences: str
+    dense_names: tuple[str, ...]
+
+
+class Pool(NamedTuple):
+    """Translations of all sentences: by shard, sentence, iteration and rank, equal ones once.
+
+    Shapes: N sentences, H translations, C dense features.
+
+    Attributes
+    ----------
+    sentence_offset
+        int64 (N + 1): the translations of every sentence.
+    reference_length
+        int64 (N): words.
+    matches
+        int32 (H, 4): clipped matches of 1-grams to 4-grams.
+    length
+        int32 (H): words.
+    dense
+        float64 (H, C).
+    dense_names
+        Names of the columns.
+    origin
+        int64 (H): row in all files laid end to end, by shard and iteration.
+    """
+
+    sentence_offset: NDArray[np.int64]
+    reference_length: NDArray[np.int64]
+    matches: NDArray[np.int32]
+    length: NDArray[np.int32]
+    dense: NDArray[np.float64]
+    dense_names: tuple[str, ...]
+    origin: NDArray[np.int64]
+
+    @property
+    def sentence_count(self) -> int:
+        """Number of sentences."""
+        return int(self.reference_length.shape[0])
+
+
+class SparseRows(NamedTuple):
+    """Sparse features of translations.
+
+    Attributes
+    ----------
+    feature, value, offset
+        int32, float64, int64 (rows + 1).
+    key, name
+        uint64 (F) ascending, and names: the features of all files.
+    """
+
+    feature: NDArray[np.int32]
+    value: NDArray[np.float64]
+    offset: NDArray[np.int64]
+    key: NDArray[np.uint64]
+    name: StringTable
+
+
+def find_files(
+    paths: Sequence[FilePath], shards: int, iterations: int, format: FileFormat = FORMAT
+) -> list[ListFile]:
+    """Read the headers of files, and return them by shard and iteration, whatever their order.
+
+    Raises
+    ------
+    InputError
+        If they are not one file for each of `shards` shards (from 0) and `iterations` iterations (from 1), or
+        differ in settings, features, or a shard's sentences.
+    """
+    files = sorted(
+        (_read_file(path, format) for path in paths), key=lambda file: (file.shard, file.iteration)
+    )
+    wanted = [(shard, iteration) for shard in range(shards) for iteration in range(1, iterations + 1)]
+    found = [(file.shard, file.iteration) for file in files]
+    for missing in sorted({*wanted} - {*found}):
+        raise InputError(
+            f"there is no file of shard {missing[0]}, iteration {missing[1]} among {len(files)} files; "
+            f"{shards} shards and {iterations} iterations make {len(wanted)}"
+        )
+    for number, file in enumerate(files):
+        if found[number] not in wanted:
+            raise InputError(
+                f"is of shard {file.shard}, iteration {file.iteration}; wanted are shards 0 to {shards - 1}, "
+                f"iterations 1 to {iterations}",
+                file.path,
+            )
+        if number and found[number] == found[number - 1]:
+            other = os.fspath(files[number - 1].path)
+            raise InputError(f"is of the same shard and iteration as {other}; name one", file.path)
+    for file in files:
+        _compare(file, files[0], ("settings", "dense_names"))
+        _compare(file, files[file.shard * iterations], ("sentences",))
+    return files
+
+
+def _read_file(path: FilePath, format: FileFormat) -> ListFile:
+    with open_hdf5(path) as stream:
+        attributes = read_header(stream, format, path).attributes
+    try:
+        names = tuple(str(name) for name in json.loads(attributes["dense_names"]))
+        shard, iteration = int(attributes["shard"]), int(attributes["iteration"])
+        return ListFile(path, shard, iteration, attributes["settings"], attributes["sentences"], names)
+    except (KeyError, TypeError, ValueError):
+        raise InputError("damaged: the attributes are incomplete; recreate the file", path) from None
+
+
+def _compare(file: ListFile, other: ListFile, fields: Sequence[str]) -> None:
+    for name in fields:
+        if getattr(file, name) != getattr(other, name):
+            what = name.replace("_", " ")
+            raise InputError(
+                f"differs from {os.fspath(other.path)} in its {what}; make all files of a run alike",
+                file.path,
+            )
+
+
+def merge_lists(files: Sequence[ListFile]) -> Pool:
+    """Merge the lists of every sentence (`files` as `find_files` returns them).
+
+    A translation is kept where it comes first. Two are equal if words and features are.
+
+    Raises
+    ------
+    InputError
+        If a file is damaged, there are no sentences, or no weights could give a BLEU above 0.
+    """
+    parts: list[dict[str, NDArray[Any]]] = []
+    base = 0
+    for shard in sorted({file.shard for file in files}):
+        part, rows = _merge_shard([file for file in files if file.shard == shard], base)
+        parts.append(part)
+        base += rows
+    counts = np.concatenate([np.diff(part["sentence_offset"]) for part in parts])
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    pool = Pool(
+        offsets_of(counts),
+        joined["reference_length"].astype(np.int64),
+        joined["matches"],
+        joined["length"],
+        joined["dense"],
+        files[0].dense_names,
+        joined["origin"],
+    )
+    _check_pool(pool, files[0].path)
+    return pool
+
+
+def _merge_shard(files: Sequence[ListFile], base: int) -> tuple[dict[str, NDArray[Any]], int]:
+    """Return the arrays of a shard, `origin` counted from `base`, and the rows that all its files have."""
+    read = [_read_lists(file) for file in files]
+    for file, arrays in zip(files, read, strict=True):
+        if not np.array_equal(arrays["reference_length"], read[0]["reference_length"]):
+            raise InputError("damaged: is of other sentences than it says; recreate the file", file.path)
+    sentences = read[0]["reference_length"].shape[0]
+    sentence = np.concatenate(
+        [np.repeat(np.arange(sentences), np.diff(arrays["sentence_offset"])) for arrays in read]
+    )
+    hashes = np.concatenate([arrays["hash"] for arrays in read])
+    # the last key is the first to sort by; equal ones stay in the order of iterations and ranks
+    order = np.lexsort((hashes[:, 1], hashes[:, 0], sentence))
+    fresh = np.ones(order.shape[0], bool)
+    fresh[1:] = (hashes[order[1:]] != hashes[order[:-1]]).any(axis=1) | (np.diff(sentence[order]) != 0)
+    kept = np.sort(order[fresh])
+    kept = kept[np.argsort(sentence[kept], kind="stable")]
+    part = {
+        "sentence_offset": offsets_of(np.bincount(sentence[kept], minlength=sentences)),
+        "reference_length": read[0]["reference_length"],
+        "origin": kept + base,
+    }
+    for name in ("matches", "length", "dense"):
+        part[name] = np.concatenate([arrays.pop(name) for arrays in read])[kept]
+    return part, sentence.shape[0]
+
+
+def _read_lists(file: ListFile) -> dict[str, NDArray[Any]]:
+    arrays, _ = read_arrays(file.path, FORMAT, DENSE_ARRAYS)
+    if (np.diff(arrays["sentence_offset"]) == 0).any():
+        raise InputError("damaged: a sentence has no translations; recreate the file", file.path)
+    if arrays["dense"].shape[1] != len(file.dense_names):
+        raise InputError(
+            "damaged: 'dense_names' does not name the dense features; recreate the file", file.path
+        )
+    ngrams = np.maximum(0, arrays["length"][:, None] - np.arange(ORDER))
+    if (arrays["matches"] > ngrams).any():
+        raise InputError("damaged: more matches than n-grams; recreate the file", file.path)
+    return arrays
+
+
+def _check_pool(pool: Pool, path: FilePath) -> None:
+    if pool.sentence_count == 0:
+        raise InputError(
+            "holds no sentences, and neither does any other file; there is nothing to tune on", path
+        )
+    for n in range(ORDER):
+        if not pool.matches[:, n].any():
+            raise InputError(
+                f"BLEU is 0 for all weights: no translation in any list has a {n + 1}-gram of its reference; "
+                "decode with better weights, or larger lists",
+                path,
+            )
+
+
+def has_sparse_features(files: Sequence[ListFile]) -> bool:
+    """Whether any translation has a sparse feature."""
+    for file in files:
+        with open_hdf5(file.path) as stream:
+            if "feature" in stream and stream["feature"].shape[0]:
+                return True
+    return False
+
+
+def read_sparse(files: Sequence[ListFile], origin: NDArray[np.int64]) -> SparseRows:
+    """Read the sparse features of translations.
+
+    Parameters
+    ----------
+    files
+        As `find_files` returns them.
+    origin
+        int64 (rows), ascending in every file or not: `Pool.origin` of the translations that are wanted.
+
+    Raises
+    ------
+    InputError
+        If a file is damaged, or two features have one key.
+    """
+    key, name = np.zeros(0, np.uint64), string_table([])
+    parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], NDArray[np.float64]]] = []
+    base = 0
+    for file in files:
+        arrays, _ = read_arrays(file.path, FORMAT, SPARSE_ARRAYS)
+        rows = arrays["feature_offset"].shape[0] - 1
+        wanted = np.flatnonzero((origin >= base) & (origin < base + rows))
+        place, counts = _entries(arrays["feature_offset"], origin[wanted] - base)
+        used, number = np.unique(arrays["feature"][place], return_inverse=True)
+        names = StringTable(arrays["feature_name"], arrays["feature_name_offset"]).take(used)
+        keys = arrays["feature_key"][used]
+        key, name = unique_features(np.concatenate((key, keys)), concatenate((name, names)))
+        parts.append((wanted, counts, keys[number], arrays["feature_value"][place]))
+        base += rows
+    return _join(parts, origin.shape[0], key, name)
+
+
+def _entries(
+    offset: NDArray[np.int64], rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where the entries of `rows` are, row by row, and how many each row has."""
+    counts = offset[rows + 1] - offset[rows]
+    begins = offsets_of(counts)[:-1]
+    return np.arange(counts.sum()) + np.repeat(offset[rows] - begins, counts), counts
+
+
+def _join(
+    parts: Sequence[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], NDArray[np.float64]]],
+    rows: int,
+    key: NDArray[np.uint64],
+    name: StringTable,
+) -> SparseRows:
+    """Lay the entries of all files out in the order of the rows; features are rows of `key`."""
+    counts = np.zeros(rows, np.int64)
+    for wanted, count, _, _ in parts:
+        counts[wanted] = count
+    offset = offsets_of(counts)
+    feature, value = np.empty(offset[-1], np.int32), np.empty(offset[-1])
+    for wanted, _, keys, values in parts:
+        place, _ = _entries(offset, wanted)
+        feature[place] = np.searchsorted(key, keys)
+        value[place] = values
+    return SparseRows(feature, value, offset, key, name)
+
+
+def sparse_scores(
+    files: Sequence[ListFile], origin: NDArray[np.int64], weights: Weights
+) -> NDArray[np.float64]:
+    """Return what sparse features add to the scores of translations, float64 (rows), a file at a time.
+
+    Parameters
+    ----------
+    files, origin
+        See `read_sparse`.
+    weights
+        Of sparse features; others weigh nothing.
+    """
+    scores = np.zeros(origin.shape[0])
+    base = 0
+    for file in files:
+        arrays, _ = read_arrays(file.path, FORMAT, SPARSE_ARRAYS)
+        rows = arrays["feature_offset"].shape[0] - 1
+        wanted = np.flatnonzero((origin >= base) & (origin < base + rows))
+        place, counts = _entries(arrays["feature_offset"], origin[wanted] - base)
+        weighted = find_weights(weights, arrays["feature_key"])[arrays["feature"]] * arrays["feature_value"]
+        number = np.repeat(np.arange(wanted.shape[0]), counts)
+        scores[wanted] = np.bincount(number, weighted[place], minlength=wanted.shape[0])
+        base += rows
+    return scores

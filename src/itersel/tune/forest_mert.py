@@ -1,0 +1,150 @@
+"""MERT over forests: a line search that looks at all derivations (Kumar, Macherey, Dyer and Och 2009)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.errors import InputError
+from itersel.learn.bleu_kernels import ORDER
+from itersel.ragged import offsets_of
+from itersel.tune.accumulate import ListFile
+from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
+from itersel.tune.forest_kernels import Forests
+from itersel.tune.forests import read_forests
+from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
+from itersel.tune.mert import Intervals
+from itersel.tune.polygon_kernels import goal_lines
+
+MODEL_FEATURE = "LanguageModel"
+
+
+@dataclass(frozen=True)
+class ForestMertSettings:
+    """What changes the result.
+
+    Attributes
+    ----------
+    directions
+        Random directions in every round, besides the axes.
+    restarts
+        Random points to start from, besides the weights before. A search takes longer than over lists, and
+        sees far more translations, so that there is less to gain.
+    """
+
+    directions: int = 5
+    restarts: int = 0
+
+
+class ForestSearch:
+    """`itersel.tune.mert.LineSearch` over the forests of all shards and iterations.
+
+    The derivations of a sentence that are best in any of its forests make a small list of lines, so that the
+    rest is as with k-best lists.
+
+    Parameters
+    ----------
+    forests
+        A list of iterations for each shard.
+    model_column
+        Number of the dense feature that is the language model.
+    """
+
+    def __init__(self, forests: Sequence[Sequence[Forests]], model_column: int) -> None:
+        self._forests = [one for shard in forests for one in shard]
+        # number of each sentence of each file, among all sentences
+        base = offsets_of([shard[0].item_offset.shape[0] - 1 for shard in forests])
+        self._sentence = [np.arange(base[i], base[i + 1]) for i, shard in enumerate(forests) for _ in shard]
+        self._columns = [np.ascontiguousarray(one.rule_dense.T) for one in self._forests]
+        self._model_column = model_column
+        self.sentence_count = int(base[-1])
+        self._reference_length = sum(int(shard[0].reference.shape[0]) for shard in forests)
+        self.scale = self._feature_scale()
+
+    def intervals(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Intervals:
+        """Return BLEU at all points of a line."""
+        offset, number, counts = self._lines(weights, direction)
+        intercept, slope = np.ascontiguousarray(number.T)
+        start, place, lines = envelope_bends(intercept, slope, offset)
+        order = np.argsort(place, kind="stable")
+        matches, length = np.ascontiguousarray(counts[:, :ORDER]), np.ascontiguousarray(counts[:, ORDER])
+        return Intervals(
+            *bleu_along_line(start, place, lines, order, matches, length, self._reference_length)
+        )
+
+    def bleu(self, weights: NDArray[np.float64]) -> float:
+        """Return BLEU of the best derivations."""
+        offset, number, counts = self._lines(weights, np.zeros_like(weights))
+        rows = best_rows(np.ascontiguousarray(number[:, 0]), offset)
+        matches, length = np.ascontiguousarray(counts[:, :ORDER]), np.ascontiguousarray(counts[:, ORDER])
+        return bleu_of_counts(corpus_counts(rows, matches, length), self._reference_length)
+
+    def _lines(
+        self, weights: NDArray[np.float64], direction: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
+        """Return the best derivations of all sentences by iteration; see `goal_lines`."""
+        model_line = np.array([weights[self._model_column], direction[self._model_column]])
+        found = []
+        for forests, columns in zip(self._forests, self._columns, strict=True):
+            rule_line = np.stack((project(columns, weights), project(columns, direction)), axis=1)
+            found.append(goal_lines(forests, rule_line, model_line))
+        sentence = np.concatenate(
+            [np.repeat(rows, np.diff(one[0])) for rows, one in zip(self._sentence, found, strict=True)]
+        )
+        order = np.argsort(sentence, kind="stable")
+        number = np.concatenate([one[1] for one in found])[order]
+        counts = np.concatenate([one[2] for one in found])[order]
+        return offsets_of(np.bincount(sentence, minlength=self.sentence_count)), number, counts
+
+    def _feature_scale(self) -> NDArray[np.float64]:
+        """Return the standard deviation of each feature over the edges of a sentence, float64 (C).
+
+        Derivations would tell more, but there are too many; what counts is how features compare.
+        """
+        total, edges = np.zeros(self._columns[0].shape[0]), 0
+        for forests in self._forests:
+            offset = forests.edge_offset[forests.item_offset]
+            counts = np.diff(offset)
+            rule = forests.edge_rule + np.repeat(forests.rule_offset[:-1], counts)
+            for c in range(total.shape[0]):
+                value = forests.rule_dense[rule, c]
+                if c == self._model_column:
+                    value = value + forests.edge_model
+                mean = np.add.reduceat(value, offset[:-1]) / counts
+                total[c] += np.sum((value - np.repeat(mean, counts)) ** 2)
+            edges += rule.shape[0]
+        return np.sqrt(total / edges)
+
+
+def read_search(files: Sequence[ListFile]) -> ForestSearch:
+    """Read the forests of all shards and iterations (`files` as `find_files` returns them).
+
+    Raises
+    ------
+    InputError
+        If a file is damaged, or there are no sentences.
+    """
+    names = files[0].dense_names
+    if MODEL_FEATURE not in names:
+        raise InputError(
+            "damaged: there is no feature of the language model; recreate the file", files[0].path
+        )
+    shards: dict[int, list[Forests]] = {}
+    for file in files:
+        forests = read_forests(file.path, len(names))
+        others = shards.setdefault(file.shard, [])
+        others.append(forests)
+        for name in ("reference", "reference_offset"):
+            if not np.array_equal(getattr(forests, name), getattr(others[0], name)):
+                raise InputError("damaged: is of other sentences than it says; recreate the file", file.path)
+    if not any(shard[0].reference_offset.shape[0] > 1 for shard in shards.values()):
+        path = files[0].path
+        raise InputError(
+            "holds no sentences, and neither does any other file; there is nothing to tune on", path
+        )
+    # a shard without sentences adds nothing
+    found = [shard for shard in shards.values() if shard[0].reference_offset.shape[0] > 1]
+    return ForestSearch(found, names.index(MODEL_FEATURE))

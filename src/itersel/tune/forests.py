@@ -1,0 +1,205 @@
+"""Forests on disk: what MERT over forests needs of every sentence, pruned to the best edges.
+
+Words matter only as far as they are those of the reference; others are all the same.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.decode.search_kernels import GOAL_RULE
+from itersel.errors import InputError
+from itersel.features import feature_keys
+from itersel.hdf5 import read_arrays
+from itersel.progress import progress
+from itersel.ragged import offsets_of
+from itersel.storage.formats import Array, FileFormat, damaged, numbers
+from itersel.strings import string_table
+from itersel.tune.forest_kernels import Forests, Kept, best_through_edges, find_bad_sentence, keep_edges
+from itersel.tune.generate import make_attributes
+from itersel.tune.writer import write_rows
+from itersel.weights import Weights, find_weights
+
+if TYPE_CHECKING:
+    from itersel.decode.decoder import Decoder
+    from itersel.decode.rule_kernels import SentenceRules
+    from itersel.decode.search_kernels import Hypotheses
+    from itersel.grammar.shard import Shard
+
+LARGEST = (1 << 31) - 1
+# Sizes: N sentences, I items, E edges, R rules, C dense features; see `Forests`.
+FORMAT = FileFormat(
+    "forests file",
+    1,
+    "itersel forest",
+    {
+        "item_offset": Array("<i8", ("N+1",), into="I"),
+        "edge_offset": Array("<i8", ("I+1",), into="E"),
+        "edge_rule": Array("<i4", ("E",), least=0, most=LARGEST),
+        "edge_first": Array("<i4", ("E",), least=-1, most=LARGEST),
+        "edge_second": Array("<i4", ("E",), least=-1, most=LARGEST),
+        "edge_model": numbers("<f8", "E"),
+        "rule_offset": Array("<i8", ("N+1",), into="R"),
+        "rule_dense": numbers("<f8", "R", "C"),
+        "target": Array("<i4", ("target symbols",), least=-2, most=LARGEST),
+        "target_offset": Array("<i8", ("R+1",), into="target symbols"),
+        "reference": Array("<i4", ("reference words",), least=1, most=LARGEST),
+        "reference_offset": Array("<i8", ("N+1",), into="reference words"),
+    },
+)
+
+
+@dataclass(frozen=True)
+class ForestSettings:
+    """Everything that changes the forests, but shard, model and weights.
+
+    Attributes
+    ----------
+    density
+        Edges that are kept, for every word of the source sentence.
+    features, pop_limit, max_span
+        Of the decoder; features are always ``dense``.
+    """
+
+    density: int = 50
+    features: str = "dense"
+    pop_limit: int = 200
+    max_span: int = 15
+
+
+def generate_forests(
+    path: str | os.PathLike[str],
+    shard: Shard,
+    decoder: Decoder,
+    weights: Weights,
+    settings: ForestSettings,
+    iteration: int = 1,
+    number: int = 0,
+) -> None:
+    """Write the pruned forests of all sentences of a shard, whole or not at all.
+
+    Parameters
+    ----------
+    path, shard, decoder, weights, settings, iteration, number
+        See `itersel.tune.generate.generate_lists`.
+
+    Raises
+    ------
+    InputError
+        If the shard has no references.
+    """
+    if not shard.has_references:
+        raise InputError("the shard has no references to tune on; extract it with --references")
+    dense_weights = find_weights(weights, feature_keys(string_table(decoder.dense_names)))
+    sparse_weights = np.zeros(shard.feature_key.shape[0])
+    with write_rows(path, FORMAT, len(decoder.dense_names)) as writer:
+        for sentence in progress(range(shard.sentence_count), "forest"):
+            words = int(np.diff(shard.source_offset[sentence : sentence + 2])[0])
+            reference = shard.reference[slice(*shard.reference_offset[sentence : sentence + 2])]
+            if words == 0:
+                writer.append(_empty_forest(len(decoder.dense_names), reference))
+                continue
+            rules, found = decoder.search(sentence, dense_weights, sparse_weights)
+            writer.append(make_forest(shard, rules, found, settings.density * words, reference))
+        writer.finish(make_attributes("forests", shard, decoder.dense_names, settings, iteration, number))
+
+
+def prune_forest(found: Hypotheses, limit: int) -> Kept:
+    """Keep the `limit` edges with the best derivations through them; more where some are equally good."""
+    through = best_through_edges(found)
+    reached = np.sort(through[through > -np.inf])
+    return keep_edges(found, through, float(reached[max(0, reached.shape[0] - limit)]))
+
+
+def make_forest(
+    shard: Shard, rules: SentenceRules, found: Hypotheses, limit: int, reference: NDArray[np.int32]
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays of `FORMAT` for one sentence; offsets are ends, without the 0 before them.
+
+    Parameters
+    ----------
+    shard, rules, found
+        Rules of the shard and of the sentence, items and edges.
+    limit
+        Edges to keep, more only where some are equally good.
+    reference
+        int32: words of the shard.
+    """
+    kept = prune_forest(found, limit)
+    rule = found.edge_rule[kept.edge]
+    # the goal's edges have no rule; theirs hands the words of the only antecedent on
+    used, edge_rule = np.unique(rule, return_inverse=True)
+    sides = [
+        np.array([-1], np.int32) if i == GOAL_RULE else _target_side(shard, int(rules.rule[i])) for i in used
+    ]
+    dense = np.where((used == GOAL_RULE)[:, None], 0.0, rules.dense[used])
+    target = _number_words(np.concatenate(sides), reference)
+    antecedents = {}
+    for name, array in (("edge_first", found.edge_first), ("edge_second", found.edge_second)):
+        item = array[kept.edge]
+        antecedents[name] = np.where(item < 0, -1, kept.item[item])
+    return {
+        "item_offset": np.array([kept.edge_offset.shape[0] - 1]),
+        "edge_offset": kept.edge_offset[1:],
+        "edge_rule": edge_rule,
+        **antecedents,
+        "edge_model": found.edge_model[kept.edge],
+        "rule_offset": np.array([used.shape[0]]),
+        "rule_dense": dense,
+        "target": target,
+        "target_offset": offsets_of([side.shape[0] for side in sides])[1:],
+        "reference": _number_words(reference, reference),
+        "reference_offset": np.array([reference.shape[0]]),
+    }
+
+
+def _empty_forest(columns: int, reference: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
+    """Return the forest of a sentence without words: one item, one edge, one rule without words."""
+    one, none = np.ones(1, np.int64), np.full(1, -1)
+    return {
+        "item_offset": one,
+        "edge_offset": one,
+        "edge_rule": np.zeros(1, np.int32),
+        "edge_first": none,
+        "edge_second": none,
+        "edge_model": np.zeros(1),
+        "rule_offset": one,
+        "rule_dense": np.zeros((1, columns)),
+        "target": np.zeros(0, np.int32),
+        "target_offset": np.zeros(1, np.int64),
+        "reference": _number_words(reference, reference),
+        "reference_offset": np.array([reference.shape[0]]),
+    }
+
+
+def _target_side(shard: Shard, rule: int) -> NDArray[np.int32]:
+    return shard.rule_target[slice(*shard.rule_target_offset[rule : rule + 2])]
+
+
+def _number_words(symbols: NDArray[np.int32], reference: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return symbols with words as numbers of the reference's, from 1; 0 is any other word."""
+    number = {word: i for i, word in enumerate(dict.fromkeys(reference.tolist()), 1)}
+    return np.array([i if i < 0 else number.get(i, 0) for i in symbols.tolist()], np.int32)
+
+
+def read_forests(path: str | os.PathLike[str], columns: int) -> Forests:
+    """Read forests with so many dense features.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged, or not one of forests that can be walked through.
+    """
+    arrays, _ = read_arrays(path, FORMAT)
+    forests = Forests(**{name: arrays[name] for name in Forests._fields})
+    if forests.rule_dense.shape[1] != columns:
+        raise InputError("damaged: 'dense_names' does not name the dense features; recreate the file", path)
+    bad = find_bad_sentence(forests)
+    if bad >= 0:
+        raise damaged(path, "edge_rule", f"and the antecedents make no forest of sentence {bad}")
+    return forests

@@ -1,0 +1,217 @@
+"""Decode a shard, and write the k-best lists that batch tuners learn from."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+import itersel
+from itersel.errors import InputError
+from itersel.features import feature_keys
+from itersel.learn.bleu_kernels import ngram_matches
+from itersel.progress import progress
+from itersel.strings import string_table
+from itersel.tune.lists import FORMAT
+from itersel.tune.writer import write_rows
+from itersel.weights import Weights, find_weights, make_weights
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from itersel.decode.decoder import KBest
+    from itersel.grammar.shard import Shard
+    from itersel.learn.train import SentenceDecoder
+
+# Weights of the first iteration: with all weights zero, the lists would follow the order of the grammar. The
+# language model and the three costs of a rule count alike; words are rewarded, as each of these costs
+# something for every word; what is copied, unknown or glued costs something, too.
+START = {
+    "LanguageModel": 1.0,
+    "EgivenFCoherent": -1.0,
+    "MaxLexFgivenE": -1.0,
+    "MaxLexEgivenF": -1.0,
+    "WordPenalty": -2.0,
+    "Glue": -1.0,
+    "PassThrough": -1.0,
+    "LanguageModel_OOV": -1.0,
+}
+# Sums of the same values in another order differ behind this digit; they are the same features.
+HASH_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class ListSettings:
+    """Everything that changes the lists, but shard, model and weights.
+
+    Attributes
+    ----------
+    k_best
+        Translations of a sentence.
+    features, pop_limit, max_span
+        Of the decoder.
+    """
+
+    k_best: int = 100
+    features: str = "all"
+    pop_limit: int = 200
+    max_span: int = 15
+
+
+def start_weights() -> Weights:
+    """Return the weights that the first lists are made with where no others are given."""
+    return make_weights(START)
+
+
+def generate_lists(
+    path: str | os.PathLike[str],
+    shard: Shard,
+    decoder: SentenceDecoder,
+    weights: Weights,
+    settings: ListSettings,
+    iteration: int = 1,
+    number: int = 0,
+) -> None:
+    """Write the k-best lists of all sentences of a shard, whole or not at all.
+
+    Parameters
+    ----------
+    path
+        The file to write.
+    shard
+        Sentences with references.
+    decoder
+        Decoder of this shard, made with the same settings.
+    weights
+        To decode with.
+    settings
+        Recorded in the file.
+    iteration, number
+        Of the iteration, from 1, and of the shard, from 0; recorded in the file.
+
+    Raises
+    ------
+    InputError
+        If the shard has no references, or a feature of a translation is not finite.
+    """
+    if not shard.has_references:
+        raise InputError("the shard has no references to tune on; extract it with --references")
+    dense_weights = find_weights(weights, feature_keys(string_table(decoder.dense_names)))
+    sparse_weights = find_weights(weights, shard.feature_key)
+    words = shard.vocabulary.to_list()
+    table = _FeatureTable(shard.feature_key)
+    with write_rows(path, FORMAT, len(decoder.dense_names)) as writer:
+        for sentence in progress(range(shard.sentence_count), "kbest"):
+            found = decoder.decode(sentence, dense_weights, sparse_weights, settings.k_best)
+            _check_finite(found, sentence, decoder.dense_names)
+            begin, end = shard.reference_offset[sentence : sentence + 2]
+            reference = shard.reference[begin:end]
+            writer.append(
+                {
+                    "sentence_offset": np.array([found.score.shape[0]]),
+                    "reference_length": np.array([reference.shape[0]]),
+                    "matches": ngram_matches(found.word, found.word_offset, reference),
+                    "length": np.diff(found.word_offset),
+                    "hash": hash_translations(found, words, shard.feature_key),
+                    "dense": found.dense,
+                    "feature": table.rows(found.feature),
+                    "feature_value": found.feature_value,
+                    "feature_offset": found.feature_offset[1:],
+                }
+            )
+        names = shard.feature_name.take(table.used)
+        writer.append(
+            {
+                "feature_key": shard.feature_key[table.used],
+                "feature_name": names.data,
+                "feature_name_offset": names.offset[1:],
+            }
+        )
+        writer.finish(
+            make_attributes("k-best-lists", shard, decoder.dense_names, settings, iteration, number)
+        )
+
+
+def make_attributes(
+    kind: str,
+    shard: Shard,
+    dense_names: Sequence[str],
+    settings: DataclassInstance,
+    iteration: int,
+    number: int,
+) -> dict[str, str | int]:
+    """Return what a file of lists or forests says of itself; `itersel.tune.accumulate` compares it."""
+    return {
+        "kind": kind,
+        "version": itersel.__version__,
+        "settings": json.dumps(asdict(settings), sort_keys=True),
+        "iteration": iteration,
+        "shard": number,
+        "sentences": sentences_digest(shard),
+        "dense_names": json.dumps(list(dense_names)),
+    }
+
+
+class _FeatureTable:
+    """Numbers the features of a shard in the order in which they turn up."""
+
+    def __init__(self, key: NDArray[np.uint64]) -> None:
+        self._row = np.full(key.shape[0], -1, np.int32)
+        self._used: list[NDArray[np.int32]] = []
+        self._count = 0
+
+    def rows(self, feature: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the numbers of features of the shard."""
+        fresh = np.unique(feature[self._row[feature] < 0])
+        self._row[fresh] = np.arange(self._count, self._count + fresh.shape[0], dtype=np.int32)
+        self._used.append(fresh)
+        self._count += fresh.shape[0]
+        return self._row[feature]
+
+    @property
+    def used(self) -> NDArray[np.int32]:
+        """The features of the shard by number."""
+        return np.concatenate([np.zeros(0, np.int32), *self._used])
+
+
+def hash_translations(found: KBest, words: list[str], key: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return hashes of words and features (XXH3, 128 bits), uint64 (k, 2).
+
+    Equal in all files: of the text of words and the keys of features, not of numbers in a shard.
+    """
+    dense = np.round(found.dense, HASH_DIGITS) + 0.0  # and -0.0 is 0.0
+    value = np.round(found.feature_value, HASH_DIGITS) + 0.0
+    hashes = np.empty((found.score.shape[0], 2), np.uint64)
+    for i in range(hashes.shape[0]):
+        begin, end = found.feature_offset[i : i + 2]
+        text = " ".join(words[j] for j in found.word[slice(*found.word_offset[i : i + 2])])
+        hasher = xxhash.xxh3_128(text.encode() + b"\0")
+        hasher.update(dense[i].tobytes())
+        hasher.update(key[found.feature[begin:end]].tobytes())
+        hasher.update(value[begin:end].tobytes())
+        hashes[i] = np.frombuffer(hasher.digest(), ">u8")
+    return hashes
+
+
+def sentences_digest(shard: Shard) -> str:
+    """Return a checksum of source sentences and references: lists are merged only where these are equal."""
+    words = shard.vocabulary.to_list()
+    hasher = xxhash.xxh3_128()
+    for word, offset in ((shard.source, shard.source_offset), (shard.reference, shard.reference_offset)):
+        hasher.update("\n".join(words[i] for i in word).encode() + b"\0" + offset.tobytes())
+    return hasher.hexdigest()
+
+
+def _check_finite(found: KBest, sentence: int, dense_names: tuple[str, ...]) -> None:
+    bad = np.argwhere(~np.isfinite(found.dense))
+    if bad.size:
+        name = dense_names[bad[0, 1]]
+        raise InputError(f"sentence {sentence + 1}: feature '{name}' of a translation is not finite")
+    if not np.isfinite(found.feature_value).all():
+        raise InputError(f"sentence {sentence + 1}: a sparse feature of a translation is not finite")

@@ -1,0 +1,148 @@
+"""MERT's line search over k-best lists: upper envelopes of lines, and corpus BLEU along a line (Och 2003).
+
+The score of a translation at weights w + x * d is a line in x: its intercept is the score at w, its slope the
+score by d. Which translation of a sentence is best changes only where the upper envelope of its lines bends.
+Shapes: N sentences, H translations, B bends of all sentences, I intervals.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import kernel
+from itersel.tune.bleu_kernels import COUNTS, add_counts, bleu_of_counts
+
+
+@kernel
+def project(columns: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the inner products with `vector` (C), float64 (H); `columns` is (C, H).
+
+    Not by BLAS: its order of summation depends on processor and threads.
+    """
+    total = np.zeros(columns.shape[1])
+    for c in range(columns.shape[0]):
+        if vector[c] != 0.0:
+            for row in range(columns.shape[1]):
+                total[row] += vector[c] * columns[c, row]
+    return total
+
+
+@kernel
+def first_line(intercept: NDArray[np.float64], slope: NDArray[np.float64], begin: int, end: int) -> int:
+    """Return the line that is highest far to the left: smallest slope, then intercept, then the first."""
+    best = begin
+    for row in range(begin + 1, end):
+        if slope[row] < slope[best] or (slope[row] == slope[best] and intercept[row] > intercept[best]):
+            best = row
+    return best
+
+
+@kernel
+def envelope_bends(
+    intercept: NDArray[np.float64], slope: NDArray[np.float64], offset: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """Walk along the upper envelope of every sentence from left to right.
+
+    Lists are not sorted by slope: an envelope has some five lines of hundreds, and a step looks only at lines
+    steeper than the last one. Where lines meet in one point the steepest goes on; equal lines count as the
+    first of them.
+
+    Returns
+    -------
+    tuple
+        The first line of every sentence, int64 (N); the places of the bends, float64 (B); and the lines
+        before and behind each, int64 (B, 2); by sentence, from left to right.
+    """
+    sentences = offset.shape[0] - 1
+    start = np.empty(sentences, np.int64)
+    capacity = 16 * sentences + 16
+    place, lines = np.empty(capacity), np.empty((capacity, 2), np.int64)
+    longest = 0
+    for sentence in range(sentences):
+        longest = max(longest, offset[sentence + 1] - offset[sentence])
+    left = np.empty(longest, np.int64)
+    bends = 0
+    for sentence in range(sentences):
+        begin, end = offset[sentence], offset[sentence + 1]
+        line = first_line(intercept, slope, begin, end)
+        start[sentence] = line
+        count = end - begin
+        for i in range(count):
+            left[i] = begin + i
+        last = -np.inf
+        while True:
+            steeper, best, nearest = 0, np.int64(-1), np.inf
+            for i in range(count):
+                row = left[i]
+                if slope[row] <= slope[line]:
+                    continue
+                left[steeper] = row
+                steeper += 1
+                x = (intercept[line] - intercept[row]) / (slope[row] - slope[line])
+                if x < nearest or (x == nearest and best >= 0 and slope[row] > slope[best]):
+                    best, nearest = row, x
+            if best < 0:
+                break
+            count = steeper
+            if bends == capacity:
+                capacity *= 2
+                larger_place, larger_lines = np.empty(capacity), np.empty((capacity, 2), np.int64)
+                larger_place[:bends], larger_lines[:bends] = place, lines
+                place, lines = larger_place, larger_lines
+            # rounding could put a bend before the one on its left
+            last = max(last, nearest)
+            place[bends], lines[bends, 0], lines[bends, 1] = last, line, best
+            bends += 1
+            line = best
+    return start, place[:bends].copy(), lines[:bends].copy()
+
+
+@kernel
+def bleu_along_line(
+    start: NDArray[np.int64],
+    place: NDArray[np.float64],
+    lines: NDArray[np.int64],
+    order: NDArray[np.int64],
+    matches: NDArray[np.int32],
+    length: NDArray[np.int32],
+    reference_length: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return corpus BLEU of every interval, float64 (I), and where it begins, float64 (I).
+
+    The first interval begins at minus infinity; each ends where the next begins. Neighbours with the same
+    summed counts are one interval.
+
+    Parameters
+    ----------
+    start, place, lines
+        As `envelope_bends` returns them; lines are rows of `matches` and `length`.
+    order
+        int64 (B): the bends from left to right.
+    matches, length
+        int32 (H, 4), int32 (H).
+    reference_length
+        Of all sentences.
+    """
+    counts = np.zeros(COUNTS, np.int64)
+    for row in start:
+        add_counts(counts, matches, length, row, 1)
+    bends = order.shape[0]
+    begin, bleu = np.empty(bends + 1), np.empty(bends + 1)
+    begin[0], bleu[0] = -np.inf, bleu_of_counts(counts, reference_length)
+    before = counts.copy()
+    intervals, i = 1, 0
+    while i < bends:
+        x = place[order[i]]
+        while i < bends and place[order[i]] == x:
+            add_counts(counts, matches, length, lines[order[i], 0], -1)
+            add_counts(counts, matches, length, lines[order[i], 1], 1)
+            i += 1
+        changed = False
+        for n in range(COUNTS):
+            changed = changed or counts[n] != before[n]
+            before[n] = counts[n]
+        if changed:
+            begin[intervals], bleu[intervals] = x, bleu_of_counts(counts, reference_length)
+            intervals += 1
+    return begin[:intervals].copy(), bleu[:intervals].copy()

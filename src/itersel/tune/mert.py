@@ -1,0 +1,249 @@
+"""Minimum error rate training (Och 2003): exact line searches, one after another, for the BLEU of a corpus.
+
+A line search knows the BLEU of every point of a line (`LineSearch.intervals`); where the lines' translations
+come from, k-best lists or forests, is its own affair. `climb` searches along each feature's axis and some
+random directions, moves at once where BLEU rises, and ends with a round that found nothing. It starts from
+the weights before and from random points; the best end wins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.errors import InputError
+from itersel.tune.accumulate import Pool
+from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
+from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
+
+# BLEU (0 to 1) that is worth a move; less is rounding.
+MIN_GAIN = 1e-7
+# Intervals narrower than this part of their distance from the start may be made of rounding errors alone.
+MIN_WIDTH = 1e-9
+# How far into an interval without end to go, in units of the scaled direction.
+INTO_ENDLESS = 1.0
+MAX_ROUNDS = 100
+
+
+@dataclass(frozen=True)
+class MertSettings:
+    """What changes the result.
+
+    Attributes
+    ----------
+    directions
+        Random directions in every round, besides the axes.
+    restarts
+        Random points to start from, besides the weights before.
+    """
+
+    directions: int = 12
+    restarts: int = 5
+
+
+class Intervals(NamedTuple):
+    """BLEU along a line.
+
+    Attributes
+    ----------
+    begin
+        float64 (I): where the intervals begin, ascending, the first at minus infinity; each ends where the
+        next begins.
+    bleu
+        float64 (I): between 0 and 1.
+    """
+
+    begin: NDArray[np.float64]
+    bleu: NDArray[np.float64]
+
+
+class LineSearch(Protocol):
+    """Corpus BLEU of translations that the weights choose.
+
+    Attributes
+    ----------
+    scale
+        float64 (C): by how much the feature varies within sentences; 0 if it never does.
+    """
+
+    scale: NDArray[np.float64]
+
+    def intervals(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Intervals:
+        """Return BLEU at all points weights + x * direction, both float64 (C)."""
+        ...
+
+    def bleu(self, weights: NDArray[np.float64]) -> float:
+        """Return BLEU between 0 and 1 of the translations that `weights` like best."""
+        ...
+
+
+class ListSearch:
+    """`LineSearch` over merged k-best lists."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        # Only differences within a sentence count; without what its translations share, less is rounded.
+        first = np.repeat(pool.sentence_offset[:-1], np.diff(pool.sentence_offset))
+        self._columns = np.ascontiguousarray((pool.dense - pool.dense[first]).T)
+        self._reference_length = int(pool.reference_length.sum())
+        self.scale = feature_scale(self._columns, pool.sentence_offset)
+        # the lines of a round start from the same weights, most of the time
+        self._last = np.full(self.scale.shape[0], np.nan)
+        self._last_scores = np.zeros(0)
+
+    def intervals(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Intervals:
+        """Return BLEU at all points of a line."""
+        pool = self._pool
+        slope = project(self._columns, direction)
+        start, place, lines = envelope_bends(self._scores(weights), slope, pool.sentence_offset)
+        order = np.argsort(place, kind="stable")
+        return Intervals(
+            *bleu_along_line(start, place, lines, order, pool.matches, pool.length, self._reference_length)
+        )
+
+    def bleu(self, weights: NDArray[np.float64]) -> float:
+        """Return BLEU of the best translations."""
+        rows = best_rows(self._scores(weights), self._pool.sentence_offset)
+        counts = corpus_counts(rows, self._pool.matches, self._pool.length)
+        return bleu_of_counts(counts, self._reference_length)
+
+    def _scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not np.array_equal(weights, self._last):
+            self._last, self._last_scores = weights.copy(), project(self._columns, weights)
+        return self._last_scores
+
+
+def feature_scale(columns: NDArray[np.float64], offset: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the standard deviation of each feature within sentences, float64 (C).
+
+    Parameters
+    ----------
+    columns
+        float64 (C, H).
+    offset
+        int64 (N + 1): the translations of each sentence, at least one.
+    """
+    counts = np.diff(offset)
+    scale = np.zeros(columns.shape[0])
+    for c, column in enumerate(columns):
+        mean = np.add.reduceat(column, offset[:-1]) / counts
+        scale[c] = np.sqrt(np.mean((column - np.repeat(mean, counts)) ** 2))
+    return scale
+
+
+def choose_point(found: Intervals) -> tuple[float, float]:
+    """Choose a point on a line: the midpoint of the interval with the highest BLEU.
+
+    Of several with the same BLEU, that whose point is nearest to 0. An interval that holds 0 and cannot be
+    beaten means not to move. An interval without end is entered by `INTO_ENDLESS`.
+
+    Returns
+    -------
+    tuple
+        The point, and BLEU there.
+    """
+    begin, end = found.begin, np.append(found.begin[1:], np.inf)
+    # infinite differences: of an interval that begins and ends at minus infinity, or of the only one
+    with np.errstate(invalid="ignore"):
+        point = np.where(np.isinf(begin), end - INTO_ENDLESS, (begin + end) / 2)
+        point = np.where(np.isinf(end), begin + INTO_ENDLESS, point)
+        point[(begin <= 0) & (end > 0)] = 0.0
+        is_wide = end - begin > MIN_WIDTH * np.maximum(1.0, np.abs(point))
+    bleu = np.where(is_wide, found.bleu, -1.0)
+    best = np.flatnonzero(bleu == bleu.max())
+    chosen = best[np.argmin(np.abs(point[best]))]
+    return float(point[chosen]), float(bleu[chosen])
+
+
+def tune_mert(
+    search: LineSearch, start: NDArray[np.float64], settings: MertSettings, seed: tuple[int, ...]
+) -> tuple[NDArray[np.float64], float]:
+    """Search for the weights of the highest BLEU.
+
+    Parameters
+    ----------
+    search
+        Translations to choose from.
+    start
+        float64 (C): weights before.
+    settings
+        How long to search.
+    seed
+        Not negative; for example seed and iteration.
+
+    Returns
+    -------
+    tuple
+        Weights, float64 (C), whose magnitudes sum to 1 (the scale has no influence on BLEU), and BLEU.
+        Features that never vary within a sentence keep their weight of the start.
+
+    Raises
+    ------
+    InputError
+        If all features are the same in all translations of every sentence.
+    """
+    varies = search.scale > 0
+    if not varies.any():
+        raise InputError("every sentence has but one translation, or all with the same features; decode more")
+    draw = _Draw(seed)
+    weights, bleu = climb(search, start, settings, draw)
+    for _ in range(settings.restarts):
+        point = start.copy()
+        point[varies] = draw.uniform(int(varies.sum())) / search.scale[varies]
+        other, other_bleu = climb(search, point, settings, draw)
+        if other_bleu > bleu + MIN_GAIN:
+            weights, bleu = other, other_bleu
+    total = np.abs(weights).sum()
+    return (weights / total if total > 0 else weights), bleu
+
+
+def climb(
+    search: LineSearch, start: NDArray[np.float64], settings: MertSettings, draw: _Draw
+) -> tuple[NDArray[np.float64], float]:
+    """Go from one point to a point that no direction improves; returns it, and its BLEU."""
+    weights, bleu = start.copy(), search.bleu(start)
+    for _ in range(MAX_ROUNDS):
+        before = bleu
+        for direction in _directions(search.scale, settings.directions, draw):
+            point, expected = choose_point(search.intervals(weights, direction))
+            if expected <= bleu + MIN_GAIN:
+                continue
+            moved = weights + point * direction
+            # where two translations score the same but for rounding, the line may promise too much
+            found = search.bleu(moved)
+            if found > bleu + MIN_GAIN:
+                weights, bleu = moved, found
+        if bleu <= before + MIN_GAIN:
+            break
+    return weights, bleu
+
+
+def _directions(scale: NDArray[np.float64], random: int, draw: _Draw) -> list[NDArray[np.float64]]:
+    """Return the axes and random directions; a unit of each changes scores by about as much."""
+    varies = np.flatnonzero(scale > 0)
+    directions = []
+    for c in varies:
+        axis = np.zeros(scale.shape[0])
+        axis[c] = 1 / scale[c]
+        directions.append(axis)
+    for _ in range(random):
+        direction = np.zeros(scale.shape[0])
+        unit = draw.uniform(varies.shape[0])
+        direction[varies] = unit / np.sqrt(np.sum(unit**2)) / scale[varies]
+        directions.append(direction)
+    return directions
+
+
+class _Draw:
+    """Random numbers from raw bits, which do not change between versions of numpy; see `learn.pairs`."""
+
+    def __init__(self, seed: tuple[int, ...]) -> None:
+        self._bits = np.random.PCG64(list(seed))
+
+    def uniform(self, count: int) -> NDArray[np.float64]:
+        """Return numbers between -1 and 1, float64 (count), none of them 0."""
+        half = (self._bits.random_raw(count) >> np.uint64(12)).astype(np.float64) + 0.5
+        return half / 2.0**51 - 1.0

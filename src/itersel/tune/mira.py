@@ -1,0 +1,129 @@
+"""k-best MIRA: several passes over merged lists, averaged weights, the best pass (Cherry and Foster 2012)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.learn.bleu_kernels import ORDER
+from itersel.tune.accumulate import Pool, SparseRows
+from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
+from itersel.tune.mira_kernels import MiraLists, MiraState, mira_pass, score_rows
+
+
+@dataclass(frozen=True)
+class MiraSettings:
+    """What changes the result.
+
+    Attributes
+    ----------
+    step_limit
+        C, the longest step.
+    passes
+        J, passes over the lists.
+    decay
+        Of the background, for every sentence.
+    """
+
+    step_limit: float = 0.01
+    passes: int = 60
+    decay: float = 0.999
+
+
+class Mira:
+    """Weights of k-best MIRA, pass after pass.
+
+    Parameters
+    ----------
+    pool, sparse
+        Merged lists; `sparse` has a row for every translation of `pool`.
+    dense_start, sparse_start
+        float64 (C) and (F): weights before.
+    settings
+        How to learn.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        sparse: SparseRows,
+        dense_start: NDArray[np.float64],
+        sparse_start: NDArray[np.float64],
+        settings: MiraSettings,
+    ) -> None:
+        self._settings = settings
+        self._lists = MiraLists(
+            pool.sentence_offset,
+            pool.reference_length,
+            pool.matches,
+            pool.length,
+            pool.dense,
+            sparse.feature,
+            sparse.value,
+            sparse.offset,
+        )
+        # a sentence of four words, all of them right: no precision is ever zero
+        counts = np.arange(ORDER, 0, -1.0)
+        self._state = MiraState(
+            dense_start.copy(),
+            sparse_start.copy(),
+            np.zeros_like(dense_start),
+            np.zeros_like(sparse_start),
+            np.concatenate((counts, counts, [ORDER])),
+            np.zeros(1, np.int64),
+        )
+
+    def run_pass(self, order: NDArray[np.int64]) -> int:
+        """Go through all sentences in an order; returns how many steps there were."""
+        return mira_pass(self._lists, self._state, order, self._settings.step_limit, self._settings.decay)
+
+    def mean_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the mean of the weights after each sentence of all passes, dense and sparse."""
+        state = self._state
+        steps = max(1, int(state.steps[0]))
+        return state.dense - state.dense_late / steps, state.sparse - state.sparse_late / steps
+
+    def bleu(self, dense: NDArray[np.float64], sparse: NDArray[np.float64]) -> float:
+        """Return corpus BLEU, between 0 and 1, of the translations that weights like best."""
+        lists = self._lists
+        rows = best_rows(score_rows(lists, dense, sparse), lists.sentence_offset)
+        return bleu_of_counts(
+            corpus_counts(rows, lists.matches, lists.length), int(lists.reference_length.sum())
+        )
+
+
+def tune_mira(
+    pool: Pool,
+    sparse: SparseRows,
+    dense_start: NDArray[np.float64],
+    sparse_start: NDArray[np.float64],
+    settings: MiraSettings,
+    seed: tuple[int, ...],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Run all passes, and keep the averaged weights of the pass whose corpus BLEU is highest.
+
+    Parameters
+    ----------
+    pool, sparse, dense_start, sparse_start, settings
+        See `Mira`.
+    seed
+        Not negative; of the order of sentences. The first of equally good passes is kept.
+
+    Returns
+    -------
+    tuple
+        Dense and sparse weights, float64 (C) and (F), and BLEU.
+    """
+    mira = Mira(pool, sparse, dense_start, sparse_start, settings)
+    bits = np.random.PCG64(list(seed))
+    best: tuple[NDArray[np.float64], NDArray[np.float64], float] | None = None
+    for _ in range(settings.passes):
+        mira.run_pass(np.argsort(bits.random_raw(pool.sentence_count), kind="stable"))
+        dense, weights = mira.mean_weights()
+        bleu = mira.bleu(dense, weights)
+        if best is None or bleu > best[2]:
+            best = dense, weights, bleu
+    assert best is not None
+    return best

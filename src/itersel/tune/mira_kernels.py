@@ -1,0 +1,206 @@
+"""One pass of k-best MIRA over merged lists (Cherry and Foster 2012, algorithm 1).
+
+Shapes: N sentences, H translations, C dense and F sparse features.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import kernel
+from itersel.learn.bleu_kernels import ORDER
+
+
+class MiraLists(NamedTuple):
+    """Merged lists: statistics of BLEU and features.
+
+    Attributes
+    ----------
+    sentence_offset
+        int64 (N + 1).
+    reference_length
+        int64 (N).
+    matches, length
+        int32 (H, 4), int32 (H).
+    dense
+        float64 (H, C).
+    feature, value, offset
+        int32, float64, int64 (H + 1): sparse features.
+    """
+
+    sentence_offset: NDArray[np.int64]
+    reference_length: NDArray[np.int64]
+    matches: NDArray[np.int32]
+    length: NDArray[np.int32]
+    dense: NDArray[np.float64]
+    feature: NDArray[np.int32]
+    value: NDArray[np.float64]
+    offset: NDArray[np.int64]
+
+
+class MiraState(NamedTuple):
+    """Weights in training.
+
+    Attributes
+    ----------
+    dense, sparse
+        float64 (C) and (F): weights now.
+    dense_late, sparse_late
+        float64 (C) and (F): every update times the number of steps before it, summed. The mean of the weights
+        after n steps is weights - late / n: so no step touches more than its own features.
+    background
+        float64 (9): matches and n-grams, 4 each, and reference length of the decaying pseudo-corpus.
+    steps
+        int64 (1): sentences seen so far, in all passes.
+    """
+
+    dense: NDArray[np.float64]
+    sparse: NDArray[np.float64]
+    dense_late: NDArray[np.float64]
+    sparse_late: NDArray[np.float64]
+    background: NDArray[np.float64]
+    steps: NDArray[np.int64]
+
+
+class Difference(NamedTuple):
+    """Room for a sparse difference of two translations: int32 and float64, each twice the longest row."""
+
+    feature: NDArray[np.int32]
+    value: NDArray[np.float64]
+
+
+@kernel
+def score_row(
+    lists: MiraLists, dense_weight: NDArray[np.float64], sparse_weight: NDArray[np.float64], row: int
+) -> float:
+    """Return the score of a translation."""
+    total = 0.0
+    for c in range(dense_weight.shape[0]):
+        total += dense_weight[c] * lists.dense[row, c]
+    for i in range(lists.offset[row], lists.offset[row + 1]):
+        total += sparse_weight[lists.feature[i]] * lists.value[i]
+    return total
+
+
+@kernel
+def score_rows(
+    lists: MiraLists, dense_weight: NDArray[np.float64], sparse_weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the scores of all translations, float64 (H)."""
+    score = np.empty(lists.length.shape[0])
+    for row in range(score.shape[0]):
+        score[row] = score_row(lists, dense_weight, sparse_weight, row)
+    return score
+
+
+@kernel
+def background_bleu(
+    lists: MiraLists, row: int, reference_length: int, background: NDArray[np.float64]
+) -> float:
+    """Return BLEU of background and translation together, times their reference length.
+
+    The factor (Chiang et al. 2008) makes it a number of words: what a translation adds does not shrink as the
+    background grows.
+    """
+    product = 1.0
+    for n in range(ORDER):
+        ngrams = background[ORDER + n] + max(0, lists.length[row] - n)
+        product *= (background[n] + lists.matches[row, n]) / ngrams
+    length = background[ORDER] + lists.length[row]
+    reference = background[2 * ORDER] + reference_length
+    bleu = math.sqrt(math.sqrt(product))
+    if length < reference:
+        bleu *= math.exp(1.0 - reference / length)
+    return bleu * reference
+
+
+@kernel
+def sparse_difference(lists: MiraLists, hope: int, fear: int, scratch: Difference) -> int:
+    """Fill `scratch` with the sparse features of hope minus those of fear; returns how many there are.
+
+    Both rows ascend, so that they are merged.
+    """
+    i, end = lists.offset[hope], lists.offset[hope + 1]
+    j, fear_end = lists.offset[fear], lists.offset[fear + 1]
+    used = 0
+    while i < end or j < fear_end:
+        takes_hope = j == fear_end or (i < end and lists.feature[i] <= lists.feature[j])
+        takes_fear = i == end or (j < fear_end and lists.feature[j] <= lists.feature[i])
+        scratch.value[used] = 0.0
+        if takes_hope:
+            scratch.feature[used] = lists.feature[i]
+            scratch.value[used] += lists.value[i]
+            i += 1
+        if takes_fear:
+            scratch.feature[used] = lists.feature[j]
+            scratch.value[used] -= lists.value[j]
+            j += 1
+        used += 1
+    return used
+
+
+@kernel
+def mira_step(
+    lists: MiraLists, state: MiraState, scratch: Difference, hope: int, fear: int, cost: float, limit: float
+) -> bool:
+    """Move the weights until hope leads fear by `cost`, at most by `limit`; returns whether they moved."""
+    used = sparse_difference(lists, hope, fear, scratch)
+    loss, norm = cost, 0.0
+    for c in range(state.dense.shape[0]):
+        difference = lists.dense[hope, c] - lists.dense[fear, c]
+        loss -= state.dense[c] * difference
+        norm += difference * difference
+    for i in range(used):
+        loss -= state.sparse[scratch.feature[i]] * scratch.value[i]
+        norm += scratch.value[i] * scratch.value[i]
+    if not loss > 0.0 or norm == 0.0:
+        return False
+    rate, before = min(limit, loss / norm), state.steps[0]
+    for c in range(state.dense.shape[0]):
+        step = rate * (lists.dense[hope, c] - lists.dense[fear, c])
+        state.dense[c] += step
+        state.dense_late[c] += before * step
+    for i in range(used):
+        feature, step = scratch.feature[i], rate * scratch.value[i]
+        state.sparse[feature] += step
+        state.sparse_late[feature] += before * step
+    return True
+
+
+@kernel
+def mira_pass(
+    lists: MiraLists, state: MiraState, order: NDArray[np.int64], limit: float, decay: float
+) -> int:
+    """Take one step for every sentence, in the given order; returns how many moved the weights.
+
+    Hope is the translation of highest score plus BLEU, fear that of highest score minus BLEU; the first of
+    equal ones. The background decays by `decay` a sentence, and takes in the hope.
+    """
+    longest = 0
+    for row in range(lists.length.shape[0]):
+        longest = max(longest, lists.offset[row + 1] - lists.offset[row])
+    scratch = Difference(np.empty(2 * longest, np.int32), np.empty(2 * longest))
+    moved = 0
+    for sentence in order:
+        reference_length = lists.reference_length[sentence]
+        hope, fear = np.int64(-1), np.int64(-1)
+        hope_value, fear_value, hope_bleu, fear_bleu = 0.0, 0.0, 0.0, 0.0
+        for row in range(lists.sentence_offset[sentence], lists.sentence_offset[sentence + 1]):
+            score = score_row(lists, state.dense, state.sparse, row)
+            bleu = background_bleu(lists, row, reference_length, state.background)
+            if hope < 0 or score + bleu > hope_value:
+                hope, hope_value, hope_bleu = row, score + bleu, bleu
+            if fear < 0 or score - bleu > fear_value:
+                fear, fear_value, fear_bleu = row, score - bleu, bleu
+        if mira_step(lists, state, scratch, hope, fear, hope_bleu - fear_bleu, limit):
+            moved += 1
+        state.steps[0] += 1
+        for n in range(ORDER):
+            state.background[n] = decay * state.background[n] + lists.matches[hope, n]
+            state.background[ORDER + n] = decay * state.background[ORDER + n] + max(0, lists.length[hope] - n)
+        state.background[2 * ORDER] = decay * state.background[2 * ORDER] + reference_length
+    return moved

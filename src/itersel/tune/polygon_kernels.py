@@ -1,0 +1,287 @@
+"""Upper envelopes of the lines of all derivations of a forest (Kumar, Macherey, Dyer and Och 2009).
+
+At weights w + x * d the score of a derivation is a line in x, the sum of the lines of its edges. Which
+derivations are best for some x is found from the antecedents up: the envelope of an edge is the sum of its
+line and of its antecedents' envelopes, that of an item the maximum of its edges'. Every line of an envelope
+remembers the edge and the lines that it comes from, so that the words of a derivation can be read off.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.decode.forest_kernels import NONE
+from itersel.jit import kernel, leaf_kernel
+from itersel.learn.bleu_kernels import ORDER, ngram_matches
+from itersel.tune.forest_kernels import Forests
+
+# Slopes that differ by less are the same but for the order in which they were summed up. Taken for different
+# ones, they would cross anywhere, and every sum of envelopes would have more of them.
+SAME_SLOPE = 1e-11
+
+
+class Lines(NamedTuple):
+    """Lines of envelopes, or those of which one is to be found.
+
+    Attributes
+    ----------
+    number
+        float64 (lines, 3): intercept, slope, and where the line begins to be the highest.
+    origin
+        int32 (lines, 3): edge of the sentence, and lines of its antecedents, -1 where there is none.
+    """
+
+    number: NDArray[np.float64]
+    origin: NDArray[np.int32]
+
+
+INTERCEPT, SLOPE, BEGIN = 0, 1, 2
+EDGE, FIRST, SECOND = 0, 1, 2
+
+
+@kernel
+def make_lines(size: int) -> Lines:
+    """Allocate."""
+    return Lines(np.empty((size, 3)), np.empty((size, 3), np.int32))
+
+
+@kernel
+def more_lines(lines: Lines) -> Lines:
+    """Return the lines, with twice the room."""
+    larger = make_lines(2 * lines.number.shape[0])
+    larger.number[: lines.number.shape[0]] = lines.number
+    larger.origin[: lines.origin.shape[0]] = lines.origin
+    return larger
+
+
+@leaf_kernel
+def add_sum(
+    lines: Lines,
+    offset: NDArray[np.int64],
+    sums: Lines,
+    used: int,
+    edge: int,
+    first: int,
+    second: int,
+    intercept: float,
+    slope: float,
+) -> int:
+    """Add the envelope of an edge to `sums`, of which `used` are in use: one line for each interval.
+
+    The sum of two envelopes bends where either of them does: there has to be room for as many lines as both
+    have. `offset` (items + 1) are the lines of the items. Returns how many of `sums` are in use then.
+    """
+    i = offset[first] if first != NONE else 0
+    i_end = offset[first + 1] if first != NONE else 0
+    j = offset[second] if second != NONE else 0
+    j_end = offset[second + 1] if second != NONE else 0
+    while True:
+        sums.number[used, INTERCEPT], sums.number[used, SLOPE] = intercept, slope
+        sums.origin[used, EDGE] = edge
+        sums.origin[used, FIRST], sums.origin[used, SECOND] = NONE, NONE
+        if first != NONE:
+            sums.number[used, INTERCEPT] += lines.number[i, INTERCEPT]
+            sums.number[used, SLOPE] += lines.number[i, SLOPE]
+            sums.origin[used, FIRST] = i
+        if second != NONE:
+            sums.number[used, INTERCEPT] += lines.number[j, INTERCEPT]
+            sums.number[used, SLOPE] += lines.number[j, SLOPE]
+            sums.origin[used, SECOND] = j
+        used += 1
+        i_next = lines.number[i + 1, BEGIN] if i + 1 < i_end else np.inf
+        j_next = lines.number[j + 1, BEGIN] if j + 1 < j_end else np.inf
+        if i_next == np.inf and j_next == np.inf:
+            return used
+        if i_next <= j_next:
+            i += 1
+        if j_next <= i_next:
+            j += 1
+
+
+@kernel
+def add_envelope(sums: Lines, count: int, lines: Lines, used: int) -> int:
+    """Add the upper envelope of the first `count` of `sums` to `lines`, of which `used` are in use.
+
+    By slope; a line that is met before the one on its left begins hides that one. The first of equal lines
+    stays. There has to be room for all; returns how many of `lines` are in use then.
+    """
+    order = np.argsort(sums.number[:count, SLOPE], kind="mergesort")
+    begin = used
+    for row in order:
+        intercept, slope = sums.number[row, INTERCEPT], sums.number[row, SLOPE]
+        x, is_hidden = -np.inf, False
+        while used > begin:
+            last = used - 1
+            rise = slope - lines.number[last, SLOPE]
+            lead = lines.number[last, INTERCEPT] - intercept
+            if rise <= SAME_SLOPE * (1.0 + abs(slope)):
+                is_hidden = lead >= 0.0
+                if is_hidden:
+                    break
+                used -= 1
+                x = -np.inf
+                continue
+            x = lead / rise
+            if x > lines.number[last, BEGIN]:
+                break
+            used -= 1
+            x = -np.inf
+        if is_hidden or x == np.inf:
+            continue
+        lines.number[used, INTERCEPT], lines.number[used, SLOPE] = intercept, slope
+        lines.number[used, BEGIN] = x
+        for i in range(3):
+            lines.origin[used, i] = sums.origin[row, i]
+        used += 1
+    return used
+
+
+@kernel
+def sentence_envelope(
+    forests: Forests,
+    sentence: int,
+    rule_line: NDArray[np.float64],
+    model_line: NDArray[np.float64],
+    lines: Lines,
+    sums: Lines,
+) -> tuple[Lines, Lines, NDArray[np.int64]]:
+    """Find the envelopes of all items of a sentence.
+
+    Parameters
+    ----------
+    forests, sentence
+        Where the forest is.
+    rule_line
+        float64 (R, 2): intercept and slope of every rule.
+    model_line
+        float64 (2): intercept and slope of one unit of the language model.
+    lines, sums
+        Room, which is made larger where it does not suffice.
+
+    Returns
+    -------
+    tuple
+        Lines and sums; and the lines of every item, int64 (items + 1).
+    """
+    begin, end = forests.item_offset[sentence], forests.item_offset[sentence + 1]
+    offset = np.zeros(end - begin + 1, np.int64)
+    used = 0
+    for item in range(end - begin):
+        count = 0
+        for edge in range(forests.edge_offset[begin + item], forests.edge_offset[begin + item + 1]):
+            rule = forests.rule_offset[sentence] + forests.edge_rule[edge]
+            model = forests.edge_model[edge]
+            first, second = forests.edge_first[edge], forests.edge_second[edge]
+            room = count + 1
+            if first != NONE:
+                room += offset[first + 1] - offset[first]
+            if second != NONE:
+                room += offset[second + 1] - offset[second]
+            while room > sums.number.shape[0]:
+                sums = more_lines(sums)
+            count = add_sum(
+                lines,
+                offset,
+                sums,
+                count,
+                edge,
+                first,
+                second,
+                rule_line[rule, INTERCEPT] + model * model_line[INTERCEPT],
+                rule_line[rule, SLOPE] + model * model_line[SLOPE],
+            )
+        while used + count > lines.number.shape[0]:
+            lines = more_lines(lines)
+        used = add_envelope(sums, count, lines, used)
+        offset[item + 1] = used
+    return lines, sums, offset
+
+
+@kernel
+def read_words(
+    forests: Forests, sentence: int, lines: Lines, line: int, words: NDArray[np.int32], used: int
+) -> tuple[NDArray[np.int32], int]:
+    """Append the words of the derivation behind a line to `words`, of which `used` are in use."""
+    # symbols still to be written, the next one on top: words, or lines as -1 - number
+    stack = np.empty(256, np.int32)
+    stack[0], depth = -1 - line, 1
+    while depth > 0:
+        depth -= 1
+        symbol = stack[depth]
+        if symbol >= 0:
+            if used == words.shape[0]:
+                larger = np.empty(2 * used, np.int32)
+                larger[:used] = words
+                words = larger
+            words[used] = symbol
+            used += 1
+            continue
+        here = -1 - symbol
+        rule = forests.rule_offset[sentence] + forests.edge_rule[lines.origin[here, EDGE]]
+        for i in range(forests.target_offset[rule + 1] - 1, forests.target_offset[rule] - 1, -1):
+            target = forests.target[i]
+            if depth == stack.shape[0]:
+                larger = np.empty(2 * depth, np.int32)
+                larger[:depth] = stack
+                stack = larger
+            if target == -1:
+                target = -1 - lines.origin[here, FIRST]
+            elif target == -2:
+                target = -1 - lines.origin[here, SECOND]
+            stack[depth] = target
+            depth += 1
+    return words, used
+
+
+@kernel
+def goal_lines(
+    forests: Forests, rule_line: NDArray[np.float64], model_line: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
+    """Return the derivations that are best somewhere on a line, for all sentences.
+
+    Parameters
+    ----------
+    forests
+        Checked by `find_bad_sentence`.
+    rule_line, model_line
+        See `sentence_envelope`.
+
+    Returns
+    -------
+    tuple
+        The derivations of each sentence, int64 (N + 1); their intercepts and slopes, float64 (D, 2);
+        matches of 1-grams to 4-grams and length, int32 (D, 5).
+    """
+    sentences = forests.item_offset.shape[0] - 1
+    offset = np.zeros(sentences + 1, np.int64)
+    number, counts = np.empty((4 * sentences + 4, 2)), np.empty((4 * sentences + 4, ORDER + 1), np.int32)
+    lines, sums = make_lines(1024), make_lines(1024)
+    words = np.empty(1024, np.int32)
+    used = 0
+    for sentence in range(sentences):
+        lines, sums, line_offset = sentence_envelope(forests, sentence, rule_line, model_line, lines, sums)
+        first, last = line_offset[-2], line_offset[-1]
+        word_offset = np.zeros(last - first + 1, np.int64)
+        for line in range(first, last):
+            words, word_offset[line - first + 1] = read_words(
+                forests, sentence, lines, line, words, word_offset[line - first]
+            )
+        begin, end = forests.reference_offset[sentence], forests.reference_offset[sentence + 1]
+        matches = ngram_matches(words, word_offset, forests.reference[begin:end])
+        while used + last - first > number.shape[0]:
+            size = 2 * number.shape[0]
+            larger, larger_counts = np.empty((size, 2)), np.empty((size, ORDER + 1), np.int32)
+            larger[:used], larger_counts[:used] = number[:used], counts[:used]
+            number, counts = larger, larger_counts
+        for i in range(last - first):
+            for n in range(2):
+                number[used, n] = lines.number[first + i, n]
+            for n in range(ORDER):
+                counts[used, n] = matches[i, n]
+            counts[used, ORDER] = word_offset[i + 1] - word_offset[i]
+            used += 1
+        offset[sentence + 1] = used
+    return offset, number[:used].copy(), counts[:used].copy()

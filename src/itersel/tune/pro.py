@@ -1,0 +1,147 @@
+"""Pairwise ranking optimisation (Hopkins and May 2011): logistic regression on pairs from merged lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+from scipy.special import expit
+
+from itersel.errors import InputError
+from itersel.learn.bleu_kernels import CONTEXT_SIZE, score_hypotheses
+from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
+from itersel.learn.sentence_bleu import VARIANTS
+from itersel.ragged import offsets_of
+from itersel.tune.accumulate import Pool, SparseRows
+
+# The context of `chiang` depends on one list for each sentence; here there are lists of all iterations.
+BLEU_VARIANTS = tuple(name for name in VARIANTS if name != "chiang")
+MAX_STEPS = 1000
+
+
+@dataclass(frozen=True)
+class ProSettings:
+    """What changes the result.
+
+    Attributes
+    ----------
+    bleu
+        Sentence BLEU, one of `BLEU_VARIANTS`; ``lin`` is the BLEU+1 of the paper.
+    strength
+        Of the l2 regularisation, at least 0.
+    interpolation
+        Psi: how much the weights found count; the weights before count 1 - Psi.
+    max_difference
+        Guard against monsters, overlong translations with a BLEU of next to nothing (Nakov et al. 2013):
+        pairs that are further apart in BLEU (0 to 1) are dropped. 1: no guard.
+    """
+
+    bleu: str = "lin"
+    strength: float = 1.0
+    interpolation: float = 0.1
+    max_difference: float = 1.0
+
+
+def sample_pairs(pool: Pool, settings: ProSettings, seed: tuple[int, ...]) -> NDArray[np.int64]:
+    """Draw the pairs of all sentences, int64 (pairs, 2): rows of `pool`, the better first.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
+    pairs = [np.zeros((0, 2), np.int64)]
+    for sentence in range(pool.sentence_count):
+        begin, end = pool.sentence_offset[sentence : sentence + 2]
+        bleu = score_hypotheses(
+            VARIANTS[settings.bleu],
+            pool.matches[begin:end].astype(np.int64),
+            offsets_of(pool.length[begin:end]),
+            int(pool.reference_length[sentence]),
+            np.zeros(CONTEXT_SIZE),
+        )
+        pairs.append(pro_pairs(bleu, (*seed, sentence), settings.max_difference) + begin)
+    found = np.concatenate(pairs)
+    if found.shape[0] == 0:
+        raise InputError(
+            f"no two translations of a sentence are at least {PRO_THRESHOLD} apart in sentence BLEU; "
+            "there is nothing to rank, so decode larger lists"
+        )
+    return found
+
+
+def pair_matrix(
+    pool: Pool, sparse: SparseRows, rows: NDArray[np.int64], pairs: NDArray[np.int64]
+) -> csr_array:
+    """Return the differences of pairs, better minus worse: (pairs, C + F), dense features first.
+
+    Parameters
+    ----------
+    pool
+        Merged lists.
+    sparse
+        Sparse features of the translations `rows`.
+    rows
+        int64: rows of `pool`, ascending, with all that `pairs` needs.
+    pairs
+        int64 (pairs, 2): rows of `pool`.
+    """
+    columns = pool.dense.shape[1]
+    matrix = csr_array(
+        (sparse.value, sparse.feature.astype(np.int64), sparse.offset),
+        shape=(rows.shape[0], sparse.key.shape[0]),
+    )
+    place = np.searchsorted(rows, pairs)
+    difference = csr_array(matrix[place[:, 0]] - matrix[place[:, 1]])
+    dense = pool.dense[pairs[:, 0]] - pool.dense[pairs[:, 1]]
+    counts = np.diff(difference.indptr)
+    offset = offsets_of(counts + columns)
+    value, feature = np.empty(offset[-1]), np.empty(offset[-1], np.int64)
+    is_dense = np.zeros(offset[-1], bool)
+    is_dense[(offset[:-1, None] + np.arange(columns)).reshape(-1)] = True
+    value[is_dense], feature[is_dense] = dense.reshape(-1), np.tile(np.arange(columns), pairs.shape[0])
+    value[~is_dense], feature[~is_dense] = difference.data, difference.indices + columns
+    return csr_array((value, feature, offset), shape=(pairs.shape[0], columns + sparse.key.shape[0]))
+
+
+class Objective:
+    """2 * sum over pairs of log(1 + exp(-<w, x>)) + strength / 2 * |w|^2, and its gradient.
+
+    The factor is that of both signs: the paper has (x, better) and (-x, worse) as two examples, and without
+    an intercept their losses are the same.
+    """
+
+    def __init__(self, matrix: csr_array, strength: float) -> None:
+        self._matrix, self._strength = matrix, strength
+        # the transposed matrix in rows: its products sum in a fixed order, and do not scatter
+        self._transposed = csr_array(matrix.T)
+
+    def __call__(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Return value and gradient at `weights`, float64 (C + F)."""
+        margin = self._matrix @ weights
+        loss = 2.0 * float(np.logaddexp(0.0, -margin).sum())
+        gradient = self._transposed @ (-2.0 * expit(-margin))
+        value = loss + self._strength / 2 * float(np.sum(weights * weights))
+        return value, np.asarray(gradient + self._strength * weights)
+
+
+def fit_ranking(matrix: csr_array, strength: float) -> NDArray[np.float64]:
+    """Return the weights that minimise `Objective`, float64 (C + F), by L-BFGS from zero."""
+    result = minimize(
+        Objective(matrix, strength),
+        np.zeros(matrix.shape[1]),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": MAX_STEPS, "maxfun": 2 * MAX_STEPS, "ftol": 1e-10, "gtol": 1e-6},
+    )
+    return np.asarray(result.x, np.float64)
+
+
+def interpolate(
+    found: NDArray[np.float64], before: NDArray[np.float64], interpolation: float
+) -> NDArray[np.float64]:
+    """Return interpolation * found + (1 - interpolation) * before (Hopkins and May 2011, figure 2)."""
+    return interpolation * found + (1.0 - interpolation) * before

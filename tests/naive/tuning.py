@@ -1,0 +1,146 @@
+"""Batch tuning in plain Python: merged lists, line search by trying every point, MIRA step by step."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+ORDER = 4
+
+
+class Translation(NamedTuple):
+    """Clipped matches, words, and features by name."""
+
+    matches: tuple[int, ...]
+    length: int
+    features: dict[str, float]
+
+
+class Sentence(NamedTuple):
+    """Words of the reference, and translations."""
+
+    reference_length: int
+    translations: Sequence[Translation]
+
+
+def corpus_bleu(chosen: Sequence[Translation], reference_length: int) -> float:
+    """Return BLEU (Papineni et al. 2002), 0 to 1."""
+    matches = [sum(one.matches[n] for one in chosen) for n in range(ORDER)]
+    ngrams = [sum(max(0, one.length - n) for one in chosen) for n in range(ORDER)]
+    if 0 in matches:
+        return 0.0
+    penalty = 1.0 if ngrams[0] > reference_length else math.exp(1 - reference_length / ngrams[0])
+    return penalty * math.prod(m / n for m, n in zip(matches, ngrams, strict=True)) ** (1 / ORDER)
+
+
+def dot(weights: dict[str, float], features: dict[str, float]) -> float:
+    return sum(weights.get(name, 0.0) * value for name, value in features.items())
+
+
+def best(scores: Sequence[float | Fraction]) -> int:
+    """Return the first of the highest."""
+    return max(range(len(scores)), key=lambda i: (scores[i], -i))
+
+
+def bleu_of_weights(sentences: Sequence[Sentence], weights: dict[str, float]) -> float:
+    chosen = [
+        one.translations[best([dot(weights, each.features) for each in one.translations])]
+        for one in sentences
+    ]
+    return corpus_bleu(chosen, sum(one.reference_length for one in sentences))
+
+
+Line = tuple[Fraction, Fraction]  # intercept and slope
+
+
+def crossings(lists: Sequence[Sequence[Line]]) -> list[Fraction]:
+    """Return where any two lines of one list cross, ascending."""
+    found = set()
+    for lines in lists:
+        for (a, b), (c, d) in itertools.combinations(lines, 2):
+            if b != d:
+                found.add((c - a) / (b - d))
+    return sorted(found)
+
+
+def points_between(found: Sequence[Fraction]) -> list[Fraction]:
+    """Return a point to the left, midpoints, and a point to the right."""
+    if not found:
+        return [Fraction(0)]
+    return [found[0] - 1, *((a + b) / 2 for a, b in itertools.pairwise(found)), found[-1] + 1]
+
+
+def highest_lines(lists: Sequence[Sequence[Line]], x: Fraction) -> list[int]:
+    """Return the highest line of each list at a point; the first of equal ones."""
+    return [best([a + b * x for a, b in lines]) for lines in lists]
+
+
+class Mira:
+    """k-best MIRA (Cherry and Foster 2012, algorithm 1) that keeps the weights of every step."""
+
+    def __init__(self, start: dict[str, float], limit: float, decay: float) -> None:
+        self.weights, self.limit, self.decay = dict(start), limit, decay
+        self.matches, self.ngrams = [4.0, 3.0, 2.0, 1.0], [4.0, 3.0, 2.0, 1.0]
+        self.reference = 4.0
+        self.history: list[dict[str, float]] = []
+
+    def bleu(self, one: Translation, reference_length: int) -> float:
+        matches = [a + b for a, b in zip(self.matches, one.matches, strict=True)]
+        ngrams = [a + max(0, one.length - n) for n, a in enumerate(self.ngrams)]
+        reference = self.reference + reference_length
+        penalty = min(1.0, math.exp(1 - reference / ngrams[0]))
+        return reference * penalty * math.prod(m / n for m, n in zip(matches, ngrams, strict=True)) ** (1 / 4)
+
+    def step(self, sentence: Sentence) -> None:
+        scores = [dot(self.weights, one.features) for one in sentence.translations]
+        bleu = [self.bleu(one, sentence.reference_length) for one in sentence.translations]
+        hope = best([s + b for s, b in zip(scores, bleu, strict=True)])
+        fear = best([s - b for s, b in zip(scores, bleu, strict=True)])
+        good, bad = sentence.translations[hope], sentence.translations[fear]
+        difference = {
+            name: good.features.get(name, 0.0) - bad.features.get(name, 0.0)
+            for name in {**good.features, **bad.features}
+        }
+        loss = bleu[hope] - bleu[fear] - dot(self.weights, difference)
+        norm = sum(value**2 for value in difference.values())
+        if loss > 0 and norm > 0:
+            for name, value in difference.items():
+                self.weights[name] = self.weights.get(name, 0.0) + min(self.limit, loss / norm) * value
+        self.matches = [self.decay * a + b for a, b in zip(self.matches, good.matches, strict=True)]
+        self.ngrams = [self.decay * a + max(0, good.length - n) for n, a in enumerate(self.ngrams)]
+        self.reference = self.decay * self.reference + sentence.reference_length
+        self.history.append(dict(self.weights))
+
+    def mean(self) -> dict[str, float]:
+        names = {name for weights in self.history for name in weights}
+        return {
+            name: sum(weights.get(name, 0.0) for weights in self.history) / len(self.history)
+            for name in names
+        }
+
+
+class Edge(NamedTuple):
+    """An edge: its line, antecedents (items by number), and target side (words, or -1 and -2 for these)."""
+
+    line: Line
+    antecedents: tuple[int, ...]
+    target: tuple[int, ...]
+
+
+def derivations(forest: Sequence[Sequence[Edge]], item: int) -> list[tuple[Line, tuple[int, ...]]]:
+    """Return line and words of every derivation of an item; a forest is a list of edges for each item."""
+    found = []
+    for edge in forest[item]:
+        for parts in itertools.product(*(derivations(forest, one) for one in edge.antecedents)):
+            lines = [edge.line, *(line for line, _ in parts)]
+            words = [
+                word
+                for symbol in edge.target
+                for word in (parts[-symbol - 1][1] if symbol < 0 else (symbol,))
+            ]
+            total = (sum((a for a, _ in lines), Fraction(0)), sum((b for _, b in lines), Fraction(0)))
+            found.append((total, tuple(words)))
+    return found

@@ -1,0 +1,135 @@
+"""Made-up k-best lists: in memory, and as files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+from tests.naive.tuning import ORDER, Sentence, Translation
+
+from itersel.features import feature_keys
+from itersel.ragged import offsets_of
+from itersel.strings import string_table
+from itersel.tune.accumulate import Pool, SparseRows
+from itersel.tune.lists import FORMAT
+from itersel.tune.writer import write_rows
+
+DENSE_NAMES = ("LanguageModel", "WordPenalty", "Glue")
+SPARSE_NAMES = tuple(f"feature{i}" for i in range(6))
+SETTINGS = {"features": "all", "k_best": 10}
+
+
+def random_translation(random: np.random.Generator, length: int | None = None) -> Translation:
+    """Return a translation with features in eighths, so that sums are not rounded."""
+    length = int(random.integers(9)) if length is None else length
+    matches = [int(random.integers(length + 1))]
+    for n in range(1, ORDER):
+        matches.append(int(random.integers(max(0, min(matches[-1], length - n)) + 1)))
+    chosen = random.choice(len(SPARSE_NAMES), size=random.integers(4), replace=False)
+    features = {SPARSE_NAMES[i]: float(random.integers(1, 3)) for i in sorted(chosen)}
+    for name in DENSE_NAMES:
+        features[name] = float(random.integers(-16, 17)) / 8
+    return Translation(tuple(matches), length, features)
+
+
+def random_sentences(seed: int, count: int = 5, most: int = 12) -> list[Sentence]:
+    random = np.random.default_rng(seed)
+    return [
+        Sentence(
+            int(random.integers(1, 9)),
+            # a whole match somewhere, so that BLEU is not always 0
+            [random_translation(random) for _ in range(random.integers(1, most))]
+            + [Translation((6, 5, 4, 3), 6, dict.fromkeys(DENSE_NAMES, 0.125))],
+        )
+        for _ in range(count)
+    ]
+
+
+def dense_part(translation: Translation) -> list[float]:
+    return [translation.features.get(name, 0.0) for name in DENSE_NAMES]
+
+
+def make_pool(sentences: Sequence[Sentence]) -> tuple[Pool, SparseRows]:
+    """Return lists as tuners get them."""
+    every = [one for sentence in sentences for one in sentence.translations]
+    table = string_table(SPARSE_NAMES)
+    keys = feature_keys(table)
+    order = np.argsort(keys)
+    row_of = {SPARSE_NAMES[i]: row for row, i in enumerate(order.tolist())}
+    rows = [sorted((row_of[n], v) for n, v in one.features.items() if n in row_of) for one in every]
+    pool = Pool(
+        offsets_of([len(sentence.translations) for sentence in sentences]),
+        np.array([sentence.reference_length for sentence in sentences], np.int64),
+        np.array([one.matches for one in every], np.int32).reshape(-1, ORDER),
+        np.array([one.length for one in every], np.int32),
+        np.array([dense_part(one) for one in every], np.float64).reshape(-1, len(DENSE_NAMES)),
+        DENSE_NAMES,
+        np.arange(len(every)),
+    )
+    sparse = SparseRows(
+        np.array([i for row in rows for i, _ in row], np.int32),
+        np.array([value for row in rows for _, value in row], np.float64),
+        offsets_of([len(row) for row in rows]),
+        keys[order],
+        table.take(order),
+    )
+    return pool, sparse
+
+
+def translation_hash(one: Translation) -> list[int]:
+    digest = xxhash.xxh3_128(repr((one.matches, one.length, sorted(one.features.items()))).encode()).digest()
+    return np.frombuffer(digest, "<u8").tolist()
+
+
+def write_file(
+    path: Path,
+    sentences: Sequence[Sentence],
+    shard: int = 0,
+    iteration: int = 1,
+    attributes: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write a file of lists; sparse features are numbered in the order in which they turn up."""
+    names: dict[str, int] = {}
+    with write_rows(path, FORMAT, len(DENSE_NAMES)) as writer:
+        for sentence in sentences:
+            rows = []
+            for one in sentence.translations:
+                sparse = {name: value for name, value in one.features.items() if name not in DENSE_NAMES}
+                rows.append([(names.setdefault(name, len(names)), value) for name, value in sparse.items()])
+            every = sentence.translations
+            writer.append(
+                {
+                    "sentence_offset": np.array([len(every)]),
+                    "reference_length": np.array([sentence.reference_length]),
+                    "matches": np.array([one.matches for one in every]).reshape(-1, ORDER),
+                    "length": np.array([one.length for one in every]),
+                    "hash": np.array([translation_hash(one) for one in every], np.uint64).reshape(-1, 2),
+                    "dense": np.array([dense_part(one) for one in every]).reshape(-1, len(DENSE_NAMES)),
+                    "feature": np.array([i for row in rows for i, _ in row], np.int32),
+                    "feature_value": np.array([value for row in rows for _, value in row]),
+                    "feature_offset": offsets_of([len(row) for row in rows])[1:],
+                }
+            )
+        table = string_table(names)
+        writer.append(
+            {
+                "feature_key": feature_keys(table),
+                "feature_name": table.data,
+                "feature_name_offset": table.offset[1:],
+            }
+        )
+        writer.finish(
+            {
+                "settings": json.dumps(SETTINGS),
+                "iteration": iteration,
+                "shard": shard,
+                "sentences": f"shard {shard}",
+                "dense_names": json.dumps(DENSE_NAMES),
+                **(attributes or {}),
+            },
+        )
+    return path

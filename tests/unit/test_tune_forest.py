@@ -1,0 +1,324 @@
+"""MERT over forests against all derivations of small forests; pruning; files."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.damage import resealed
+from tests.naive import learning
+from tests.naive import tuning as naive
+from tests.naive.strategies import Problem, small_grammars, solve, to_arpa, to_shard
+from tests.naive.tuning import Edge, Translation
+
+from itersel.cli.main import main
+from itersel.decode.decoder import Decoder
+from itersel.errors import InputError
+from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.shard import write_shard
+from itersel.lm.binary import compile_model, load_model
+from itersel.ragged import offsets_of
+from itersel.tune.forest_kernels import Forests, find_bad_sentence
+from itersel.tune.forest_mert import ForestMertSettings, ForestSearch
+from itersel.tune.forests import (
+    FORMAT,
+    ForestSettings,
+    generate_forests,
+    make_forest,
+    prune_forest,
+    read_forests,
+)
+from itersel.tune.mert import MertSettings, tune_mert
+from itersel.tune.polygon_kernels import goal_lines
+from itersel.tune.tuner import tune
+from itersel.weights import make_weights, read_weights
+
+Forest = list[list[Edge]]
+WORDS = 4
+
+
+@st.composite
+def small_forests(draw: st.DrawFn) -> tuple[Forest, tuple[int, ...]]:
+    """Draw a forest with lines in eighths, and a reference."""
+    eighths = st.integers(-16, 16).map(lambda n: Fraction(n, 8))
+    forest: Forest = []
+    for item in range(draw(st.integers(1, 4))):
+        edges = []
+        for _ in range(draw(st.integers(1, 3))):
+            antecedents = tuple(draw(st.lists(st.integers(0, item - 1), max_size=2))) if item else ()
+            target = draw(st.lists(st.integers(0, WORDS - 1), max_size=3))
+            for symbol in range(1, len(antecedents) + 1):
+                target.insert(draw(st.integers(0, len(target))), -symbol)
+            edges.append(Edge((draw(eighths), draw(eighths)), antecedents, tuple(target)))
+        forest.append(edges)
+    return forest, tuple(draw(st.lists(st.integers(1, WORDS - 1), min_size=1, max_size=6)))
+
+
+MODEL = (
+    2  # the column of the language model; intercepts come by column 0 and by the model, slopes by column 1
+)
+WEIGHTS, DIRECTION = np.array([1.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0])
+
+
+def to_forests(drawn: list[tuple[Forest, tuple[int, ...]]]) -> Forests:
+    """Lay forests out as arrays; every edge has a rule of its own."""
+    edges = [edge for forest, _ in drawn for item in forest for edge in item]
+    model = [float(i % 5 - 2) / 4 for i in range(len(edges))]
+    numbers = [range(sum(len(item) for item in forest)) for forest, _ in drawn]
+    return Forests(
+        item_offset=offsets_of([len(forest) for forest, _ in drawn]),
+        edge_offset=offsets_of([len(item) for forest, _ in drawn for item in forest]),
+        edge_rule=np.array([i for one in numbers for i in one], np.int32),
+        edge_first=np.array([(*edge.antecedents, -1, -1)[0] for edge in edges], np.int32),
+        edge_second=np.array([(*edge.antecedents, -1, -1)[1] for edge in edges], np.int32),
+        edge_model=np.array(model),
+        rule_offset=offsets_of([len(one) for one in numbers]),
+        rule_dense=np.array(
+            [[float(e.line[0]) - m, float(e.line[1]), 0.0] for e, m in zip(edges, model, strict=True)]
+        ),
+        target=np.array([symbol for edge in edges for symbol in edge.target], np.int32),
+        target_offset=offsets_of([len(edge.target) for edge in edges]),
+        reference=np.array([word for _, words in drawn for word in words], np.int32),
+        reference_offset=offsets_of([len(words) for _, words in drawn]),
+    )
+
+
+def as_translation(words: tuple[int, ...], reference: tuple[int, ...]) -> Translation:
+    # 0 is a word that no reference has
+    return Translation(tuple(learning.counts(words, reference)[0]), len(words), {})
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(small_forests(), min_size=1, max_size=3))
+def test_line_search_equals_all_derivations(drawn: list[tuple[Forest, tuple[int, ...]]]) -> None:
+    forests = to_forests(drawn)
+    assert find_bad_sentence(forests) == -1
+    search = ForestSearch([[forests]], MODEL)
+    found = search.intervals(WEIGHTS, DIRECTION)
+    every = [naive.derivations(forest, len(forest) - 1) for forest, _ in drawn]
+    lists = [[line for line, _ in one] for one in every]
+    references = [reference for _, reference in drawn]
+    # points from the lines that are highest somewhere; crossings of all lines would be too many
+    hulls = [
+        sorted({lines[naive.best([a + b * x for a, b in lines])] for x in points(lines)}) for lines in lists
+    ]
+    for x in naive.points_between(naive.crossings(hulls)):
+        bleus = set()
+        for pick in (min, max):
+            # derivations with the same line may differ in their words; the search may take any of them
+            chosen = []
+            for one, reference in zip(every, references, strict=True):
+                most = max(a + b * x for (a, b), _ in one)
+                tied = [as_translation(words, reference) for (a, b), words in one if a + b * x == most]
+                chosen.append(pick(tied, key=lambda t: (t.matches, -t.length)))
+            bleus.add(naive.corpus_bleu(chosen, sum(map(len, references))))
+        interval = np.searchsorted(found.begin, float(x), side="right") - 1
+        if len(bleus) == 1:
+            assert found.bleu[interval] == pytest.approx(bleus.pop(), abs=1e-12)
+
+
+def points(lines: list[naive.Line]) -> list[Fraction]:
+    return naive.points_between(naive.crossings([sorted(set(lines))]))
+
+
+@settings(max_examples=200, deadline=None)
+@given(small_forests())
+def test_goal_lines_are_the_envelope(drawn: tuple[Forest, tuple[int, ...]]) -> None:
+    forest, reference = drawn
+    forests = to_forests([drawn])
+    rule_line = np.ascontiguousarray(np.stack((forests.rule_dense[:, 0], forests.rule_dense[:, 1]), axis=1))
+    offset, number, counts = goal_lines(forests, rule_line, np.array([1.0, 0.0]))
+    every = naive.derivations(forest, len(forest) - 1)
+    lines = sorted({line for line, _ in every})
+    highest = {lines[naive.best([a + b * x for a, b in lines])] for x in points(lines)}
+    assert offset.tolist() == [0, len(highest)]
+    assert [tuple(map(Fraction, row)) for row in number.tolist()] == sorted(highest, key=lambda line: line[1])
+    for row, count in zip(number.tolist(), counts.tolist(), strict=True):
+        words = [w for line, w in every if line == tuple(map(Fraction, row))]
+        assert tuple(count) in {(*as_translation(w, reference).matches, len(w)) for w in words}
+
+
+def decoded(problem: Problem, folder: Path) -> tuple[Decoder, Problem]:
+    """Return a decoder that prunes nothing, and the problem without weights of sparse features."""
+    (folder / "lm.arpa").write_text("\n".join(to_arpa(problem.model, problem.order)) + "\n")
+    compile_model(folder / "lm.arpa", folder / "lm.bin")
+    shard = to_shard(problem, ("x", "a", "y"))
+    decoder = Decoder(shard, load_model(folder / "lm.bin"), 5000, "dense")
+    dense = {name: value for name, value in problem.weights.items() if name in decoder.dense_names}
+    return decoder, problem._replace(weights=dense)
+
+
+def forests_of(decoder: Decoder, weights: dict[str, float], limit: int) -> Forests:
+    dense, sparse = decoder.weight_vectors(make_weights(weights))
+    rules, found = decoder.search(0, dense, sparse)
+    shard = decoder.shard
+    arrays = make_forest(shard, rules, found, limit, shard.reference)
+    declared = {name: FORMAT.arrays[name] for name in Forests._fields}
+    whole = {
+        name: np.concatenate(([0], part)) if declared[name].into else part for name, part in arrays.items()
+    }
+    return Forests(**{name: np.asarray(whole[name], declared[name].dtype) for name in Forests._fields})
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(small_grammars(), st.lists(st.integers(-1000, 1000), min_size=16, max_size=16))
+def test_forest_of_the_decoder(tmp_path: Path, problem: Problem, direction: list[int]) -> None:
+    decoder, problem = decoded(problem, tmp_path)
+    forests = forests_of(decoder, problem.weights, 10**6)
+    assert find_bad_sentence(forests) == -1
+    names = decoder.dense_names
+    search = ForestSearch([[forests]], decoder.model_column)
+    weights = np.array([problem.weights.get(name, 0.0) for name in names])
+    step = np.array(direction[: len(names)]) / 1000
+    _, number, _ = search._lines(weights, step)
+    for x in (0.0, -2.0, 0.5, 30.0):
+        there = dict(zip(names, (weights + x * step).tolist(), strict=True))
+        best = solve(problem._replace(weights=there), k=1)[0]
+        assert (number[:, 0] + x * number[:, 1]).max() == pytest.approx(best.score, abs=1e-3)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(small_grammars(), st.integers(1, 12))
+def test_pruning_keeps_the_best(tmp_path: Path, problem: Problem, limit: int) -> None:
+    decoder, problem = decoded(problem, tmp_path)
+    whole, pruned = (forests_of(decoder, problem.weights, size) for size in (10**6, limit))
+    assert find_bad_sentence(pruned) == -1
+    assert pruned.edge_rule.shape[0] <= whole.edge_rule.shape[0]
+    weights = np.array([problem.weights.get(name, 0.0) for name in decoder.dense_names])
+    scores = [
+        ForestSearch([[one]], decoder.model_column)._lines(weights, 0 * weights)[1] for one in (whole, pruned)
+    ]
+    assert scores[1][0, 0] == pytest.approx(scores[0][0, 0], abs=1e-9)
+
+
+def test_pruning_by_the_best_derivation_through_an_edge(tmp_path: Path) -> None:
+    rules = [Rule((s,), (t,), {"CountEF": v}) for s, t, v in
+             (("a", "x", 4.0), ("a", "y", 1.0), ("b", "x", 2.0), ("b", "z", 0.0))]  # fmt: skip
+    (tmp_path / "lm.arpa").write_text(
+        "\\data\\\nngram 1=3\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\n-1\t</s>\n\\end\\\n"
+    )
+    compile_model(tmp_path / "lm.arpa", tmp_path / "lm.bin")
+    shard = make_shard([("a", "b")], [("x", "x")], [rules])
+    decoder = Decoder(shard, load_model(tmp_path / "lm.bin"), 200, "dense")
+    weights = decoder.weight_vectors(make_weights({"CountEF": 1.0, "PassThrough": -9.0}))
+    _, found = decoder.search(0, *weights)
+    # best derivation: a rule for a, one for b, two of the glue and the goal
+    assert prune_forest(found, 1).edge.shape[0] == 5
+    # then b with z (2 less), then a with y (3 less)
+    assert prune_forest(found, 6).edge.shape[0] == 6
+    assert prune_forest(found, 7).edge.shape[0] == 7
+
+
+def test_never_worse_than_the_start(tmp_path: Path) -> None:
+    drawn = [([[Edge((Fraction(0), Fraction(i)), (), words) for i, words in enumerate(sides)]], (1, 2, 3, 1))
+             for sides in (((0,), (1, 2, 3, 1)), ((0, 0), (1, 2, 3), (1, 2, 3, 1), (0,)))]  # fmt: skip
+    search = ForestSearch([[to_forests(drawn)]], MODEL)
+    weights, bleu = tune_mert(search, np.array([1.0, -1.0, 1.0]), MertSettings(3, 2), (1,))
+    assert bleu == pytest.approx(search.bleu(weights))
+    assert bleu > search.bleu(np.array([1.0, -1.0, 1.0]))
+
+
+@pytest.fixture(scope="module")
+def decodable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("forests")
+    rules = [Rule((s,), (t,), {"EgivenFCoherent": v}, ((0, 0),)) for s, t, v in
+             (("a", "x", 0.5), ("a", "y", 0.25), ("b", "y", 0.125), ("b", "z", 1.0))]  # fmt: skip
+    sentences = [("a", "b", "a", "b", "b"), (), ("b", "a", "a", "b")]
+    references = [("x", "y", "x", "y", "z"), ("x",), ("y", "x", "x", "y")]
+    for name, part in (("shard.h5", references), ("plain.h5", None)):
+        write_shard(folder / name, make_shard(sentences, part, [rules, [], rules]))
+    (folder / "text").write_text("x y x y z\ny x x y\n")
+    lm = ["lm", "estimate", "--order", "3", "--input", str(folder / "text"), "--output", str(folder / "arpa")]
+    assert main(lm) == 0
+    assert main(["lm", "compile", "--input", str(folder / "arpa"), "--output", str(folder / "model")]) == 0
+    return folder
+
+
+def forest(folder: Path, output: Path, *options: str, shard: str = "shard.h5") -> int:
+    files = ["--shard", str(folder / shard), "--model", str(folder / "model"), "--output", str(output)]
+    return main(["forest", *files, *options])
+
+
+def test_command(decodable: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = []
+    for shard in (0, 1):
+        for iteration in (1, 2):
+            paths.append(tmp_path / f"{shard}.{iteration}.h5")
+            place = ["--shard-number", str(shard), "--iteration", str(iteration)]
+            assert forest(decodable, paths[-1], *place) == 0
+    contents = set()
+    for order in (paths, paths[::-1], paths[2:] + paths[:2]):
+        (tmp_path / "lists").write_text("".join(f"{path}\n" for path in order))
+        one = ["--lists", str(tmp_path / "lists"), "--shards", "2", "--iteration", "2"]
+        output = tmp_path / "w.h5"
+        assert main(["tune", "--tuner", "forest-mert", *one, "--output", str(output)]) == 0
+        contents.add(output.read_bytes())
+    assert len(contents) == 1
+    assert read_weights(output).value.shape[0] > 0
+    assert main(["tune", "--tuner", "mert", *one, "--output", str(output)]) == 1
+    assert "is not a k-best lists file; make one with 'itersel kbest'" in capsys.readouterr().err
+    assert forest(decodable, tmp_path / "x.h5", shard="plain.h5") == 1
+    assert "plain.h5: has no references to tune on" in capsys.readouterr().err
+
+
+def test_forest_without_words(decodable: Path, tmp_path: Path) -> None:
+    assert forest(decodable, tmp_path / "1.h5") == 0
+    forests = read_forests(tmp_path / "1.h5", 12)
+    assert np.diff(forests.item_offset).tolist()[1] == 1
+    _, _, counts = ForestSearch([[forests]], 10)._lines(np.ones(12), np.zeros(12))
+    assert counts[1].tolist() == [0, 0, 0, 0, 0]
+
+
+def put(name: str, row: int, value: float):  # type: ignore[no-untyped-def]
+    def change(stream) -> None:  # type: ignore[no-untyped-def]
+        stream[name][row] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "value", "said"),
+    [
+        ("edge_first", -1, 10**6, "make no forest of sentence 2"),
+        ("edge_first", 0, 0, "make no forest of sentence 0"),
+        ("edge_rule", 1, 10**6, "make no forest of sentence 0"),
+        ("edge_offset", 1, 0, "make no forest of sentence 0"),
+        ("target", 0, -2, "make no forest of sentence 0"),
+        ("rule_dense", 0, math.nan, "'rule_dense' holds"),
+        ("edge_model", 0, math.inf, "'edge_model' holds"),
+        ("target", 0, -3, "'target' holds -3"),
+    ],
+)
+def test_bad_forests(decodable: Path, tmp_path: Path, name: str, row: int, value: float, said: str) -> None:
+    path = tmp_path / "1.h5"
+    assert forest(decodable, path) == 0
+    with resealed(path) as stream:
+        put(name, row, value)(stream)
+    with pytest.raises(InputError, match=said):
+        tune("forest-mert", [path], tmp_path / "w.h5", ForestMertSettings(), shards=1, iteration=1)
+    assert not (tmp_path / "w.h5").exists()
+
+
+def test_nothing_to_tune_on(decodable: Path, tmp_path: Path) -> None:
+    model = load_model(decodable / "model")
+    for sentences, references, said in (
+        ([], [], "holds no sentences"),
+        ([("a",)], [("a", "x", "y", "z")], "BLEU is 0 for all weights"),
+    ):
+        shard = make_shard(sentences, references, [[]] * len(sentences))
+        decoder = Decoder(shard, model, features="dense")
+        generate_forests(tmp_path / "1.h5", shard, decoder, make_weights({}), ForestSettings())
+        with pytest.raises(InputError, match=said):
+            tune(
+                "forest-mert",
+                [tmp_path / "1.h5"],
+                tmp_path / "w.h5",
+                ForestMertSettings(),
+                shards=1,
+                iteration=1,
+            )
