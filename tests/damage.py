@@ -40,7 +40,8 @@ def reseal(stream: h5py.File) -> None:
     write_attribute(stream.attrs, DIGESTS, json.dumps(digests))
     for name in stream.attrs:
         if isinstance(stream.attrs[name], str):
-            write_attribute(stream.attrs, name, stream.attrs[name])
+            with contextlib.suppress(UnicodeEncodeError):  # bytes that are no UTF-8 stay as they are
+                write_attribute(stream.attrs, name, stream.attrs[name])
 
 
 def _value(value: object) -> object:

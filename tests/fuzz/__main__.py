@@ -72,7 +72,8 @@ def _run(options: argparse.Namespace) -> int:
                 if result.is_bad:
                     print(_line(result), flush=True)
     _print_table(results)
-    print(f"{len(results)} cases, the slowest {max(result.seconds for result in results):.1f} s")
+    slowest = max(results, key=lambda result: result.seconds)
+    print(f"{len(results)} cases; the slowest, {slowest.case}, took {slowest.seconds:.1f} s")
     failed = sum(result.is_bad for result in results)
     if failed:
         print(f"{failed} failed; their files are in {options.kept}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -64,12 +65,20 @@ def write_damaged(case: Case, base: Path, folder: Path) -> list[str]:
     chance.seed(chance.getrandbits(64))  # not the numbers again that chose file and step
     target = folder / file
     target.unlink()
+    # apart from all others: HDF5 opens files that links lead to for writing, too
+    apart = folder.parent / "damaged"
+    names = _damage(case, chance, base / file, apart)
+    shutil.move(apart, target)
+    return names
+
+
+def _damage(case: Case, chance: Random, original: Path, copy: Path) -> list[str]:
     kind = TARGETS[case.format].kind
     if kind in (HDF5, ARRAYS):
         mutate = hdf5_files.mutate if kind == HDF5 else array_files.mutate
-        return mutate(chance, base / file, target, case.mode, format_of(case.format))
+        return mutate(chance, original, copy, case.mode, format_of(case.format))
     change = {TEXT: texts.mutate_text, PACKED: texts.mutate_packed, JSON: documents.mutate_json}
-    return change.get(kind, documents.mutate_yaml)(chance, base / file, target, case.mode)
+    return change.get(kind, documents.mutate_yaml)(chance, original, copy, case.mode)
 
 
 def format_of(name: str) -> FileFormat:

@@ -26,8 +26,9 @@ def _name(chance: Random, stream: h5py.File) -> str:
 
 
 def _values(stream: h5py.File, name: str) -> Any:
-    """Return an array, or a few zeros in place of one that was made huge before."""
-    return stream[name][()] if stream[name].nbytes < 1 << 24 else np.zeros(3)
+    """Return an array, or zeros in place of one that was made huge before, or made of itself."""
+    dataset = stream[name]
+    return np.zeros(3) if dataset.nbytes > 1 << 24 or dataset.is_virtual else dataset[()]
 
 
 def replace(stream: h5py.File, name: str, array: Any, **more: Any) -> None:

@@ -120,7 +120,7 @@ TARGETS = {
             "grammar import --input segments.txt --output out.h5",
         ),
     ),
-    "segments": Target(("segments.txt",), TEXT, ("grammar import --input FILE --output out.h5",)),
+    "segments": Target(("segments.txt",), TEXT, ("grammar import --input FILE --output out.h5",), ("",)),
     "weights-text": Target(("weights.txt",), TEXT, _WEIGHTS),
     "alignment": Target(
         ("alignment.txt", "forward.txt", "reverse.txt"),
@@ -210,6 +210,9 @@ TARGETS = {
         ("system.json",), JSON, (f"{_SYSTEMS} --systems FILE other.json --output out.txt out.tsv out.json",)
     ),
     "resources": Target(
-        ("system/resources.json",), JSON, ("translate --system system --input raw.source --output out",)
+        ("system/resources.json",),
+        JSON,
+        ("translate --system system --input raw.source --output out",),
+        (": no such file", "lm.bin: ", "index: ", "preparation.json: "),
     ),
 }
