@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.files import atomic_path
-from itersel.storage.formats import Arrays, FileFormat, check_arrays, check_digests, damaged, digest
+from itersel.limits import MAX_UNPACKING, UNPACKED_BYTES
+from itersel.storage.formats import Array, Arrays, FileFormat, check_arrays, check_digests, damaged, digest
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 # How much memory a file in memory takes at a time.
@@ -38,8 +39,6 @@ ATTRIBUTES = "attributes"
 # What h5py raises for a file that is not as it should be.
 ERRORS = (KeyError, OSError, RuntimeError, TypeError, ValueError, AttributeError, IndexError)
 DEFLATE, SHUFFLE = h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_SHUFFLE
-# No compressed array is larger than this many times its size in the file: deflate cannot do more.
-LARGEST_RATIO = 1100
 
 
 def open_hdf5(path: str | os.PathLike[str]) -> h5py.File:
@@ -128,8 +127,9 @@ def _plain(value: Any) -> str | int | float:
     if isinstance(value, str | int | float):
         return value
     if isinstance(value, np.integer | np.floating | np.bool_):
-        plain: int | float = value.item()
-        return plain
+        plain = value.item()
+        if isinstance(plain, int | float):  # not a longdouble
+            return plain
     raise TypeError(f"an attribute of type {type(value).__name__}")
 
 
@@ -178,7 +178,7 @@ def read_arrays(
         arrays = {}
         for name in format.arrays:
             try:
-                arrays[name] = find_dataset(stream, name)[:]
+                arrays[name] = find_dataset(stream, name, format.arrays[name])[:]
             except ERRORS as error:
                 raise damaged(path, name, f"cannot be read ({one_line(error)})") from None
     check_digests(arrays, header.digests, path)
@@ -186,8 +186,10 @@ def read_arrays(
     return arrays, header.attributes
 
 
-def find_dataset(stream: h5py.File, name: str) -> h5py.Dataset:
+def find_dataset(stream: h5py.File, name: str, declared: Array) -> h5py.Dataset:
     """Return an array of a file, which must lie in this file, and must be as large as it says.
+
+    Nothing of it has been read then, so that a few bytes cannot unpack to more than the memory.
 
     Raises
     ------
@@ -204,10 +206,11 @@ def find_dataset(stream: h5py.File, name: str) -> h5py.Dataset:
         raise TypeError("is no array of numbers")
     properties = dataset.id.get_create_plist()
     filters = {properties.get_filter(i)[0] for i in range(properties.get_nfilters())}
-    if dataset.is_virtual or dataset.external or filters - {DEFLATE, SHUFFLE}:
+    allowed = {DEFLATE, SHUFFLE} if declared.packed else set()
+    if dataset.is_virtual or dataset.external or filters - allowed:
         raise ValueError("is stored in another way than itersel does")
     stored = dataset.id.get_storage_size()
-    if dataset.nbytes > (LARGEST_RATIO if filters else 1) * stored:
+    if dataset.nbytes > (UNPACKED_BYTES + MAX_UNPACKING * stored if filters else stored):
         raise ValueError(f"takes {dataset.nbytes} bytes, of which the file holds {stored}")
     return dataset
 

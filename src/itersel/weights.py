@@ -17,7 +17,7 @@ from itersel.features import feature_keys, unique_features
 from itersel.files import open_output, read_lines
 from itersel.hdf5 import read_arrays, write_arrays
 from itersel.numerals import parse_number
-from itersel.storage.formats import Array, FileFormat
+from itersel.storage.formats import MAX_MAGNITUDE, Array, FileFormat
 from itersel.strings import StringTable, string_table
 
 # D features. Not packed: `itersel.select.shard_files` reads parts of the arrays directly.
@@ -31,6 +31,7 @@ FORMAT = FileFormat(
         "features/name_offset": Array(
             "<i8", ("D+1",), into="bytes of names", text="features/name", rising=True
         ),
+        # bounds: see `_read_hdf5`, which can tell the name
         "v": Array("<f8", ("D",)),
     },
 )
@@ -107,6 +108,8 @@ def read_weights(path: str | os.PathLike[str]) -> Weights:
             raise InputError(f"'{fields[1]}' is not a number", path, number) from None
         if not math.isfinite(value):
             raise InputError(f"the weight of '{fields[0]}' is {fields[1]}, not finite", path, number)
+        if abs(value) > MAX_MAGNITUDE:
+            raise InputError(f"the weight of '{fields[0]}' is beyond {MAX_MAGNITUDE:g}", path, number)
         if fields[0] in values:
             raise InputError(f"feature '{fields[0]}' is listed twice", path, number)
         values[fields[0]] = value
@@ -117,9 +120,11 @@ def _read_hdf5(path: str | os.PathLike[str]) -> Weights:
     arrays, _ = read_arrays(path, FORMAT)
     name = StringTable(arrays["features/name"], arrays["features/name_offset"])
     weights = Weights(arrays["features/key"], arrays["v"], name)
-    bad = np.flatnonzero(~np.isfinite(weights.value))
+    bad = np.flatnonzero(~(np.abs(weights.value) <= MAX_MAGNITUDE))
     if bad.size:
-        raise InputError(f"the weight of '{name.get(int(bad[0]))}' is not finite; make it anew", path)
+        value = weights.value[bad[0]]
+        why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(value) else "not finite"
+        raise InputError(f"the weight of '{name.get(int(bad[0]))}' is {why}; make it anew", path)
     return weights
 
 

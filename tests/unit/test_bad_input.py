@@ -114,7 +114,7 @@ def test_a_sentence_without_any_rule(files, step, capsys):
     assert main(steps(files)[step]) == 1
     message = capsys.readouterr().err
     assert str(files / "shard.h5") in message
-    assert "has no rule for any word of the sentence 'a b'" in message
+    assert "has no rules for some words of the sentence 'a b'" in message
     assert message.count("\n") == 1
     assert sorted(files.iterdir()) == before
 

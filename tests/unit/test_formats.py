@@ -22,9 +22,11 @@ from itersel.grammar.index import build_index, load_index
 from itersel.grammar.index_kernels import FINE, find_bad_position
 from itersel.grammar.shard import FORMAT, read_shard, write_shard
 from itersel.grammar.shard_kernels import find_bad_rule
+from itersel.hdf5 import write_attribute
 from itersel.lm.binary import load_model
 from itersel.ragged import offsets_of
 from itersel.storage.formats import Array, FileFormat, check_arrays
+from itersel.weights import make_weights, write_weights
 
 TEXT = "the house is small .\nthe small house\na house is that\nsmall is the house .\n"
 LINKS = "0-0 1-1 2-2 3-3 4-4\n0-0 1-1 2-2\n0-0 1-1 2-2 3-3\n0-0 1-1 2-2 3-3 4-4\n"
@@ -70,9 +72,9 @@ def replaced(name: str, array: Callable[[Any], object]) -> Callable[[h5py.File],
     return change
 
 
-def attribute(name: str, value: object) -> Callable[[h5py.File], None]:
+def attribute(name: str, value: str) -> Callable[[h5py.File], None]:
     def change(stream: h5py.File) -> None:
-        stream.attrs[name] = value
+        write_attribute(stream.attrs, name, value)
 
     return change
 
@@ -108,9 +110,15 @@ SHARD = [
     (replaced("grammar_rule", lambda array: array[1:]), "'grammar_dense' has the shape 6x7, not 5x"),
     (lambda stream: stream.__delitem__("source"), "'source' cannot be read (there is no 'source')"),
     (attribute("dense_names", json.dumps(["a"])), "'dense_names' must hold 7 different names"),
-    (attribute("dense_names", json.dumps([1] * 7)), "'dense_names' is no list of names"),
-    (attribute("dense_names", "["), "its attributes are no JSON"),
-    (attribute("attributes", "[" * 100_000), "its attributes are no JSON"),
+    (attribute("dense_names", json.dumps([1] * 7)), "'dense_names' is not a list of names"),
+    (
+        attribute("dense_names", json.dumps(["a", "b", "c", "d", "e", "f", "Glue"])),
+        "'Glue' cannot be a dense",
+    ),
+    (attribute("dense_names", json.dumps(["a", "b", "c", "d", "e", "f", "\ud800"])), "cannot be a dense"),
+    (attribute("dense_names", json.dumps(["a", "b", "c", "d", "e", "f", ""])), "'' cannot be a dense"),
+    (attribute("dense_names", "["), "its attributes are not JSON"),
+    (attribute("attributes", "[" * 100_000), "its attributes are not JSON"),
 ]
 
 
@@ -165,16 +173,62 @@ def test_format_of_a_shard(
     with h5py.File(files / "shard.h5", "r+") as stream:
         del stream.attrs["format"]
         if value is not None:
-            stream.attrs["format"] = value
+            write_attribute(stream.attrs, "format", value)
     check_train(files, capsys, said)
 
 
 def test_shard_of_version_1(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Files without checksums were told apart by two attributes."""
+    """Files without checksums had texts of no fixed length, which are not looked at."""
     with h5py.File(files / "shard.h5", "r+") as stream:
         stream.attrs["kind"], stream.attrs["format"] = "shard", 1
         del stream.attrs["digests"]
-    check_train(files, capsys, "is a shard of another version of itersel")
+    check_train(files, capsys, "damaged, or of another version of itersel")
+
+
+def test_a_sentence_that_rules_do_not_cover(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is not translated in part: "b" becomes "x", which no rule has on its source side."""
+    with resealed(files / "shard.h5") as stream:
+        stream["source"][1] = 2
+    check_train(files, capsys, "has no rules for some words of the sentence 'a x a'")
+
+
+def test_a_shard_without_rules(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with resealed(files / "shard.h5") as stream:
+        for name, array in (
+            ("grammar_rule", np.zeros(0, np.int32)),
+            ("grammar_dense", np.zeros((0, 7), np.float32)),
+        ):
+            del stream[name]
+            stream[name] = array
+        stream["grammar_offset"][...] = 0
+    check_train(files, capsys, "has no rules for some words of the sentence 'a b a'")
+
+
+def test_what_unpacks_to_far_more_than_the_file(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with h5py.File(files / "shard.h5", "r+") as stream:
+        del stream["source"]
+        stream.create_dataset("source", data=np.zeros(1 << 26, np.int32), compression="gzip")
+    check_train(files, capsys, "(takes 268435456 bytes, of which the file holds ")
+
+
+def test_packing_is_refused_where_it_is_not_declared(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = files / "packed.h5"
+    write_weights(path, make_weights({"a": 1.0, "b": 2.0}))
+    with resealed(path) as stream:
+        value = stream["v"][:]
+        del stream["v"]
+        stream.create_dataset("v", data=value, compression="gzip", chunks=True)
+    assert main(["weights", "show", str(path)]) == 1
+    assert "array 'v' cannot be read (is stored in another way than itersel does)" in capsys.readouterr().err
+
+
+def test_an_attribute_of_another_type(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = files / "weights.h5"
+    write_weights(path, make_weights({"a": 1.0}))
+    with h5py.File(path, "r+") as stream:
+        stream.attrs["epoch"] = np.longdouble(1)
+    assert main(["weights", "show", str(path)]) == 1
+    assert "weights.h5: damaged, or of another version of itersel" in capsys.readouterr().err
 
 
 def fill(array: Any) -> None:

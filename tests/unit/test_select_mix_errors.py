@@ -107,7 +107,29 @@ def break_all(path: Path) -> None:
     path.write_text("feature\t1\n")
 
 
+def link_out(path: Path) -> None:
+    """Let an array lie in a pipe that nobody writes to: who opens it does not come back."""
+    os.mkfifo(path.with_name("pipe"))
+    with h5py.File(path, "r+") as stream:
+        del stream["v"]
+        stream["v"] = h5py.ExternalLink(str(path.with_name("pipe")), "v")
+
+
+def empty_name(path: Path) -> None:
+    with resealed(path) as stream:
+        stream["features/name_offset"][1] = 0
+
+
+def enlarge(path: Path) -> None:
+    with resealed(path) as stream:
+        stream["v"][0] = 1e200
+
+
 BROKEN = {
+    link_out: "there is no 'v'",
+    empty_name: "array 'features/name_offset' does not rise",
+    enlarge: "array 'v' holds a weight beyond 1e+12",
+    set_attribute("epoch", math.inf): "is not a whole number",
     break_nan: "not finite; train the shard anew",
     break_end: "make it anew",
     break_order: "make it anew",
@@ -118,7 +140,7 @@ BROKEN = {
     flip_bit: "damaged: array 'v' does not match its checksum",
     flip_last_bit_of_names: "damaged: array 'features/name' does not match its checksum",
     change_attribute: "the attributes do not match their checksum",
-    break_utf8: r"'\xff0' has the same 64-bit key as 'x0' in ",
+    break_utf8: "array 'features/name' is not UTF-8",
     drop_checksums: "has no checksums",
     break_settings: "was trained with other settings than",
     break_all: "make it anew",
@@ -166,7 +188,7 @@ def test_shards_damaged_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert run(tmp_path, "--mixing", "mean", "--epoch", "1") == 1
     message = capsys.readouterr().err
     assert message.count("\n") == 1
-    assert "make it anew" in message
+    assert "damaged: array 'features/name_offset' does not rise" in message
 
 
 def test_fewer_shards_are_never_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -206,7 +206,7 @@ class Decoder:
         forest = parse(words, trie, self.max_span)
         if forest.is_glue.shape[0] == 0:
             text = " ".join(self.shard.vocabulary.get(word) for word in words.tolist())
-            raise InputError(f"has no rule for any word of the sentence '{text}'; recreate the file")
+            raise InputError(f"has no rules for some words of the sentence '{text}'; recreate the file")
         begin, end = model.ids["<s>"], model.ids["</s>"]
         task = Task(forest, trie, rules, model.arrays, model_weight, end, self.pop_limit)
         queue, found = self._search_tables(forest)

@@ -49,7 +49,8 @@ class Forest(NamedTuple):
     first, second
         int32 (bundles): the antecedent nodes, -1 where there is none.
     is_glue
-        bool (nodes): the node is an S. The last node is the goal S over the whole sentence.
+        bool (nodes): the node is an S. The last node is the goal S over the whole sentence; without one there
+        are no nodes.
     """
 
     bundle_offset: NDArray[np.int64]
@@ -285,7 +286,10 @@ def add_glue(
     node_of: NDArray[np.int32],
     trie: Trie,
 ) -> tuple[Bundles, int]:
-    """Add the nodes of the glue category, S over [0, j), to bundles and offsets; returns the nodes in use."""
+    """Add the nodes of the glue category, S over [0, j), to bundles and offsets; returns the nodes in use.
+
+    None is where there is no S over the whole sentence.
+    """
     length, longest = node_of.shape[0], node_of.shape[1] - 1
     glue_start_rule = trie.rule_offset.shape[0] - 3
     glue_node = np.full(length + 1, NONE, np.int32)
@@ -307,4 +311,6 @@ def add_glue(
             glue_node[end] = nodes
             nodes += 1
             offset[nodes] = used
+    if glue_node[length] == NONE:
+        nodes = 0
     return bundles, nodes

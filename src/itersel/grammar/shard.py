@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
+from itersel.features import DECODER_FEATURES
 from itersel.grammar.shard_kernels import (
     BAD_ALIGNMENT,
     BAD_GLUE,
@@ -176,8 +178,8 @@ def read_shard(path: str | os.PathLike[str]) -> Shard:
     Raises
     ------
     InputError
-        If the file is missing, truncated or damaged, not a shard of this version, or if its rules are none
-        that the decoder can apply; names the file and the array.
+        If the file is missing, truncated or damaged, not a shard of this version, or if it has rules
+        that the decoder cannot apply; names the file and the array.
     """
     arrays, found = read_arrays(path, FORMAT)
     values: dict[str, Any] = {}
@@ -189,7 +191,7 @@ def read_shard(path: str | os.PathLike[str]) -> Shard:
     try:
         names, attributes = json.loads(found["dense_names"]), json.loads(found["attributes"])
     except (KeyError, TypeError, ValueError, RecursionError):
-        raise InputError("damaged: its attributes are no JSON; recreate the file", path) from None
+        raise InputError("damaged: its attributes are not JSON; recreate the file", path) from None
     _check_names(names, values["grammar_dense"].shape[1], path)
     shard = Shard(**values, dense_names=tuple(names), attributes=attributes)
     _check_rules(shard, path)
@@ -198,7 +200,12 @@ def read_shard(path: str | os.PathLike[str]) -> Shard:
 
 def _check_names(names: Any, columns: int, path: str | os.PathLike[str]) -> None:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise InputError("damaged: 'dense_names' is no list of names; recreate the file", path)
+        raise InputError("damaged: 'dense_names' is not a list of names; recreate the file", path)
+    wrong = [name for name in names if not re.fullmatch("[!-~]+", name) or name in DECODER_FEATURES]
+    if wrong:
+        raise InputError(
+            f"damaged: {wrong[0]!r} cannot be a dense feature of a shard; recreate the file", path
+        )
     if len(names) != columns or len(set(names)) != columns:
         raise InputError(
             f"damaged: 'dense_names' must hold {columns} different names; recreate the file", path

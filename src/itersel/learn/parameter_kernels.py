@@ -25,6 +25,9 @@ from numpy.typing import NDArray
 
 from itersel.jit import leaf_kernel
 
+# What files may hold (`itersel.storage.formats.MAX_MAGNITUDE`).
+LARGEST_WEIGHT = 1e12
+
 NONE, L1_CLIP, L1_CUMULATIVE, L2 = range(4)
 
 
@@ -139,7 +142,7 @@ def update(
     step: int,
     scale: float,
 ) -> int:
-    """Take step `step`, counted from 1; returns -1, or the first weight that became infinite or NaN.
+    """Take step `step`, counted from 1; returns -1, or the first weight that became too large or NaN.
 
     index, gradient: int64 and float64 (m): the weights, each once, and the direction in which the objective
     grows. scale: learning rate of the step, in units of ``rule.rate``.
@@ -158,7 +161,7 @@ def update(
         else:
             weights.anchor[i] += rule.rate * scale * gradient[j]
         weights.value[i] = regularized(rule, weights.anchor[i], weights.paid[i], step - 1, step)
-        if not np.isfinite(weights.value[i]):
+        if not abs(weights.value[i]) <= LARGEST_WEIGHT:  # NaN too
             return int(i)
     return -1
 

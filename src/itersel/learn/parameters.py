@@ -64,7 +64,7 @@ class Memory(NamedTuple):
 
 
 class WeightOverflowError(Exception):
-    """A weight became infinite or NaN.
+    """A weight became too large or NaN.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class Parameters:
         Raises
         ------
         WeightOverflowError
-            If a weight became infinite or NaN.
+            If a weight became too large or NaN.
         """
         self._step += 1
         if columns is None or coefficient is None:

@@ -194,7 +194,7 @@ def _step(parameters: Parameters, example: Example, move: Move, table: FeatureTa
     Raises
     ------
     InputError
-        If a weight becomes infinite or NaN: names sentence and feature.
+        If a weight becomes too large or NaN: names sentence and feature.
     """
     try:
         parameters.step(None if move.coefficient is None else example.columns, move.coefficient)

@@ -18,7 +18,7 @@ from itersel.files import read_bytes
 from itersel.limits import MAX_ORDER
 from itersel.lm.arpa import END, START, UNKNOWN, NGrams, parse_arpa
 from itersel.lm.kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, insert, ngram_keys
-from itersel.storage.formats import Array, FileFormat, FilePath, damaged, numbers
+from itersel.storage.formats import MAX_MAGNITUDE, Array, FileFormat, FilePath, damaged, numbers
 from itersel.strings import StringTable, string_table
 
 # V words, H slots; see ModelArrays
@@ -103,8 +103,8 @@ def _check_slots(slots: NDArray[np.uint64], values: NDArray[np.float32], path: F
     if np.count_nonzero(slots[:, 0]) > MAXIMUM_LOAD * capacity:
         raise damaged(path, "slots", "is too full")
     for column in (2, 3):
-        if not np.isfinite(values[:, column]).all():
-            raise damaged(path, "slots", "holds a value that is not finite")
+        if not (np.abs(values[:, column]) <= MAX_MAGNITUDE).all():
+            raise damaged(path, "slots", f"holds a value that is not finite, or beyond {MAX_MAGNITUDE:g}")
 
 
 def compile_model(
@@ -125,6 +125,9 @@ def compile_model(
             f"is of order {found}, order {order} was asked for; ask for order {found}, or give another file",
             arpa,
         )
+    for grams in model.ngrams:
+        if not (np.abs([grams.log10_probability, grams.backoff]) <= MAX_MAGNITUDE).all():
+            raise InputError(f"holds a number that is not finite, or beyond {MAX_MAGNITUDE:g}", arpa)
     listed = [grams.words.shape[0] for grams in model.ngrams]
     ngrams = _add_missing_infixes(model.ngrams)
     flags = _flags(ngrams)

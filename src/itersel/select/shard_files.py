@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.hdf5 import ERRORS, find_dataset, open_hdf5, read_header
+from itersel.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_header
 from itersel.progress import progress
 from itersel.select.merge_kernels import Entries
-from itersel.storage.formats import Digest, damaged
+from itersel.storage.formats import MAX_MAGNITUDE, Digest, check_text, damaged
 from itersel.weights import FORMAT
 
 # Entries read at a time: 4 million of them, with all that is made of them, take about 500 MB.
@@ -62,19 +62,26 @@ def open_shard(path: str) -> ShardFile:
     with open_hdf5(path) as stream:
         header = read_header(stream, FORMAT, path)
         try:
-            count, length = stream[VALUE].shape[0], stream[NAME].shape[0]
+            # none is opened before it is known to lie in this file
+            found = {name: find_dataset(stream, name, FORMAT.arrays[name]) for name in ARRAYS}
+            count, length = found[VALUE].shape[0], found[NAME].shape[0]
             sizes = {KEY: count, VALUE: count, NAME_OFFSET: count + 1, NAME: length}
-            key, value, name_offset, name = (
-                _position(find_dataset(stream, name), name, sizes[name]) for name in ARRAYS
-            )
+            key, value, name_offset, name = (_position(found[name], name, sizes[name]) for name in ARRAYS)
             kind, settings = (str(header.attributes.get(name, "")) for name in ("kind", "settings"))
-            epoch, number = (int(header.attributes.get(name, -1)) for name in ("epoch", "shard"))
+            epoch, number = (_whole(header.attributes.get(name, -1)) for name in ("epoch", "shard"))
             digests = tuple(header.digests[name] for name in ARRAYS)
-        except ERRORS:
-            raise InputError(DAMAGED, path) from None
+        except ERRORS as error:
+            raise InputError(f"{DAMAGED} ({one_line(error)})", path) from None
     return ShardFile(
         path, kind, settings, epoch, number, count, length, key, value, name_offset, name, digests
     )
+
+
+def _whole(value: object) -> int:
+    """Return an attribute that is a whole number."""
+    if type(value) is not int:
+        raise ValueError("the number of the epoch or shard is not a whole number")
+    return value
 
 
 def _position(dataset: h5py.Dataset, name: str, size: int) -> int:
@@ -87,9 +94,9 @@ def _position(dataset: h5py.Dataset, name: str, size: int) -> int:
     """
     position = dataset.id.get_offset()
     if dataset.dtype.str != FORMAT.arrays[name].dtype or dataset.shape != (size,):
-        raise ValueError("not of that type and size")
+        raise ValueError(f"array '{name}' is not of the declared type and size")
     if position is None and size > 0:
-        raise ValueError("not in one piece")
+        raise ValueError(f"array '{name}' is not stored in one piece")
     return int(position or 0)
 
 
@@ -178,7 +185,7 @@ class ShardReader:
                     raise InputError(DAMAGED, shard.path)
                 name = self._name_space(names, name_end - name_first)
                 _read(stream, name, shard.name + name_first, shard.path)
-            self._checks[z].add(self._value[rows], ends[:-1], name)
+            self._checks[z].add(self._value[rows], ends, name)
             ends += names - name_first
             names += name.shape[0]
         total = place[-1]
@@ -220,10 +227,20 @@ class _Check:
         self._digests[KEY].add(key)
         self._compare(KEY)
 
-    def add(self, value: NDArray[np.float64], offset: NDArray[np.int64], name: NDArray[np.uint8]) -> None:
-        """Take the next part of the other arrays; the offsets without the end of the last name."""
-        for array, part in ((VALUE, value), (NAME_OFFSET, offset), (NAME, name)):
+    def add(self, value: NDArray[np.float64], end: NDArray[np.int64], name: NDArray[np.uint8]) -> None:
+        """Take the next part of the other arrays, compare it with the format.
+
+        `end`: where the names begin, and where the last one ends. Weights that are not finite are left to
+        those who can tell their names.
+        """
+        for array, part in ((VALUE, value), (NAME_OFFSET, end[:-1]), (NAME, name)):
             self._digests[array].add(part)
+        path = self._shard.path
+        if not (end[1:] > end[:-1]).all():
+            raise damaged(path, NAME_OFFSET, "does not rise")
+        check_text(NAME, name, end - end[0], path)
+        if max(value.max(), -value.min()) > MAX_MAGNITUDE and np.isfinite(value).all():
+            raise damaged(path, VALUE, f"holds a weight beyond {MAX_MAGNITUDE:g}")
 
     def finish(self) -> None:
         """Compare the other arrays, which have been read to their ends.

@@ -145,7 +145,7 @@ def check_arrays(format: FileFormat, arrays: Arrays, path: FilePath) -> dict[str
         if declared.into is not None:
             _check_offsets(name, array, sizes[declared.into], path)
         if declared.text is not None:
-            _check_text(declared.text, arrays[declared.text], array, path)
+            check_text(declared.text, arrays[declared.text], array, path)
         _check_values(name, array, declared, sizes, path)
     return sizes
 
@@ -186,7 +186,10 @@ def _check_offsets(name: str, offset: NDArray[Any], size: int, path: FilePath) -
         raise damaged(path, name, f"falls after row {int(np.argmax(offset[1:] < offset[:-1]))}")
 
 
-def _check_text(name: str, data: NDArray[Any], offset: NDArray[Any], path: FilePath) -> None:
+def check_text(name: str, data: NDArray[Any], offset: NDArray[Any], path: FilePath) -> None:
+    """Raise an InputError if offsets, which never fall, do not cut bytes into UTF-8 strings."""
+    if data.size == 0 or data.max() < 0x80:
+        return
     begins = offset[: np.searchsorted(offset, data.shape[0])]
     # 10xxxxxx continues a character: no string may begin inside of one
     if (data[begins] & 0xC0 == 0x80).any():
