@@ -5,6 +5,8 @@ SPLITS = ("train", "dev", "devtest", "test")
 LANGUAGE_PATTERN = r"[a-z]{2,3}(-[a-z]+)*"
 
 MAX_SEED = 2**31 - 1
+# Of a whole number where nothing else bounds it: up to here, doubles hold all of them.
+MAX_INTEGER = 2**53
 
 # Of a rule: words of its source span (phrases are indexed up to this length), source symbols, nonterminals.
 MAX_SPAN = 30
