@@ -34,5 +34,6 @@ BLOCK_BYTES = 2**18
 # packs to a third or a tenth, a gzip file can unpack to a thousand times its size.
 UNPACKED_BYTES = 2**26
 MAX_UNPACKING = 100
-MAX_JSON_BYTES = 2**30
+# A JSON text takes some 25 times its size in memory.
+MAX_JSON_BYTES = 2**26
 MAX_CONFIG_BYTES = 2**24
