@@ -5,6 +5,8 @@ SPLITS = ("train", "dev", "devtest", "test")
 LANGUAGE_PATTERN = r"[a-z]{2,3}(-[a-z]+)*"
 
 MAX_SEED = 2**31 - 1
+# Of a whole number where nothing else bounds it: up to here, doubles hold all of them.
+MAX_INTEGER = 2**53
 
 # Of a rule: words of its source span (phrases are indexed up to this length), source symbols, nonterminals.
 MAX_SPAN = 30
@@ -32,5 +34,6 @@ BLOCK_BYTES = 2**18
 # packs to a third or a tenth, a gzip file can unpack to a thousand times its size.
 UNPACKED_BYTES = 2**26
 MAX_UNPACKING = 100
-MAX_JSON_BYTES = 2**30
+# A JSON text takes some 25 times its size in memory.
+MAX_JSON_BYTES = 2**26
 MAX_CONFIG_BYTES = 2**24

@@ -10,9 +10,7 @@ import pytest
 from tests.fuzz.targets import ARRAYS, HDF5, TARGETS
 
 BINARY = [name for name, target in TARGETS.items() if target.kind in (HDF5, ARRAYS)]
-# Their readers are being changed: issue 11, item 6.
-UNFINISHED = ["arpa", "ids", "config", "preparation", "statistics", "rules", "system", "resources"]
-REST = [name for name in TARGETS if name not in BINARY and name not in UNFINISHED]
+REST = [name for name in TARGETS if name not in BINARY]
 SECONDS = 600  # of a machine that is busy; usually 20
 
 
@@ -23,7 +21,6 @@ SECONDS = 600  # of a machine that is busy; usually 20
         pytest.param(BINARY[::2], 24, id="binary"),
         pytest.param(BINARY[1::2], 24, id="more binary"),
         pytest.param(REST, 14, id="text"),
-        pytest.param(UNFINISHED, 8, id="documents", marks=pytest.mark.xfail(reason="issue 11, item 6")),
     ],
 )
 def test_damaged_files_are_refused(formats, cases, root, tmp_path):

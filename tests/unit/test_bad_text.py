@@ -249,6 +249,8 @@ GOOD = {"source_language": "de", "target_language": "en", "tokenized": False, "s
         {"source_frequency": {"ab": "2"}},
         {"source_frequency": {"ab": -1}},
         {"source_frequency": {"ab": True}},
+        {"source_frequency": {"ab": {}}},
+        {"source_frequency": {"ab": 2**60}},
         {"source_frequency": ["ab"]},
     ],
 )
@@ -270,7 +272,10 @@ def test_preparations_with_wrong_values(
     )
 
 
-@pytest.mark.parametrize("change", [{"dropped": []}, {"sentences": "x"}, {"source": {}}])
+@pytest.mark.parametrize(
+    "change",
+    [{"dropped": []}, {"dropped": {"x": -1}}, {"sentences": "x"}, {"sentences": 2**60}, {"source": {}}],
+)
 def test_statistics_with_wrong_values(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, object]
 ) -> None:

@@ -19,6 +19,7 @@ from itersel.config.learners import LEARNERS, Perceptron
 from itersel.config.mixing import MIXINGS, NORMS, Selection
 from itersel.config.reading import types_of, warnings
 from itersel.config.rendering import commented_yaml, documentation, json_schema, schema_text
+from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
 
 FILES = {split: {"source": "s", "target": "t"} for split in ("train", "dev", "devtest", "test")}
@@ -69,6 +70,10 @@ BAD = [
     (experiment(epochs=1.5), "'experiments.a.epochs' must be a whole number, not 1.5"),
     (experiment(epochs=True), "'experiments.a.epochs' must be a whole number, not true"),
     (experiment(epochs="3"), "'experiments.a.epochs' must be a whole number, not '3'"),
+    (
+        {**experiment(), "data": {"max_length": 2**53 + 1}},
+        "'data.max_length' is 9007199254740993, must be at",
+    ),
     (
         experiment(learner=perceptron(learning_rate=0)),
         "'experiments.a.learner.learning_rate' is 0.0, must be above 0",
@@ -214,6 +219,16 @@ def test_bad(content, message):
         read_config(content)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_numbers_that_cannot_be_written():
+    number = 10**5000
+    for seed, message in (
+        (number, "'seed' is a number of thousands of digits, must be at most"),
+        ([-number], "'seed' must be a whole number, not a number of thousands of digits"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_config({**experiment(), "seed": seed})
 
 
 @pytest.mark.parametrize("content", [content for content, _ in BAD])
@@ -495,6 +510,22 @@ def test_command_check(tmp_path, capsys):
         ("seed: !!int x\n", ":1: not YAML: invalid literal"),
         ("seed: 1\nname: !!timestamp x\n", ":2: not YAML: not a value of type tag:yaml.org,2002:timestamp"),
         ("[a]: 1\n", ":1: not YAML: "),
+        ("seed: 0x" + "f" * 5000, ":1: not YAML: a number of more than 100 characters"),
+        ("data: {max_length: 0x" + "f" * 5000 + "}", ":1: not YAML: a number of more than 100 characters"),
+        ("data: {max_ratio: " + "9" * 400 + "}", ":1: not YAML: a number of more than 100 characters"),
+        ("data: {max_ratio: " + "9" * 90 + "}", ": config key 'data.max_ratio' is 999"),
+        ("data: {max_ratio: -" + "9" * 90 + "}", ": config key 'data.max_ratio' is -999"),
+        ("data: {max_ratio: !!float " + "9" * 101 + "}", ":1: not YAML: a number of more than 100 char"),
+        (
+            "data: {max_ratio: " + "1:" * 300 + "1.0}",
+            ": config key 'data.max_ratio' must be a number, not '1:1",
+        ),
+        ("seed: 1:30", ": config key 'seed' must be a whole number, not '1:30'"),
+        ("seed: !!int 1:30", ":1: not YAML: not a value of type tag:yaml.org,2002:int"),
+        ('seed: !!int ""', ":1: not YAML: not a value of type tag:yaml.org,2002:int"),
+        ('seed: !!float ""', ":1: not YAML: not a value of type tag:yaml.org,2002:float"),
+        ("seed: !!bool maybe", ":1: not YAML: not a value of type tag:yaml.org,2002:bool"),
+        ('seed: !!timestamp "abc"', ":1: not YAML: not a value of type tag:yaml.org,2002:timestamp"),
         (b"name: \xff\n".decode("latin-1").encode("latin-1"), ": not "),
     ):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -503,6 +534,14 @@ def test_command_check(tmp_path, capsys):
         assert message.count("\n") == 1
         assert f"{path}{place}" in message
     assert main(["config", "check", str(tmp_path / "missing")]) == 1
+
+
+def test_numbers_of_yaml():
+    text = (
+        "[0, -1, +12, 0x1F, 010, 0b11, 1_000, 1.5, -1.0e-5, .5, 1., +.inf, 1e5, 1:30, 1:30.5, 08, -.5, 1.e+3]"
+    )
+    given, taken = yaml.safe_load(text), yaml.load(text, StrictLoader)
+    assert taken == [{90: "1:30", 90.5: "1:30.5"}.get(one, one) for one in given]
 
 
 def test_commands_print(tmp_path, capsys, root):

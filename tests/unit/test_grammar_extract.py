@@ -359,7 +359,7 @@ def test_bad_leave_one_out(folder: Path) -> None:
     ids = folder / "ids"
     assert message(["1"]).startswith(f"{ids}:2: has 1 lines, but {sentences} has 2")
     assert message(["1", "0", "0"]).startswith(f"{ids}:3: has 3 lines, but {sentences} has 2")
-    for bad in ("2", "-1", "x", "", "1.0"):
+    for bad in ("2", "-1", "x", "", "1.0", "9" * 5000, "0" * 5000, "\u0661", "\x1e0"):
         assert message(["1", bad]).startswith(f"{ids}:2: '{bad}' is not the number of an indexed sentence")
     assert message(["0", "0"]).startswith(f"{sentences}:1: differs from sentence 0 of the index")
     assert message(["1", "1"]).startswith(f"{sentences}:2: differs from sentence 1 of the index")

@@ -108,6 +108,8 @@ def test_writes_what_it_reads(tmp_path: Path, name: str) -> None:
     [
         ("\\data\\", "data", 1, "not an ARPA file"),
         ("ngram 1=5\n", "", 2, "expected 'ngram 1="),
+        ("ngram 1=5", "ngram 1=" + "5" * 5000, 2, "expected 'ngram 1="),
+        ("ngram 1=5", "ngram " + "0" * 5000 + "1=5", 2, "expected 'ngram 1="),
         ("ngram 1=5\nngram 2=3\nngram 3=1\n", "", 3, "expected 'ngram 1="),
         ("ngram 2=3", "ngram 2=4", 17, "ends after 3 n-grams"),
         ("ngram 2=3", "ngram 2=2", 16, "expected .3-grams:; the number"),

@@ -241,6 +241,39 @@ def test_command_corpus(tmp_path, folder, monkeypatch):
     assert len(result["left_out"]) == 5
 
 
+COUNTS = dict.fromkeys(("no counterpart", "untranslated", "duplicates"), 1)
+
+
+@pytest.mark.parametrize(
+    ("collection", "monolingual"),
+    [
+        ({**COUNTS, "duplicates": float("inf")}, {"dropped": {}}),
+        ({**COUNTS, "duplicates": "3"}, {"dropped": {}}),
+        ({**COUNTS, "duplicates": -1}, {"dropped": {}}),
+        ({}, {"dropped": {}}),
+        ([], {"dropped": {}}),
+        (COUNTS, {"dropped": {"x": "abc"}}),
+        (COUNTS, {"dropped": {"x": float("inf")}}),
+        (COUNTS, {"dropped": ["x"]}),
+        (COUNTS, {"dropped": None}),
+        (COUNTS, {}),
+        (COUNTS, [1]),
+    ],
+)
+def test_left_out_of_wrong_kinds(folder, tmp_path, capsys, collection, monolingual):
+    files = {
+        "statistics.json": {"splits": {"train": split(1, 1, 1)}, "monolingual": monolingual},
+        "collection.json": collection,
+    }
+    paths = [folder(name, [json.dumps(content)]) for name, content in files.items()]
+    arguments = ["report", "corpus", "--preparation", paths[0], "--collection", paths[1]]
+    assert main([*arguments, "--output", str(tmp_path / "corpus.txt")]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert f"{paths[collection is not COUNTS]}: is not a statistics file" in error
+    assert not (tmp_path / "corpus.txt").exists()
+
+
 def split(sentences, source, target, **dropped):
     sides = {"source": {"tokens": source, "types": 1}, "target": {"tokens": target, "types": 1}}
     return {"sentences": sentences, **sides, "dropped": dropped}

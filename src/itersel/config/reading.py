@@ -18,7 +18,7 @@ from itersel.config.options import NAME_PATTERN
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import InputError
 from itersel.files import read_bytes
-from itersel.limits import MAX_CONFIG_BYTES, SPLITS
+from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, SPLITS
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
 # Sections of several forms, told apart by their key 'name'.
@@ -208,6 +208,8 @@ def _read_experiment(settings: object, key: str) -> Experiment:
 
 
 def _check_type(kind: type, value: Any, key: str) -> Any:
+    if kind in (int, float) and type(value) is int and abs(value) > MAX_INTEGER:
+        _reject(key, value, f"at most {MAX_INTEGER}" if value > 0 else f"at least {-MAX_INTEGER}")
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is kind and (not isinstance(value, float) or math.isfinite(value)):
@@ -352,7 +354,10 @@ def _show(value: object) -> str:
     """Return a value as it stands in a config, on one line."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    text = " ".join((repr(value) if isinstance(value, str) else str(value)).split())
+    try:
+        text = " ".join((repr(value) if isinstance(value, str) else str(value)).split())
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        return "a number of thousands of digits"
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from itersel.config.options import NAME_PATTERN
 from itersel.config.reading import CHOICES, TYPE_NAMES, split_optional, types_of
 from itersel.config.values import Config, Experiment
+from itersel.limits import MAX_INTEGER
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 JSON_BOUNDS = {"minimum": "minimum", "above": "exclusiveMinimum", "maximum": "maximum"}
@@ -65,6 +66,8 @@ def _value_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
     for bound, name in JSON_BOUNDS.items():
         if bound in item.metadata:
             schema[name] = item.metadata[bound]
+    if kind is int:
+        schema.setdefault("maximum", MAX_INTEGER)
     return schema | {"default": item.default}
 
 

@@ -1,7 +1,8 @@
-"""A reader of YAML that swallows nothing, and is not swallowed."""
+"""A strict YAML loader: it refuses duplicate keys, deep nesting and excessive aliases."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import yaml  # type: ignore[import-untyped]
@@ -10,6 +11,15 @@ import yaml  # type: ignore[import-untyped]
 MAX_DEPTH = 40
 # Values of a file, with those that `*aliases` repeat: ten aliases of ten aliases of ... would be without end.
 MAX_VALUES = 1_000_000
+# Longer texts are no numbers: Python takes time quadratic in their length.
+MAX_NUMBER_LENGTH = 100
+INT, FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
+# As in YAML 1.1, but for the base 60: `1:30` is text, not 90.
+NUMBERS = {
+    INT: r"[-+]?(0b[0-1_]+|0[0-7_]+|0|[1-9][0-9_]*|0x[0-9a-fA-F_]+)",
+    FLOAT: r"[-+]?[0-9][0-9_]*\.[0-9_]*([eE][-+][0-9]+)?|\.[0-9][0-9_]*([eE][-+][0-9]+)?"
+    r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+}
 
 
 class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
@@ -52,6 +62,25 @@ class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
         made: dict[Any, Any] = super().construct_mapping(node, deep)
         return made
 
+    def construct_yaml_int(self, node: yaml.Node) -> int:
+        """Make a whole number."""
+        self._check_number(node)
+        return int(super().construct_yaml_int(node))
+
+    def construct_yaml_float(self, node: yaml.Node) -> float:
+        """Make a number."""
+        self._check_number(node)
+        return float(super().construct_yaml_float(node))
+
+    def _check_number(self, node: yaml.Node) -> None:
+        text, problem = self.construct_scalar(node), ""
+        if len(text) > MAX_NUMBER_LENGTH:
+            problem = f"a number of more than {MAX_NUMBER_LENGTH} characters"
+        elif ":" in text:
+            problem = f"not a value of type {node.tag}"
+        if problem:
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         """Make a value; a date or number that is none is an error of the file."""
         try:
@@ -62,3 +91,13 @@ class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
         except (ValueError, AttributeError, TypeError, LookupError, ArithmeticError) as error:
             problem = str(error) if isinstance(error, ValueError) else f"not a value of type {node.tag}"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
+
+
+StrictLoader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag not in NUMBERS]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+for _tag, _pattern, _first in ((INT, NUMBERS[INT], "-+0123456789"), (FLOAT, NUMBERS[FLOAT], "-+0123456789.")):
+    StrictLoader.add_implicit_resolver(_tag, re.compile(rf"({_pattern})\Z"), list(_first))
+StrictLoader.add_constructor(INT, StrictLoader.construct_yaml_int)
+StrictLoader.add_constructor(FLOAT, StrictLoader.construct_yaml_float)

@@ -18,7 +18,7 @@ from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.files import open_output
 from itersel.json_files import read_json
-from itersel.limits import LANGUAGE_PATTERN
+from itersel.limits import LANGUAGE_PATTERN, MAX_INTEGER
 
 # Chinese and Japanese are written without spaces: each of their characters becomes a token, as BLEU's
 # tokenizer for Chinese has it. Han, kana, and the halfwidth and extension blocks.
@@ -127,4 +127,6 @@ def _is_language(code: object) -> bool:
 def _is_frequency(content: object) -> bool:
     if content is None:
         return True
-    return isinstance(content, dict) and all(type(count) is int and count > 0 for count in content.values())
+    return isinstance(content, dict) and all(
+        type(count) is int and 0 < count <= MAX_INTEGER for count in content.values()
+    )

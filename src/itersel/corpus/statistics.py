@@ -10,6 +10,7 @@ from typing import Any
 from itersel.corpus.text import Bitext, split_words
 from itersel.errors import InputError
 from itersel.json_files import read_json
+from itersel.limits import MAX_INTEGER
 from itersel.report.layout import aligned
 
 Statistics = dict[str, Any]
@@ -53,9 +54,10 @@ def read_statistics(paths: Sequence[str | os.PathLike[str]]) -> dict[str, Statis
     return splits
 
 
-def _check_numbers(counts: Mapping[str, int]) -> None:
-    if not all(type(count) is int for count in counts.values()):
+def _check_numbers(counts: Mapping[str, int]) -> Mapping[str, int]:
+    if not all(type(count) is int and 0 <= count <= MAX_INTEGER for count in counts.values()):
         raise ValueError
+    return counts
 
 
 def read_left_out(
@@ -74,12 +76,14 @@ def read_left_out(
     try:
         for path in (collection,) if collection is not None else ():
             counts = read_json(path)
-            found.append(("collection", {reason: int(counts[reason]) for reason in COLLECTION_REASONS}))
+            found.append(
+                ("collection", _check_numbers({reason: counts[reason] for reason in COLLECTION_REASONS}))
+            )
         for path in preparation:
             document = read_json(path)
-            found += [(name, split["dropped"]) for name, split in document["splits"].items()]
+            found += [(name, _check_numbers(split["dropped"])) for name, split in document["splits"].items()]
             if "monolingual" in document:
-                found.append(("monolingual", document["monolingual"]["dropped"]))
+                found.append(("monolingual", _check_numbers(document["monolingual"]["dropped"])))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError("is not a statistics file of itersel corpus", path) from None
     return [(name, reason, count) for name, counts in found for reason, count in counts.items() if count]

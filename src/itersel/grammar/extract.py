@@ -138,7 +138,7 @@ def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side
         )
     sentences = np.empty(len(lines), np.int64)
     for i, line in enumerate(lines):
-        if not re.fullmatch("[0-9]{1,15}", line.strip()) or int(line) >= index.sentence_count:
+        if not re.fullmatch(r"[ \t]*[0-9]{1,15}[ \t\r]*", line) or int(line) >= index.sentence_count:
             raise InputError(
                 f"'{line}' is not the number of an indexed sentence, 0 to {index.sentence_count - 1}",
                 path,
