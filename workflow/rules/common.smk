@@ -354,7 +354,8 @@ COUNTED_SPLITS = {
     **{
         experiment.tune_on: experiment.tasks.shards
         for experiment in sorted(
-            CONFIG.experiments.values(), key=lambda one: (one.tune_on, -one.tasks.shards)
+            CONFIG.experiments.values(),
+            key=lambda one: (one.tune_on, -one.tasks.shards),
         )
     },
     "devtest": CONFIG.decoder.jobs,
