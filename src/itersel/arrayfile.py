@@ -27,7 +27,7 @@ MAGIC_START = b"ITERSEL"
 ALIGNMENT = 64
 DIGEST_BYTES = 16
 MAX_DIMENSIONS = 2
-DAMAGED = "damaged or truncated; make it anew"
+DAMAGED = "damaged or truncated; recreate it"
 
 
 def write_arrays(
@@ -85,12 +85,12 @@ def map_arrays(
     if kind != format.kind:
         raise InputError(f"holds a '{kind}', a '{format.kind}' was expected", path)
     if version != format.version:
-        raise InputError(f"is a '{kind}' of another version of itersel; make it anew", path)
+        raise InputError(f"is a '{kind}' of another version of itersel; recreate it", path)
     arrays, digests = {}, {}
     try:
         whole = np.memmap(path, np.uint8, "r")
         if whole.shape[0] < start + size:
-            raise InputError("truncated; make it anew", path)
+            raise InputError("truncated; recreate it", path)
         for name in format.arrays:
             arrays[name] = _view(whole[start:], entries[name])
             digests[name] = entries[name]["digest"]
@@ -121,7 +121,7 @@ def _read_header(path: str | os.PathLike[str], kind: str) -> tuple[bytes, int]:
     if not magic.startswith(MAGIC_START):
         raise InputError(f"is not a file of kind '{kind}' made by itersel", path)
     if magic != MAGIC:
-        raise InputError("was made by another version of itersel; make it anew", path)
+        raise InputError("was made by another version of itersel; recreate it", path)
     if found != xxhash.xxh3_128_digest(header):
         raise InputError(DAMAGED, path)
     return header, _align(16 + length + DIGEST_BYTES)

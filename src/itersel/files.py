@@ -262,7 +262,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except IsADirectoryError:
         raise InputError("is a folder, a file was expected", path) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"damaged or truncated gzip file ({error}); make it anew", path) from None
+        raise InputError(f"damaged or truncated gzip file ({error}); recreate it", path) from None
 
 
 def _refuse_bomb(path: str | os.PathLike[str], size: int) -> None:

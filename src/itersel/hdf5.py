@@ -2,7 +2,7 @@
 
 The HDF5 library does not survive a failed write: it crashes when the file is closed, or when the process
 ends. So it never sees one. Small files are made in memory, and their bytes are written by us; large ones go
-through a Python file that remembers the first error, and from then on pretends that all is well.
+through a Python file that remembers the first error and ignores all writes after it.
 
 What is read is checked in three steps. The library checks its own metadata, which carries checksums in the
 file format of version 1.10. Each array must match the checksum of it that the file holds. And each must be as
@@ -49,7 +49,7 @@ def open_hdf5(path: str | os.PathLike[str]) -> h5py.File:
     InputError
         If it is missing, a folder, truncated, or something else.
     OSError
-        If it cannot be read for a reason that making it anew would not mend.
+        If it cannot be read for a reason that recreating it would not fix.
     """
     try:
         with open(path, "rb") as stream:
@@ -59,11 +59,11 @@ def open_hdf5(path: str | os.PathLike[str]) -> h5py.File:
     except IsADirectoryError:
         raise InputError("is a folder, a file was expected", path) from None
     if signature != SIGNATURE:
-        raise InputError("damaged or truncated HDF5 file, or another kind of file; make it anew", path)
+        raise InputError("damaged or truncated HDF5 file, or another kind of file; recreate it", path)
     try:
         return h5py.File(path, "r")
     except OSError as error:
-        raise InputError(f"damaged or truncated HDF5 file ({one_line(error)}); make it anew", path) from None
+        raise InputError(f"damaged or truncated HDF5 file ({one_line(error)}); recreate it", path) from None
 
 
 def one_line(error: Exception) -> str:

@@ -124,7 +124,7 @@ def _read_hdf5(path: str | os.PathLike[str]) -> Weights:
     if bad.size:
         value = weights.value[bad[0]]
         why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(value) else "not finite"
-        raise InputError(f"the weight of '{name.get(int(bad[0]))}' is {why}; make it anew", path)
+        raise InputError(f"the weight of '{name.get(int(bad[0]))}' is {why}; recreate it", path)
     return weights
 
 

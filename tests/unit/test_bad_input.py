@@ -180,7 +180,7 @@ def test_an_index_with_a_damaged_header(files, capsys):
     extracting = ["grammar", "extract", "--index", str(files / "index"), "--input", str(files / "source")]
     assert main([*extracting, "--output", str(files / "new.h5")]) == 1
     assert capsys.readouterr().err == (
-        f"itersel grammar: {files / 'index'}: damaged or truncated; make it anew\n"
+        f"itersel grammar: {files / 'index'}: damaged or truncated; recreate it\n"
     )
 
 

@@ -231,7 +231,7 @@ def drop_references(path: Path) -> None:
         ("0.h5", Path.unlink, "0.h5: no such file"),
         ("0.h5", drop_references, "0.h5: has no references to learn from; extract it with --references"),
         ("start.h5", put_nan, "start.h5: the weight of 'Glue' is not finite"),
-        ("lm.bin", truncate, "lm.bin: truncated; make it anew"),
+        ("lm.bin", truncate, "lm.bin: truncated; recreate it"),
     ],
 )
 def test_bad_input(

@@ -90,7 +90,7 @@ def damage(text: Path, how: str) -> None:
     [
         ("other order", r"0\.target\.gz: is not what 0\.ids names in .*a text; give the target side"),
         ("source side", r"0\.target\.gz: is not what 0\.ids names"),
-        ("longer text", "shards: does not have each of the 44 lines of .*a text once; cut that text anew"),
+        ("longer text", "shards: does not have each of the 44 lines of .*a text once; cut that text again"),
         ("line twice", "shards: does not have each of the 43 lines"),
         ("empty", "shards: does not have each of the 43 lines"),
         ("lost", "shards: does not have each of the 43 lines"),

@@ -52,7 +52,7 @@ def check_points(
         if i >= source_length or j >= target_length:
             message = (
                 f"alignment point {i}-{j} is outside its sentence pair ({source_length} and {target_length} "
-                "tokens, counted from 0); align this very text anew"
+                "tokens, counted from 0); align this text again"
             )
             raise InputError(message, path, line)
 

@@ -54,7 +54,7 @@ def unpack(package: Path, folder: Path) -> None:
     result = _run(["dpkg-deb", "-x", str(package.absolute()), str(folder.absolute())], package.parent)
     if result.returncode != 0:
         raise InputError(
-            f"dpkg-deb cannot unpack it ({_last_error(result.stderr)}); download it anew", package
+            f"dpkg-deb cannot unpack it ({_last_error(result.stderr)}); download it again", package
         )
 
 

@@ -281,7 +281,7 @@ def check_line_counts(texts: dict[StrPath, Sequence[Any]]) -> None:
     lines, partners = len(texts[longest]), len(texts[shortest])
     if lines != partners:
         message = (
-            f"has no partner: {lines} lines, but {partners} in {os.fspath(shortest)}; align the files anew"
+            f"has no partner: {lines} lines, but {partners} in {os.fspath(shortest)}; align the files again"
         )
         raise InputError(message, longest, partners + 1)
 

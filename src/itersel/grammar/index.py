@@ -219,7 +219,7 @@ def _read_links(
             point = "-".join(map(str, links[outside[0]]))
             raise InputError(
                 f"point {point} is outside the sentence of {os.fspath(name)}, which has "
-                f"{np.diff(side.offset)[sentence[outside[0]]]} words; align the corpus anew",
+                f"{np.diff(side.offset)[sentence[outside[0]]]} words; align the corpus again",
                 path,
                 int(sentence[outside[0]]) + 1,
             )

@@ -52,7 +52,7 @@ def find_patterns(
     find_blocks(index.source, index.suffix, index.word_begin, words, offset, low, high)
     block, lows, highs, lengths = _number_blocks(low, high)
     if find_bad_block(index.suffix, index.room, lows, highs, lengths) >= 0:
-        raise InputError("damaged index: its array 'suffix' is out of order; make the index anew")
+        raise InputError("damaged index: its array 'suffix' is out of order; recreate the index")
     blocks = _link_blocks(index, block, lows, highs, lengths)
     if own.shape[0]:
         extent = block_extents(index.suffix, lows, highs)[block]

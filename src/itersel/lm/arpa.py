@@ -85,7 +85,7 @@ class _Parser:
             self.position += 1
             if line:
                 return line
-        self.fail("ends before \\end\\; the file is truncated, make it anew", self.position)
+        self.fail("ends before \\end\\; the file is truncated, recreate it", self.position)
 
     def parse(self) -> Arpa:
         counts = self.header()

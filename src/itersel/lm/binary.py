@@ -61,7 +61,7 @@ class LanguageModel:
 
     @cached_property
     def ids(self) -> dict[str, int]:
-        """Ids by word; made when first asked for."""
+        """Ids by word."""
         return {word: i for i, word in enumerate(self.words.to_list())}
 
 
@@ -79,7 +79,7 @@ def load_model(path: str | os.PathLike[str], order: int | None = None) -> Langua
         raise InputError(DAMAGED, path)
     if order is not None and found != order:
         raise InputError(
-            f"is a model of order {found}, order {order} was asked for; make it anew with "
+            f"is a model of order {found}, order {order} was asked for; recreate it with "
             f"'itersel lm estimate --order {order}' and 'itersel lm compile'",
             path,
         )

@@ -40,7 +40,7 @@ def lines_of_fold(
     numbers = [_numbers(folder / f"{shard}.ids") for shard in range(count)]
     if sorted(chain.from_iterable(numbers)) != list(range(len(lines))):
         message = (
-            f"does not have each of the {len(lines)} lines of {os.fspath(text)} once; cut that text anew"
+            f"does not have each of the {len(lines)} lines of {os.fspath(text)} once; cut that text again"
         )
         raise InputError(message, folder)
     for shard in range(fold, count, folds):
@@ -55,5 +55,5 @@ def _numbers(path: Path) -> list[int]:
     lines = read_lines(path)
     for number, line in enumerate(lines, 1):
         if not re.fullmatch("[0-9]{1,15}", line):
-            raise InputError(f"'{line[:40]}' is not the number of a line; cut the text anew", path, number)
+            raise InputError(f"'{line[:40]}' is not the number of a line; cut the text again", path, number)
     return list(map(int, lines))

@@ -174,7 +174,7 @@ def _checked(shard: ShardFile, settings: MixSettings, first: ShardFile | None) -
             f"{settings.shards - 1}; train with another --shard-number"
         )
     elif first is not None and shard.settings != first.settings:
-        message = f"was trained with other settings than {first.path}; train it anew"
+        message = f"was trained with other settings than {first.path}; train it again"
     if message:
         raise InputError(message, shard.path)
     return shard
@@ -218,10 +218,10 @@ def _read_previous(
         )
     if found.get("shards") != settings.shards:
         raise InputError(
-            f"was mixed of {found.get('shards')} shards, not of {settings.shards}; mix that epoch anew", path
+            f"was mixed of {found.get('shards')} shards, not of {settings.shards}; mix that epoch again", path
         )
     if found.get("settings") != attributes["settings"]:
-        raise InputError("was trained with other settings than the shards; train that epoch anew", path)
+        raise InputError("was trained with other settings than the shards; train that epoch again", path)
     return read_weights(path)
 
 
@@ -302,7 +302,7 @@ def _error(shards: Sequence[ShardFile], entries: Entries, status: Status) -> Inp
 
     if status.kind == NOT_FINITE:
         return InputError(
-            f"the weight of '{name(status.entry)}' is not finite; train the shard anew",
+            f"the weight of '{name(status.entry)}' is not finite; train the shard again",
             path(status.entry),
         )
     if status.kind == COLLISION:

@@ -28,7 +28,7 @@ from itersel.weights import FORMAT
 RANGE_ENTRIES = 1 << 22
 
 KEY, VALUE, NAME_OFFSET, NAME = ARRAYS = ("features/key", "v", "features/name_offset", "features/name")
-DAMAGED = "damaged or not written by 'itersel train'; make it anew"
+DAMAGED = "damaged or not written by 'itersel train'; recreate it"
 
 
 class ShardFile(NamedTuple):
