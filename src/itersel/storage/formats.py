@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,11 @@ class FileFormat:
 def numbers(dtype: str, *shape: str | int, **more: Any) -> Array:
     """Declare an array of numbers that are finite and not absurdly large."""
     return Array(dtype, shape, **{"least": -MAX_MAGNITUDE, "most": MAX_MAGNITUDE, **more})
+
+
+def all_packed(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the same declarations of arrays that are stored compressed."""
+    return {name: replace(array, packed=True) for name, array in arrays.items()}
 
 
 class Digest:

@@ -18,7 +18,7 @@ from itersel.features import feature_keys
 from itersel.hdf5 import read_arrays
 from itersel.progress import progress
 from itersel.ragged import offsets_of
-from itersel.storage.formats import Array, FileFormat, damaged, numbers
+from itersel.storage.formats import Array, FileFormat, all_packed, damaged, numbers
 from itersel.strings import string_table
 from itersel.tune.forest_kernels import Forests, Kept, best_through_edges, find_bad_sentence, keep_edges
 from itersel.tune.generate import make_attributes
@@ -37,20 +37,22 @@ FORMAT = FileFormat(
     "forests file",
     1,
     "itersel forest",
-    {
-        "item_offset": Array("<i8", ("N+1",), into="I"),
-        "edge_offset": Array("<i8", ("I+1",), into="E"),
-        "edge_rule": Array("<i4", ("E",), least=0, most=LARGEST),
-        "edge_first": Array("<i4", ("E",), least=-1, most=LARGEST),
-        "edge_second": Array("<i4", ("E",), least=-1, most=LARGEST),
-        "edge_model": numbers("<f8", "E"),
-        "rule_offset": Array("<i8", ("N+1",), into="R"),
-        "rule_dense": numbers("<f8", "R", "C"),
-        "target": Array("<i4", ("target symbols",), least=-2, most=LARGEST),
-        "target_offset": Array("<i8", ("R+1",), into="target symbols"),
-        "reference": Array("<i4", ("reference words",), least=1, most=LARGEST),
-        "reference_offset": Array("<i8", ("N+1",), into="reference words"),
-    },
+    all_packed(
+        {
+            "item_offset": Array("<i8", ("N+1",), into="I"),
+            "edge_offset": Array("<i8", ("I+1",), into="E"),
+            "edge_rule": Array("<i4", ("E",), least=0, most=LARGEST),
+            "edge_first": Array("<i4", ("E",), least=-1, most=LARGEST),
+            "edge_second": Array("<i4", ("E",), least=-1, most=LARGEST),
+            "edge_model": numbers("<f8", "E"),
+            "rule_offset": Array("<i8", ("N+1",), into="R"),
+            "rule_dense": numbers("<f8", "R", "C"),
+            "target": Array("<i4", ("target symbols",), least=-2, most=LARGEST),
+            "target_offset": Array("<i8", ("R+1",), into="target symbols"),
+            "reference": Array("<i4", ("reference words",), least=1, most=LARGEST),
+            "reference_offset": Array("<i8", ("N+1",), into="reference words"),
+        }
+    ),
 )
 
 

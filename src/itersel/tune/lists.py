@@ -8,7 +8,7 @@ the order in which they turn up; a table sorted by key would have to be known be
 from __future__ import annotations
 
 from itersel.learn.bleu_kernels import ORDER
-from itersel.storage.formats import Array, FileFormat, numbers
+from itersel.storage.formats import Array, FileFormat, all_packed, numbers
 
 MAX_COUNT = (1 << 31) - 1
 
@@ -17,20 +17,22 @@ FORMAT = FileFormat(
     "k-best lists file",
     1,
     "itersel kbest",
-    {
-        "sentence_offset": Array("<i8", ("N+1",), into="H"),
-        "reference_length": Array("<i4", ("N",), least=0, most=MAX_COUNT),
-        "matches": Array("<i4", ("H", ORDER), least=0, most=MAX_COUNT),
-        "length": Array("<i4", ("H",), least=0, most=MAX_COUNT),
-        "hash": Array("<u8", ("H", 2)),
-        "dense": numbers("<f8", "H", "C"),
-        "feature": Array("<i4", ("sparse values",), least=0, below="F"),
-        "feature_value": numbers("<f8", "sparse values"),
-        "feature_offset": Array("<i8", ("H+1",), into="sparse values"),
-        "feature_key": Array("<u8", ("F",)),
-        "feature_name": Array("|u1", ("bytes of features",)),
-        "feature_name_offset": Array("<i8", ("F+1",), into="bytes of features", text="feature_name"),
-    },
+    all_packed(
+        {
+            "sentence_offset": Array("<i8", ("N+1",), into="H"),
+            "reference_length": Array("<i4", ("N",), least=0, most=MAX_COUNT),
+            "matches": Array("<i4", ("H", ORDER), least=0, most=MAX_COUNT),
+            "length": Array("<i4", ("H",), least=0, most=MAX_COUNT),
+            "hash": Array("<u8", ("H", 2)),
+            "dense": numbers("<f8", "H", "C"),
+            "feature": Array("<i4", ("sparse values",), least=0, below="F"),
+            "feature_value": numbers("<f8", "sparse values"),
+            "feature_offset": Array("<i8", ("H+1",), into="sparse values"),
+            "feature_key": Array("<u8", ("F",)),
+            "feature_name": Array("|u1", ("bytes of features",)),
+            "feature_name_offset": Array("<i8", ("F+1",), into="bytes of features", text="feature_name"),
+        }
+    ),
 )
 # What a tuner of dense features reads. The arrays that give sizes have to be read with those that use them.
 DENSE_ARRAYS = ("sentence_offset", "reference_length", "matches", "length", "hash", "dense")
