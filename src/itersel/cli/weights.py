@@ -76,7 +76,12 @@ def export(options: argparse.Namespace) -> None:
 
     if options.output.endswith(".h5"):
         raise InputError("is not a name for text; choose one that does not end in .h5", options.output)
-    write_weights(options.output, read_weights(options.file))
+    weights = read_weights(options.file)
+    try:
+        write_weights(options.output, weights)
+    except InputError as error:
+        # a name that text cannot hold
+        raise InputError(f"as text: {error.message}", options.file) from None
 
 
 def _order(weights: Weights, by: str) -> NDArray[np.int64]:
