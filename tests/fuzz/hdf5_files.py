@@ -59,7 +59,7 @@ def apply(chance: Random, stream: h5py.File, name: str, format: FileFormat, size
         ):  # what came before may have left nothing that it can be done to
             STRUCTURE[name](chance, stream)
         return
-    present = sorted(array for array in format.arrays if _is_plain(stream, array))
+    present = sorted(array for array in format.arrays if _is_plain(stream, array, format))
     if not present:
         return
     array = chance.choice(present)
@@ -74,10 +74,10 @@ def apply(chance: Random, stream: h5py.File, name: str, format: FileFormat, size
         replace(stream, array, arrays.SHAPES[name](chance, values))
 
 
-def _is_plain(stream: h5py.File, name: str) -> bool:
+def _is_plain(stream: h5py.File, name: str, format: FileFormat) -> bool:
     """Whether an array is there still, in this file and no other, and has numbers and rows."""
     try:
-        dataset = find_dataset(stream, name)
+        dataset = find_dataset(stream, name, format.arrays[name])
     except (*ERRORS, MemoryError):
         return False
     return dataset.ndim > 0 and dataset.nbytes < 1 << 20

@@ -7,7 +7,7 @@ from typing import Any
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 # Snakemake takes {...} for a wildcard.
-PATH_PATTERN = r"[^{}\x00-\x1f\x7f-\x9f]+"
+PATH_PATTERN = r"[^{}\x00-\x08\x0a-\x1f\x7f-\x9f]+"
 
 
 def option(

@@ -32,7 +32,7 @@ MOVED = {
 }
 DEFAULT_FOLDS = 10
 # No file name or argument of a command can hold NUL or half a surrogate pair; none should hold the others.
-NO_TEXT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+NO_TEXT = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
 TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
