@@ -45,7 +45,11 @@ class Watch(threading.Thread):
 def two_shards(make_project) -> Project:
     """Return a project of two shards, as many as the machine has cores."""
     project = make_project()
-    experiment = {"epochs": EPOCHS, "tasks": {"shards": 2}, "mixing": {"name": "selection", "select": 300}}
+    experiment = {
+        "epochs": EPOCHS,
+        "tasks": {"shards": 2, "language_model_folds": 1},
+        "mixing": {"name": "selection", "select": 300},
+    }
     project.configure(experiments={"selected": experiment})
     project.run("--cores", "2", f"{EXPERIMENT}/epoch-1/shard-0.h5", f"{EXPERIMENT}/epoch-1/shard-1.h5")
     shutil.rmtree(project.results / "experiments")
