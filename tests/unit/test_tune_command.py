@@ -174,6 +174,9 @@ def test_a_set_of_one_sentence(tmp_path: Path) -> None:
     path = write_file(tmp_path / "lists.h5", dense(random_sentences(1, count=1)))
     for name in LIST_TUNERS:
         tune(name, [path], tmp_path / "out.h5", TUNERS[name].settings(), shards=1, iteration=1)
+        weights = read_weights(tmp_path / "out.h5")
+        assert weights.key.shape[0] > 0
+        assert np.isfinite(weights.value).all()
 
 
 Change = Callable[[Path], object]
