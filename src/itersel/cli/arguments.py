@@ -176,6 +176,24 @@ def add_extraction_settings(parser: argparse.ArgumentParser) -> None:
         )
 
 
+def add_search_arguments(search: argparse._ActionsContainer) -> None:
+    """Add the options of the decoder's search."""
+    search.add_argument(
+        "--pop-limit",
+        type=whole(1, MAX_POP_LIMIT),
+        default=200,
+        metavar="N",
+        help="cube pruning: hypotheses popped at a node, five times as many at a glue node (default: 200)",
+    )
+    search.add_argument(
+        "--max-span",
+        type=positive,
+        default=15,
+        metavar="N",
+        help="longest source span of an X (default: 15)",
+    )
+
+
 def add_tuning_arguments(parser: argparse.ArgumentParser, output: str) -> argparse._ArgumentGroup:
     """Add the options of everything that decodes a shard to tune on; returns the group of the decoder's."""
     files = parser.add_argument_group("files")
@@ -199,20 +217,7 @@ def add_tuning_arguments(parser: argparse.ArgumentParser, output: str) -> argpar
         help="number of the shard, from 0 (default: 0)",
     )
     search = parser.add_argument_group("decoding")
-    search.add_argument(
-        "--pop-limit",
-        type=whole(1, MAX_POP_LIMIT),
-        default=200,
-        metavar="N",
-        help="of cube pruning (default: 200)",
-    )
-    search.add_argument(
-        "--max-span",
-        type=positive,
-        default=15,
-        metavar="N",
-        help="longest source span of an X (default: 15)",
-    )
+    add_search_arguments(search)
     return search
 
 

@@ -6,9 +6,9 @@ import argparse
 import os
 from typing import IO
 
-from itersel.cli.arguments import output_file, positive, whole
+from itersel.cli.arguments import add_search_arguments, output_file, whole
 from itersel.errors import InputError
-from itersel.limits import MAX_K_BEST, MAX_POP_LIMIT
+from itersel.limits import MAX_K_BEST
 
 FilePath = str | os.PathLike[str]
 
@@ -26,15 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the K best different translations, 'id ||| text ||| name=value ... ||| score', "
         "instead of the best one a line",
     )
-    parser.add_argument(
-        "--pop-limit",
-        type=whole(1, MAX_POP_LIMIT),
-        default=200,
-        help="hypotheses a node, five times as many a glue node (default 200)",
-    )
-    parser.add_argument(
-        "--max-span", type=positive, default=15, help="longest source span of an X (default 15)"
-    )
+    add_search_arguments(parser)
     parser.add_argument("--features", choices=("dense", "all"), default="all", help="default: all")
     parser.add_argument(
         "--output", type=output_file, default="-", help="file, .gz or - for standard output (default)"

@@ -10,10 +10,18 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import itersel
-from itersel.cli.arguments import add_section_arguments, not_negative, output_file, positive, seed, whole
+from itersel.cli.arguments import (
+    add_search_arguments,
+    add_section_arguments,
+    not_negative,
+    output_file,
+    positive,
+    seed,
+    whole,
+)
 from itersel.config.learners import LEARNERS
 from itersel.errors import InputError
-from itersel.limits import MAX_K_BEST, MAX_POP_LIMIT
+from itersel.limits import MAX_K_BEST
 
 if TYPE_CHECKING:
     from itersel.learn.train import Training, TrainSettings
@@ -45,20 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="translations a sentence (default: 100)",
     )
-    search.add_argument(
-        "--pop-limit",
-        type=whole(1, MAX_POP_LIMIT),
-        default=200,
-        metavar="N",
-        help="of cube pruning (default: 200)",
-    )
-    search.add_argument(
-        "--max-span",
-        type=positive,
-        default=15,
-        metavar="N",
-        help="longest source span of an X (default: 15)",
-    )
+    add_search_arguments(search)
     search.add_argument(
         "--threads",
         type=positive,
