@@ -26,7 +26,7 @@ class Online:
 
     bleu: str = option("Sentence-level BLEU that ranks a k-best list.", "liang", choices=SENTENCE_BLEUS)
     average: bool = option(
-        "Mix the means of the weights over all sentences of the epoch (Collins 2002), not the last ones.",
+        "Mix the weights averaged over all sentences of the epoch (Collins 2002), not the final ones.",
         False,
     )
     regularization: str = option(
