@@ -1,7 +1,8 @@
 """The learners by name, and the keys of each: what one shard does with its sentences in one epoch.
 
-A learner is a dataclass here, an entry of `LEARNERS`, and a module of `itersel.learn` that is named there.
-The config, its documentation and the options of ``itersel train`` follow from them.
+A learner is a dataclass here, an entry in `LEARNERS`, and a class in a module of `itersel.learn` that
+`itersel.learn.learner.make_learner` knows. The config, its documentation and the options of ``itersel train``
+follow.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ UPDATES = ("sequential", "sentence")
 SENTENCE_BLEUS = ("liang", "lin", "nakov", "papineni", "chiang")
 SCHEDULES = ("constant", "1/t", "1/sqrt(t)")
 REGULARIZATIONS = ("none", "l1", "l1-cumulative", "l2")
+REGULARIZATION = (
+    "Applied to all weights after every sentence. l1: `sign(w) max(0, |w|-l)` (Carpenter 2008); "
+    "l1-cumulative: Tsuruoka et al. (2009); l2: `w/(1+l)`."
+)
 HOPES = ("cost-diminished", "oracle")
 FEARS = ("cost-augmented", "prediction")
 CONSTRAINTS = ("hope-fear", "all")
@@ -29,17 +34,11 @@ class Online:
         "Mix the weights averaged over all sentences of the epoch (Collins 2002), not the final ones.",
         False,
     )
-    regularization: str = option(
-        "Applied to all weights after every sentence. l1: `sign(w) max(0, |w|-l)` (Carpenter 2008); "
-        "l1-cumulative: Tsuruoka et al. (2009); l2: `w/(1+l)`.",
-        "none",
-        choices=REGULARIZATIONS,
-    )
+    regularization: str = option(REGULARIZATION, "none", choices=REGULARIZATIONS)
     strength: float = option("Regularisation strength l.", 0.0, minimum=0)
     delay: int = option(
-        "Sentences that are decoded with the same weights, in as many threads as there are cores; their "
-        "updates "
-        "follow in order. The result depends on the delay, never on the number of threads.",
+        "Sentences that are decoded with the same weights, in up to eight threads; their updates are applied in "
+        "order. The result depends on the delay, never on the number of threads.",
         1,
         minimum=1,
         maximum=1000,
@@ -73,13 +72,7 @@ class AdaGrad(Online):
     bleu: str = option("Sentence-level BLEU that ranks a k-best list.", "nakov", choices=SENTENCE_BLEUS)
     learning_rate: float = option("Learning rate.", 0.02, above=0)
     pairs: str = option("Which translations of a k-best list are compared.", "pro", choices=PAIRS)
-    regularization: str = option(
-        "Applied to all weights after every sentence. l1: `sign(w) max(0, |w|-l)`; l1-cumulative: Tsuruoka "
-        "et al. "
-        "(2009); l2: `w/(1+l)`.",
-        "l1",
-        choices=REGULARIZATIONS,
-    )
+    regularization: str = option(REGULARIZATION, "l1", choices=REGULARIZATIONS)
     strength: float = option("Regularisation strength l.", 0.0001, minimum=0)
 
 

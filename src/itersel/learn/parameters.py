@@ -138,10 +138,7 @@ class Parameters:
         """Bring the weights of the features of some rules up to date; see `parameter_kernels.refresh`."""
         if self._rule.regularizer != NONE:
             refresh(self._rule, self._sparse, grammar, feature, offset, self._step)
-            self._refresh_dense()
-
-    def _refresh_dense(self) -> None:
-        settle_all(self._rule, self._dense, self._step)
+            settle_all(self._rule, self._dense, self._step)
 
     def step(self, columns: Columns | None, coefficient: NDArray[np.float64] | None) -> None:
         """Take a step along the sum of coefficient * features, or one that only regularises.
