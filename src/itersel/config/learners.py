@@ -37,8 +37,8 @@ class Online:
     regularization: str = option(REGULARIZATION, "none", choices=REGULARIZATIONS)
     strength: float = option("Regularisation strength l.", 0.0, minimum=0)
     delay: int = option(
-        "Sentences that are decoded with the same weights, in up to eight threads; their updates are applied in "
-        "order. The result depends on the delay, never on the number of threads.",
+        "Sentences that are decoded with the same weights, in up to eight threads; their updates are applied "
+        "in order. The result depends on the delay, never on the number of threads.",
         1,
         minimum=1,
         maximum=1000,
