@@ -5,77 +5,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import subprocess
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from snakemake_interface_common.exceptions import ApiError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 
 from snakemake_executor_plugin_arrays import Executor, ExecutorSettings
-from snakemake_executor_plugin_arrays.arrays import Folder, Run, dead_runs
+from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.commands import SchedulerError
-from snakemake_executor_plugin_arrays.failures import Place, killed_commands
-from snakemake_executor_plugin_arrays.requests import (
-    array_name,
-    choose_scheduler,
-    in_order,
-    job_request,
-    task_request,
-)
-from snakemake_executor_plugin_arrays.schedulers import GridEngine, Request, Slurm, Status
+from snakemake_executor_plugin_arrays.failures import Place
+from snakemake_executor_plugin_arrays.schedulers import GridEngine, Slurm, Status
 
 
 def test_snakemake_finds_the_plugin():
     plugin = ExecutorPluginRegistry().get_plugin("arrays")
     assert plugin.executor is Executor
-
-
-def test_resources_win_over_settings():
-    settings = ExecutorSettings(partition="main", account="ours", extra="--nice=5")
-    resources = {"slurm_partition": "long", "slurm_extra": "--exclude='a b'", "mem_mb": 500, "runtime": 30}
-    found = job_request(resources, 2, 1, Slurm(), settings)
-    assert (found.queue, found.account, found.threads) == ("long", "ours", 2)
-    assert (found.memory, found.runtime, found.extra) == (500, 30, ("--nice=5", "--exclude=a b"))
-    found = job_request(
-        {"sge_project": "mine"}, 1, 1, GridEngine("smp", [], True), replace(settings, queue="q")
-    )
-    assert (found.queue, found.account, found.memory) == ("q", "mine", None)
-
-
-def test_retries_grow():
-    resources = {"mem_mb": 500, "runtime": 30}
-    for grows, memory, runtime in ((True, 1500, 90), (False, 500, 30)):
-        found = job_request(resources, 1, 3, Slurm(), ExecutorSettings(retries_grow=grows))
-        assert (found.memory, found.runtime) == (memory, runtime)
-
-
-def test_scheduler_is_chosen(monkeypatch):
-    there = {"qsub"}
-    monkeypatch.setattr("shutil.which", lambda name: name if name in there else None)
-    found = choose_scheduler(ExecutorSettings(memory_complex="h_vmem, tmem", memory_per_job=True))
-    assert isinstance(found, GridEngine)
-    assert found.complexes == ("h_vmem", "tmem")
-    assert not found.per_slot
-    with pytest.raises(ApiError, match="sbatch is not found"):
-        choose_scheduler(ExecutorSettings(scheduler="slurm"))
-    with pytest.raises(ApiError, match="must be slurm or sge"):
-        choose_scheduler(ExecutorSettings(scheduler="pbs"))
-    there.clear()
-    with pytest.raises(ApiError, match="neither sbatch nor qsub"):
-        choose_scheduler(ExecutorSettings())
-
-
-def test_names():
-    assert array_name("train_shard", "my experiment.2") == "train_shard.my_experiment.2"
-    assert array_name("mix", None) == "mix"
-    assert array_name("1st", "x/y") == "j1st.x_y"
-    assert len(array_name("x", "y" * 300)) == 80
-
-
-def test_order():
-    assert sorted(["s-10.h5", "s-9.h5", "s-100.h5"], key=in_order) == ["s-9.h5", "s-10.h5", "s-100.h5"]
 
 
 class Watched(Executor):
@@ -230,136 +175,6 @@ def test_folder_that_does_not_come_back(tmp_path, caplog):
     assert len(watched.reports) == 2
 
 
-class Submitting(Executor):
-    """An executor with a scheduler that answers what a test says."""
-
-    def __init__(self, folder, submit, find_all=lambda names: set()):
-        self.silent = []
-        self.workflow = SimpleNamespace(
-            executor_settings=ExecutorSettings(),
-            workdir_init=folder,
-            scheduler=SimpleNamespace(error_callback=self.silent.append),
-        )
-        self.dag = SimpleNamespace(needrun_jobs=lambda: [])
-        self.logger = logging.getLogger("test")
-        self.reports, self.cleared, self.cancelled = [], [], []
-        self.answers = SimpleNamespace(
-            submit=submit,
-            find_all=find_all,
-            living=lambda arrays: arrays,
-            clear=self.cleared.append,
-            cancel=lambda arrays: self.cancelled.extend(arrays),
-        )
-        self.__post_init__()
-        self.client = self.answers
-
-    def format_job_exec(self, job):
-        return "true"
-
-    def run_job_pre(self, job):
-        pass
-
-    def report_job_submission(self, job_info, register_job=True):
-        self.reports.append("submitted")
-
-    def report_job_error(self, job_info, msg=None, **kwargs):
-        self.reports.append(msg)
-
-    def runs(self):
-        return [path for path in self.parent.iterdir() if path.is_dir()]
-
-
-def two_jobs():
-    return [
-        SimpleNamespace(name="train", output=[f"{i}.h5"], resources={}, threads=1, attempt=1, restart_times=1)
-        for i in range(2)
-    ]
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr("shutil.which", lambda name: name)
-    monkeypatch.setattr(Executor.__mro__[1], "shutdown", lambda self: None)
-    return tmp_path
-
-
-def failing(error):
-    def fail(*arguments):
-        raise error
-
-    return fail
-
-
-def test_submitted_and_reported(folder):
-    executor = Submitting(folder, lambda array, request: "7")
-    executor.run_jobs(two_jobs())
-    assert executor.reports == ["submitted"] * 2
-    assert executor.unreported == 2
-    assert executor.submitted == {"7"}
-    executor.unreported = 0
-    executor.shutdown()
-    assert executor.runs() == []
-
-
-def test_refused(folder):
-    executor = Submitting(folder, failing(SchedulerError("no such queue")))
-    executor.run_jobs(two_jobs())
-    [message] = executor.reports
-    assert "no such queue" in message
-    assert message.endswith(" The same is true of one other job of this array, not listed here. ")
-    assert len(executor.silent) == 1
-    executor.shutdown()
-    assert executor.runs() == []
-
-
-def test_interrupted_while_it_is_submitted(folder):
-    """It may be in the scheduler: the next run looks for it."""
-    executor = Submitting(folder, failing(KeyboardInterrupt()), failing(SchedulerError("away")))
-    with pytest.raises(KeyboardInterrupt):
-        executor.run_jobs(two_jobs())
-    executor.cancel_jobs([])
-    executor.shutdown()
-    [left] = executor.runs()
-    assert list(dead_runs(executor.parent)) == [left]
-    assert len(list(left.glob("*/jobs"))) == 1
-
-
-def test_array_that_may_have_been_submitted_is_ended_before_its_jobs_are_submitted_anew(folder):
-    answers = [SchedulerError("no number", uncertain=True), "8"]
-
-    def submit(array, request):
-        answer = answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    executor = Submitting(folder, submit, lambda names: {"7"})
-    executor.run_jobs(two_jobs())
-    assert executor.cleared == []
-    executor.run_jobs(two_jobs())
-    assert executor.cleared == [{"7"}]
-    assert executor.submitted == {"8"}
-    assert executor.unreported == 2
-
-
-def test_array_that_may_have_been_submitted_and_cannot_be_ended(folder):
-    executor = Submitting(folder, failing(SchedulerError("no number", uncertain=True)))
-    executor.run_jobs(two_jobs())
-    executor.client.clear = failing(SchedulerError("away"))
-    executor.run_jobs(two_jobs())
-    assert ["away" in report for report in executor.reports] == [False, True]
-    assert len(executor.silent) == 2
-    executor.shutdown()
-    assert len(executor.runs()) == 1
-
-
-def test_dead_run_of_another_scheduler(folder):
-    Run(folder / ".snakemake/arrays", "sge", pytest.fail).close(tidy=False)
-    with pytest.raises(ApiError, match="--profile sge"):
-        Submitting(folder, None)
-    assert len(list((folder / ".snakemake/arrays").glob("*/"))) == 1
-
-
 def test_task_that_could_not_write_its_marker(tmp_path):
     watched = Watched(tmp_path / "a", [{**ALIVE, ("7", 2): Status("COMPLETED", False)}])
     assert watched.look() == ["0"]
@@ -413,26 +228,6 @@ def test_array_that_will_never_run_is_one_failure(tmp_path, jobs_per_task):
     assert watched.unreported == 0
 
 
-def test_time_of_a_task():
-    request = Request(runtime=240)
-    assert task_request(request, 8, 0).runtime == 1920
-    assert task_request(request, 8, 1440).runtime == 1440
-    assert task_request(request, 2, 1440).runtime == 480
-    assert task_request(Request(), 8, 1440).runtime is None
-
-
-def test_time_of_a_submitted_task(folder):
-    asked = []
-    executor = Submitting(folder, lambda array, request: asked.append(request.runtime) or "7")
-    jobs = two_jobs()
-    for job in jobs:
-        job.resources = {"runtime": 1000, "jobs_per_task": 2}
-    executor.run_jobs(jobs)
-    executor.settings.runtime_limit = 1440
-    executor.run_jobs(jobs)
-    assert asked == [2000, 1440]
-
-
 @pytest.mark.parametrize(
     ("status", "log", "text"),
     [
@@ -452,18 +247,6 @@ def test_signal_is_named(tmp_path, status, log, text):
     assert text in watched.reports[0][1]
 
 
-def test_killed_commands_of_a_log():
-    log = """CalledProcessError in file "x.smk", line 3:
-Command 'set -euo pipefail;  itersel train --shard 'a b' &> l' returned non-zero exit status 137.
-Command 'set -euo pipefail;  itersel mix' died with <Signals.SIGSEGV: 11>.
-Command 'set -euo pipefail;  itersel decode' returned non-zero exit status 1.
-"""
-    assert killed_commands(log) == [
-        "killed by SIGKILL: itersel train --shard 'a b' &> l",
-        "killed by SIGSEGV: itersel mix",
-    ]
-
-
 def test_task_that_a_node_could_not_start_is_retried(tmp_path):
     stuck = {("7", task): Status("Eqw", True, hopeless=True) for task in (1, 2)}
     watched = Watched(tmp_path / "a", [stuck], GridEngine("smp", [], True))
@@ -471,19 +254,3 @@ def test_task_that_a_node_could_not_start_is_retried(tmp_path):
     assert watched.look() == []
     assert len(watched.reports) == 1
     assert [job.attempt for job in jobs] == [1, 1]
-
-
-def test_submission_after_one_that_is_uncertain_is_retried(folder):
-    executor = Submitting(folder, failing(SchedulerError("no number", uncertain=True)))
-    for clear in (executor.client.clear, failing(SchedulerError("away"))):
-        executor.client.clear = clear
-        jobs = two_jobs()
-        executor.run_jobs(jobs)
-        assert [job.attempt for job in jobs] == [1, 1]
-
-
-def test_refused_submission_is_not_retried(folder):
-    executor = Submitting(folder, failing(SchedulerError("no such queue")))
-    jobs = two_jobs()
-    executor.run_jobs(jobs)
-    assert [job.attempt for job in jobs] == [2, 2]
