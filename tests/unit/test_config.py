@@ -5,20 +5,19 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import importlib
-import json
-import shlex
 from pathlib import Path
 
 import jsonschema
 import pytest
 import yaml
+from tests.configs import experiment, perceptron, selection
 
 from itersel.cli.main import main
-from itersel.config import Config, Experiment, commands, load_config, read_config, values
+from itersel.config import Config, Experiment, read_config, values
 from itersel.config.learners import LEARNERS, Perceptron
-from itersel.config.mixing import MIXINGS, NORMS, Selection
+from itersel.config.mixing import MIXINGS, Selection
 from itersel.config.reading import types_of, warnings
-from itersel.config.rendering import commented_yaml, documentation, json_schema, schema_text
+from itersel.config.rendering import json_schema
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
 
@@ -26,18 +25,6 @@ FILES = {split: {"source": "s", "target": "t"} for split in ("train", "dev", "de
 
 
 ALIGNED = {"kind": "files", **FILES, "tokenized": True, "train": {**FILES["train"], "alignment": "x"}}
-
-
-def experiment(**settings):
-    return {"experiments": {"a": settings}}
-
-
-def perceptron(**settings):
-    return {"name": "perceptron", **settings}
-
-
-def selection(**settings):
-    return {"name": "selection", **settings}
 
 
 GOOD = [
@@ -349,153 +336,6 @@ def test_defaults_are_within_their_bounds():
     assert read_config(content) == read_config(experiment())
 
 
-def test_generated_files_are_up_to_date(root):
-    for path, text in (
-        ("workflow/schemas/config.schema.json", schema_text()),
-        ("docs/config.md", documentation()),
-    ):
-        assert (root / path).read_text() == text, f"make {path} anew with `make generated`"
-    text = commented_yaml(load_config(root / "config.yaml"))
-    assert (root / "config.yaml").read_text() == text, "make config.yaml anew with `make generated`"
-
-
-def test_configs_of_the_project(root):
-    paths = [root / "config.yaml", *(root / "experiments").glob("*.yaml")]
-    assert len(paths) >= 3
-    for path in paths:
-        jsonschema.validate(yaml.safe_load(path.read_text()), json_schema())
-        config = load_config(path)
-        assert yaml.safe_load(commented_yaml(config))["name"] == config.name
-
-
-def test_commented_yaml_keeps_all_values():
-    content = {
-        "name": "x",
-        "data": {"kind": "files", **FILES, "compound_splitting": True},
-        "experiments": {
-            "a": {"learner": {"name": "mira", "c": 1e-7}},
-            "yes": {"mixing": selection(threshold=0.25)},
-            "c": {"algorithm": "sgd", "learner": {"name": "adagrad"}},
-        },
-    }
-    config = read_config(content)
-    assert read_config(yaml.safe_load(commented_yaml(config))) == config
-
-
-def test_documentation_names_every_key():
-    text = documentation()
-    for kind in (Config, Experiment):
-        for item in dataclasses.fields(kind):
-            if item.default is not dataclasses.MISSING:
-                assert f"| `{item.name}` |" in text
-    assert "## `data.train`" in text
-
-
-CONFIG = read_config(
-    {"experiments": {"a": {"mixing": selection(threshold=0.5)}, "b": {}, "c": {"algorithm": "mixsgd"}}}
-)
-SYSTEM = ["--weights", "x", "--translations", "x", "--output-weights", "x", "--reference", "x"]
-TABLE = ["--reference", "x", "--systems", "x", "--translations", "x"]
-PREPARED = read_config(
-    {
-        **experiment(),
-        "data": {"max_train": 5, "max_held_out": 2, "modules": ["a", "b"], "compound_splitting": True},
-    }
-)
-COMMANDS = [
-    *(
-        (
-            "corpus",
-            ["prepare", "--source", "x", "--target", "x"],
-            commands.prepare_options(config, split, "x"),
-        )
-        for config in (CONFIG, PREPARED)
-        for split in ("hash", "train", "dev", "test")
-    ),
-    ("align", ["--source", "x", "--target", "x"], commands.align_options(CONFIG)),
-    ("corpus", ["libreoffice-help"], commands.help_options(CONFIG)),
-    ("lm", ["estimate", "--input", "x"], commands.estimate_options(CONFIG, "x")),
-    ("lm", ["estimate", "--input", "x"], commands.fold_options(CONFIG, "x", "y", "0/2")),
-    ("grammar", ["extract", "--index", "x", "--input", "x"], commands.extract_options(CONFIG)),
-    *(
-        (
-            "train",
-            ["--shard", "x", "--model", "x"],
-            commands.train_options(CONFIG, Experiment(learner=kind())),
-        )
-        for kind in LEARNERS.values()
-    ),
-    (
-        "decode",
-        ["--shard", "x", "--model", "x", "--weights", "x"],
-        commands.decode_options(CONFIG, Experiment()),
-    ),
-    ("report", ["choose", *SYSTEM], commands.system_options(CONFIG, "a")),
-    ("report", ["table", *TABLE], commands.table_options(CONFIG)),
-    *(
-        ("mix", ["--inputs", "x", "--epoch", "1"], commands.mix_options(CONFIG.experiments[name]))
-        for name in CONFIG.experiments
-    ),
-]
-
-
-@pytest.mark.parametrize(("step", "required", "options"), COMMANDS)
-def test_commands_know_the_options(step, required, options):
-    parser = argparse.ArgumentParser()
-    module, arguments = importlib.import_module(f"itersel.cli.{step}"), [*required, *shlex.split(options)]
-    module.add_arguments(parser)
-    if step == "train":
-        module.add_chosen_arguments(parser, arguments)
-    assert parser.parse_args([*arguments, "--output", "x"]).output
-
-
-@pytest.mark.parametrize(
-    ("step", "option", "choices"),
-    [
-        ("align", "model", values.ALIGNMENT_MODELS),
-        ("align", "symmetrization", values.SYMMETRIZATIONS),
-        ("train", "learner", tuple(LEARNERS)),
-        ("train", "features", values.FEATURE_SETS),
-        ("mix", "mixing", tuple(MIXINGS)),
-        ("mix", "norm", NORMS),
-        ("bleu", "tokenize", values.TOKENIZATIONS),
-    ],
-)
-def test_choices_are_those_of_the_steps(step, option, choices):
-    parser = argparse.ArgumentParser()
-    importlib.import_module(f"itersel.cli.{step}").add_arguments(parser)
-    action = parser._option_string_actions[f"--{option}"]
-    assert sorted(action.choices) == sorted(choices)
-
-
-def test_preparation_options():
-    assert commands.prepare_options(PREPARED, "hash", "p.json") == (
-        "--split hash --source-language de --target-language en-us --max-length 80 --max-ratio 9.0 "
-        "--max-train 5 --max-held-out 2 --max-line-bytes 1048576 --modules a,b --split-compounds"
-    )
-    options = commands.prepare_options(PREPARED, "dev", "a file")
-    assert options == "--split dev --preparation 'a file' --max-held-out 2 --max-line-bytes 1048576"
-
-
-def test_selection_options():
-    assert commands.mix_options(CONFIG.experiments["a"]).endswith(" --threshold 0.5 --norm l2")
-    assert commands.mix_options(CONFIG.experiments["b"]).endswith(" --select 100000 --norm l2")
-    assert commands.mix_options(CONFIG.experiments["c"]) == "--mixing mean-of-epochs --shards 1"
-
-
-def test_values_that_begin_with_a_dash():
-    options = commands.options(source="-n 'é.de", target="--help", monolingual="-", threshold=-0.5, seed=3)
-    assert shlex.split(options) == [
-        "--source=-n 'é.de",
-        "--target=--help",
-        "--monolingual",
-        "./-",
-        "--threshold=-0.5",
-        "--seed",
-        "3",
-    ]
-
-
 def test_command_check(tmp_path, capsys):
     path = tmp_path / "config.yaml"
     path.write_text("experiments: {a: {epochs: 3}}\n")
@@ -542,12 +382,3 @@ def test_numbers_of_yaml():
     )
     given, taken = yaml.safe_load(text), yaml.load(text, StrictLoader)
     assert taken == [{90: "1:30", 90.5: "1:30.5"}.get(one, one) for one in given]
-
-
-def test_commands_print(tmp_path, capsys, root):
-    assert main(["config", "schema"]) == 0
-    assert json.loads(capsys.readouterr().out) == json_schema()
-    assert main(["config", "documentation", "--output", str(tmp_path / "doc.md")]) == 0
-    assert (tmp_path / "doc.md").read_text() == documentation()
-    assert main(["config", "template", str(root / "config.yaml")]) == 0
-    assert capsys.readouterr().out == (root / "config.yaml").read_text()

@@ -1,0 +1,15 @@
+"""Parts of configs that several tests share."""
+
+from __future__ import annotations
+
+
+def experiment(**settings):
+    return {"experiments": {"a": settings}}
+
+
+def perceptron(**settings):
+    return {"name": "perceptron", **settings}
+
+
+def selection(**settings):
+    return {"name": "selection", **settings}

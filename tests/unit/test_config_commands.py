@@ -1,0 +1,126 @@
+"""The options that commands get from a config: the steps know them, and their choices."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import shlex
+
+import pytest
+from tests.configs import experiment, selection
+
+from itersel.config import Experiment, commands, read_config, values
+from itersel.config.learners import LEARNERS
+from itersel.config.mixing import MIXINGS, NORMS
+
+CONFIG = read_config(
+    {"experiments": {"a": {"mixing": selection(threshold=0.5)}, "b": {}, "c": {"algorithm": "mixsgd"}}}
+)
+
+
+SYSTEM = ["--weights", "x", "--translations", "x", "--output-weights", "x", "--reference", "x"]
+
+
+TABLE = ["--reference", "x", "--systems", "x", "--translations", "x"]
+
+
+PREPARED = read_config(
+    {
+        **experiment(),
+        "data": {"max_train": 5, "max_held_out": 2, "modules": ["a", "b"], "compound_splitting": True},
+    }
+)
+
+
+COMMANDS = [
+    *(
+        (
+            "corpus",
+            ["prepare", "--source", "x", "--target", "x"],
+            commands.prepare_options(config, split, "x"),
+        )
+        for config in (CONFIG, PREPARED)
+        for split in ("hash", "train", "dev", "test")
+    ),
+    ("align", ["--source", "x", "--target", "x"], commands.align_options(CONFIG)),
+    ("corpus", ["libreoffice-help"], commands.help_options(CONFIG)),
+    ("lm", ["estimate", "--input", "x"], commands.estimate_options(CONFIG, "x")),
+    ("lm", ["estimate", "--input", "x"], commands.fold_options(CONFIG, "x", "y", "0/2")),
+    ("grammar", ["extract", "--index", "x", "--input", "x"], commands.extract_options(CONFIG)),
+    *(
+        (
+            "train",
+            ["--shard", "x", "--model", "x"],
+            commands.train_options(CONFIG, Experiment(learner=kind())),
+        )
+        for kind in LEARNERS.values()
+    ),
+    (
+        "decode",
+        ["--shard", "x", "--model", "x", "--weights", "x"],
+        commands.decode_options(CONFIG, Experiment()),
+    ),
+    ("report", ["choose", *SYSTEM], commands.system_options(CONFIG, "a")),
+    ("report", ["table", *TABLE], commands.table_options(CONFIG)),
+    *(
+        ("mix", ["--inputs", "x", "--epoch", "1"], commands.mix_options(CONFIG.experiments[name]))
+        for name in CONFIG.experiments
+    ),
+]
+
+
+@pytest.mark.parametrize(("step", "required", "options"), COMMANDS)
+def test_commands_know_the_options(step, required, options):
+    parser = argparse.ArgumentParser()
+    module, arguments = importlib.import_module(f"itersel.cli.{step}"), [*required, *shlex.split(options)]
+    module.add_arguments(parser)
+    if step == "train":
+        module.add_chosen_arguments(parser, arguments)
+    assert parser.parse_args([*arguments, "--output", "x"]).output
+
+
+@pytest.mark.parametrize(
+    ("step", "option", "choices"),
+    [
+        ("align", "model", values.ALIGNMENT_MODELS),
+        ("align", "symmetrization", values.SYMMETRIZATIONS),
+        ("train", "learner", tuple(LEARNERS)),
+        ("train", "features", values.FEATURE_SETS),
+        ("mix", "mixing", tuple(MIXINGS)),
+        ("mix", "norm", NORMS),
+        ("bleu", "tokenize", values.TOKENIZATIONS),
+    ],
+)
+def test_choices_are_those_of_the_steps(step, option, choices):
+    parser = argparse.ArgumentParser()
+    importlib.import_module(f"itersel.cli.{step}").add_arguments(parser)
+    action = parser._option_string_actions[f"--{option}"]
+    assert sorted(action.choices) == sorted(choices)
+
+
+def test_preparation_options():
+    assert commands.prepare_options(PREPARED, "hash", "p.json") == (
+        "--split hash --source-language de --target-language en-us --max-length 80 --max-ratio 9.0 "
+        "--max-train 5 --max-held-out 2 --max-line-bytes 1048576 --modules a,b --split-compounds"
+    )
+    options = commands.prepare_options(PREPARED, "dev", "a file")
+    assert options == "--split dev --preparation 'a file' --max-held-out 2 --max-line-bytes 1048576"
+
+
+def test_selection_options():
+    assert commands.mix_options(CONFIG.experiments["a"]).endswith(" --threshold 0.5 --norm l2")
+    assert commands.mix_options(CONFIG.experiments["b"]).endswith(" --select 100000 --norm l2")
+    assert commands.mix_options(CONFIG.experiments["c"]) == "--mixing mean-of-epochs --shards 1"
+
+
+def test_values_that_begin_with_a_dash():
+    options = commands.options(source="-n 'é.de", target="--help", monolingual="-", threshold=-0.5, seed=3)
+    assert shlex.split(options) == [
+        "--source=-n 'é.de",
+        "--target=--help",
+        "--monolingual",
+        "./-",
+        "--threshold=-0.5",
+        "--seed",
+        "3",
+    ]

@@ -1,0 +1,67 @@
+"""What is made from the declared options: schema, documentation, commented YAML."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import jsonschema
+import yaml
+from tests.configs import selection
+
+from itersel.cli.main import main
+from itersel.config import Config, Experiment, load_config, read_config
+from itersel.config.rendering import commented_yaml, documentation, json_schema, schema_text
+
+FILES = {split: {"source": "s", "target": "t"} for split in ("train", "dev", "devtest", "test")}
+
+
+def test_generated_files_are_up_to_date(root):
+    for path, text in (
+        ("workflow/schemas/config.schema.json", schema_text()),
+        ("docs/config.md", documentation()),
+    ):
+        assert (root / path).read_text() == text, f"make {path} anew with `make generated`"
+    text = commented_yaml(load_config(root / "config.yaml"))
+    assert (root / "config.yaml").read_text() == text, "make config.yaml anew with `make generated`"
+
+
+def test_configs_of_the_project(root):
+    paths = [root / "config.yaml", *(root / "experiments").glob("*.yaml")]
+    assert len(paths) >= 3
+    for path in paths:
+        jsonschema.validate(yaml.safe_load(path.read_text()), json_schema())
+        config = load_config(path)
+        assert yaml.safe_load(commented_yaml(config))["name"] == config.name
+
+
+def test_commented_yaml_keeps_all_values():
+    content = {
+        "name": "x",
+        "data": {"kind": "files", **FILES, "compound_splitting": True},
+        "experiments": {
+            "a": {"learner": {"name": "mira", "c": 1e-7}},
+            "yes": {"mixing": selection(threshold=0.25)},
+            "c": {"algorithm": "sgd", "learner": {"name": "adagrad"}},
+        },
+    }
+    config = read_config(content)
+    assert read_config(yaml.safe_load(commented_yaml(config))) == config
+
+
+def test_documentation_names_every_key():
+    text = documentation()
+    for kind in (Config, Experiment):
+        for item in dataclasses.fields(kind):
+            if item.default is not dataclasses.MISSING:
+                assert f"| `{item.name}` |" in text
+    assert "## `data.train`" in text
+
+
+def test_commands_print(tmp_path, capsys, root):
+    assert main(["config", "schema"]) == 0
+    assert json.loads(capsys.readouterr().out) == json_schema()
+    assert main(["config", "documentation", "--output", str(tmp_path / "doc.md")]) == 0
+    assert (tmp_path / "doc.md").read_text() == documentation()
+    assert main(["config", "template", str(root / "config.yaml")]) == 0
+    assert capsys.readouterr().out == (root / "config.yaml").read_text()
