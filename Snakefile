@@ -18,6 +18,7 @@ include: "workflow/rules/align.smk"
 include: "workflow/rules/lm.smk"
 include: "workflow/rules/grammar.smk"
 include: "workflow/rules/train.smk"
+include: "workflow/rules/tune.smk"
 include: "workflow/rules/decode.smk"
 include: "workflow/rules/evaluate.smk"
 

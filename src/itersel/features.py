@@ -9,19 +9,6 @@ from itersel.errors import InputError
 from itersel.feature_kernels import hash_strings
 from itersel.strings import StringTable, string_table
 
-# Of a rule in the grammar of a sentence (counts differ from sentence to sentence: leave-one-out).
-GRAMMAR_FEATURES = (
-    "EgivenFCoherent",
-    "SampleCountF",
-    "CountEF",
-    "MaxLexFgivenE",
-    "MaxLexEgivenF",
-    "IsSingletonF",
-    "IsSingletonFE",
-)
-# Of a rule alone, or of a derivation: the decoder adds them.
-DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", "LanguageModel", "LanguageModel_OOV")
-
 
 def feature_keys(names: StringTable) -> NDArray[np.uint64]:
     """Return the keys of feature names: FNV-1a, 64 bits, with the finaliser of MurmurHash3."""

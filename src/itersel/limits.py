@@ -37,3 +37,17 @@ MAX_UNPACKING = 100
 # A JSON text takes some 25 times its size in memory.
 MAX_JSON_BYTES = 2**26
 MAX_CONFIG_BYTES = 2**24
+
+# Dense features. Of a rule in the grammar of a sentence (counts differ from sentence to sentence:
+# leave-one-out).
+GRAMMAR_FEATURES = (
+    "EgivenFCoherent",
+    "SampleCountF",
+    "CountEF",
+    "MaxLexFgivenE",
+    "MaxLexEgivenF",
+    "IsSingletonF",
+    "IsSingletonFE",
+)
+# Of a rule alone, or of a derivation: the decoder adds them.
+DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", "LanguageModel", "LanguageModel_OOV")

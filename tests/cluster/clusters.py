@@ -130,11 +130,13 @@ class ClusterProject:
             *self.arguments(*further), status=status, environment=self.cluster.environment
         )
 
-    def sabotage(self, epoch: int, actions: Mapping[int, str]) -> list[str]:
-        """Arrange that jobs of tasks (from 0) fail once; returns arguments of Snakemake."""
+    def sabotage(
+        self, epoch: int, actions: Mapping[int, str], array: str = "train_shard.selected"
+    ) -> list[str]:
+        """Arrange that jobs of tasks (from 0) of an array fail once; returns arguments of Snakemake."""
         script = self.folder / "sabotage.sh"
         text = SABOTAGE.format(
-            array=f"train_shard.selected.{epoch}-",
+            array=f"{array}.{epoch}-",
             folder=shlex.quote(str(self.folder)),
             actions="\n".join(f"{task + 1}) {action} ;;" for task, action in actions.items()),
         )

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.naive import decoder as naive_decoder
 from tests.naive import lm as naive_lm
 
-from itersel.features import DECODER_FEATURES, GRAMMAR_FEATURES
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import Shard
+from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES
 
 SOURCE_WORDS = ("a", "b", "c=d")
 TARGET_WORDS = ("x", "y", "z")

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from itersel.features import GRAMMAR_FEATURES
 from itersel.grammar.shard import Shard, read_shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.grammar.text import export_grammars, import_grammars, parse_rule, read_grammar
+from itersel.limits import GRAMMAR_FEATURES
 
 SPARSE = ("RBS:", "RBT:", "Shape_")
 PRINTED_DIGITS = 1e-5  # relative: cdec prints six digits of sums

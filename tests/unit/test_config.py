@@ -110,6 +110,20 @@ BAD = [
     ([1], "config file must hold"),
 ]
 
+# Batch tuners.
+BAD += [
+    (experiment(learner={"name": "pro", "passes": 2}), "none of learner pro; kbest-mira has it"),
+    (
+        experiment(learner={"name": "pro", "interpolation": 1.5}),
+        "'experiments.a.learner.interpolation' is 1.5, must be at most 1",
+    ),
+    (
+        experiment(held_out={"tuner": {"name": "mert", "directions": ["step"]}}),
+        "'experiments.a.held_out.tuner.directions' must be a whole number",
+    ),
+    (experiment(held_out={"tuner": {"name": "perceptron"}}), "must be one of none, line-search, pro"),
+]
+
 # Sections of several forms, keys of others, and of earlier versions.
 BAD += [
     (experiment(learner="mira"), "'experiments.a.learner' must hold 'name: ...', not 'mira'"),
@@ -121,7 +135,7 @@ BAD += [
     (experiment(learner={"name": ["x"]}), "'experiments.a.learner.name' is"),
     (
         experiment(learner=perceptron(c=1)),
-        "'experiments.a.learner.c' is none of learner perceptron; mira has it",
+        "'experiments.a.learner.c' is none of learner perceptron; mira, kbest-mira have it",
     ),
     (
         experiment(learner={"name": "mira", "learning_rate": 1}),
@@ -191,6 +205,34 @@ INCONSISTENT = [
     ),
     ({**experiment(), "data": ALIGNED, "align": {"model": "hmm"}}, "'align.model' is of no use"),
     ({**experiment(), "data": ALIGNED, "align": {"symmetrization": "union"}}, "'align.symmetrization' is of"),
+]
+
+MERT = {"name": "mert"}
+LINE = {"tuner": {"name": "line-search"}}
+# Batch tuners, and the step on held-out text.
+INCONSISTENT += [
+    (experiment(learner=MERT), "'experiments.a.features' is all, must be dense with learner mert"),
+    (experiment(learner={"name": "forest-mert"}), "'experiments.a.features' is all, must be dense with"),
+    (experiment(learner={"name": "pro"}, algorithm="itersel"), "learner pro has nothing to mix; remove it"),
+    (
+        experiment(learner={"name": "kbest-mira"}, mixing={"name": "mean"}),
+        "'experiments.a.mixing.name' is mean, but learner kbest-mira tunes one weight vector",
+    ),
+    (experiment(held_out=LINE, tune_on="dev"), "'experiments.a.held_out.tuner' needs tune_on: train"),
+    (experiment(held_out=LINE, learner={"name": "pro"}), "there is nothing mixed with a batch tuner"),
+    (experiment(held_out={"start": "tuned"}), "'experiments.a.held_out.start' is of no use without"),
+    (
+        experiment(held_out={**LINE, "start": "tuned"}, mixing={"name": "mean-of-epochs"}),
+        "with mixing mean-of-epochs shards go on from their own weights",
+    ),
+    (
+        experiment(held_out={"tuner": {"name": "line-search", "directions": ["Words"]}}),
+        "'experiments.a.held_out.tuner.directions' is 'Words', must be one of dense, step, EgivenF",
+    ),
+    (
+        experiment(held_out={"tuner": {"name": "line-search", "directions": []}}),
+        "'experiments.a.held_out.tuner.directions' is empty; name at least one",
+    ),
 ]
 
 

@@ -12,7 +12,6 @@ from tests.naive.strategies import SOURCE_WORDS, eighths, small_rules
 
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.features import GRAMMAR_FEATURES
 from itersel.grammar.build import MAX_DENSE, Rule, is_dense, make_shard
 from itersel.grammar.shard import GRAMMAR_RULE, PASS_THROUGH, Shard, read_shard, write_shard
 from itersel.grammar.text import (
@@ -22,6 +21,7 @@ from itersel.grammar.text import (
     read_grammar,
     read_input,
 )
+from itersel.limits import GRAMMAR_FEATURES
 from itersel.strings import StringTable
 
 SEVEN = " ".join(f"{name}={value}" for value, name in enumerate(GRAMMAR_FEATURES))

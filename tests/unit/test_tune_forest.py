@@ -17,6 +17,7 @@ from tests.naive.strategies import Problem, small_grammars, solve, to_arpa, to_s
 from tests.naive.tuning import Edge, Translation
 
 from itersel.cli.main import main
+from itersel.config.tuners import ForestMert, Mert
 from itersel.decode.decoder import Decoder
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
@@ -24,7 +25,7 @@ from itersel.grammar.shard import write_shard
 from itersel.lm.binary import compile_model, load_model
 from itersel.ragged import offsets_of
 from itersel.tune.forest_kernels import Forests, find_bad_sentence
-from itersel.tune.forest_mert import ForestMertSettings, ForestSearch
+from itersel.tune.forest_mert import ForestSearch
 from itersel.tune.forests import (
     FORMAT,
     ForestSettings,
@@ -33,7 +34,7 @@ from itersel.tune.forests import (
     prune_forest,
     read_forests,
 )
-from itersel.tune.mert import MertSettings, tune_mert
+from itersel.tune.mert import tune_mert
 from itersel.tune.polygon_kernels import goal_lines
 from itersel.tune.tuner import tune
 from itersel.weights import make_weights, read_weights
@@ -157,7 +158,7 @@ def forests_of(decoder: Decoder, weights: dict[str, float], limit: int) -> Fores
     dense, sparse = decoder.weight_vectors(make_weights(weights))
     rules, found = decoder.search(0, dense, sparse)
     shard = decoder.shard
-    arrays = make_forest(shard, rules, found, limit, shard.reference)
+    arrays = make_forest(shard, rules, rules.dense, found, limit, shard.reference)
     declared = {name: FORMAT.arrays[name] for name in Forests._fields}
     whole = {
         name: np.concatenate(([0], part)) if declared[name].into else part for name, part in arrays.items()
@@ -218,7 +219,7 @@ def test_never_worse_than_the_start(tmp_path: Path) -> None:
     drawn = [([[Edge((Fraction(0), Fraction(i)), (), words) for i, words in enumerate(sides)]], (1, 2, 3, 1))
              for sides in (((0,), (1, 2, 3, 1)), ((0, 0), (1, 2, 3), (1, 2, 3, 1), (0,)))]  # fmt: skip
     search = ForestSearch([[to_forests(drawn)]], MODEL)
-    weights, bleu = tune_mert(search, np.array([1.0, -1.0, 1.0]), MertSettings(3, 2), (1,))
+    weights, bleu = tune_mert(search, np.array([1.0, -1.0, 1.0]), Mert(3, 2), (1,))
     assert bleu == pytest.approx(search.bleu(weights))
     assert bleu > search.bleu(np.array([1.0, -1.0, 1.0]))
 
@@ -300,7 +301,7 @@ def test_bad_forests(decodable: Path, tmp_path: Path, name: str, row: int, value
     with resealed(path) as stream:
         put(name, row, value)(stream)
     with pytest.raises(InputError, match=said):
-        tune("forest-mert", [path], tmp_path / "w.h5", ForestMertSettings(), shards=1, iteration=1)
+        tune(ForestMert(), [path], tmp_path / "w.h5", shards=1, iteration=1)
     assert not (tmp_path / "w.h5").exists()
 
 
@@ -315,10 +316,9 @@ def test_nothing_to_tune_on(decodable: Path, tmp_path: Path) -> None:
         generate_forests(tmp_path / "1.h5", shard, decoder, make_weights({}), ForestSettings())
         with pytest.raises(InputError, match=said):
             tune(
-                "forest-mert",
+                ForestMert(),
                 [tmp_path / "1.h5"],
                 tmp_path / "w.h5",
-                ForestMertSettings(),
                 shards=1,
                 iteration=1,
             )

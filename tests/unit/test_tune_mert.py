@@ -13,9 +13,10 @@ from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import DENSE_NAMES, make_pool, random_sentences
 
+from itersel.config.tuners import Mert
 from itersel.errors import InputError
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
-from itersel.tune.mert import Intervals, ListSearch, MertSettings, choose_point, tune_mert
+from itersel.tune.mert import Intervals, ListSearch, choose_point, tune_mert
 
 small = st.integers(-4, 4)
 
@@ -113,7 +114,7 @@ def test_never_worse_than_the_start_and_as_good_as_it_says(seed: int) -> None:
     sentences = random_sentences(seed)
     pool, _ = make_pool(sentences)
     search, start = ListSearch(pool), np.array([1.0, -0.5, 0.25])
-    weights, bleu = tune_mert(search, start, MertSettings(directions=3, restarts=2), (seed,))
+    weights, bleu = tune_mert(search, start, Mert(directions=3, restarts=2), (seed,))
     named = dict(zip(DENSE_NAMES, weights.tolist(), strict=True))
     assert bleu == pytest.approx(naive.bleu_of_weights(dense_only(sentences), named), abs=1e-12)
     assert bleu >= search.bleu(start)
@@ -141,7 +142,7 @@ def test_best_of_a_grid_is_reached_in_two_dimensions(seed: int) -> None:
     search = ListSearch(pool)
     angles = np.linspace(0, 2 * np.pi, 500)
     most = max(search.bleu(np.array([np.cos(a), np.sin(a), 0.0])) for a in angles)
-    _, bleu = tune_mert(search, np.array([1.0, 1.0, 0.0]), MertSettings(directions=8, restarts=8), (1,))
+    _, bleu = tune_mert(search, np.array([1.0, 1.0, 0.0]), Mert(directions=8, restarts=8), (1,))
     assert bleu >= most - 1e-12
 
 
@@ -152,7 +153,7 @@ def test_separable_lists_are_separated() -> None:
         Sentence(6, [good._replace(features=features(-1, 3, 0)), bad._replace(features=features(0, 1, 1))]),
     ]
     search = ListSearch(make_pool(sentences)[0])
-    _, bleu = tune_mert(search, np.array([1.0, -1.0, 0.0]), MertSettings(), (1,))
+    _, bleu = tune_mert(search, np.array([1.0, -1.0, 0.0]), Mert(), (1,))
     assert bleu == pytest.approx(1.0)
 
 
@@ -165,14 +166,14 @@ def test_a_feature_that_never_varies_keeps_its_weight() -> None:
                  for s in random_sentences(3)]  # fmt: skip
     search = ListSearch(make_pool(sentences)[0])
     assert search.scale[2] == 0.0
-    weights, _ = tune_mert(search, np.array([1.0, 1.0, 0.5]), MertSettings(restarts=0), (1,))
+    weights, _ = tune_mert(search, np.array([1.0, 1.0, 0.5]), Mert(restarts=0), (1,))
     assert weights[2] > 0
 
 
 def test_nothing_varies() -> None:
     sentences = [Sentence(6, [Translation((6, 5, 4, 3), 6, features(1, 1, 1))])]
     with pytest.raises(InputError, match="every sentence has but one translation"):
-        tune_mert(ListSearch(make_pool(sentences)[0]), np.ones(3), MertSettings(), (1,))
+        tune_mert(ListSearch(make_pool(sentences)[0]), np.ones(3), Mert(), (1,))
 
 
 def test_projection() -> None:
@@ -186,5 +187,5 @@ def test_flat_bleu_is_no_move() -> None:
     same = [Translation((6, 5, 4, 3), 7, features(*values)) for values in itertools.product((0, 1), repeat=3)]
     search = ListSearch(make_pool([Sentence(7, same)])[0])
     start = np.array([0.5, 0.25, -0.25])
-    weights, _ = tune_mert(search, start, MertSettings(), (1,))
+    weights, _ = tune_mert(search, start, Mert(), (1,))
     assert weights.tolist() == start.tolist()

@@ -10,8 +10,9 @@ from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, make_pool, random_sentences
 
+from itersel.config.tuners import KBestMira
 from itersel.tune.accumulate import SparseRows
-from itersel.tune.mira import Mira, MiraSettings, tune_mira
+from itersel.tune.mira import Mira, tune_mira
 
 
 def by_name(dense: np.ndarray, weights: np.ndarray, sparse: SparseRows) -> dict[str, float]:
@@ -28,7 +29,7 @@ def test_equals_plain_python(seed: int, limit: float, decay: float) -> None:
     start = {name: 0.5 - i for i, name in enumerate((*DENSE_NAMES, *SPARSE_NAMES))}
     dense_start = np.array([start[name] for name in DENSE_NAMES])
     sparse_start = np.array([start[name] for name in sparse.name.to_list()])
-    mira = Mira(pool, sparse, dense_start, sparse_start, MiraSettings(limit, 3, decay))
+    mira = Mira(pool, sparse, dense_start, sparse_start, KBestMira(limit, 3, decay))
     plain = naive.Mira(start, limit, decay)
     random = np.random.default_rng(seed)
     for _ in range(3):
@@ -51,7 +52,7 @@ def test_separable_lists_are_separated_and_the_best_pass_is_kept() -> None:
     )
     pool, sparse = make_pool([Sentence(6, [bad, good])] * 3)
     start = np.zeros(3), np.where(np.array(sparse.name.to_list()) == "feature2", 1.0, 0.0)
-    _, weights, bleu = tune_mira(pool, sparse, *start, MiraSettings(), (1,))
+    _, weights, bleu = tune_mira(pool, sparse, *start, KBestMira(), (1,))
     assert bleu == pytest.approx(1.0)
     found = dict(zip(sparse.name.to_list(), weights.tolist(), strict=True))
     assert found["feature1"] > found["feature2"]
@@ -63,8 +64,6 @@ def test_best_of_all_passes(seed: int) -> None:
     sentences = random_sentences(seed)
     pool, sparse = make_pool(sentences)
     start = np.zeros(3), np.zeros(sparse.key.shape[0])
-    passes = [tune_mira(pool, sparse, *start, MiraSettings(passes=n), (seed,)) for n in (1, 2, 3, 4)]
+    passes = [tune_mira(pool, sparse, *start, KBestMira(passes=n), (seed,)) for n in (1, 2, 3, 4)]
     assert [found[2] for found in passes] == sorted(found[2] for found in passes)
-    assert (
-        tune_mira(pool, sparse, *start, MiraSettings(passes=4), (seed,))[0].tolist() == passes[-1][0].tolist()
-    )
+    assert tune_mira(pool, sparse, *start, KBestMira(passes=4), (seed,))[0].tolist() == passes[-1][0].tolist()

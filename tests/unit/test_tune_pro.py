@@ -13,11 +13,10 @@ from tests.naive import learning
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import DENSE_NAMES, make_pool, random_sentences
 
+from itersel.config.tuners import LIST_BLEUS, Pro
 from itersel.errors import InputError
 from itersel.tune.pro import (
-    BLEU_VARIANTS,
     Objective,
-    ProSettings,
     fit_ranking,
     interpolate,
     pair_matrix,
@@ -41,14 +40,14 @@ def plain_bleu(one: Translation, reference_length: int, variant: str) -> float:
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from(BLEU_VARIANTS), st.sampled_from([1.0, 0.3]))
+@given(st.integers(0, 2**32), st.sampled_from(LIST_BLEUS), st.sampled_from([1.0, 0.3]))
 def test_pairs_are_apart_by_the_bleu_of_the_settings(seed: int, variant: str, most: float) -> None:
     sentences = random_sentences(seed)
     pool, _ = make_pool(sentences)
     bleu = [plain_bleu(one, s.reference_length, variant) for s in sentences for one in s.translations]
     sentence = np.repeat(np.arange(len(sentences)), np.diff(pool.sentence_offset))
     try:
-        pairs = sample_pairs(pool, ProSettings(bleu=variant, max_difference=most), (seed,))
+        pairs = sample_pairs(pool, Pro(bleu=variant, max_difference=most), (seed,))
     except InputError:
         pairs = np.zeros((0, 2), np.int64)
     assert (np.bincount(sentence[pairs[:, 0]], minlength=1) <= 50).all()
@@ -61,7 +60,7 @@ def test_differences_of_pairs() -> None:
     sentences = random_sentences(4)
     every = [one for sentence in sentences for one in sentence.translations]
     pool, sparse = make_pool(sentences)
-    pairs = sample_pairs(pool, ProSettings(), (1,))
+    pairs = sample_pairs(pool, Pro(), (1,))
     found = pair_matrix(pool, sparse, np.arange(len(every)), pairs).toarray()
     for row, (better, worse) in zip(found, pairs, strict=True):
         for name, value in zip((*DENSE_NAMES, *sparse.name.to_list()), row, strict=True):
@@ -117,11 +116,11 @@ def test_guard_against_monsters() -> None:
     fine = [Translation((8, 7, 6, 5 - i), 9, {}) for i in range(4)]
     monster = Translation((1, 0, 0, 0), 100, {})
     pool, _ = make_pool([Sentence(9, [*fine, monster])])
-    assert 4 in sample_pairs(pool, ProSettings(), (1,))
-    assert 4 not in sample_pairs(pool, ProSettings(max_difference=0.4), (1,))
+    assert 4 in sample_pairs(pool, Pro(), (1,))
+    assert 4 not in sample_pairs(pool, Pro(max_difference=0.4), (1,))
 
 
 def test_nothing_to_rank() -> None:
     pool, _ = make_pool([Sentence(6, [Translation((6, 5, 4, 3), 6, {})] * 5)])
     with pytest.raises(InputError, match="nothing to rank"):
-        sample_pairs(pool, ProSettings(), (1,))
+        sample_pairs(pool, Pro(), (1,))

@@ -54,6 +54,8 @@ SIZES = {
     "extract_shard": {"mem_mb": 4000, "runtime": 120},
     "train_shard": {"mem_mb": 2000, "runtime": 240},
     "mix": {"mem_mb": 8000, "runtime": 60},
+    "write_lists": {"mem_mb": 2000, "runtime": 240},
+    "tune": {"mem_mb": 4000, "runtime": 120},
     "decode_shard": {"mem_mb": 2000, "runtime": 120},
     "compare_systems": {"mem_mb": 2000, "runtime": 60},
     "count_rules": {"mem_mb": 2000, "runtime": 60},
@@ -236,6 +238,25 @@ def of_epochs(path):
     return files
 
 
+def one_of(names):
+    """Return a regular expression for names of experiments; of none it matches nothing."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+# Experiments by what makes the weights of an epoch: `tune` on lists of all epochs, `mix`, or `tune` after it.
+BATCH = [name for name, one in CONFIG.experiments.items() if commands.is_batch(one)]
+HELD_OUT = [
+    name for name, one in CONFIG.experiments.items() if commands.held_out_tuner(one)
+]
+MIXED = [name for name in CONFIG.experiments if name not in (*BATCH, *HELD_OUT)]
+
+
+def mixed_weights(name, epoch):
+    """Return the weights that `mix` makes."""
+    file = "mixed.h5" if name in HELD_OUT else "weights.h5"
+    return experiment_file(name, f"epoch-{epoch}/{file}")
+
+
 def tuning_model(wildcards):
     """Return the language model of a shard: that of all text, or the one that left the shard's text out."""
     tasks = CONFIG.experiments[wildcards.experiment].tasks
@@ -256,9 +277,12 @@ def start_weights(wildcards):
     experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
     if epoch == 1:
         return []
-    own = commands.goes_on_alone(experiment)
-    weights = f"shard-{wildcards.shard}.h5" if own else "weights.h5"
-    return experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/{weights}")
+    if commands.goes_on_alone(experiment):
+        own = f"epoch-{epoch - 1}/shard-{wildcards.shard}.h5"
+        return experiment_file(wildcards.experiment, own)
+    if experiment.held_out.start == "tuned":
+        return experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/weights.h5")
+    return mixed_weights(wildcards.experiment, epoch - 1)
 
 
 def level_before(wildcards):
@@ -318,13 +342,122 @@ def previous_weights(wildcards):
     experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
     if epoch == 1 or not isinstance(experiment.mixing, EpochsMean):
         return []
-    return experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/weights.h5")
+    return mixed_weights(wildcards.experiment, epoch - 1)
 
 
 def mix_options(wildcards):
     options = commands.mix_options(CONFIG.experiments[wildcards.experiment])
     previous = previous_weights(wildcards) or None
     return f"{options} {commands.options(epoch=wildcards.epoch, previous=previous)}"
+
+
+# ---- lists to tune on: of what a batch tuner is tuned on, or of dev
+
+
+def is_batch(wildcards):
+    return wildcards.experiment in BATCH
+
+
+def list_tuner(wildcards):
+    """Return what is tuned on the lists of an experiment."""
+    experiment = CONFIG.experiments[wildcards.experiment]
+    return (
+        experiment.learner
+        if is_batch(wildcards)
+        else commands.held_out_tuner(experiment)
+    )
+
+
+def listed_shard(wildcards):
+    if is_batch(wildcards):
+        return tuning_shard(wildcards)
+    return f"{RESULTS}/shards/dev/{CONFIG.decoder.jobs}/{wildcards.shard}.h5"
+
+
+def listed_model(wildcards):
+    return tuning_model(wildcards) if is_batch(wildcards) else MODEL
+
+
+def listing_weights(wildcards):
+    """Return the weights that lists are made with: tuned on those before, none at first, or mixed ones."""
+    epoch = int(wildcards.epoch)
+    if not is_batch(wildcards):
+        return mixed_weights(wildcards.experiment, epoch)
+    return (
+        []
+        if epoch == 1
+        else experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/weights.h5")
+    )
+
+
+def listing_level(wildcards):
+    """Return what all shards wait for, see `level_before`."""
+    if is_batch(wildcards):
+        return level_before(wildcards)
+    return ancient(f"{RESULTS}/shards/dev/{CONFIG.decoder.jobs}/shards.txt")
+
+
+def list_command(wildcards):
+    return commands.list_command(list_tuner(wildcards))
+
+
+@functools.cache
+def experiment_list_options(name):
+    experiment = CONFIG.experiments[name]
+    tuner = experiment.learner if name in BATCH else commands.held_out_tuner(experiment)
+    return commands.list_options(CONFIG, experiment, tuner)
+
+
+def list_options(wildcards):
+    place = commands.options(
+        weights=listing_weights(wildcards) or None,
+        iteration=wildcards.epoch,
+        shard_number=wildcards.shard,
+    )
+    return f"{place} {experiment_list_options(wildcards.experiment)}"
+
+
+def list_count(wildcards):
+    tasks = CONFIG.experiments[wildcards.experiment].tasks
+    return tasks.shards if is_batch(wildcards) else CONFIG.decoder.jobs
+
+
+def lists_per_job(wildcards):
+    return shards_per_job(wildcards) if is_batch(wildcards) else 1
+
+
+def written_lists(wildcards):
+    folder = experiment_file(wildcards.experiment, f"epoch-{wildcards.epoch}/lists")
+    return [f"{folder}/{shard}.h5" for shard in range(list_count(wildcards))]
+
+
+def lists_before(wildcards):
+    """Return the names of the lists of all epochs before, of batch tuners."""
+    epoch = int(wildcards.epoch)
+    if epoch == 1 or not is_batch(wildcards):
+        return []
+    return experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/lists.txt")
+
+
+def last_weights(wildcards):
+    """Return where the epoch started, if mixed weights are to be searched for on the way from there."""
+    epoch = int(wildcards.epoch)
+    if epoch == 1 or not commands.searches_step(list_tuner(wildcards)):
+        return []
+    if CONFIG.experiments[wildcards.experiment].held_out.start == "tuned":
+        return experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/weights.h5")
+    return mixed_weights(wildcards.experiment, epoch - 1)
+
+
+def tune_options(wildcards):
+    place = commands.options(
+        previous=listing_weights(wildcards) or None,
+        last=last_weights(wildcards) or None,
+        sum_sparse=not is_batch(wildcards),
+        shards=list_count(wildcards),
+        iteration=wildcards.epoch,
+    )
+    return f"{place} {commands.tune_options(CONFIG, list_tuner(wildcards))}"
 
 
 def decode_options(wildcards):
@@ -361,6 +494,8 @@ COUNTED_SPLITS = {
     "devtest": CONFIG.decoder.jobs,
     "test": CONFIG.decoder.jobs,
 }
+if HELD_OUT:
+    COUNTED_SPLITS.setdefault("dev", CONFIG.decoder.jobs)
 
 
 def counted_shards(wildcards):

@@ -1,7 +1,8 @@
-# Learning: an epoch is one job a shard, then one job that selects and mixes.
+# Online learning: an epoch is one job a shard, then one job that selects and mixes.
 #
 # needs: shards/{train,dev}/{shards}/{shard}.h5, lm/lm.bin or lm/{shards}-shards/{folds}-folds/{fold}.bin
-# makes: experiments/{experiment}/epoch-{epoch}/{shard-{shard},selection,weights}.h5
+# makes: experiments/{experiment}/epoch-{epoch}/{shard-{shard},selection}.h5, and weights.h5, or mixed.h5 where
+#        tune.smk makes weights of it
 #
 # All algorithms are this one chain of levels; they differ in what a shard does, in what it starts from, and in
 # how the weights are mixed. A shard that is missing stops its level: nothing is mixed without it.
@@ -62,6 +63,8 @@ rule mix:
         f"{LOGS}/mix/{{experiment}}/epoch-{{epoch}}.log",
     benchmark:
         f"{BENCHMARKS}/mix/{{experiment}}/epoch-{{epoch}}.tsv"
+    wildcard_constraints:
+        experiment=one_of(MIXED),
     conda:
         "../../envs/itersel.yaml"
     resources:
@@ -73,3 +76,11 @@ rule mix:
     shell:
         "itersel mix --inputs {input.shards:q} {params.options}"
         " --matrix {output.matrix:q} --output {output.weights:q} &> {log:q}"
+
+
+use rule mix as mix_before_tuning with:
+    output:
+        weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/mixed.h5",
+        matrix=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/selection.h5",
+    wildcard_constraints:
+        experiment=one_of(HELD_OUT),

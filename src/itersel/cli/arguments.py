@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import os
 import re
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NoReturn
 
@@ -105,6 +106,15 @@ def add_section_arguments(parser: argparse._ActionsContainer, section: Any) -> N
         )
         if types[item.name] is bool:
             parser.add_argument(name, action="store_true", help=explanation)
+        elif typing.get_origin(types[item.name]) is tuple:
+            names: Any = item.default
+            parser.add_argument(
+                name,
+                type=_names,
+                default=names,
+                metavar="NAMES",
+                help=f"{explanation} Here with commas between them. ({','.join(names)})",
+            )
         elif "choices" in item.metadata:
             parser.add_argument(
                 name,
@@ -122,11 +132,51 @@ def add_section_arguments(parser: argparse._ActionsContainer, section: Any) -> N
             )
 
 
+def add_chosen_section(
+    parser: argparse.ArgumentParser,
+    arguments: Sequence[str],
+    option: str,
+    choices: Mapping[str, Any],
+    default: str | None = None,
+) -> None:
+    """Add the options of the section of the config that a command line names, as ``--learner mira``.
+
+    Parameters
+    ----------
+    parser
+        Of the step.
+    arguments
+        Of the command line, behind the step.
+    option, choices, default
+        The option that names the section, the sections by name, and the one that is meant without it.
+    """
+    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    first.add_argument(f"--{option}", default=default, dest="name")
+    with contextlib.suppress(argparse.ArgumentError):
+        name = first.parse_known_args(arguments)[0].name
+        if name in choices:
+            add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
+
+
+def section_values(options: argparse.Namespace, section: Any) -> Any:
+    """Return the section of the config that the options of `add_section_arguments` give."""
+    return section(**{item.name: getattr(options, item.name) for item in fields(section)})
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Parse names with commas between them."""
+    names = tuple(text.split(","))
+    if not all(names):
+        _refuse(text, "a list of names with commas between them")
+    return names
+
+
 def _bounded(kind: type, bounds: Mapping[str, Any]) -> Callable[[str], Any]:
     """Return the type of numbers within the bounds of an option."""
     if kind is int:
         return whole(bounds["minimum"], bounds.get("maximum"))
-    return rate if "above" in bounds else not_below(bounds["minimum"])
+    number = rate if "above" in bounds else not_below(bounds["minimum"])
+    return not_above(number, bounds["maximum"]) if "maximum" in bounds else number
 
 
 def not_below(least: float) -> Callable[[str], float]:
@@ -139,6 +189,18 @@ def not_below(least: float) -> Callable[[str], float]:
         return number
 
     return parse
+
+
+def not_above(parse: Callable[[str], float], most: float) -> Callable[[str], float]:
+    """Return the type of numbers of another type that are at most `most`."""
+
+    def parse_bounded(text: str) -> float:
+        number = parse(text)
+        if number > most:
+            _refuse(text, f"a number of at most {most:g}")
+        return number
+
+    return parse_bounded
 
 
 def add_scoring_arguments(parser: argparse.ArgumentParser) -> None:
@@ -194,8 +256,20 @@ def add_search_arguments(search: argparse._ActionsContainer) -> None:
     )
 
 
-def add_tuning_arguments(parser: argparse.ArgumentParser, output: str) -> argparse._ArgumentGroup:
-    """Add the options of everything that decodes a shard to tune on; returns the group of the decoder's."""
+def add_tuning_arguments(
+    parser: argparse.ArgumentParser, output: str, features: str, meaning: str
+) -> argparse._ArgumentGroup:
+    """Add the options of everything that decodes a shard to tune on; returns the group of the decoder's.
+
+    Parameters
+    ----------
+    parser
+        Of the step.
+    output
+        What is written.
+    features, meaning
+        Default of ``--features``, and its help.
+    """
     files = parser.add_argument_group("files")
     files.add_argument("--shard", required=True, metavar="FILE", help="shard.h5 with references")
     files.add_argument("--model", required=True, metavar="FILE", help="compiled language model")
@@ -217,6 +291,9 @@ def add_tuning_arguments(parser: argparse.ArgumentParser, output: str) -> argpar
         help="number of the shard, from 0 (default: 0)",
     )
     search = parser.add_argument_group("decoding")
+    search.add_argument(
+        "--features", choices=("all", "dense"), default=features, help=f"{meaning} (default: %(default)s)"
+    )
     add_search_arguments(search)
     return search
 

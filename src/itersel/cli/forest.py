@@ -11,10 +11,16 @@ from itersel.errors import InputError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
-        "Decode a shard with dense features, and write the best edges of every sentence's forest: rules, "
-        "their features and words, and what the language model adds."
+        "Decode a shard, and write the best edges of every sentence's forest: rules, their dense features "
+        "and "
+        "words, and what the language model adds."
     )
-    search = add_tuning_arguments(parser, "forests, .h5")
+    search = add_tuning_arguments(
+        parser,
+        "forests, .h5",
+        "dense",
+        "features to score with; of all, the sparse ones are written as one, their score, for --sum-sparse",
+    )
     search.add_argument(
         "--density",
         type=positive,
@@ -34,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
     from itersel.tune.generate import start_weights
     from itersel.weights import read_weights
 
-    settings = ForestSettings(options.density, pop_limit=options.pop_limit, max_span=options.max_span)
+    settings = ForestSettings(options.density, options.features, options.pop_limit, options.max_span)
     shard = read_shard(options.shard)
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --references", options.shard)

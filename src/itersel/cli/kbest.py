@@ -14,13 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Decode a shard, and write for each translation its n-gram matches, its length and its features."
     )
-    search = add_tuning_arguments(parser, "k-best lists, .h5")
-    search.add_argument(
-        "--features",
-        choices=("all", "dense"),
-        default="all",
-        help="features to score with and to write (default: %(default)s)",
-    )
+    search = add_tuning_arguments(parser, "k-best lists, .h5", "all", "features to score with and to write")
     search.add_argument(
         "--k-best",
         type=whole(1, MAX_K_BEST),

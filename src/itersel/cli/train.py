@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import itersel
 from itersel.cli.arguments import (
+    add_chosen_section,
     add_search_arguments,
-    add_section_arguments,
     not_negative,
     output_file,
     positive,
+    section_values,
     seed,
     whole,
 )
@@ -93,13 +92,7 @@ def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
 
 def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Add the options of the learner that a command line names."""
-    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    first.add_argument("--learner", default="perceptron")
-    with contextlib.suppress(argparse.ArgumentError):
-        name = first.parse_known_args(arguments)[0].learner
-        if name in LEARNERS:
-            group = parser.add_argument_group(f"learner {name}")
-            add_section_arguments(group, LEARNERS[name])
+    add_chosen_section(parser, arguments, "learner", LEARNERS, "perceptron")
 
 
 def train(options: argparse.Namespace) -> None:
@@ -110,13 +103,12 @@ def train(options: argparse.Namespace) -> None:
     from itersel.learn.train import TrainSettings, train_shard
     from itersel.lm.binary import load_model
 
-    kind = LEARNERS[options.learner]
     settings = TrainSettings(
         features=options.features,
         k_best=options.k_best,
         pop_limit=options.pop_limit,
         max_span=options.max_span,
-        learner=kind(**{item.name: getattr(options, item.name) for item in fields(kind)}),
+        learner=section_values(options, LEARNERS[options.learner]),
         seed=options.seed,
         epoch=options.epoch,
         shard=options.shard_number,

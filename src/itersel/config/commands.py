@@ -5,14 +5,26 @@ from __future__ import annotations
 import shlex
 from dataclasses import asdict
 
-from itersel.config.learners import learner_name
+from itersel.config.learners import Learner, learner_name
 from itersel.config.mixing import DEFAULT_SELECT, EpochsMean, Nothing, Selection, mixing_name
+from itersel.config.tuners import STEP, Batch, ForestMert, LineSearch, NoTuner, tuner_name
 from itersel.config.values import Config, Experiment
 
 
 def goes_on_alone(experiment: Experiment) -> bool:
     """Tell whether a shard goes on from its own weights, so that mixed ones are only a result."""
-    return isinstance(experiment.mixing, Nothing | EpochsMean)
+    return not is_batch(experiment) and isinstance(experiment.mixing, Nothing | EpochsMean)
+
+
+def is_batch(experiment: Experiment) -> bool:
+    """Tell whether weights are tuned on lists of all shards, not learned by each shard."""
+    return isinstance(experiment.learner, Batch)
+
+
+def held_out_tuner(experiment: Experiment) -> Batch | None:
+    """Return what changes mixed weights on dev."""
+    tuner = experiment.held_out.tuner
+    return None if isinstance(tuner, NoTuner) else tuner
 
 
 def options(**values: object) -> str:
@@ -27,6 +39,8 @@ def options(**values: object) -> str:
         if value is None or value is False:
             continue
         option = "--" + name.replace("_", "-")
+        if isinstance(value, tuple):
+            value = ",".join(value)
         if value is True:
             words.append(option)
         elif value == "-":
@@ -118,6 +132,7 @@ def extract_options(config: Config) -> str:
 
 def train_options(config: Config, experiment: Experiment) -> str:
     """Return the options of `itersel train`."""
+    assert not isinstance(experiment.learner, Batch)
     return options(
         features=experiment.features,
         k_best=config.decoder.k_best,
@@ -127,6 +142,33 @@ def train_options(config: Config, experiment: Experiment) -> str:
         learner=learner_name(experiment.learner),
         **asdict(experiment.learner),
     )
+
+
+def searches_step(tuner: Batch) -> bool:
+    """Tell whether a tuner needs the weights of the epoch before."""
+    return isinstance(tuner, LineSearch) and STEP in tuner.directions
+
+
+def list_command(tuner: Batch) -> str:
+    """Return the step that writes what a tuner reads."""
+    return "forest" if isinstance(tuner, ForestMert) else "kbest"
+
+
+def list_options(config: Config, experiment: Experiment, tuner: Batch) -> str:
+    """Return the options of `itersel kbest` or `itersel forest`, whatever the tuner reads."""
+    is_forest = list_command(tuner) == "forest"
+    return options(
+        features=experiment.features,
+        k_best=None if is_forest else config.decoder.k_best,
+        density=config.decoder.forest_density if is_forest else None,
+        pop_limit=config.decoder.pop_limit,
+        max_span=config.grammar.max_span,
+    )
+
+
+def tune_options(config: Config, tuner: Batch) -> str:
+    """Return the options of `itersel tune`."""
+    return options(seed=config.seed, tuner=tuner_name(tuner), **asdict(tuner))
 
 
 def mix_options(experiment: Experiment) -> str:
@@ -159,13 +201,17 @@ def system_options(config: Config, name: str) -> str:
     experiment = config.experiments[name]
     return options(
         name=name,
-        learner=learner_name(experiment.learner),
+        learner=_name(experiment.learner),
         mixing=mixing_name(experiment.mixing),
         tune_on=experiment.tune_on,
         features=experiment.features,
         shards=experiment.tasks.shards,
         tokenize=config.evaluation.tokenize,
     )
+
+
+def _name(learner: Learner | Batch) -> str:
+    return tuner_name(learner) if isinstance(learner, Batch) else learner_name(learner)
 
 
 def table_options(config: Config) -> str:

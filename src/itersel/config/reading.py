@@ -13,16 +13,32 @@ from dataclasses import Field, fields, is_dataclass, replace
 from typing import Any
 
 from itersel.config.learners import LEARNERS
-from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing, Selection, mixing_name
+from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Nothing, Selection, mixing_name
 from itersel.config.options import NAME_PATTERN
+from itersel.config.tuners import (
+    ALL_DENSE,
+    DENSE_TUNERS,
+    HELD_OUT_TUNERS,
+    STEP,
+    TUNERS,
+    Batch,
+    HeldOut,
+    LineSearch,
+    NoTuner,
+    tuner_name,
+)
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import InputError
 from itersel.files import read_bytes
-from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, SPLITS
+from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES, MAX_CONFIG_BYTES, MAX_INTEGER, SPLITS
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
 # Sections of several forms, told apart by their key 'name'.
-CHOICES: dict[str, Mapping[str, Any]] = {"learner": LEARNERS, "mixing": MIXINGS}
+CHOICES: dict[str, Mapping[str, Any]] = {
+    "learner": {**LEARNERS, **TUNERS},
+    "mixing": MIXINGS,
+    "tuner": HELD_OUT_TUNERS,
+}
 # Keys of experiments of earlier versions, and where they stand now.
 MOVED = {
     **dict.fromkeys(("shards", "shards_per_job", "language_model_folds"), "tasks: {%s}"),
@@ -194,6 +210,8 @@ def _read_experiment(settings: object, key: str) -> Experiment:
     """Read an experiment; its algorithm is one name for its mixing, and for how many shards there are."""
     experiment: Experiment = _read_section(Experiment, settings, key)
     assert isinstance(settings, Mapping)
+    if isinstance(experiment.learner, Batch):
+        return _read_batch(experiment, settings, key)
     if experiment.algorithm is None:
         return experiment
     mixing = ALGORITHMS[experiment.algorithm]
@@ -205,6 +223,28 @@ def _read_experiment(settings: object, key: str) -> Experiment:
             f"{experiment.algorithm} is mixing {mixing}; remove one of them"
         )
     return experiment
+
+
+def _read_batch(experiment: Experiment, settings: Mapping[str, Any], key: str) -> Experiment:
+    """Return an experiment of a batch tuner, which makes one weight vector: there is nothing to mix."""
+    assert isinstance(experiment.learner, Batch)
+    name = tuner_name(experiment.learner)
+    if experiment.algorithm is not None:
+        raise InputError(
+            f"config key '{key}.algorithm' names a mixing, and learner {name} has nothing to mix; remove it"
+        )
+    if "mixing" in settings and not isinstance(experiment.mixing, Nothing):
+        raise InputError(
+            f"config key '{key}.mixing.name' is {mixing_name(experiment.mixing)}, but learner {name} tunes "
+            f"one "
+            "weight vector on all shards; remove the key"
+        )
+    if isinstance(experiment.learner, DENSE_TUNERS) and experiment.features != "dense":
+        raise InputError(
+            f"config key '{key}.features' is {experiment.features}, must be dense with learner {name}: it "
+            "searches along every feature"
+        )
+    return replace(experiment, mixing=Nothing())
 
 
 def _check_type(kind: type, value: Any, key: str) -> Any:
@@ -295,7 +335,8 @@ def _check_experiments(config: Config) -> None:
         raise InputError("config key 'experiments' is missing or empty; name at least one experiment")
     for name, experiment in config.experiments.items():
         key, shards, mixing = f"experiments.{name}", experiment.tasks.shards, experiment.mixing
-        if shards != 1 and (experiment.algorithm == "sgd" or isinstance(mixing, Nothing)):
+        is_alone = isinstance(mixing, Nothing) and not isinstance(experiment.learner, Batch)
+        if shards != 1 and (experiment.algorithm == "sgd" or is_alone):
             why = "algorithm: sgd" if experiment.algorithm == "sgd" else "mixing: {name: none}"
             raise InputError(f"config key '{key}.tasks.shards' is {shards}, must be 1 with {why}")
         if isinstance(mixing, Selection) and None not in (mixing.select, mixing.threshold):
@@ -303,6 +344,35 @@ def _check_experiments(config: Config) -> None:
                 f"config key '{key}.mixing.threshold' excludes '{key}.mixing.select'; remove one of them"
             )
         _check_folds(config, experiment, key)
+        _check_held_out(experiment, f"{key}.held_out")
+
+
+def _check_held_out(experiment: Experiment, key: str) -> None:
+    """Refuse a step on dev that is not held out, or changes nothing."""
+    held_out = experiment.held_out
+    if isinstance(held_out.tuner, NoTuner):
+        if held_out != HeldOut():
+            raise InputError(f"config key '{key}.start' is of no use without '{key}.tuner'; remove it")
+        return
+    if experiment.tune_on != "train":
+        raise InputError(f"config key '{key}.tuner' needs tune_on: train; dev is not held out otherwise")
+    if isinstance(experiment.learner, Batch):
+        raise InputError(
+            f"config key '{key}.tuner' changes mixed weights; there is nothing mixed with a batch tuner"
+        )
+    if held_out.start == "tuned" and isinstance(experiment.mixing, Nothing | EpochsMean):
+        raise InputError(
+            f"config key '{key}.start' is tuned, but with mixing {mixing_name(experiment.mixing)} shards go "
+            f"on from "
+            "their own weights"
+        )
+    if isinstance(held_out.tuner, LineSearch):
+        allowed = (ALL_DENSE, STEP, *GRAMMAR_FEATURES, *DECODER_FEATURES)
+        if not held_out.tuner.directions:
+            raise InputError(f"config key '{key}.tuner.directions' is empty; name at least one")
+        for name in held_out.tuner.directions:
+            if name not in allowed:
+                _reject(f"{key}.tuner.directions", name, f"one of {', '.join(allowed)}")
 
 
 def _check_folds(config: Config, experiment: Experiment, key: str) -> None:

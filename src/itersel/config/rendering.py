@@ -57,7 +57,8 @@ def _value_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
         entry = _section_schema(Experiment)
         return schema | names | {"patternProperties": {f"^{NAME_PATTERN}$": entry}}
     if typing.get_origin(kind) is tuple:
-        return schema | {"type": "array", "items": {"type": "string"}, "default": []}
+        default: Any = item.default
+        return schema | {"type": "array", "items": {"type": "string"}, "default": list(default)}
     schema["type"] = [JSON_TYPES[kind], "null"] if optional else JSON_TYPES[kind]
     if "choices" in item.metadata:
         schema["enum"] = [*item.metadata["choices"], *([None] if optional else [])]

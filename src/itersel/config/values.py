@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itersel.config.learners import Learner, Perceptron
 from itersel.config.mixing import ALGORITHMS, Mixing, Selection
 from itersel.config.options import NAME_PATTERN, explain, option
+from itersel.config.tuners import Batch, HeldOut
 from itersel.limits import (
     DEFAULT_LINE_BYTES,
     LANGUAGE_PATTERN,
@@ -157,8 +158,12 @@ class Decoder:
     k_best: int = option(
         "Different translations in a k-best list of training.", 100, minimum=2, maximum=MAX_K_BEST
     )
+    forest_density: int = option(
+        "Edges of a forest that tuners of forests keep, for each source word.", 50, minimum=1, maximum=10_000
+    )
     jobs: int = option(
-        "Jobs in which devtest and test are each extracted and decoded, at most one a sentence; "
+        "Jobs in which devtest and test, and dev for held_out, are each extracted and decoded, at most one "
+        "a sentence; "
         "changes no result.",
         1,
         minimum=1,
@@ -223,11 +228,28 @@ class Experiment:
     )
     epochs: int = option("Epochs T; the best on devtest is taken.", 10, minimum=1, maximum=1000)
     tasks: Tasks = field(default_factory=Tasks, metadata=explain("What the Z shards are."))
-    learner: Learner = field(
-        default_factory=Perceptron, metadata=explain("What one shard does with its sentences in one epoch.")
+    learner: Learner | Batch = field(
+        default_factory=Perceptron,
+        metadata=explain(
+            "What one shard does with its sentences in one epoch; or, of pro, kbest-mira, mert and "
+            "forest-mert, "
+            "what is made of the k-best lists or forests of all shards and epochs."
+        ),
     )
     mixing: Mixing = field(
-        default_factory=Selection, metadata=explain("What becomes of the Z weight vectors after an epoch.")
+        default_factory=Selection,
+        metadata=explain(
+            "What becomes of the Z weight vectors after an epoch; none where one vector is tuned on all "
+            "shards."
+        ),
+    )
+    held_out: HeldOut = field(
+        default_factory=HeldOut,
+        metadata=explain(
+            "tune_on train: a step on dev after each epoch, where the dense features are tuned again, and "
+            "all "
+            "sparse ones as one. The epoch is still chosen on devtest."
+        ),
     )
 
 

@@ -33,10 +33,10 @@ from itersel.decode.search_kernels import (
 )
 from itersel.decode.vector_kernels import dense_vectors, sparse_vectors
 from itersel.errors import InputError
-from itersel.features import DECODER_FEATURES, feature_keys
+from itersel.features import feature_keys
 from itersel.grammar.shard import Shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
-from itersel.limits import MAX_K_BEST, MAX_POP_LIMIT
+from itersel.limits import DECODER_FEATURES, MAX_K_BEST, MAX_POP_LIMIT
 from itersel.lm.binary import LanguageModel
 from itersel.lm.state_kernels import States, make_states, reset_states
 from itersel.strings import string_table

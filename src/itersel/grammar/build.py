@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.features import GRAMMAR_FEATURES, feature_keys, unique_features
+from itersel.features import feature_keys, unique_features
 from itersel.grammar.shard import Shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import SparseFeatures, rule_features
+from itersel.limits import GRAMMAR_FEATURES
 from itersel.ragged import offsets_of
 from itersel.strings import concatenate, string_table
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from itersel import __version__
 from itersel.errors import InputError
-from itersel.features import GRAMMAR_FEATURES
 from itersel.files import read_lines
 from itersel.grammar.grammar_kernels import place_rows, rule_costs
 from itersel.grammar.index import GrammarIndex, Side, check_parallel, load_index, read_side
@@ -24,6 +23,7 @@ from itersel.grammar.shard import Shard, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import rule_features
 from itersel.grammar.table_kernels import ROW_RULE, ROW_SAMPLES, ROW_SENTENCE
+from itersel.limits import GRAMMAR_FEATURES
 from itersel.ragged import offsets_of
 from itersel.storage.formats import FilePath
 from itersel.strings import string_table

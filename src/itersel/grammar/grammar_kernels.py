@@ -12,7 +12,7 @@ from itersel.grammar.lexical_kernels import lexical_costs
 from itersel.grammar.table_kernels import ROW_COUNT, ROW_RULE, ROW_SAMPLES, ROW_SENTENCE, ROW_SINGLETON
 from itersel.jit import kernel
 
-# columns of the dense features, the order of itersel.features.GRAMMAR_FEATURES
+# columns of the dense features, the order of itersel.limits.GRAMMAR_FEATURES
 COHERENT, SAMPLE_COUNT, PAIR_COUNT, LEX_SOURCE, LEX_TARGET, SINGLETON_SOURCE, SINGLETON_PAIR = range(7)
 
 

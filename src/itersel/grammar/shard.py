@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.features import DECODER_FEATURES
 from itersel.grammar.shard_kernels import (
     BAD_ALIGNMENT,
     BAD_GLUE,
@@ -36,6 +35,7 @@ from itersel.grammar.shard_kernels import (
     find_bad_rule,
 )
 from itersel.hdf5 import read_arrays, write_arrays
+from itersel.limits import DECODER_FEATURES
 from itersel.storage.formats import Array, FileFormat, damaged, numbers
 from itersel.strings import StringTable
 

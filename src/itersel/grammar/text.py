@@ -27,12 +27,12 @@ from numpy.typing import NDArray
 from itersel import __version__
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import InputError
-from itersel.features import DECODER_FEATURES
 from itersel.files import open_output, read_lines
 from itersel.grammar.build import Points, Rule, Sides, Symbol, make_shard
 from itersel.grammar.shard import Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.grammar.sparse import COMPUTED_FEATURE
+from itersel.limits import DECODER_FEATURES
 from itersel.numerals import parse_number
 from itersel.storage.formats import MAX_MAGNITUDE
 

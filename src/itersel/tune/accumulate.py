@@ -90,7 +90,7 @@ class SparseRows(NamedTuple):
 
 
 def find_files(
-    paths: Sequence[FilePath], shards: int, iterations: int, format: FileFormat = FORMAT
+    paths: Sequence[FilePath], shards: int, iterations: range, format: FileFormat = FORMAT
 ) -> list[ListFile]:
     """Read the headers of files, and return them by shard and iteration, whatever their order.
 
@@ -103,18 +103,18 @@ def find_files(
     files = sorted(
         (_read_file(path, format) for path in paths), key=lambda file: (file.shard, file.iteration)
     )
-    wanted = [(shard, iteration) for shard in range(shards) for iteration in range(1, iterations + 1)]
+    wanted = [(shard, iteration) for shard in range(shards) for iteration in iterations]
     found = [(file.shard, file.iteration) for file in files]
     for missing in sorted({*wanted} - {*found}):
         raise InputError(
             f"there is no file of shard {missing[0]}, iteration {missing[1]} among {len(files)} files; "
-            f"{shards} shards and {iterations} iterations make {len(wanted)}"
+            f"{shards} shards and {len(iterations)} iterations make {len(wanted)}"
         )
     for number, file in enumerate(files):
         if found[number] not in wanted:
             raise InputError(
                 f"is of shard {file.shard}, iteration {file.iteration}; wanted are shards 0 to {shards - 1}, "
-                f"iterations 1 to {iterations}",
+                f"iterations {iterations[0]} to {iterations[-1]}",
                 file.path,
             )
         if number and found[number] == found[number - 1]:
@@ -122,7 +122,7 @@ def find_files(
             raise InputError(f"is of the same shard and iteration as {other}; name one", file.path)
     for file in files:
         _compare(file, files[0], ("settings", "dense_names"))
-        _compare(file, files[file.shard * iterations], ("sentences",))
+        _compare(file, files[file.shard * len(iterations)], ("sentences",))
     return files
 
 

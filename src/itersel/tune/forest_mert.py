@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,23 +19,6 @@ from itersel.tune.mert import Intervals
 from itersel.tune.polygon_kernels import goal_lines
 
 MODEL_FEATURE = "LanguageModel"
-
-
-@dataclass(frozen=True)
-class ForestMertSettings:
-    """What changes the result.
-
-    Attributes
-    ----------
-    directions
-        Random directions in every round, besides the axes.
-    restarts
-        Random points to start from, besides the weights before. A search takes longer than over lists, and
-        sees far more translations, so that there is less to gain.
-    """
-
-    directions: int = 5
-    restarts: int = 0
 
 
 class ForestSearch:

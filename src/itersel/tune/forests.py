@@ -22,6 +22,7 @@ from itersel.storage.formats import Array, FileFormat, all_packed, damaged, numb
 from itersel.strings import string_table
 from itersel.tune.forest_kernels import Forests, Kept, best_through_edges, find_bad_sentence, keep_edges
 from itersel.tune.generate import make_attributes
+from itersel.tune.summed import SUM
 from itersel.tune.writer import write_rows
 from itersel.weights import Weights, find_weights
 
@@ -65,7 +66,8 @@ class ForestSettings:
     density
         Edges that are kept, for every word of the source sentence.
     features, pop_limit, max_span
-        Of the decoder; features are always ``dense``.
+        Of the decoder. Of ``all`` features the sparse ones are one column, their score with the weights
+        given.
     """
 
     density: int = 50
@@ -98,17 +100,21 @@ def generate_forests(
     if not shard.has_references:
         raise InputError("the shard has no references to tune on; extract it with --references")
     dense_weights = find_weights(weights, feature_keys(string_table(decoder.dense_names)))
-    sparse_weights = np.zeros(shard.feature_key.shape[0])
-    with write_rows(path, FORMAT, len(decoder.dense_names)) as writer:
+    sparse_weights = find_weights(weights, shard.feature_key)
+    names = (*decoder.dense_names, SUM) if decoder.use_sparse else decoder.dense_names
+    with write_rows(path, FORMAT, len(names)) as writer:
         for sentence in progress(range(shard.sentence_count), "forest"):
             words = int(np.diff(shard.source_offset[sentence : sentence + 2])[0])
             reference = shard.reference[slice(*shard.reference_offset[sentence : sentence + 2])]
             if words == 0:
-                writer.append(_empty_forest(len(decoder.dense_names), reference))
+                writer.append(_empty_forest(len(names), reference))
                 continue
             rules, found = decoder.search(sentence, dense_weights, sparse_weights)
-            writer.append(make_forest(shard, rules, found, settings.density * words, reference))
-        writer.finish(make_attributes("forests", shard, decoder.dense_names, settings, iteration, number))
+            dense = rules.dense
+            if decoder.use_sparse:
+                dense = np.column_stack((dense, _sparse_scores(shard, rules, sparse_weights)))
+            writer.append(make_forest(shard, rules, dense, found, settings.density * words, reference))
+        writer.finish(make_attributes("forests", shard, names, settings, iteration, number))
 
 
 def prune_forest(found: Hypotheses, limit: int) -> Kept:
@@ -119,7 +125,12 @@ def prune_forest(found: Hypotheses, limit: int) -> Kept:
 
 
 def make_forest(
-    shard: Shard, rules: SentenceRules, found: Hypotheses, limit: int, reference: NDArray[np.int32]
+    shard: Shard,
+    rules: SentenceRules,
+    dense: NDArray[np.float64],
+    found: Hypotheses,
+    limit: int,
+    reference: NDArray[np.int32],
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays of `FORMAT` for one sentence; offsets are ends, without the 0 before them.
 
@@ -127,6 +138,8 @@ def make_forest(
     ----------
     shard, rules, found
         Rules of the shard and of the sentence, items and edges.
+    dense
+        float64 (rules of the sentence, C): their dense features.
     limit
         Edges to keep, more only where some are equally good.
     reference
@@ -139,7 +152,7 @@ def make_forest(
     sides = [
         np.array([-1], np.int32) if i == GOAL_RULE else _target_side(shard, int(rules.rule[i])) for i in used
     ]
-    dense = np.where((used == GOAL_RULE)[:, None], 0.0, rules.dense[used])
+    dense = np.where((used == GOAL_RULE)[:, None], 0.0, dense[used])
     target = _number_words(np.concatenate(sides), reference)
     antecedents = {}
     for name, array in (("edge_first", found.edge_first), ("edge_second", found.edge_second)):
@@ -158,6 +171,15 @@ def make_forest(
         "reference": _number_words(reference, reference),
         "reference_offset": np.array([reference.shape[0]]),
     }
+
+
+def _sparse_scores(shard: Shard, rules: SentenceRules, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what the sparse features of a sentence's rules score, float64 (rules)."""
+    begin, end = shard.rule_feature_offset[rules.rule], shard.rule_feature_offset[rules.rule + 1]
+    place = np.arange((end - begin).sum()) + np.repeat(begin - offsets_of(end - begin)[:-1], end - begin)
+    scores = weights[shard.rule_feature[place]] * shard.rule_feature_value[place]
+    number = np.repeat(np.arange(begin.shape[0]), end - begin)
+    return np.bincount(number, scores, minlength=begin.shape[0]).astype(np.float64)
 
 
 def _empty_forest(columns: int, reference: NDArray[np.int32]) -> dict[str, NDArray[Any]]:

@@ -8,12 +8,12 @@ the weights before and from random points; the best end wins.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.config.tuners import Mert
 from itersel.errors import InputError
 from itersel.tune.accumulate import Pool
 from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
@@ -26,22 +26,6 @@ MIN_WIDTH = 1e-9
 # How far into an interval without end to go, in units of the scaled direction.
 INTO_ENDLESS = 1.0
 MAX_ROUNDS = 100
-
-
-@dataclass(frozen=True)
-class MertSettings:
-    """What changes the result.
-
-    Attributes
-    ----------
-    directions
-        Random directions in every round, besides the axes.
-    restarts
-        Random points to start from, besides the weights before.
-    """
-
-    directions: int = 12
-    restarts: int = 5
 
 
 class Intervals(NamedTuple):
@@ -150,7 +134,8 @@ def choose_point(found: Intervals) -> tuple[float, float]:
     with np.errstate(invalid="ignore"):
         point = np.where(np.isinf(begin), end - INTO_ENDLESS, (begin + end) / 2)
         point = np.where(np.isinf(end), begin + INTO_ENDLESS, point)
-        point[(begin <= 0) & (end > 0)] = 0.0
+        # where 0 is a bend itself, translations score the same there, and it is of neither interval
+        point[(begin < 0) & (end > 0)] = 0.0
         is_wide = end - begin > MIN_WIDTH * np.maximum(1.0, np.abs(point))
     bleu = np.where(is_wide, found.bleu, -1.0)
     best = np.flatnonzero(bleu == bleu.max())
@@ -159,7 +144,7 @@ def choose_point(found: Intervals) -> tuple[float, float]:
 
 
 def tune_mert(
-    search: LineSearch, start: NDArray[np.float64], settings: MertSettings, seed: tuple[int, ...]
+    search: LineSearch, start: NDArray[np.float64], settings: Mert, seed: tuple[int, ...]
 ) -> tuple[NDArray[np.float64], float]:
     """Search for the weights of the highest BLEU.
 
@@ -201,24 +186,38 @@ def tune_mert(
 
 
 def climb(
-    search: LineSearch, start: NDArray[np.float64], settings: MertSettings, draw: _Draw
+    search: LineSearch, start: NDArray[np.float64], settings: Mert, draw: _Draw
 ) -> tuple[NDArray[np.float64], float]:
     """Go from one point to a point that no direction improves; returns it, and its BLEU."""
     weights, bleu = start.copy(), search.bleu(start)
     for _ in range(MAX_ROUNDS):
         before = bleu
         for direction in _directions(search.scale, settings.directions, draw):
-            point, expected = choose_point(search.intervals(weights, direction))
-            if expected <= bleu + MIN_GAIN:
-                continue
-            moved = weights + point * direction
-            # where two translations score the same but for rounding, the line may promise too much
-            found = search.bleu(moved)
-            if found > bleu + MIN_GAIN:
-                weights, bleu = moved, found
+            weights, bleu = move(search, weights, bleu, direction)
         if bleu <= before + MIN_GAIN:
             break
     return weights, bleu
+
+
+def move(
+    search: LineSearch, weights: NDArray[np.float64], bleu: float, direction: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], float]:
+    """Go to the best point of a line, if it is better; returns the weights there, and their BLEU.
+
+    Parameters
+    ----------
+    weights, bleu
+        Where the line starts, float64 (C), and BLEU there.
+    direction
+        float64 (C).
+    """
+    point, expected = choose_point(search.intervals(weights, direction))
+    if expected <= bleu + MIN_GAIN:
+        return weights, bleu
+    moved = weights + point * direction
+    # where two translations score the same but for rounding, the line may promise too much
+    found = search.bleu(moved)
+    return (moved, found) if found > bleu + MIN_GAIN else (weights, bleu)
 
 
 def _directions(scale: NDArray[np.float64], random: int, draw: _Draw) -> list[NDArray[np.float64]]:

@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.config.tuners import KBestMira
 from itersel.learn.bleu_kernels import ORDER
 from itersel.tune.accumulate import Pool, SparseRows
 from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
 from itersel.tune.mira_kernels import MiraLists, MiraState, mira_pass, score_rows
-
-
-@dataclass(frozen=True)
-class MiraSettings:
-    """What changes the result.
-
-    Attributes
-    ----------
-    step_limit
-        C, the longest step.
-    passes
-        J, passes over the lists.
-    decay
-        Of the background, for every sentence.
-    """
-
-    step_limit: float = 0.01
-    passes: int = 60
-    decay: float = 0.999
 
 
 class Mira:
@@ -51,7 +31,7 @@ class Mira:
         sparse: SparseRows,
         dense_start: NDArray[np.float64],
         sparse_start: NDArray[np.float64],
-        settings: MiraSettings,
+        settings: KBestMira,
     ) -> None:
         self._settings = settings
         self._lists = MiraLists(
@@ -77,7 +57,7 @@ class Mira:
 
     def run_pass(self, order: NDArray[np.int64]) -> int:
         """Go through all sentences in an order; returns how many steps there were."""
-        return mira_pass(self._lists, self._state, order, self._settings.step_limit, self._settings.decay)
+        return mira_pass(self._lists, self._state, order, self._settings.c, self._settings.decay)
 
     def mean_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the mean of the weights after each sentence of all passes, dense and sparse."""
@@ -99,7 +79,7 @@ def tune_mira(
     sparse: SparseRows,
     dense_start: NDArray[np.float64],
     sparse_start: NDArray[np.float64],
-    settings: MiraSettings,
+    settings: KBestMira,
     seed: tuple[int, ...],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """Run all passes, and keep the averaged weights of the pass whose corpus BLEU is highest.

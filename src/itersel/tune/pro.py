@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import expit
 
+from itersel.config.tuners import Pro
 from itersel.errors import InputError
 from itersel.learn.bleu_kernels import CONTEXT_SIZE, score_hypotheses
 from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
@@ -17,35 +16,10 @@ from itersel.learn.sentence_bleu import VARIANTS
 from itersel.ragged import offsets_of
 from itersel.tune.accumulate import Pool, SparseRows
 
-# The context of `chiang` depends on one list for each sentence; here there are lists of all iterations.
-BLEU_VARIANTS = tuple(name for name in VARIANTS if name != "chiang")
 MAX_STEPS = 1000
 
 
-@dataclass(frozen=True)
-class ProSettings:
-    """What changes the result.
-
-    Attributes
-    ----------
-    bleu
-        Sentence BLEU, one of `BLEU_VARIANTS`; ``lin`` is the BLEU+1 of the paper.
-    strength
-        Of the l2 regularisation, at least 0.
-    interpolation
-        Psi: how much the weights found count; the weights before count 1 - Psi.
-    max_difference
-        Guard against monsters, overlong translations with a BLEU of next to nothing (Nakov et al. 2013):
-        pairs that are further apart in BLEU (0 to 1) are dropped. 1: no guard.
-    """
-
-    bleu: str = "lin"
-    strength: float = 1.0
-    interpolation: float = 0.1
-    max_difference: float = 1.0
-
-
-def sample_pairs(pool: Pool, settings: ProSettings, seed: tuple[int, ...]) -> NDArray[np.int64]:
+def sample_pairs(pool: Pool, settings: Pro, seed: tuple[int, ...]) -> NDArray[np.int64]:
     """Draw the pairs of all sentences, int64 (pairs, 2): rows of `pool`, the better first.
 
     Raises

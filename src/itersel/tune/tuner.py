@@ -1,6 +1,7 @@
 """The batch tuners by name: what goes in, and a weights file that comes out.
 
-The next iteration decodes with these weights, and adds its lists to those that are there already.
+The next iteration decodes with these weights, and adds its lists to those that are there already. On held-out
+text the lists of one iteration are enough, and the sparse features are one: see `itersel.tune.summed`.
 """
 
 from __future__ import annotations
@@ -8,18 +9,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import itersel
+from itersel.config.tuners import Batch, ForestMert, KBestMira, LineSearch, Mert, Pro, tuner_name
 from itersel.errors import InputError
-from itersel.features import feature_keys, unique_features
-from itersel.select.common import common_features
+from itersel.features import feature_keys
 from itersel.storage.formats import MAX_MAGNITUDE, FileFormat
-from itersel.strings import StringTable, concatenate, string_table
+from itersel.strings import string_table
 from itersel.tune.accumulate import (
     ListFile,
     Pool,
@@ -30,18 +31,19 @@ from itersel.tune.accumulate import (
     sparse_scores,
 )
 from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
-from itersel.tune.forest_mert import ForestMertSettings, read_search
+from itersel.tune.forest_mert import read_search
 from itersel.tune.forests import FORMAT as FORESTS
 from itersel.tune.generate import start_weights
 from itersel.tune.line_kernels import project
+from itersel.tune.line_search import named_directions, search_lines
 from itersel.tune.lists import FORMAT as LISTS
-from itersel.tune.mert import ListSearch, MertSettings, tune_mert
-from itersel.tune.mira import MiraSettings, tune_mira
-from itersel.tune.pro import ProSettings, fit_ranking, interpolate, pair_matrix, sample_pairs
+from itersel.tune.mert import ListSearch, tune_mert
+from itersel.tune.mira import tune_mira
+from itersel.tune.pro import fit_ranking, interpolate, pair_matrix, sample_pairs
+from itersel.tune.summed import SUM, elsewhere, join_weights, no_sparse, spread, start_values, sum_sparse
 from itersel.weights import Weights, find_weights, write_weights
 
 FilePath = str | os.PathLike[str]
-Settings = MertSettings | ProSettings | MiraSettings | ForestMertSettings
 
 
 class Tuned(NamedTuple):
@@ -64,40 +66,88 @@ class Tuned(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What every tuner is given: files, weights before, and a seed of two numbers."""
+    """What every tuner is given.
+
+    Attributes
+    ----------
+    files
+        As `find_files` returns them.
+    before
+        Weights that the newest lists were made with.
+    seed
+        Of everything that is drawn.
+    is_summed
+        Whether the sparse features are one, see `itersel.tune.summed`.
+    last
+        Mixed weights of the epoch before, for the line search from these to `before`.
+    """
 
     files: Sequence[ListFile]
     before: Weights
     seed: tuple[int, ...]
+    is_summed: bool = False
+    last: Weights | None = None
 
 
-def mert(task: Task, settings: MertSettings) -> Tuned:
+def _dense_lists(task: Task, with_last: bool = False) -> tuple[Pool, list[Weights]]:
+    """Return lists that have dense features alone, and the weights that their last columns are sums of."""
+    if not task.is_summed:
+        if has_sparse_features(task.files):
+            raise InputError(
+                "MERT tunes dense features alone, and the lists have sparse ones; "
+                "make them with --features dense, or choose another tuner",
+                task.files[0].path,
+            )
+        return merge_lists(task.files), []
+    sums = [task.before, task.last] if with_last and task.last is not None else [task.before]
+    return sum_sparse(task.files, merge_lists(task.files), sums), sums
+
+
+def mert(task: Task, settings: Mert) -> Tuned:
     """Tune by MERT over k-best lists."""
-    _refuse_sparse(task)
-    pool = merge_lists(task.files)
-    table = string_table(pool.dense_names)
-    keys = feature_keys(table)
-    weights, bleu = tune_mert(ListSearch(pool), find_weights(task.before, keys), settings, task.seed)
-    return _tuned(pool, _make_weights([(keys, table, weights)]), bleu)
+    pool, sums = _dense_lists(task)
+    start = start_values(pool.dense_names, task.before)
+    weights, bleu = tune_mert(ListSearch(pool), start, settings, task.seed)
+    return _tuned(pool, spread(pool.dense_names, weights, sums), bleu)
 
 
-def forest_mert(task: Task, settings: ForestMertSettings) -> Tuned:
+def line_search(task: Task, settings: LineSearch) -> Tuned:
+    """Search along given lines, one after another, until none of them improves BLEU."""
+    pool, sums = _dense_lists(task, with_last=True)
+    start = start_values(pool.dense_names, task.before)
+    search = ListSearch(pool)
+    directions = named_directions(settings.directions, pool.dense_names, search.scale, start, task.last)
+    weights, bleu = search_lines(search, start, directions)
+    return _tuned(pool, spread(pool.dense_names, weights, sums), bleu)
+
+
+def forest_mert(task: Task, settings: ForestMert) -> Tuned:
     """Tune by MERT over forests."""
+    names = task.files[0].dense_names
+    if (SUM in names) != task.is_summed:
+        wanted = "all" if task.is_summed else "dense"
+        raise InputError(f"make these forests with --features {wanted}", task.files[0].path)
     search = read_search(task.files)
-    table = string_table(task.files[0].dense_names)
-    keys = feature_keys(table)
-    how = MertSettings(settings.directions, settings.restarts)
-    weights, bleu = tune_mert(search, find_weights(task.before, keys), how, task.seed)
+    weights, bleu = tune_mert(search, start_values(names, task.before), settings, task.seed)
     if bleu == 0.0:
         raise InputError(
             "BLEU is 0 for all weights that were tried; decode with better weights, or denser forests",
             task.files[0].path,
         )
-    return Tuned(_make_weights([(keys, table, weights)]), 100 * bleu, search.sentence_count, 0)
+    result = spread(names, weights, [task.before] if task.is_summed else [])
+    return Tuned(result, 100 * bleu, search.sentence_count, 0)
 
 
-def pro(task: Task, settings: ProSettings) -> Tuned:
+def pro(task: Task, settings: Pro) -> Tuned:
     """Tune by PRO. Weights that no pair knows of are those before, times 1 - interpolation."""
+    if task.is_summed:
+        pool, sums = _dense_lists(task)
+        pairs = sample_pairs(pool, settings, task.seed)
+        rows = np.unique(pairs)
+        found = fit_ranking(pair_matrix(pool, no_sparse(rows.shape[0]), rows, pairs), settings.strength)
+        start = start_values(pool.dense_names, task.before)
+        weights = interpolate(found, start, settings.interpolation)
+        return _scored(task, pool, weights, spread(pool.dense_names, weights, sums))
     pool = merge_lists(task.files)
     pairs = sample_pairs(pool, settings, task.seed)
     rows = np.unique(pairs)
@@ -106,21 +156,36 @@ def pro(task: Task, settings: ProSettings) -> Tuned:
     keys = feature_keys(table)
     found = fit_ranking(pair_matrix(pool, sparse, rows, pairs), settings.strength)
     before = np.concatenate((find_weights(task.before, keys), find_weights(task.before, sparse.key)))
-    dense, weights = np.split(interpolate(found, before, settings.interpolation), [keys.shape[0]])
-    parts = [(keys, table, dense), (sparse.key, sparse.name, weights)]
-    others = _elsewhere(task.before, parts)
-    parts.append((others.key, others.name, (1.0 - settings.interpolation) * others.value))
-    result = _make_weights(parts)
-    score = project(np.ascontiguousarray(pool.dense.T), dense) + sparse_scores(
-        task.files, pool.origin, result
+    dense, values = np.split(interpolate(found, before, settings.interpolation), [keys.shape[0]])
+    others = elsewhere(task.before, [(keys, table), (sparse.key, sparse.name)])
+    result = join_weights(
+        [
+            (keys, table, dense),
+            (sparse.key, sparse.name, values),
+            (others.key, others.name, (1.0 - settings.interpolation) * others.value),
+        ]
     )
+    return _scored(task, pool, dense, result)
+
+
+def _scored(task: Task, pool: Pool, dense: NDArray[np.float64], result: Weights) -> Tuned:
+    """Return weights with their BLEU on the lists; `dense` are those of the columns."""
+    score = project(np.ascontiguousarray(pool.dense.T), dense)
+    if not task.is_summed:
+        score = score + sparse_scores(task.files, pool.origin, result)
     chosen = best_rows(score, pool.sentence_offset)
     counts = corpus_counts(chosen, pool.matches, pool.length)
     return _tuned(pool, result, bleu_of_counts(counts, int(pool.reference_length.sum())))
 
 
-def kbest_mira(task: Task, settings: MiraSettings) -> Tuned:
+def kbest_mira(task: Task, settings: KBestMira) -> Tuned:
     """Tune by k-best MIRA. Weights of features that no list has stay."""
+    if task.is_summed:
+        pool, sums = _dense_lists(task)
+        sparse = no_sparse(pool.length.shape[0])
+        start = start_values(pool.dense_names, task.before)
+        dense, _, bleu = tune_mira(pool, sparse, start, np.zeros(0), settings, task.seed)
+        return _tuned(pool, spread(pool.dense_names, dense, sums), bleu)
     pool = merge_lists(task.files)
     sparse = read_sparse(task.files, pool.origin)
     table = string_table(pool.dense_names)
@@ -133,67 +198,73 @@ def kbest_mira(task: Task, settings: MiraSettings) -> Tuned:
         settings,
         task.seed,
     )
+    others = elsewhere(task.before, [(keys, table), (sparse.key, sparse.name)])
     parts = [(keys, table, dense), (sparse.key, sparse.name, weights)]
-    others = _elsewhere(task.before, parts)
-    return _tuned(pool, _make_weights([*parts, (others.key, others.name, others.value)]), bleu)
+    parts.append((others.key, others.name, others.value))
+    return _tuned(pool, join_weights(parts), bleu)
 
 
-@dataclass(frozen=True)
-class Tuner:
-    """A tuner: its settings, the function that runs it, and what files it reads."""
+class Tuner(NamedTuple):
+    """A tuner: the function that runs it, and what files it reads."""
 
-    settings: type[Any]
     run: Callable[[Task, Any], Tuned]
     format: FileFormat = LISTS
 
 
-TUNERS = {
-    "mert": Tuner(MertSettings, mert),
-    "pro": Tuner(ProSettings, pro),
-    "kbest-mira": Tuner(MiraSettings, kbest_mira),
-    "forest-mert": Tuner(ForestMertSettings, forest_mert, FORESTS),
+RUNS = {
+    "mert": Tuner(mert),
+    "pro": Tuner(pro),
+    "kbest-mira": Tuner(kbest_mira),
+    "forest-mert": Tuner(forest_mert, FORESTS),
+    "line-search": Tuner(line_search),
 }
 
 
 def tune(
-    name: str,
+    settings: Batch,
     paths: Sequence[FilePath],
     output: FilePath,
-    settings: Settings,
     *,
     shards: int,
     iteration: int,
     before: Weights | None = None,
     seed: int = 1,
+    is_summed: bool = False,
+    last: Weights | None = None,
 ) -> Tuned:
     """Tune on the lists of all shards and iterations so far, and write the weights.
 
     Parameters
     ----------
-    name
-        One of `TUNERS`.
+    settings
+        Of a tuner; they say which one it is.
     paths
         Files of lists, in any order.
     output
         Weights to write, whole or not at all.
-    settings
-        Of this tuner.
     shards, iteration
         There must be one file for each of the shards 0 to `shards` - 1 and the iterations 1 to `iteration`.
     before
         Weights that the newest lists were made with; those of the first iteration by default.
     seed
         Of everything that is drawn, together with the iteration.
+    is_summed
+        Tune the dense features, and one that stands for all sparse ones. Files are those of `iteration`
+        alone.
+    last
+        Weights of the epoch before; a line search may go along the step from these to `before`.
 
     Raises
     ------
     InputError
         If files are missing, damaged, or do not belong together, or nothing can be learned from them.
     """
+    name = tuner_name(settings)
     before = start_weights() if before is None else before
     _check_start(before)
-    files = find_files(paths, shards, iteration, TUNERS[name].format)
-    result = TUNERS[name].run(Task(files, before, (seed, iteration)), settings)
+    first = iteration if is_summed else 1
+    files = find_files(paths, shards, range(first, iteration + 1), RUNS[name].format)
+    result = RUNS[name].run(Task(files, before, (seed, iteration), is_summed, last), settings)
     if not np.isfinite(result.weights.value).all():
         raise InputError(
             f"weights of --tuner {name} have overflowed; regularise more, or choose smaller steps"
@@ -225,42 +296,5 @@ def _check_start(before: Weights) -> None:
         raise InputError(f"the weight of '{name}' before is {value}; start from smaller weights")
 
 
-def _refuse_sparse(task: Task) -> None:
-    if has_sparse_features(task.files):
-        raise InputError(
-            "MERT tunes dense features alone, and the lists have sparse ones; "
-            "make them with --features dense, or choose another tuner",
-            task.files[0].path,
-        )
-
-
 def _tuned(pool: Pool, weights: Weights, bleu: float) -> Tuned:
     return Tuned(weights, 100 * bleu, pool.sentence_count, pool.length.shape[0])
-
-
-def _make_weights(
-    parts: Sequence[tuple[NDArray[np.uint64], StringTable, NDArray[np.float64]]],
-) -> Weights:
-    """Put features, names and weights together; no feature may be in two parts, and none weighs 0."""
-    key = np.concatenate([part[0] for part in parts])
-    value = np.concatenate([part[2] for part in parts])
-    name = concatenate([part[1] for part in parts])
-    order = np.argsort(key, kind="stable")
-    twice = np.flatnonzero(key[order[1:]] == key[order[:-1]])
-    key, name = unique_features(key, name)
-    if twice.size:
-        raise InputError(f"'{name.get(int(twice[0]))}' is a dense and a sparse feature; rename one")
-    kept = np.flatnonzero(value[order] != 0)
-    return Weights(key[kept], value[order][kept], name.take(kept))
-
-
-def _elsewhere(
-    weights: Weights, parts: Sequence[tuple[NDArray[np.uint64], StringTable, NDArray[np.float64]]]
-) -> Weights:
-    """Return the weights of features that are in none of the parts."""
-    is_elsewhere = np.ones(weights.key.shape[0], bool)
-    for key, name, _ in parts:
-        order = np.argsort(key, kind="stable")
-        is_elsewhere[common_features(key[order], name.take(order), weights.key, weights.name)[1]] = False
-    rows = np.flatnonzero(is_elsewhere)
-    return Weights(weights.key[rows], weights.value[rows], weights.name.take(rows))

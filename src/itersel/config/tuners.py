@@ -1,0 +1,124 @@
+"""The batch tuners by name, and the keys of each: what is made of the lists of all shards and iterations.
+
+A tuner is a dataclass here, an entry in `TUNERS`, and a function in `itersel.tune.tuner`. The config, its
+documentation and the options of ``itersel tune`` follow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from itersel.config.options import explain, option
+
+# `chiang` depends on what was translated before; lists of several iterations have no such order.
+LIST_BLEUS = ("liang", "lin", "nakov", "papineni")
+# Directions of a line search that are no features: each dense feature, and the step from the last weights.
+ALL_DENSE, STEP = "dense", "step"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The keys of all batch tuners."""
+
+
+@dataclass(frozen=True)
+class Mert(Batch):
+    """Minimum error rate training on k-best lists, by exact line searches (Och 2003)."""
+
+    directions: int = option(
+        "Random directions searched in every round, besides the axes.", 12, minimum=0, maximum=1000
+    )
+    restarts: int = option(
+        "Random points that the search starts from, besides the weights before.", 5, minimum=0, maximum=1000
+    )
+
+
+@dataclass(frozen=True)
+class ForestMert(Mert):
+    """Minimum error rate training on forests (Kumar et al. 2009)."""
+
+    # A search takes longer than over lists, and sees far more translations, so that there is less to gain.
+    directions: int = option(
+        "Random directions searched in every round, besides the axes.", 5, minimum=0, maximum=1000
+    )
+    restarts: int = option(
+        "Random points that the search starts from, besides the weights before.", 0, minimum=0, maximum=1000
+    )
+
+
+@dataclass(frozen=True)
+class Pro(Batch):
+    """Pairwise ranking optimisation: logistic regression on sampled pairs (Hopkins & May 2011)."""
+
+    bleu: str = option("Sentence-level BLEU that ranks; lin: BLEU+1.", "lin", choices=LIST_BLEUS)
+    strength: float = option("Strength of the l2 regularisation.", 1.0, minimum=0)
+    interpolation: float = option(
+        "How much the weights found count; those before count for the rest.", 0.1, above=0, maximum=1
+    )
+    max_difference: float = option(
+        "Drop pairs further apart in BLEU (0 to 1), against overlong translations (Nakov et al. 2013); 1 "
+        "drops none.",
+        1.0,
+        above=0,
+        maximum=1,
+    )
+
+
+@dataclass(frozen=True)
+class KBestMira(Batch):
+    """Batch MIRA on k-best lists (Cherry & Foster 2012)."""
+
+    c: float = option("Largest step C.", 0.01, above=0)
+    passes: int = option("Passes over the lists; the best is taken.", 60, minimum=1, maximum=10_000)
+    decay: float = option(
+        "What remains of the background of BLEU after each sentence.", 0.999, above=0, maximum=1
+    )
+
+
+@dataclass(frozen=True)
+class LineSearch(Batch):
+    """Exact line searches along given directions, for corpus BLEU (Flanigan et al. 2013)."""
+
+    directions: tuple[str, ...] = option(
+        "Lines to search along, again and again until none improves BLEU: names of dense features; dense, "
+        "each "
+        "of them; step, from the mixed weights of the epoch before to those of this one.",
+        ("WordPenalty",),
+    )
+
+
+@dataclass(frozen=True)
+class NoTuner:
+    """Nothing."""
+
+
+TUNERS: dict[str, type[Batch]] = {
+    "pro": Pro,
+    "kbest-mira": KBestMira,
+    "mert": Mert,
+    "forest-mert": ForestMert,
+}
+# They search along every feature.
+DENSE_TUNERS = (Mert, ForestMert)
+# Of mixed weights, on held-out text.
+HELD_OUT_TUNERS: dict[str, type[Batch | NoTuner]] = {"none": NoTuner, "line-search": LineSearch, **TUNERS}
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """A step on dev after each epoch: the dense features, and all sparse ones as one, are tuned again."""
+
+    tuner: Batch | NoTuner = field(
+        default_factory=NoTuner,
+        metadata=explain("How the mixed weights are changed, on k-best lists or forests of dev."),
+    )
+    start: str = option(
+        "What the shards of the next epoch start from, where they start from mixed weights.",
+        "mixed",
+        choices=("mixed", "tuned"),
+    )
+
+
+def tuner_name(tuner: Batch) -> str:
+    """Return the name of the tuner that some settings are of."""
+    return next(name for name, kind in HELD_OUT_TUNERS.items() if kind is type(tuner))

@@ -1,0 +1,61 @@
+"""Batch tuners on both schedulers: a failed shard is the only one that runs again, to the same bytes."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from tests.cluster.clusters import ClusterProject, submitted
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+SHARDS = 4
+EXPERIMENTS = {
+    "batch": {
+        "tune_on": "dev",
+        "tasks": {"shards": SHARDS},
+        "epochs": 2,
+        "learner": {"name": "kbest-mira", "passes": 5},
+    },
+    # the step on dev after mixing
+    "searched": {
+        "tasks": {"shards": 2},
+        "epochs": 1,
+        "mixing": {"name": "selection", "select": 300},
+        "held_out": {"tuner": {"name": "line-search"}},
+    },
+}
+TARGETS = [f"results/tiny/experiments/{name}/weights.h5" for name in ("batch/epoch-2", "searched/epoch-1")]
+
+
+@pytest.fixture(scope="module")
+def tuned(local, tmp_path_factory):
+    """Return the small project, tuned to its end on this machine."""
+    project = local.copy(tmp_path_factory.mktemp("tuned") / "a project")
+    shutil.rmtree(project.results / "experiments")
+    project.configure(experiments=EXPERIMENTS, decoder={"k_best": 20, "pop_limit": 30, "jobs": 2})
+    project.run("--cores", "2", *TARGETS)
+    return project
+
+
+def test_lists_of_a_shard_fail(tuned, cluster, tmp_path):
+    there = ClusterProject(cluster, tuned.copy(tmp_path / "a project"))
+    shutil.rmtree(there.project.results / "experiments")
+    try:
+        armed = there.sabotage(2, {1: "exit 3"}, "write_lists.batch")
+        output = there.run(*TARGETS, "--keep-going", *armed, status=1)
+        assert there.sabotage_happened()
+        assert submitted(output)["write_lists.batch.1"] == str(SHARDS)
+        assert submitted(output)["write_lists.searched.1"] == "2"
+        assert "write_lists (experiment batch, epoch 2, shard 1)" in output
+        before = there.project.files("experiments/**/*.h5")
+        lists = {name for name in before if name.startswith("experiments/batch/epoch-2/")}
+        assert lists == {f"experiments/batch/epoch-2/lists/{shard}.h5" for shard in (0, 2, 3)}
+        output = there.run(*TARGETS)
+        assert submitted(output)["write_lists.batch.2"] == "1"
+        assert not {"write_lists.batch.1", "write_lists.searched.1"} & submitted(output).keys()
+        after = there.project.files("experiments/**/*.h5")
+        assert {name: after[name] for name in before} == before
+        assert there.weights() == tuned.contents("experiments/**/*.h5")
+    finally:
+        cluster.clear()

@@ -1,0 +1,199 @@
+"""Tuning of mixed weights on held-out lists: sparse features as one, line searches along given directions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive import tuning as naive
+from tests.naive.tuning import Sentence
+from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
+
+from itersel.cli.main import main
+from itersel.config.tuners import TUNERS, Batch, KBestMira, LineSearch, Mert
+from itersel.errors import InputError
+from itersel.tune.accumulate import find_files, merge_lists
+from itersel.tune.summed import LAST_SUM, SUM, spread, start_values, sum_sparse
+from itersel.tune.tuner import tune
+from itersel.weights import Weights, make_weights, read_weights
+
+TUNED: list[Batch] = [kind() for name, kind in TUNERS.items() if name != "forest-mert"]
+TUNED += [LineSearch(), LineSearch(("dense", "step"))]
+
+
+def random_weights(seed: int) -> dict[str, float]:
+    """Return weights in sixteenths, so that no score is rounded."""
+    values = np.random.default_rng(seed).integers(-16, 17, len(DENSE_NAMES) + len(SPARSE_NAMES))
+    weights = dict(zip((*DENSE_NAMES, *SPARSE_NAMES), (values / 16).tolist(), strict=True))
+    return {name: value for name, value in weights.items() if value} | {"elsewhere": 0.5}
+
+
+def tuned(
+    folder: Path,
+    how: Batch,
+    sentences: Sequence[Sentence],
+    before: dict[str, float],
+    last: dict[str, float] | None = None,
+    iteration: int = 3,
+) -> tuple[dict[str, float], float]:
+    """Return the weights of a step on held-out lists, and the BLEU that it says they have."""
+    path = write_file(folder / "lists.h5", sentences, iteration=iteration)
+    found = tune(
+        how,
+        [path],
+        folder / "out.h5",
+        shards=1,
+        iteration=iteration,
+        before=make_weights(before),
+        is_summed=True,
+        last=None if last is None else make_weights(last),
+    )
+    return read_weights(folder / "out.h5").to_dict(), found.bleu / 100
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32), how=st.sampled_from(TUNED), has_last=st.booleans())
+def test_weights_have_the_bleu_that_is_said(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, how: Batch, has_last: bool
+) -> None:
+    sentences = random_sentences(seed, count=6)
+    before, last = random_weights(seed), random_weights(seed + 1) if has_last else None
+    weights, bleu = tuned(tmp_path_factory.mktemp("tuned"), how, sentences, before, last)
+    # where translations score the same but for rounding, either may be chosen
+    scores = [
+        sorted((naive.dot(weights, one.features) for one in each.translations), reverse=True)
+        for each in sentences
+    ]
+    if all(len(each) == 1 or each[0] - each[1] > 1e-6 for each in scores):
+        assert naive.bleu_of_weights(sentences, weights) == pytest.approx(bleu, abs=1e-12)
+    if isinstance(how, LineSearch | Mert):
+        assert bleu >= naive.bleu_of_weights(sentences, before) - 1e-9
+
+
+@pytest.mark.parametrize("how", [kind for kind in TUNED if kind != LineSearch(("dense", "step"))], ids=str)
+def test_sparse_weights_keep_their_ratios(tmp_path: Path, how: Batch) -> None:
+    before = random_weights(5)
+    weights, _ = tuned(tmp_path, how, random_sentences(5, count=8), before)
+    sparse = [name for name in before if name not in DENSE_NAMES]
+    factors = {weights.get(name, 0.0) / before[name] for name in sparse}
+    assert max(factors) == pytest.approx(min(factors))
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_line_search_finds_the_best_point_of_a_line(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    folder, sentences, before = tmp_path_factory.mktemp("line"), random_sentences(seed), random_weights(seed)
+    weights, bleu = tuned(folder, LineSearch(("WordPenalty",)), sentences, before)
+    others = {name: value for name, value in weights.items() if name != "WordPenalty"}
+    assert others == {name: value for name, value in before.items() if name != "WordPenalty"}
+    lists = [
+        [
+            (
+                naive.Fraction(naive.dot(before, one.features)),
+                naive.Fraction(one.features.get("WordPenalty", 0.0)),
+            )
+            for one in sentence.translations
+        ]
+        for sentence in sentences
+    ]
+    expected = 0.0
+    for x in naive.points_between(naive.crossings(lists)):
+        chosen = [
+            sentence.translations[i]
+            for sentence, i in zip(sentences, naive.highest_lines(lists, x), strict=True)
+        ]
+        expected = max(expected, naive.corpus_bleu(chosen, sum(one.reference_length for one in sentences)))
+    assert bleu == pytest.approx(expected, abs=1e-7)
+
+
+def test_the_step_from_the_weights_before(tmp_path: Path) -> None:
+    # the good translation has the feature that only the epoch before liked
+    good = naive.Translation((6, 5, 4, 3), 6, {**dict.fromkeys(DENSE_NAMES, 0.0), "feature0": 1.0})
+    bad = naive.Translation((6, 2, 1, 1), 6, {**dict.fromkeys(DENSE_NAMES, 0.0), "feature1": 1.0})
+    sentences = [Sentence(6, [bad, good])]
+    before, last = {"feature1": 1.0}, {"feature0": 1.0}
+    weights, bleu = tuned(tmp_path, LineSearch(("step",)), sentences, before, last)
+    assert bleu == 1.0
+    # on the line, w = (-x) last + (1 + x) before
+    assert weights["feature0"] + weights["feature1"] == pytest.approx(1.0)
+    assert weights["feature0"] > weights["feature1"]
+    unmoved, bleu = tuned(tmp_path, LineSearch(("step",)), sentences, before)
+    assert unmoved == before
+    assert bleu < 1.0
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    factor=st.sampled_from([0.0, 0.5, 1.0]),
+    last_factor=st.sampled_from([0.0, 2.0]),
+)
+def test_columns_score_as_the_weights_they_stand_for(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, factor: float, last_factor: float
+) -> None:
+    sentences = random_sentences(seed)
+    sums: list[Weights] = [make_weights(random_weights(seed)), make_weights(random_weights(seed + 1))]
+    files = find_files([write_file(tmp_path_factory.mktemp("x") / "a.h5", sentences)], 1, range(1, 2))
+    pool = sum_sparse(files, merge_lists(files), sums)
+    assert pool.dense_names == (*DENSE_NAMES, SUM, LAST_SUM)
+    value = start_values(pool.dense_names, sums[0])
+    assert value[-2:].tolist() == [1.0, 0.0]
+    value[-2:] = factor, last_factor
+    named = spread(pool.dense_names, value, sums).to_dict()
+    scores = [naive.dot(named, one.features) for each in sentences for one in each.translations]
+    # equal translations are there once
+    assert set((pool.dense @ value).tolist()) == set(scores)
+
+
+def test_lists_of_one_iteration_alone(tmp_path: Path) -> None:
+    sentences = random_sentences(1)
+    paths = [write_file(tmp_path / f"{i}.h5", sentences, iteration=i) for i in (1, 2)]
+    with pytest.raises(InputError, match="wanted are shards 0 to 0, iterations 2 to 2"):
+        tune(KBestMira(), paths, tmp_path / "out.h5", shards=1, iteration=2, is_summed=True)
+    assert not (tmp_path / "out.h5").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--tuner", "line-search", "--sum-sparse"], "--sum-sparse needs --previous"),
+        (["--tuner", "mert", "--previous", "w", "--sum-sparse", "--last", "w"], "--last is of use with"),
+        (["--tuner", "line-search", "--last", "w"], "--last is of use with"),
+        (
+            ["--tuner", "line-search", "--directions", "Words", "--previous", "w", "--sum-sparse"],
+            "there is no dense feature 'Words' to search along; there are LanguageModel, WordPenalty, Glue",
+        ),
+    ],
+)
+def test_bad_options(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_file(tmp_path / "a.h5", random_sentences(1))
+    (tmp_path / "lists").write_text("a.h5\n")
+    (tmp_path / "w").write_text("Glue 0.5\nfeature0 1\n")
+    files = ["--lists", "lists", "--shards", "1", "--iteration", "1", "--output", "out.h5"]
+    assert main(["tune", *options, *files]) == 1
+    message = capsys.readouterr().err
+    assert said in message
+    assert message.count("\n") == 1
+    assert not (tmp_path / "out.h5").exists()
+
+
+def test_a_line_without_bends(tmp_path: Path) -> None:
+    one = naive.Translation((6, 5, 4, 3), 6, dict.fromkeys(DENSE_NAMES, 1.0))
+    before = {"WordPenalty": -0.25, "feature0": 1.0}
+    weights, bleu = tuned(tmp_path, LineSearch(("dense",)), [Sentence(8, [one])], before)
+    assert weights == before
+    assert bleu == pytest.approx(math.exp(1 - 8 / 6) * math.prod([1.0] * 4))

@@ -1,0 +1,156 @@
+"""Batch tuners, and the step on dev after mixing, from end to end."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from tests.workflow.test_plan import command_lines
+
+from itersel.weights import read_weights
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
+
+DEV = {"tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2}
+# what `selected` of the finished project learns, too
+SELECTED = {
+    "tasks": {"shards": 2, "language_model_folds": 1},
+    "epochs": 2,
+    "mixing": {"name": "selection", "select": 300},
+}
+EXPERIMENTS = {
+    "mert": {**DEV, "features": "dense", "learner": {"name": "mert"}},
+    "forest-mert": {**DEV, "features": "dense", "learner": {"name": "forest-mert"}},
+    "pro": {**DEV, "learner": {"name": "pro", "interpolation": 0.5}},
+    "kbest-mira": {**DEV, "learner": {"name": "kbest-mira", "passes": 5}},
+    "searched": {
+        **SELECTED,
+        "held_out": {"tuner": {"name": "line-search", "directions": ["WordPenalty", "step"]}},
+    },
+    "tuned-again": {**SELECTED, "held_out": {"tuner": {"name": "forest-mert"}, "start": "tuned"}},
+}
+BATCH = ("mert", "forest-mert", "pro", "kbest-mira")
+
+
+@pytest.fixture
+def plan(make_project):
+    project = make_project()
+    project.configure(experiments=EXPERIMENTS, decoder={"k_best": 20, "pop_limit": 30, "jobs": 3})
+    return project
+
+
+def test_plan(plan):
+    jobs = plan.planned()
+    # batch tuners: 4 x 2 epochs x 2 shards; steps on dev: 2 x 2 epochs x 3 pieces
+    assert jobs["write_lists"] == 16 + 12
+    assert jobs["tune"] == jobs["name_lists"] == 12
+    assert jobs["train_shard"] == 8
+    assert jobs["mix_before_tuning"] == 4
+    assert "mix" not in jobs
+
+
+def test_commands(plan):
+    lists, tuning = command_lines(plan, "write_lists"), command_lines(plan, "tune")
+
+    def job(jobs, output):
+        return next(text for text in jobs if f"--output results/tiny/experiments/{output} " in text)
+
+    first, second = (job(lists, f"pro/epoch-{epoch}/lists/1.h5") for epoch in (1, 2))
+    assert "itersel kbest --shard results/tiny/shards/dev/2/1.h5" in first
+    assert "--weights" not in first
+    assert (
+        "--weights results/tiny/experiments/pro/epoch-1/weights.h5 --iteration 2 --shard-number 1" in second
+    )
+    assert "itersel forest " in job(lists, "forest-mert/epoch-1/lists/0.h5")
+    assert "--k-best" not in job(lists, "forest-mert/epoch-1/lists/0.h5")
+    step = job(lists, "searched/epoch-2/lists/2.h5")
+    assert "--shard results/tiny/shards/dev/3/2.h5" in step
+    assert "--weights results/tiny/experiments/searched/epoch-2/mixed.h5 --iteration 2" in step
+    assert "--features all --density 50" in job(lists, "tuned-again/epoch-1/lists/0.h5")
+    tuner = job(tuning, "mert/epoch-2/weights.h5")
+    assert "--previous results/tiny/experiments/mert/epoch-1/weights.h5 --shards 2 --iteration 2" in tuner
+    assert "--tuner mert --directions 12 --restarts 5" in tuner
+    assert "--sum-sparse" not in tuner
+    folder = "results/tiny/experiments/searched"
+    search = job(tuning, "searched/epoch-2/weights.h5")
+    assert f"--previous {folder}/epoch-2/mixed.h5 --last {folder}/epoch-1/mixed.h5 --sum-sparse" in search
+    assert "--shards 3 --iteration 2 --seed 1 --tuner line-search --directions WordPenalty,step" in search
+    assert "--last" not in job(tuning, "searched/epoch-1/weights.h5")
+    starts = {
+        name: next(
+            text for text in command_lines(plan, "train_shard") if f"{name}/epoch-2/shard-0.h5" in text
+        )
+        for name in ("searched", "tuned-again")
+    }
+    assert "--weights results/tiny/experiments/searched/epoch-1/mixed.h5" in starts["searched"]
+    assert "--weights results/tiny/experiments/tuned-again/epoch-1/weights.h5" in starts["tuned-again"]
+
+
+@pytest.fixture(scope="module")
+def tuned(finished, tmp_path_factory):
+    """Return a project that was run to its end; corpus, models and shards are those of `finished`."""
+    project = finished.copy(tmp_path_factory.mktemp("tuned") / "a project")
+    shutil.rmtree(project.results / "experiments")
+    shutil.rmtree(project.results / "report")
+    project.configure(experiments=EXPERIMENTS)
+    project.run("--cores", "2")
+    return project
+
+
+def test_results(tuned, finished):
+    systems = {
+        system["name"]: system
+        for system in json.loads((tuned.results / "report/table.json").read_text())["systems"]
+    }
+    assert list(systems) == list(EXPERIMENTS)
+    for name, system in systems.items():
+        assert system["test"]["bleu"] > 30
+        assert system["devtest_bleu"][system["epoch"] - 1] == max(system["devtest_bleu"])
+        assert system["learner"] == (name if name in BATCH else "perceptron")
+        assert system["mixing"] == ("none" if name in BATCH else "selection")
+    for name in ("mert", "forest-mert"):
+        assert systems[name]["active_features"] <= 12
+    # shards go on from mixed weights: they learn what they learn without the step
+    pattern = "experiments/{}/epoch-*/shard-*.h5"
+    learned = tuned.contents(pattern.format("searched"))
+    expected = finished.contents(pattern.format("selected"))
+    assert list(learned.values()) == list(expected.values())
+    assert tuned.contents(pattern.format("tuned-again")) != expected
+
+
+def test_line_search_moves_along_its_lines_alone(tuned):
+    folder = tuned.results / "experiments/searched/epoch-1"
+    mixed, weights = (read_weights(folder / name).to_dict() for name in ("mixed.h5", "weights.h5"))
+    # in the first epoch there is no step to search along
+    del mixed["WordPenalty"], weights["WordPenalty"]
+    assert weights == mixed
+
+
+def test_nothing_to_be_done(tuned):
+    before = tuned.files()
+    assert "Nothing to be done" in tuned.run()
+    assert tuned.files() == before
+
+
+@pytest.mark.parametrize("name", ["kbest-mira", "searched"])
+def test_lists_killed(tuned, tmp_path, name):
+    """Nothing is tuned without the lists of a shard, and the next run makes these alone."""
+    copy = tuned.copy(tmp_path / "copy of it")
+    folder = f"experiments/{name}/epoch-2"
+    shutil.rmtree(copy.results / folder)
+    for path in [*copy.results.glob(f"experiments/{name}/best/*"), *copy.results.glob("report/table*")]:
+        path.unlink() if path.is_file() else shutil.rmtree(path)
+    victim = f"results/tiny/{folder}/lists/0.h5"
+    run = copy.start("--cores", "2")
+    copy.wait_for_job("kbest", victim).kill()
+    output, _ = run.communicate()
+    assert run.returncode == 1, output
+    before = copy.files()
+    assert f"{folder}/weights.h5" not in before
+    planned = copy.planned()
+    assert (planned["write_lists"], planned["tune"], planned.get("train_shard", 0)) == (1, 1, 0)
+    copy.run("--cores", "2")
+    after = copy.files()
+    assert {file: after[file] for file in before} == before
+    assert copy.contents() == tuned.contents()

@@ -1,0 +1,81 @@
+# Batch tuning: a level is one job a shard that writes k-best lists or forests, then one job that tunes on them.
+#
+# needs: shards/{train,dev}/{shards}/{shard}.h5, lm/..., and of mixed weights epoch-{epoch}/mixed.h5
+# makes: experiments/{experiment}/epoch-{epoch}/{lists/{shard},weights}.h5
+#
+# A batch tuner reads the lists of all levels so far. Mixed weights of an online learner are tuned on lists of dev
+# that they themselves have made.
+
+
+rule write_lists:
+    input:
+        shard=listed_shard,
+        model=listed_model,
+        weights=listing_weights,
+        level=listing_level,
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/{{shard}}.h5",
+    log:
+        f"{LOGS}/write_lists/{{experiment}}/epoch-{{epoch}}/{{shard}}.log",
+    benchmark:
+        f"{BENCHMARKS}/write_lists/{{experiment}}/epoch-{{epoch}}/{{shard}}.tsv"
+    wildcard_constraints:
+        experiment=one_of([*BATCH, *HELD_OUT]),
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["write_lists"],
+        array=epoch_name,
+        jobs_per_task=lists_per_job,
+    params:
+        command=list_command,
+        options=list_options,
+        code=lambda wildcards: step_digest(list_command(wildcards), "run"),
+    shell:
+        "itersel {params.command} --shard {input.shard:q} --model {input.model:q} {params.options}"
+        " --output {output:q} &> {log:q}"
+
+
+# All files of all levels so far: thousands do not fit on a command line.
+rule name_lists:
+    input:
+        lists=written_lists,
+        before=lists_before,
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists.txt",
+    log:
+        f"{LOGS}/name_lists/{{experiment}}/epoch-{{epoch}}.log",
+    wildcard_constraints:
+        experiment=one_of([*BATCH, *HELD_OUT]),
+    localrule: True
+    conda:
+        "../../envs/itersel.yaml"
+    params:
+        files=lambda wildcards, input: sequence(input.lists),
+    shell:
+        "(cat -- /dev/null {input.before:q}; seq {params.files}) > {output:q} 2> {log:q}"
+
+
+rule tune:
+    input:
+        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists.txt",
+        weights=listing_weights,
+        last=last_weights,
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
+    log:
+        f"{LOGS}/tune/{{experiment}}/epoch-{{epoch}}.log",
+    benchmark:
+        f"{BENCHMARKS}/tune/{{experiment}}/epoch-{{epoch}}.tsv"
+    wildcard_constraints:
+        experiment=one_of([*BATCH, *HELD_OUT]),
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["tune"],
+        array=epoch_name,
+    params:
+        options=tune_options,
+        code=step_digest("tune", "run"),
+    shell:
+        "itersel tune --lists {input.lists:q} {params.options} --output {output:q} &> {log:q}"
