@@ -44,7 +44,7 @@ def test_plan(plan):
     jobs = plan.planned()
     # batch tuners: 4 x 2 epochs x 2 shards; steps on dev: 2 x 2 epochs x 3 pieces
     assert jobs["write_lists"] == 16 + 12
-    assert jobs["tune"] == jobs["name_lists"] == 12
+    assert jobs["tune"] == 12
     assert jobs["train_shard"] == 8
     assert jobs["mix_before_tuning"] == 4
     assert "mix" not in jobs

@@ -88,6 +88,7 @@ wildcard_constraints:
     epoch=r"\d+",
     stage=r"best|epoch-\d+",
     experiment="|".join(map(re.escape, CONFIG.experiments)),
+    level="(shards|lm|experiments)/.+",
 
 
 # `step_digest` is a parameter of rules: Snakemake does not look into installed packages, and would not run
@@ -102,6 +103,14 @@ def sequence(files):
         folder.replace("%", "%%"), re.sub(r"\d+", "%.0f", name, count=1)
     )
     return shlex.join(["-f", pattern, "0", str(len(files) - 1)])
+
+
+def sequences(files):
+    """Return the commands that print the names of files, in each folder those that end in 0, 1, 2, ..."""
+    folders = {}
+    for file in files:
+        folders.setdefault(os.path.dirname(file), []).append(file)
+    return "; ".join(f"seq {sequence(group)}" for group in folders.values())
 
 
 # ---- corpus, shards
@@ -290,14 +299,14 @@ def level_before(wildcards):
     experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
     if epoch == 1:
         split, shards = experiment.tune_on, experiment.tasks.shards
-        lists = [f"{RESULTS}/shards/{split}/{shards}/shards.txt"]
+        lists = [f"{RESULTS}/shards/{split}/{shards}/files.txt"]
         if experiment.tasks.language_model_folds > 1:
             folder = fold_models(shards, experiment.tasks.language_model_folds)
-            lists.append(f"{folder}/models.txt")
+            lists.append(f"{folder}/files.txt")
         return [ancient(path) for path in lists]
     if commands.goes_on_alone(experiment):
         return ancient(
-            experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/shards.txt")
+            experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/files.txt")
         )
     return []
 
@@ -331,9 +340,9 @@ def train_options(wildcards):
     return f"{start} {experiment_options(wildcards.experiment)}"
 
 
-def trained_shards(wildcards):
-    shards = CONFIG.experiments[wildcards.experiment].tasks.shards
-    folder = experiment_file(wildcards.experiment, f"epoch-{wildcards.epoch}")
+def trained_shards(name, epoch):
+    shards = CONFIG.experiments[name].tasks.shards
+    folder = experiment_file(name, f"epoch-{epoch}")
     return [f"{folder}/shard-{shard}.h5" for shard in range(shards)]
 
 
@@ -394,7 +403,7 @@ def listing_level(wildcards):
     """Return what all shards wait for, see `level_before`."""
     if is_batch(wildcards):
         return level_before(wildcards)
-    return ancient(f"{RESULTS}/shards/dev/{CONFIG.decoder.jobs}/shards.txt")
+    return ancient(f"{RESULTS}/shards/dev/{CONFIG.decoder.jobs}/files.txt")
 
 
 def list_command(wildcards):
@@ -426,17 +435,19 @@ def lists_per_job(wildcards):
     return shards_per_job(wildcards) if is_batch(wildcards) else 1
 
 
-def written_lists(wildcards):
-    folder = experiment_file(wildcards.experiment, f"epoch-{wildcards.epoch}/lists")
-    return [f"{folder}/{shard}.h5" for shard in range(list_count(wildcards))]
-
-
-def lists_before(wildcards):
-    """Return the names of the lists of all epochs before, of batch tuners."""
-    epoch = int(wildcards.epoch)
-    if epoch == 1 or not is_batch(wildcards):
-        return []
-    return experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/lists.txt")
+def written_lists(name, epoch):
+    """Return the lists that are tuned on after an epoch: of a batch tuner those of all epochs before, too."""
+    experiment = CONFIG.experiments[name]
+    shards, first = (
+        (experiment.tasks.shards, 1)
+        if name in BATCH
+        else (CONFIG.decoder.jobs, epoch)
+    )
+    return [
+        experiment_file(name, f"epoch-{number}/lists/{shard}.h5")
+        for number in range(first, epoch + 1)
+        for shard in range(shards)
+    ]
 
 
 def last_weights(wildcards):
@@ -477,6 +488,23 @@ def system_options(wildcards):
 
 def resource_options(wildcards):
     return commands.resource_options(CONFIG, CONFIG.experiments[wildcards.experiment])
+
+
+# ---- levels
+
+
+def level_files(wildcards):
+    """Return the files of a level, see list.smk."""
+    kind, *parts = wildcards.level.split("/")
+    if kind == "shards":
+        split, shards = parts
+        return shard_files(split, int(shards))
+    if kind == "lm":
+        shards, folds = (int(part.split("-")[0]) for part in parts)
+        return [f"{fold_models(shards, folds)}/{fold}.bin" for fold in range(folds)]
+    name, epoch, *lists = parts
+    files = written_lists if lists else trained_shards
+    return files(name, int(epoch.removeprefix("epoch-")))
 
 
 # ---- tables

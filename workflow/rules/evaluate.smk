@@ -6,7 +6,6 @@
 
 localrules:
     all,
-    list_shards,
     join_translations,
     choose_epoch,
     describe_resources,

@@ -68,20 +68,3 @@ rule extract_shard:
         code=step_digest("grammar", "_extract"),
     shell:
         "itersel grammar extract --index {input.index:q} {params.options} --output {output:q} &> {log:q}"
-
-
-# A level: no epoch starts before all its shards are there.
-rule list_extracted_shards:
-    input:
-        lambda wildcards: shard_files(wildcards.split, int(wildcards.shards)),
-    output:
-        f"{RESULTS}/shards/{{split}}/{{shards}}/shards.txt",
-    log:
-        f"{LOGS}/shards/{{split}}/{{shards}}/list.log",
-    localrule: True
-    conda:
-        "../../envs/itersel.yaml"
-    params:
-        files=lambda wildcards, input: sequence(input),
-    shell:
-        "seq {params.files} > {output:q} 2> {log:q}"

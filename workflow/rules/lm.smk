@@ -69,23 +69,3 @@ use rule compile_language_model as compile_fold_model with:
         f"{LOGS}/lm/{{shards}}-shards/{{folds}}-folds/compile.{{fold}}.log",
     resources:
         **SIZES["compile_fold_model"],
-
-
-# A level: no epoch starts before all its models are there.
-rule list_fold_models:
-    input:
-        lambda wildcards: [
-            f"{fold_models(wildcards.shards, wildcards.folds)}/{fold}.bin"
-            for fold in range(int(wildcards.folds))
-        ],
-    output:
-        f"{fold_models('{shards}', '{folds}')}/models.txt",
-    log:
-        f"{LOGS}/lm/{{shards}}-shards/{{folds}}-folds/list.log",
-    localrule: True
-    conda:
-        "../../envs/itersel.yaml"
-    params:
-        files=lambda wildcards, input: sequence(input),
-    shell:
-        "seq {params.files} > {output:q} 2> {log:q}"

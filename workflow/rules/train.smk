@@ -34,27 +34,9 @@ rule train_shard:
         "itersel train --shard {input.shard:q} --model {input.model:q} {params.options} --threads {threads} --output {output:q} &> {log:q}"
 
 
-# The shards' files are named in a file: thousands do not fit on a command line. A rule of its own,
-# because Snakemake searches the inputs of `mix` once for every shard of the next epoch.
-rule list_shards:
-    input:
-        trained_shards,
-    output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/shards.txt",
-    log:
-        f"{LOGS}/list/{{experiment}}/epoch-{{epoch}}.log",
-    localrule: True
-    conda:
-        "../../envs/itersel.yaml"
-    params:
-        files=lambda wildcards, input: sequence(input),
-    shell:
-        "seq {params.files} > {output:q} 2> {log:q}"
-
-
 rule mix:
     input:
-        shards=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/shards.txt",
+        shards=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/files.txt",
         previous=previous_weights,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",

@@ -36,29 +36,9 @@ rule write_lists:
         " --output {output:q} &> {log:q}"
 
 
-# All files of all levels so far: thousands do not fit on a command line.
-rule name_lists:
-    input:
-        lists=written_lists,
-        before=lists_before,
-    output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists.txt",
-    log:
-        f"{LOGS}/name_lists/{{experiment}}/epoch-{{epoch}}.log",
-    wildcard_constraints:
-        experiment=one_of([*BATCH, *HELD_OUT]),
-    localrule: True
-    conda:
-        "../../envs/itersel.yaml"
-    params:
-        files=lambda wildcards, input: sequence(input.lists),
-    shell:
-        "(cat -- /dev/null {input.before:q}; seq {params.files}) > {output:q} 2> {log:q}"
-
-
 rule tune:
     input:
-        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists.txt",
+        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/files.txt",
         weights=listing_weights,
         last=last_weights,
     output:
