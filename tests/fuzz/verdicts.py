@@ -49,7 +49,11 @@ def judge(ended: Ended, outputs: Outputs, expected: Outputs, names: Sequence[str
     if ended.status == TRACEBACK or "Traceback (most recent" in ended.errors:
         return Verdict(RAISED, _last(ended.errors))
     if ended.status == 0:
-        strange = [line for line in ended.errors.splitlines() if not line.startswith("itersel ")]
+        strange = [
+            line
+            for line in ended.errors.splitlines()
+            if not line.startswith("itersel ") and ": warning: " not in line
+        ]
         if strange:
             return Verdict(UNTIDY, f"ended well, but said: {strange[0]}")
         if outputs == expected:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from tests.naive.learning import Hypothesis, Pair, dot
+from tests.naive.learning import Hypothesis, Pair
 
 Vector = dict[str, float]
 
@@ -95,10 +95,3 @@ class EagerWeights:
 
     def average(self) -> Vector:
         return {name: total / self.count for name, total in self.sum.items()}
-
-
-def scored(kbest: Sequence[Hypothesis], weights: Vector) -> list[Hypothesis]:
-    return [one._replace(score=dot(weights, one.features)) for one in kbest]
-
-
-Direction = Callable[[Sequence[Hypothesis], Sequence[float]], Vector]

@@ -209,6 +209,26 @@ INCONSISTENT = [
 
 MERT = {"name": "mert"}
 LINE = {"tuner": {"name": "line-search"}}
+# Keys of a learner that do nothing together.
+INCONSISTENT += [
+    (
+        experiment(learner=perceptron(regularization="l1", strength=0.1, schedule="1/t")),
+        "'experiments.a.learner.schedule' is 1/t, must be constant with regularization l1",
+    ),
+    (
+        experiment(learner=perceptron(regularization="l2")),
+        "'experiments.a.learner.strength' is 0, which is no regularization l2; choose one above 0",
+    ),
+    (
+        experiment(learner=perceptron(strength=0.1)),
+        "'experiments.a.learner.strength' is of no use without regularization; remove it",
+    ),
+    (
+        experiment(learner={"name": "mira", "constraints": "all", "fear": "prediction"}),
+        "'experiments.a.learner.fear' is of no use with constraints: all",
+    ),
+]
+
 # Batch tuners, and the step on held-out text.
 INCONSISTENT += [
     (experiment(learner=MERT), "'experiments.a.features' is all, must be dense with learner mert"),

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 from tests.naive import learners as naive
 from tests.naive import oracle
 from tests.naive.learners import EagerWeights, Steps, Vector
@@ -28,7 +29,8 @@ from itersel.weights import make_weights
 
 NAMES = [f"feature{i}" for i in range(8)]
 ALL_NAMES = [*oracle.DENSE_NAMES, *NAMES]
-START = {"feature2": 0.25, "LanguageModel": -0.5, "feature5": -0.0625}
+# "elsewhere" is no feature of the shard
+START = {"feature2": 0.25, "LanguageModel": -0.5, "feature5": -0.0625, "elsewhere": 0.75}
 
 
 def sentences(seed: int, count: int = 6, *, exact: bool = False) -> list[oracle.Sentence]:
@@ -60,7 +62,7 @@ def eager(corpus: list[oracle.Sentence], learner: Any, exact: bool = False) -> E
     """Train a shard with weights that are all up to date all the time."""
     made = make_learner(learner).steps
     steps = Steps(made.rate, made.schedule, made.adaptive, made.regularization, made.strength)
-    state, bleu = EagerWeights(START, ALL_NAMES, steps), Bleu(learner.bleu)
+    state, bleu = EagerWeights(START, [*ALL_NAMES, "elsewhere"], steps), Bleu(learner.bleu)
     for first in range(0, len(corpus), learner.delay):
         weights = dict(state.weights)
         for sentence in corpus[first : first + learner.delay]:
@@ -92,7 +94,7 @@ def close(found: Vector, expected: Vector) -> bool:
 
 
 regularizers = st.sampled_from(REGULARIZATIONS)
-strengths = st.sampled_from([2.0**-9, 2.0**-6, 0.01, 0.3])
+strengths = st.sampled_from([1e-12, 2.0**-9, 2.0**-6, 0.01, 0.3])
 
 
 @settings(max_examples=120, deadline=None)
@@ -161,6 +163,39 @@ def test_constraints_of_mira_are_met_as_well_as_can_be(seed: int, count: int, c:
     assert missed[dual > 1e-9 * c].min() >= missed.max() - 1e-6
 
 
+@pytest.mark.parametrize("c", [0.01, 0.3])
+@pytest.mark.parametrize("seed", range(8))
+def test_all_constraints_of_a_sentence(seed: int, c: float) -> None:
+    """The step of the learner against an optimiser: |d|^2 / 2 + C max over e of what is missed."""
+    [sentence] = sentences(seed, 1)
+    learner = Mira(constraints="all", bleu="nakov", c=c)
+    found = train([sentence], learner).weights.to_dict()
+    kbest = sentence.kbest(START, 15)
+    cost = [1 - Bleu("nakov").score(one.words, sentence.reference) for one in kbest]
+    hope = max(range(len(kbest)), key=lambda i: (kbest[i].score - cost[i], -i))
+    rows = np.array([[one.features.get(name, 0.0) for name in ALL_NAMES] for one in kbest])
+    start = np.array([START.get(name, 0.0) for name in ALL_NAMES])
+
+    def objective(d: np.ndarray[Any, Any]) -> float:
+        lead = (rows[hope] - rows) @ (start + d)
+        return float(d @ d / 2 + c * (np.array(cost) - cost[hope] - lead).max())
+
+    step = np.array([found.get(name, 0.0) for name in ALL_NAMES]) - start
+    # the same with the largest miss as a variable of its own, and a constraint for each translation
+    best = minimize(
+        lambda x: x[:-1] @ x[:-1] / 2 + c * x[-1],
+        np.append(np.zeros_like(start), 10.0),
+        method="SLSQP",
+        constraints={
+            "type": "ineq",
+            "fun": lambda x: x[-1] - (np.array(cost) - cost[hope] - (rows[hope] - rows) @ (start + x[:-1])),
+        },
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    assert objective(step) == pytest.approx(objective(best.x[:-1]), abs=1e-8)
+    assert step == pytest.approx(best.x[:-1], abs=1e-4)
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 8))
 def test_gradient_of_the_logistic_loss(seed: int, count: int) -> None:
@@ -224,13 +259,22 @@ def test_threads_change_nothing(name: str) -> None:
     assert one.weights.to_dict() != train(corpus, other).weights.to_dict()
 
 
-@pytest.mark.parametrize("regularization", ["none", "l1", "l1-cumulative"])
+@pytest.mark.parametrize(
+    ("regularization", "schedule"),
+    [("none", "constant"), ("none", "1/t"), ("l1", "constant"), ("l1-cumulative", "constant")],
+)
 @pytest.mark.parametrize("name", ["perceptron", "adagrad"])
-def test_an_epoch_that_goes_on_is_one_training(name: str, regularization: str) -> None:
+def test_an_epoch_that_goes_on_is_one_training(name: str, regularization: str, schedule: str) -> None:
     """Two epochs over the same sentences, one after another, are one over all of them twice."""
     corpus = sentences(9, 5)
     learner = LEARNERS[name](
-        pairs="all", average=True, bleu="nakov", regularization=regularization, strength=0.001
+        pairs="all",
+        average=True,
+        bleu="nakov",
+        regularization=regularization,
+        strength=0.001,
+        schedule=schedule,
+        learning_rate=0.05,
     )
     first = train(corpus, learner)
     second = train(corpus, learner, first.state, epoch=2)
@@ -247,7 +291,6 @@ def test_an_epoch_that_goes_on_is_one_training(name: str, regularization: str) -
 def test_what_adagrad_remembers() -> None:
     """Sums of squares are kept for features that the shard does not have, and where the weight is 0."""
     weights = make_weights({"elsewhere": 0.0, "feature1": 0.5})
-    memory = Memory(np.array([4.0, 0.0]), np.zeros(2))
     order = [name == "elsewhere" for name in weights.name.to_list()]
     memory = Memory(np.where(order, 4.0, 0.0), np.zeros(2))
     state = train(sentences(2), AdaGrad(pairs="all"), Start(weights, memory)).state
@@ -263,5 +306,5 @@ def test_what_adagrad_remembers() -> None:
 def test_overflow_names_sentence_and_feature(name: str) -> None:
     corpus = [oracle.Sentence((1,), ((1,), (2,)), ({"feature3": 1e300}, {"feature3": -1e300}))]
     learner = LEARNERS[name](learning_rate=1e308, regularization="l2", strength=0.1, pairs="all")
-    with pytest.raises(InputError, match="sentence 0 of the shard: the weight of 'feature3' overflows"):
+    with pytest.raises(InputError, match="sentence 1 of the shard: the weight of 'feature3' overflows"):
         train(corpus, learner, Start(make_weights({})))

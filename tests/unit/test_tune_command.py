@@ -7,6 +7,7 @@ import itertools
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -15,21 +16,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.damage import resealed
 from tests.naive import oracle
-from tests.naive.tuning import Sentence, Translation
+from tests.naive.tuning import Sentence, Translation, corpus_bleu
 from tests.tuning import DENSE_NAMES, random_sentences, write_file
 
 from itersel.cli.main import main
-from itersel.config.tuners import TUNERS, KBestMira
+from itersel.config.tuners import TUNERS, KBestMira, Mert, Pro
+from itersel.decode.decoder import Decoder, KBest
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.shard import write_shard
+from itersel.grammar.shard import read_shard, write_shard
 from itersel.hdf5 import open_hdf5, read_arrays, read_header
+from itersel.lm.binary import load_model
 from itersel.strings import string_table
-from itersel.tune import tuner as tuners
 from itersel.tune.accumulate import find_files, merge_lists, read_sparse, sparse_scores
-from itersel.tune.generate import ListSettings, generate_lists
+from itersel.tune.generate import DIGITS, START, ListSettings, generate_lists
 from itersel.tune.lists import FORMAT
-from itersel.tune.tuner import RUNS, tune
+from itersel.tune.pro import fit_ranking, pair_matrix, sample_pairs
+from itersel.tune.tuner import tune
 from itersel.weights import FORMAT as WEIGHTS
 from itersel.weights import make_weights, read_weights
 
@@ -68,6 +71,9 @@ def write_run(
 def run(folder: Path, paths: Sequence[Path], *options: str, tuner: str = "mert", iteration: int = 2) -> int:
     (folder / "lists").write_text("".join(f"{path}\n" for path in paths))
     shards = ["--shards", "2", "--iteration", str(iteration)]
+    if iteration > 1 and "--previous" not in options:
+        (folder / "previous").write_text("".join(f"{name} {value}\n" for name, value in START.items()))
+        shards += ["--previous", str(folder / "previous")]
     files = ["--lists", str(folder / "lists"), "--output", str(folder / "out.h5")]
     return main(["tune", "--tuner", tuner, *shards, *files, *options])
 
@@ -171,7 +177,10 @@ def test_weights_that_the_lists_do_not_know(tmp_path: Path) -> None:
 
 def test_a_set_of_one_sentence(tmp_path: Path) -> None:
     # It is tuned on as any other: corpus BLEU is that of the sentence.
-    path = write_file(tmp_path / "lists.h5", dense(random_sentences(1, count=1)))
+    values = ((1.0, 1.0, 0.0), (2.0, -1.0, 1.0))
+    good, bad = (dict(zip(DENSE_NAMES, each, strict=True)) for each in values)
+    every = [Translation((6, 1, 1, 1), 6, bad), Translation((6, 5, 4, 3), 6, good)]
+    path = write_file(tmp_path / "lists.h5", [Sentence(6, every)])
     for name in LIST_TUNERS:
         tune(TUNERS[name](), [path], tmp_path / "out.h5", shards=1, iteration=1)
         weights = read_weights(tmp_path / "out.h5")
@@ -292,14 +301,100 @@ def test_bad_weights_before(tmp_path: Path, capsys: pytest.CaptureFixture[str], 
     assert message.count("\n") == 1
 
 
-def test_overflow_of_a_tuner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def overflow(task: tuners.Task, how: KBestMira) -> tuners.Tuned:
-        return tuners.Tuned(make_weights({"Glue": np.inf}), 0.0, 1, 1)
-
-    monkeypatch.setitem(RUNS, "kbest-mira", tuners.Tuner(overflow))
-    with pytest.raises(InputError, match="have overflowed"):
-        tune(KBestMira(), write_run(tmp_path), tmp_path / "out.h5", shards=2, iteration=2)
+def test_overflow_of_a_tuner(tmp_path: Path) -> None:
+    """Features a millionth in size and steps without a limit: weights that no file may hold."""
+    good, bad = (dict.fromkeys(DENSE_NAMES, value) for value in (0.0, 1e-14))
+    lists = [Sentence(6, [Translation((6, 1, 1, 1), 6, bad), Translation((6, 5, 4, 3), 6, good)])]
+    path = write_file(tmp_path / "a.h5", lists)
+    with pytest.raises(InputError, match=r"^the weight of '\w+' of --tuner kbest-mira is -?[0-9.e+]+; "):
+        tune(KBestMira(c=1e300), [path], tmp_path / "out.h5", shards=1, iteration=1)
     assert not (tmp_path / "out.h5").exists()
+
+
+@pytest.mark.parametrize("tuner", ["mert", "kbest-mira"])
+def test_later_iterations_need_the_weights_before(tmp_path: Path, tuner: str) -> None:
+    with pytest.raises(InputError, match="iteration 2 needs --previous"):
+        tune(TUNERS[tuner](), write_run(tmp_path), tmp_path / "out.h5", shards=2, iteration=2)
+
+
+def test_sparse_weights_are_not_dropped(tmp_path: Path) -> None:
+    path = write_file(tmp_path / "a.h5", dense(random_sentences(1)))
+    before = make_weights({"Glue": 1.0, "EgivenFCoherent": -1.0, "RuleShape:x": 0.5})
+    with pytest.raises(InputError, match="the weights before have a sparse feature, 'RuleShape:x'"):
+        tune(Mert(), [path], tmp_path / "out.h5", shards=1, iteration=1, before=before)
+
+
+def test_no_weights_have_a_bleu(tmp_path: Path) -> None:
+    """The only translation with a 4-gram lies within the hull of others: no weights choose it."""
+    points = ((-1.0, -1.0, 0), (1.0, -1.0, 0), (0.0, 1.5, 0), (0.0, 0.0, 3))
+    every = [
+        Translation((6, 5, 4, fours), 6, {"LanguageModel": x, "WordPenalty": y, "Glue": 0.0})
+        for x, y, fours in points
+    ]
+    path = write_file(tmp_path / "a.h5", [Sentence(6, every)])
+    with pytest.raises(InputError, match="BLEU is 0 for all weights that were tried"):
+        tune(Mert(), [path], tmp_path / "out.h5", shards=1, iteration=1)
+    assert not (tmp_path / "out.h5").exists()
+
+
+def test_pro_is_fitted_and_interpolated(tmp_path: Path) -> None:
+    """What the command writes, from its parts: pairs of all sentences, a fit, and the weights before."""
+    paths, how = write_run(tmp_path), Pro(interpolation=0.25)
+    before = {"Glue": 0.5, "feature1": 2.0, "elsewhere": -1.0}
+    found = tune(how, paths, tmp_path / "out.h5", shards=2, iteration=2, before=make_weights(before), seed=3)
+    files = find_files(paths, 2, range(1, 3))
+    pool = merge_lists(files)
+    pairs = sample_pairs(pool, how, (3, 2))
+    rows = np.unique(pairs)
+    sparse = read_sparse(files, pool.origin[rows])
+    fitted = fit_ranking(pair_matrix(pool, sparse, rows, pairs), how.strength)
+    names = [*pool.dense_names, *sparse.name.to_list()]
+    expected = {name: 0.75 * before.get(name, 0.0) + 0.25 * w for name, w in zip(names, fitted, strict=True)}
+    expected["elsewhere"] = -0.75
+    assert found.weights.to_dict() == pytest.approx({name: w for name, w in expected.items() if w})
+    # the score of its best translations, sparse features included
+    whole = read_sparse(files, pool.origin)
+    scores = pool.dense @ [found.weights.to_dict().get(name, 0.0) for name in pool.dense_names]
+    scores += sparse_scores(files, pool.origin, found.weights)
+    assert whole.offset.shape[0] == scores.shape[0] + 1
+    chosen = [
+        begin + int(np.argmax(scores[begin:end])) for begin, end in itertools.pairwise(pool.sentence_offset)
+    ]
+    ngrams = np.maximum(0, pool.length[chosen][:, None] - np.arange(4)).sum(axis=0)
+    matches, length = pool.matches[chosen].sum(axis=0), int(pool.reference_length.sum())
+    bleu = min(1.0, np.exp(1 - length / ngrams[0])) * np.prod(matches / ngrams) ** 0.25
+    assert found.bleu == pytest.approx(100 * bleu)
+
+
+def test_seeds_of_sentences_differ(tmp_path: Path) -> None:
+    one = random_sentences(4, count=1, most=40)[0]
+    pool = merge_lists(find_files([write_file(tmp_path / "a.h5", [one, one])], 1, range(1, 2)))
+    pairs = sample_pairs(pool, Pro(), (1, 1))
+    middle = pool.sentence_offset[1]
+    first, second = pairs[pairs[:, 0] < middle], pairs[pairs[:, 0] >= middle] - middle
+    assert first.tolist() != second.tolist()
+
+
+def test_sums_in_another_order_are_the_same_features(decodable: Path, tmp_path: Path) -> None:
+    """Features are written without the digits that depend on the order of a sum."""
+    shard, weights = read_shard(decodable / "shard.h5"), make_weights(START)
+    decoder = Decoder(shard, load_model(decodable / "model"))
+    written = []
+    for noise in (0.0, 1e-15):
+
+        class Noisy:
+            dense_names = decoder.dense_names
+
+            def decode(self, *arguments: Any) -> KBest:
+                found = decoder.decode(*arguments)
+                return found._replace(dense=found.dense + noise)  # noqa: B023
+
+        path = tmp_path / f"{noise}.h5"
+        generate_lists(path, shard, Noisy(), weights, ListSettings())
+        written.append(path.read_bytes())
+        dense_values = read_arrays(path, FORMAT, ("dense", "sentence_offset"))[0]["dense"]
+        assert (dense_values == np.round(dense_values, DIGITS)).all()
+    assert written[0] == written[1]
 
 
 def test_a_feature_that_is_dense_and_sparse(tmp_path: Path) -> None:
@@ -360,7 +455,18 @@ def test_decode_tune_decode(decodable: Path, tmp_path: Path, features: str) -> N
     decode = ["decode", "--shard", str(decodable / "shard.h5"), "--model", str(decodable / "model")]
     output = tmp_path / "out"
     assert main([*decode, "--weights", str(tmp_path / "w.h5"), "--output", str(output)]) == 0
-    assert output.read_text() == "x y x y z\ny x x y\n" or features == "dense"
+    translations = [line.split() for line in output.read_text().splitlines()]
+    references = [["x", "y", "x", "y", "z"], ["y", "x", "x", "y"]]
+    chosen = [
+        Translation(tuple(oracle_matches(words, reference)), len(words), {})
+        for words, reference in zip(translations, references, strict=True)
+    ]
+    with open_hdf5(tmp_path / "w.h5") as stream:
+        bleu = read_header(stream, WEIGHTS, tmp_path / "w.h5").attributes["bleu"]
+    # all translations are in the lists, so that the best of the lists are the best
+    assert corpus_bleu(chosen, 9) == pytest.approx(bleu / 100)
+    assert translations == references or features == "dense"
+    assert bleu > 50
 
 
 def test_shard_without_references(

@@ -16,7 +16,7 @@ from tests.tuning import DENSE_NAMES, make_pool, random_sentences
 from itersel.config.tuners import Mert
 from itersel.errors import InputError
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
-from itersel.tune.mert import Intervals, ListSearch, choose_point, tune_mert
+from itersel.tune.mert import Intervals, ListSearch, choose_point, move, tune_mert
 
 small = st.integers(-4, 4)
 
@@ -189,3 +189,48 @@ def test_flat_bleu_is_no_move() -> None:
     start = np.array([0.5, 0.25, -0.25])
     weights, _ = tune_mert(search, start, Mert(), (1,))
     assert weights.tolist() == start.tolist()
+
+
+START = np.array([1.0, -0.5, 0.25])
+
+
+def searches(count: int = 25) -> list[ListSearch]:
+    return [ListSearch(make_pool(random_sentences(seed))[0]) for seed in range(count)]
+
+
+@pytest.mark.parametrize("more", [{"directions": 12}, {"restarts": 5}], ids=str)
+def test_more_search_finds_more(more: dict[str, int]) -> None:
+    none = {"directions": 0, "restarts": 0}
+    few = [tune_mert(search, START, Mert(**none), (1,))[1] for search in searches()]
+    many = [tune_mert(search, START, Mert(**{**none, **more}), (1,))[1] for search in searches()]
+    better = [b > a + 1e-6 for a, b in zip(few, many, strict=True)]
+    assert sum(better) >= 5
+    if "restarts" in more:
+        # the first climb is the same
+        assert all(b >= a for a, b in zip(few, many, strict=True))
+
+
+def test_no_axis_improves_the_end() -> None:
+    rounds = 0
+    for search in searches():
+        weights, bleu = tune_mert(search, START, Mert(directions=0, restarts=0), (1,))
+        for axis in np.eye(3):
+            point, expected = choose_point(search.intervals(weights, axis))
+            # a promise that rounding makes is not kept
+            assert expected <= bleu + 1e-7 or search.bleu(weights + point * axis) <= bleu + 1e-7
+        first = START
+        for axis in np.eye(3):
+            first, reached = move(search, first, search.bleu(first), axis / search.scale)
+        rounds += reached < bleu - 1e-6
+    assert rounds > 0  # some need a second round
+
+
+def test_units_of_features_do_not_matter() -> None:
+    unit = np.array([1.0, 2.0**10, 2.0**-6])
+    for seed in range(5):
+        pool = make_pool(random_sentences(seed))[0]
+        other = pool._replace(dense=pool.dense * unit)
+        weights, bleu = tune_mert(ListSearch(pool), START, Mert(directions=4, restarts=2), (1,))
+        again, same = tune_mert(ListSearch(other), START / unit, Mert(directions=4, restarts=2), (1,))
+        assert same == bleu
+        assert again * unit / np.abs(again * unit).sum() == pytest.approx(weights)

@@ -439,9 +439,7 @@ def written_lists(name, epoch):
     """Return the lists that are tuned on after an epoch: of a batch tuner those of all epochs before, too."""
     experiment = CONFIG.experiments[name]
     shards, first = (
-        (experiment.tasks.shards, 1)
-        if name in BATCH
-        else (CONFIG.decoder.jobs, epoch)
+        (experiment.tasks.shards, 1) if name in BATCH else (CONFIG.decoder.jobs, epoch)
     )
     return [
         experiment_file(name, f"epoch-{number}/lists/{shard}.h5")

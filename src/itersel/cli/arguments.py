@@ -10,8 +10,9 @@ import re
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from itersel.errors import InputError
 from itersel.limits import (
     LANGUAGE_PATTERN,
     MAX_NONTERMINALS,
@@ -21,6 +22,9 @@ from itersel.limits import (
     MAX_SYMBOLS,
 )
 from itersel.numerals import parse_number
+
+if TYPE_CHECKING:
+    from itersel.weights import Weights
 
 MAX_NUMPY_SEED = 2**32 - 1
 
@@ -296,6 +300,24 @@ def add_tuning_arguments(
     )
     add_search_arguments(search)
     return search
+
+
+def start_or_weights(options: argparse.Namespace) -> Weights:
+    """Return the weights to decode with: those of ``--weights``, in the first iteration fixed ones.
+
+    Raises
+    ------
+    InputError
+        If a later iteration has none, or the file cannot be read.
+    """
+    from itersel.tune.generate import start_weights
+    from itersel.weights import read_weights
+
+    if options.weights is not None:
+        return read_weights(options.weights)
+    if options.iteration > 1:
+        raise InputError(f"iteration {options.iteration} needs --weights, those of the iteration before")
+    return start_weights()
 
 
 def _refuse(text: str, wanted: str) -> NoReturn:

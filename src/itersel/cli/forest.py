@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_tuning_arguments, positive
+from itersel.cli.arguments import add_tuning_arguments, positive, start_or_weights
 from itersel.errors import InputError
 
 
@@ -37,14 +37,12 @@ def run(options: argparse.Namespace) -> None:
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model
     from itersel.tune.forests import ForestSettings, generate_forests
-    from itersel.tune.generate import start_weights
-    from itersel.weights import read_weights
 
     settings = ForestSettings(options.density, options.features, options.pop_limit, options.max_span)
     shard = read_shard(options.shard)
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --references", options.shard)
-    weights = start_weights() if options.weights is None else read_weights(options.weights)
+    weights = start_or_weights(options)
     model = load_model(options.model)
     decoder = Decoder(shard, model, settings.pop_limit, settings.features, settings.max_span)
     generate_forests(

@@ -18,7 +18,7 @@ from itersel.cli.arguments import (
     seed,
     whole,
 )
-from itersel.config.learners import LEARNERS
+from itersel.config.learners import LEARNERS, find_conflict
 from itersel.errors import InputError
 from itersel.limits import MAX_K_BEST
 
@@ -103,12 +103,15 @@ def train(options: argparse.Namespace) -> None:
     from itersel.learn.train import TrainSettings, train_shard
     from itersel.lm.binary import load_model
 
+    learner = section_values(options, LEARNERS[options.learner])
+    if conflict := find_conflict(learner):
+        raise InputError(f"--{conflict[0]} {conflict[1]}")
     settings = TrainSettings(
         features=options.features,
         k_best=options.k_best,
         pop_limit=options.pop_limit,
         max_span=options.max_span,
-        learner=section_values(options, LEARNERS[options.learner]),
+        learner=learner,
         seed=options.seed,
         epoch=options.epoch,
         shard=options.shard_number,

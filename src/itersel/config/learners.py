@@ -16,6 +16,10 @@ UPDATES = ("sequential", "sentence")
 SENTENCE_BLEUS = ("liang", "lin", "nakov", "papineni", "chiang")
 SCHEDULES = ("constant", "1/t", "1/sqrt(t)")
 REGULARIZATIONS = ("none", "l1", "l1-cumulative", "l2")
+SCHEDULE = (
+    "The learning rate, or divided by t or sqrt(t), t the number of sentences so far. A regularisation needs "
+    "a constant rate."
+)
 REGULARIZATION = (
     "Applied to all weights after every sentence. l1: `sign(w) max(0, |w|-l)` (Carpenter 2008); "
     "l1-cumulative: Tsuruoka et al. (2009); l2: `w/(1+l)`."
@@ -50,7 +54,7 @@ class Perceptron(Online):
     """Pairwise perceptron: `max(0, -<w,x>)` over differences x of pairs (Simianer et al. 2012)."""
 
     learning_rate: float = option("Learning rate.", 0.0001, above=0)
-    schedule: str = option("The learning rate, or divided by t or sqrt(t).", "constant", choices=SCHEDULES)
+    schedule: str = option(SCHEDULE, "constant", choices=SCHEDULES)
     pairs: str = option("Which translations of a k-best list are compared.", "multipartite", choices=PAIRS)
     update: str = option(
         "sequential: each pair sees the weights that the pair before left; sentence: the decoder's "
@@ -71,6 +75,7 @@ class AdaGrad(Online):
 
     bleu: str = option("Sentence-level BLEU that ranks a k-best list.", "nakov", choices=SENTENCE_BLEUS)
     learning_rate: float = option("Learning rate.", 0.02, above=0)
+    schedule: str = option(SCHEDULE, "constant", choices=SCHEDULES)
     pairs: str = option("Which translations of a k-best list are compared.", "pro", choices=PAIRS)
     regularization: str = option(REGULARIZATION, "l1", choices=REGULARIZATIONS)
     strength: float = option("Regularisation strength l.", 0.0001, minimum=0)
@@ -109,6 +114,21 @@ LEARNERS: dict[str, type[Learner]] = {
     "adagrad": AdaGrad,
     "mira": Mira,
 }
+
+
+def find_conflict(learner: Learner) -> tuple[str, str] | None:
+    """Return a key that is at odds with others, and why; None where all go together."""
+    is_regular = learner.regularization != "none"
+    schedule = getattr(learner, "schedule", "constant")
+    if is_regular and schedule != "constant":
+        return "schedule", f"is {schedule}, must be constant with regularization {learner.regularization}"
+    if is_regular and learner.strength == 0:
+        return "strength", f"is 0, which is no regularization {learner.regularization}; choose one above 0"
+    if not is_regular and learner.strength != type(learner).strength:
+        return "strength", "is of no use without regularization; remove it"
+    if isinstance(learner, Mira) and learner.constraints == "all" and learner.fear != Mira.fear:
+        return "fear", "is of no use with constraints: all, where every translation is feared; remove it"
+    return None
 
 
 def learner_name(learner: Learner) -> str:

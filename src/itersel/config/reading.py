@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field, fields, is_dataclass, replace
 from typing import Any
 
-from itersel.config.learners import LEARNERS
+from itersel.config.learners import LEARNERS, find_conflict
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Nothing, Selection, mixing_name
 from itersel.config.options import NAME_PATTERN
 from itersel.config.tuners import (
@@ -343,6 +343,9 @@ def _check_experiments(config: Config) -> None:
             raise InputError(
                 f"config key '{key}.mixing.threshold' excludes '{key}.mixing.select'; remove one of them"
             )
+        conflict = None if isinstance(experiment.learner, Batch) else find_conflict(experiment.learner)
+        if conflict:
+            raise InputError(f"config key '{key}.learner.{conflict[0]}' {conflict[1]}")
         _check_folds(config, experiment, key)
         _check_held_out(experiment, f"{key}.held_out")
 

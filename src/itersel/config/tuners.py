@@ -59,7 +59,7 @@ class Pro(Batch):
         "Drop pairs further apart in BLEU (0 to 1), against overlong translations (Nakov et al. 2013); 1 "
         "drops none.",
         1.0,
-        above=0,
+        above=0.05,
         maximum=1,
     )
 

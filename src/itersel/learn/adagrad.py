@@ -20,6 +20,7 @@ class LogisticLearner:
         self._pairs = settings.pairs
         self.steps = StepSettings(
             settings.learning_rate,
+            settings.schedule,
             adaptive=True,
             regularization=settings.regularization,
             strength=settings.strength,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.config.learners import AdaGrad, Learner
 from itersel.errors import InputError
 from itersel.features import feature_keys, unique_features
 from itersel.learn.parameters import Memory, Parameters, WeightOverflowError
@@ -75,20 +74,22 @@ class FeatureTable:
         """Return the name of a weight that has overflowed."""
         return self._names[error.row] if error.dense else self._sparse_name.get(error.row)
 
-    def collect(self, parameters: Parameters, learner: Learner) -> tuple[Weights, Start | None]:
+    def collect(self, parameters: Parameters, average: bool) -> tuple[Weights, Start | None]:
         """Return what is mixed, and where the shard would go on; None where that is the same.
 
         Weights of the start that no feature of the shard has are among both.
         """
         parameters.finish()
         before = self._start.weights.value
-        last = self._join(parameters.dense, parameters.sparse, before)
-        mixed = self._join(*parameters.averages(), before) if learner.average else last
-        weights = take_weights(mixed, mixed.value != 0)
-        if not remembers(learner):
-            return weights, Start(take_weights(last, last.value != 0)) if learner.average else None
         old = self._start.memory or Memory(*np.zeros((2, before.shape[0])))
-        parts = zip(*parameters.memory(), old, strict=True)
+        # of features that the shard does not have
+        idle, idle_mean, paid = parameters.idle(before, old.paid)
+        last = self._join(parameters.dense, parameters.sparse, idle)
+        mixed = self._join(*parameters.averages(), idle_mean) if average else last
+        weights = take_weights(mixed, mixed.value != 0)
+        if not parameters.remembers:
+            return weights, Start(take_weights(last, last.value != 0)) if average else None
+        parts = zip(*parameters.memory(), (old.squares, paid), strict=True)
         memory = Memory(*(self._join(*part).value for part in parts))
         rows = (last.value != 0) | (memory.squares != 0) | (memory.paid != 0)
         return weights, Start(take_weights(last, rows), Memory(*(part[rows] for part in memory)))
@@ -111,8 +112,3 @@ class FeatureTable:
         value = np.concatenate([part[2] for part in parts])[np.argsort(key)]
         key, name = unique_features(key, concatenate([part[1] for part in parts]))
         return Weights(key, value, name)
-
-
-def remembers(learner: Learner) -> bool:
-    """Tell whether a learner keeps something beside the weights from epoch to epoch."""
-    return isinstance(learner, AdaGrad) or learner.regularization == "l1-cumulative"

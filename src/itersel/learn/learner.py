@@ -1,8 +1,8 @@
 """What a learner is: it looks at one k-best list and says which translations the weights should move to.
 
-A learner is a class with one method, `learn`, in a module of its own. It returns a coefficient for each
-translation; the step along the sum of coefficient * features, its learning rate, the regularisation and the
-average are the same for all learners: see `itersel.learn.parameters`.
+A learner is a class with `steps` and one method, `learn`, in a module of its own. It returns a coefficient
+for each translation; the step along the sum of coefficient * features, its learning rate, the regularisation
+and the average are the same for all learners: see `itersel.learn.parameters`.
 """
 
 from __future__ import annotations

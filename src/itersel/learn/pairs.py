@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from itersel.learn.pair_kernels import pairs_across_levels
 
-STRATEGIES = ("multipartite", "all", "pro")
-
 # Hopkins & May 2011, section 4: Gamma, the threshold of alpha, Xi
 PRO_DRAWN = 5000
 PRO_THRESHOLD = 0.05
@@ -71,7 +69,7 @@ def pro_pairs(
 
 
 def make_pairs(strategy: str, bleu: NDArray[np.float64], seed: tuple[int, ...]) -> NDArray[np.int64]:
-    """Form pairs by one of `STRATEGIES`; only ``pro`` uses the seed."""
+    """Form pairs by one of `itersel.config.learners.PAIRS`; only ``pro`` uses the seed."""
     if strategy == "multipartite":
         return multipartite_pairs(bleu)
     if strategy == "all":

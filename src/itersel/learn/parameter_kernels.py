@@ -9,8 +9,8 @@ Regularisers, after step t, with strength l:
 
 - ``L1_CLIP``: w <- sign(w) max(0, |w| - l) (Carpenter 2008);
 - ``L1_CUMULATIVE``: the same, but what a weight is owed since step 1, u = l t, is compared with what it has
-paid,
-  so that a weight that moves around 0 pays for all steps (Tsuruoka, Tsujii and Ananiadou 2009, figure 2);
+  paid, so that a weight that moves around 0 pays for all steps (Tsuruoka, Tsujii and Ananiadou 2009,
+  figure 2);
 - ``L2``: w <- w / (1 + l), the closed form of FOBOS for (l / 2) |w|^2 (Duchi and Singer 2009).
 
 Shapes: n = weights, m = weights of one update.
@@ -24,9 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.jit import leaf_kernel
-
-# What files may hold (`itersel.storage.formats.MAX_MAGNITUDE`).
-LARGEST_WEIGHT = 1e12
+from itersel.storage.formats import MAX_MAGNITUDE
 
 NONE, L1_CLIP, L1_CUMULATIVE, L2 = range(4)
 
@@ -112,8 +110,8 @@ def summed(rule: Rule, anchor: float, paid: float, since: int, now: int) -> floa
     if rule.regularizer == NONE:
         return steps * anchor
     if rule.regularizer == L2:
-        # geometric series
-        return anchor * (1.0 - (1.0 + rule.strength) ** -steps) / rule.strength
+        # geometric series; 1 - (1 + l)^-n would lose the digits of a small l
+        return float(-anchor * np.expm1(-steps * np.log1p(rule.strength)) / rule.strength)
     magnitude = _magnitude(rule, anchor, paid, since)
     if magnitude <= 0.0:
         return 0.0
@@ -161,7 +159,7 @@ def update(
         else:
             weights.anchor[i] += rule.rate * scale * gradient[j]
         weights.value[i] = regularized(rule, weights.anchor[i], weights.paid[i], step - 1, step)
-        if not abs(weights.value[i]) <= LARGEST_WEIGHT:  # NaN too
+        if not abs(weights.value[i]) <= MAX_MAGNITUDE:  # NaN too
             return int(i)
     return -1
 

@@ -123,6 +123,11 @@ class Parameters:
         return self._sparse.value
 
     @property
+    def remembers(self) -> bool:
+        """Whether something beside the weights outlasts the epoch."""
+        return self._rule.adaptive or self._rule.regularizer == L1_CUMULATIVE
+
+    @property
     def rate(self) -> float:
         """The learning rate of the next step."""
         return self._rule.rate * self._scale(self._step + 1)
@@ -165,6 +170,28 @@ class Parameters:
         """Bring everything up to date."""
         settle_all(self._rule, self._dense, self._step)
         settle_all(self._rule, self._sparse, self._step)
+
+    def idle(
+        self, value: NDArray[np.float64], paid: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return what the epoch makes of weights that none of its sentences has.
+
+        Parameters
+        ----------
+        value, paid
+            float64: weights of the start, and what cumulative l1 has added to them.
+
+        Returns
+        -------
+        tuple
+            The weights, their means over the steps, and `paid`.
+        """
+        steps = self._step - self._first
+        if self._rule.regularizer == NONE or steps == 0:
+            return value, value, paid
+        weights = _coordinates(value, self._first, Memory(np.zeros_like(paid), paid))
+        settle_all(self._rule, weights, self._step)
+        return weights.value, weights.area / steps, weights.paid
 
     def averages(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the means over the weights after each step of this epoch; after `finish`."""

@@ -54,8 +54,8 @@ class TrainSettings:
     learner
         What is done with them, and its settings: see `itersel.config.learners`.
     seed, epoch, shard
-        What the pairs of PRO are drawn by; no other strategy looks at them. Epochs count from 1, shards
-        from 0.
+        What the pairs of PRO are drawn by. Epochs count from 1, shards from 0; schedules and cumulative l1
+        go on counting from epoch to epoch.
     """
 
     features: str = "all"
@@ -142,7 +142,7 @@ def train_shard(
             _step(parameters, example, move, table, sentence)
             updates, pair_count = updates + move.updates, pair_count + move.pairs
             total_bleu += float(scores[0])
-    weights, state = table.collect(parameters, settings.learner)
+    weights, state = table.collect(parameters, settings.learner.average)
     mean_bleu = total_bleu / max(1, shard.sentence_count)
     return Training(weights, state, shard.sentence_count, pair_count, updates, mean_bleu)
 
@@ -200,6 +200,6 @@ def _step(parameters: Parameters, example: Example, move: Move, table: FeatureTa
         parameters.step(None if move.coefficient is None else example.columns, move.coefficient)
     except WeightOverflowError as error:
         raise InputError(
-            f"sentence {sentence} of the shard: the weight of '{table.name(error)}' overflows; choose a "
+            f"sentence {sentence + 1} of the shard: the weight of '{table.name(error)}' overflows; choose a "
             "smaller learning rate"
         ) from None

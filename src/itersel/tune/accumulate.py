@@ -103,9 +103,9 @@ def find_files(
     files = sorted(
         (_read_file(path, format) for path in paths), key=lambda file: (file.shard, file.iteration)
     )
-    wanted = [(shard, iteration) for shard in range(shards) for iteration in iterations]
+    wanted = {(shard, iteration): None for shard in range(shards) for iteration in iterations}
     found = [(file.shard, file.iteration) for file in files]
-    for missing in sorted({*wanted} - {*found}):
+    for missing in sorted(wanted.keys() - found):
         raise InputError(
             f"there is no file of shard {missing[0]}, iteration {missing[1]} among {len(files)} files; "
             f"{shards} shards and {len(iterations)} iterations make {len(wanted)}"

@@ -225,5 +225,5 @@ def read_forests(path: str | os.PathLike[str], columns: int) -> Forests:
         raise InputError("damaged: 'dense_names' does not name the dense features; recreate the file", path)
     bad = find_bad_sentence(forests)
     if bad >= 0:
-        raise damaged(path, "edge_rule", f"and the antecedents make no forest of sentence {bad}")
+        raise damaged(path, "edge_rule", f"and the antecedents make no forest of sentence {bad + 1}")
     return forests

@@ -42,8 +42,9 @@ START = {
     "PassThrough": -1.0,
     "LanguageModel_OOV": -1.0,
 }
-# Sums of the same values in another order differ behind this digit; they are the same features.
-HASH_DIGITS = 6
+# Sums of the same values in another order differ behind these decimal places. Dense features are written
+# without them: two translations with the same features are a tie, wherever a line search looks at them.
+HASH_DIGITS, DIGITS = 6, 9
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def generate_lists(
                     "matches": ngram_matches(found.word, found.word_offset, reference),
                     "length": np.diff(found.word_offset),
                     "hash": hash_translations(found, words, shard.feature_key),
-                    "dense": found.dense,
+                    "dense": np.round(found.dense, DIGITS) + 0.0,  # and -0.0 is 0.0
                     "feature": table.rows(found.feature),
                     "feature_value": found.feature_value,
                     "feature_offset": found.feature_offset[1:],

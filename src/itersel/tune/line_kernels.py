@@ -108,7 +108,7 @@ def bleu_along_line(
     length: NDArray[np.int32],
     reference_length: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return corpus BLEU of every interval, float64 (I), and where it begins, float64 (I).
+    """Return where every interval begins, float64 (I), and its corpus BLEU, float64 (I).
 
     The first interval begins at minus infinity; each ends where the next begins. Neighbours with the same
     summed counts are one interval.

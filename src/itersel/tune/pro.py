@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
@@ -111,6 +113,8 @@ def fit_ranking(matrix: csr_array, strength: float) -> NDArray[np.float64]:
         method="L-BFGS-B",
         options={"maxiter": MAX_STEPS, "maxfun": 2 * MAX_STEPS, "ftol": 1e-10, "gtol": 1e-6},
     )
+    if not result.success:
+        print(f"warning: L-BFGS stopped early ({result.message}); a larger strength helps", file=sys.stderr)
     return np.asarray(result.x, np.float64)
 
 

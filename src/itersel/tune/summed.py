@@ -16,6 +16,7 @@ from itersel.features import feature_keys, unique_features
 from itersel.select.common import common_features
 from itersel.strings import StringTable, concatenate, string_table
 from itersel.tune.accumulate import ListFile, Pool, SparseRows, sparse_scores
+from itersel.tune.generate import DIGITS
 from itersel.weights import Weights, find_weights
 
 # Columns of the sparse features, with the weights that made the lists, and with those of the epoch before.
@@ -36,7 +37,7 @@ def sum_sparse(files: Sequence[ListFile], pool: Pool, weights: Sequence[Weights]
         One or two weight vectors: of the lists, and of the epoch before.
     """
     names = (SUM, LAST_SUM)[: len(weights)]
-    scores = [sparse_scores(files, pool.origin, one) for one in weights]
+    scores = [np.round(sparse_scores(files, pool.origin, one), DIGITS) for one in weights]
     return pool._replace(
         dense=np.column_stack((pool.dense, *scores)), dense_names=(*pool.dense_names, *names)
     )

@@ -33,7 +33,7 @@ from itersel.tune.accumulate import (
 from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
 from itersel.tune.forest_mert import read_search
 from itersel.tune.forests import FORMAT as FORESTS
-from itersel.tune.generate import start_weights
+from itersel.tune.generate import START, start_weights
 from itersel.tune.line_kernels import project
 from itersel.tune.line_search import named_directions, search_lines
 from itersel.tune.lists import FORMAT as LISTS
@@ -98,9 +98,31 @@ def _dense_lists(task: Task, with_last: bool = False) -> tuple[Pool, list[Weight
                 "make them with --features dense, or choose another tuner",
                 task.files[0].path,
             )
+        _refuse_sparse(task)
         return merge_lists(task.files), []
     sums = [task.before, task.last] if with_last and task.last is not None else [task.before]
     return sum_sparse(task.files, merge_lists(task.files), sums), sums
+
+
+def _refuse_sparse(task: Task) -> None:
+    """Raise an InputError if the weights before have features that a tuner of dense ones would drop."""
+    table = string_table(sorted({*task.files[0].dense_names, *START}))
+    others = elsewhere(task.before, [(feature_keys(table), table)])
+    if others.key.shape[0]:
+        raise InputError(
+            f"the weights before have a sparse feature, '{others.name.get(0)}', and MERT tunes dense "
+            f"features "
+            "alone; tune the others with --sum-sparse, or start from dense weights"
+        )
+
+
+def _check_bleu(task: Task, bleu: float) -> None:
+    if bleu == 0.0:
+        raise InputError(
+            "BLEU is 0 for all weights that were tried; decode with better weights, larger lists or denser "
+            "forests",
+            task.files[0].path,
+        )
 
 
 def mert(task: Task, settings: Mert) -> Tuned:
@@ -108,6 +130,7 @@ def mert(task: Task, settings: Mert) -> Tuned:
     pool, sums = _dense_lists(task)
     start = start_values(pool.dense_names, task.before)
     weights, bleu = tune_mert(ListSearch(pool), start, settings, task.seed)
+    _check_bleu(task, bleu)
     return _tuned(pool, spread(pool.dense_names, weights, sums), bleu)
 
 
@@ -118,6 +141,7 @@ def line_search(task: Task, settings: LineSearch) -> Tuned:
     search = ListSearch(pool)
     directions = named_directions(settings.directions, pool.dense_names, search.scale, start, task.last)
     weights, bleu = search_lines(search, start, directions)
+    _check_bleu(task, bleu)
     return _tuned(pool, spread(pool.dense_names, weights, sums), bleu)
 
 
@@ -127,13 +151,11 @@ def forest_mert(task: Task, settings: ForestMert) -> Tuned:
     if (SUM in names) != task.is_summed:
         wanted = "all" if task.is_summed else "dense"
         raise InputError(f"make these forests with --features {wanted}", task.files[0].path)
+    if not task.is_summed:
+        _refuse_sparse(task)
     search = read_search(task.files)
     weights, bleu = tune_mert(search, start_values(names, task.before), settings, task.seed)
-    if bleu == 0.0:
-        raise InputError(
-            "BLEU is 0 for all weights that were tried; decode with better weights, or denser forests",
-            task.files[0].path,
-        )
+    _check_bleu(task, bleu)
     result = spread(names, weights, [task.before] if task.is_summed else [])
     return Tuned(result, 100 * bleu, search.sentence_count, 0)
 
@@ -260,15 +282,14 @@ def tune(
         If files are missing, damaged, or do not belong together, or nothing can be learned from them.
     """
     name = tuner_name(settings)
+    if before is None and iteration > 1:
+        raise InputError(f"iteration {iteration} needs --previous, the weights that its lists were made with")
     before = start_weights() if before is None else before
-    _check_start(before)
+    _check_magnitude(before, "before", "start from smaller weights")
     first = iteration if is_summed else 1
     files = find_files(paths, shards, range(first, iteration + 1), RUNS[name].format)
     result = RUNS[name].run(Task(files, before, (seed, iteration), is_summed, last), settings)
-    if not np.isfinite(result.weights.value).all():
-        raise InputError(
-            f"weights of --tuner {name} have overflowed; regularise more, or choose smaller steps"
-        )
+    _check_magnitude(result.weights, f"of --tuner {name}", "regularise more, or choose smaller steps")
     attributes = {
         "kind": "mixed-weights",
         "version": itersel.__version__,
@@ -288,12 +309,12 @@ def tune(
     return result
 
 
-def _check_start(before: Weights) -> None:
-    """Raise an InputError where scores could overflow; features are as small as this, too."""
-    bad = np.flatnonzero(np.abs(before.value) > MAX_MAGNITUDE)
+def _check_magnitude(weights: Weights, whose: str, advice: str) -> None:
+    """Raise an InputError where scores could overflow, or weights cannot be read again."""
+    bad = np.flatnonzero(~(np.abs(weights.value) <= MAX_MAGNITUDE))  # NaN too
     if bad.size:
-        name, value = before.name.get(int(bad[0])), float(before.value[bad[0]])
-        raise InputError(f"the weight of '{name}' before is {value}; start from smaller weights")
+        name, value = weights.name.get(int(bad[0])), float(weights.value[bad[0]])
+        raise InputError(f"the weight of '{name}' {whose} is {value}; {advice}")
 
 
 def _tuned(pool: Pool, weights: Weights, bleu: float) -> Tuned:
