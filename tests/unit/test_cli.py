@@ -199,7 +199,7 @@ def test_short_memory_is_one_line(monkeypatch, capsys):
 @pytest.mark.parametrize("wanted", [False, True])
 def test_kernels_are_compiled_by_the_first_job(tmp_path, monkeypatch, marked, wanted):
     steps = []
-    monkeypatch.setattr(warm_up, "_steps", steps.append)
+    monkeypatch.setattr(warm_up, "_steps", lambda *given: steps.append(given))
     monkeypatch.setattr(warm_up, "_marker", lambda: tmp_path / "kernels/x.warm")
     monkeypatch.delenv(warm_up.WARM_UP_VARIABLE, raising=False)
     if wanted:
@@ -219,14 +219,14 @@ import os, sys, time
 from pathlib import Path
 from itersel.cli import warm_up
 
-def steps(folder):
+def steps(folder, main):
     while Path({str(messages)!r}).read_text().count("waiting for another job") < 2:
         time.sleep(0.05)
     print("compiled", flush=True)
 
 warm_up._steps, warm_up._marker = steps, lambda: Path({str(tmp_path)!r}, "x.warm")
 os.environ[warm_up.WARM_UP_VARIABLE] = "1"
-warm_up.warm_up_once()
+warm_up.warm_up_once(None)
 assert Path({str(tmp_path)!r}, "x.warm").exists()
 """
     with messages.open("a") as stream:
@@ -242,7 +242,7 @@ assert Path({str(tmp_path)!r}, "x.warm").exists()
 def test_a_failed_warm_up_is_one_line(tmp_path):
     with pytest.raises(InputError, match=r"could not be compiled: itersel lm: .*no such file"):
         warm_up._itersel(
-            "lm", "estimate", "--order", "2", "--input", "none", "--output", str(tmp_path / "arpa")
+            main, "lm", "estimate", "--order", "2", "--input", "none", "--output", str(tmp_path / "arpa")
         )
 
 

@@ -68,6 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     parser = Parser(prog="itersel", description=__import__("itersel").__doc__)
+    parser.set_defaults(main=main)  # for the step that runs the others, `warm-up`
     parser.add_argument("--version", action="version", version=f"itersel {__version__}")
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
     for name, (module, summary) in STEPS.items():
@@ -85,7 +86,7 @@ def _run(arguments: list[str]) -> int:
     if arguments[0] in STEPS_WITH_KERNELS:
         from itersel.cli.warm_up import warm_up_once
 
-        warm_up_once()
+        warm_up_once(main)
     options.run(options)
     return 0
 

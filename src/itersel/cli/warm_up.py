@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from itersel.errors import InputError
@@ -21,6 +22,8 @@ ALIGNMENT = ["0-0 1-1 2-2 3-3 4-4", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1 2
 
 # Set by the workflow: the first job on a kind of machine compiles the kernels for all others.
 WARM_UP_VARIABLE = "ITERSEL_WARM_UP"
+# The command line: arguments in, exit status out.
+Main = Callable[[Sequence[str]], int]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,20 +40,20 @@ def run(options: argparse.Namespace) -> None:
     from itersel.jit import cache_folder
 
     start = time.monotonic()
-    warm_up()
+    warm_up(options.main)
     print(f"kernels are in {cache_folder()} ({time.monotonic() - start:.0f} s)", file=sys.stderr)
 
 
-def warm_up() -> None:
+def warm_up(main: Main) -> None:
     """Run the steps, and mark the cache; kernels are compiled for the types of arrays that files give."""
     os.environ.pop(WARM_UP_VARIABLE, None)  # the steps run here, and would wait for their own lock
     with tempfile.TemporaryDirectory() as folder:
-        _steps(Path(folder))
+        _steps(Path(folder), main)
     _marker().parent.mkdir(parents=True, exist_ok=True)
     _marker().touch()
 
 
-def warm_up_once() -> None:
+def warm_up_once(main: Main) -> None:
     """Compile all kernels if the workflow wants it and none of its jobs has done so on such a machine.
 
     Jobs that start meanwhile wait. The lock is that of a process: when it dies, the next one goes on. Where
@@ -70,7 +73,7 @@ def warm_up_once() -> None:
         except OSError:
             pass  # no locks here
         if not _marker().exists():
-            warm_up()
+            warm_up(main)
 
 
 def _marker() -> Path:
@@ -82,20 +85,23 @@ def _marker() -> Path:
     return cache_folder() / f"{get_host_cpu_name()}.warm"
 
 
-def _steps(folder: Path) -> None:
+def _steps(folder: Path, main: Main) -> None:
     def path(name: str) -> str:
         return str(folder / name)
 
+    def itersel(*arguments: str) -> None:
+        _itersel(main, *arguments)
+
     for name, lines in (("source", SOURCE), ("target", TARGET), ("alignment", ALIGNMENT), ("ids", "0123")):
         Path(path(name)).write_text("".join(line + "\n" for line in lines))
-    _itersel("lm", "estimate", "--order", "3", "--input", path("target"), "--output", path("arpa"))
-    _itersel("lm", "compile", "--input", path("arpa"), "--output", path("lm"))
-    _itersel("lm", "score", "--model", path("lm"), "--input", path("target"), "--output", path("scores"))
+    itersel("lm", "estimate", "--order", "3", "--input", path("target"), "--output", path("arpa"))
+    itersel("lm", "compile", "--input", path("arpa"), "--output", path("lm"))
+    itersel("lm", "score", "--model", path("lm"), "--input", path("target"), "--output", path("scores"))
     corpus = ["--source", path("source"), "--target", path("target")]
-    _itersel("grammar", "index", *corpus, "--alignment", path("alignment"), "--output", path("index"))
+    itersel("grammar", "index", *corpus, "--alignment", path("alignment"), "--output", path("index"))
     extract = ["--index", path("index"), "--input", path("source"), "--references", path("target")]
-    _itersel("grammar", "extract", *extract, "--output", path("plain.h5"))
-    _itersel("grammar", "extract", *extract, "--leave-one-out", path("ids"), "--output", path("loo.h5"))
+    itersel("grammar", "extract", *extract, "--output", path("plain.h5"))
+    itersel("grammar", "extract", *extract, "--leave-one-out", path("ids"), "--output", path("loo.h5"))
     model = ["--model", path("lm")]
     train = ["train", "--shard", path("loo.h5"), *model, "--k-best", "10", "--output", path("shard.h5")]
     for learner in (
@@ -105,13 +111,13 @@ def _steps(folder: Path) -> None:
         ["mira", "--constraints", "hope-fear"],
         ["mira", "--constraints", "all"],
     ):
-        _itersel(*train, "--learner", *learner)
+        itersel(*train, "--learner", *learner)
     Path(path("list")).write_text(path("shard.h5") + "\n")
     mix = ["mix", "--inputs", path("list"), "--shards", "1", "--epoch", "1", "--mixing", "selection"]
-    _itersel(*mix, "--select", "10", "--matrix", path("W.h5"), "--output", path("v.h5"))
+    itersel(*mix, "--select", "10", "--matrix", path("W.h5"), "--output", path("v.h5"))
     decode = ["decode", "--shard", path("plain.h5"), *model, "--weights", path("v.h5")]
-    _itersel(*decode, "--k-best", "10", "--output", path("translations"))
-    _itersel("forest", "--shard", path("loo.h5"), *model, "--output", path("forests.h5"))
+    itersel(*decode, "--k-best", "10", "--output", path("translations"))
+    itersel("forest", "--shard", path("loo.h5"), *model, "--output", path("forests.h5"))
     tune = [
         "tune",
         "--lists",
@@ -124,17 +130,16 @@ def _steps(folder: Path) -> None:
         path("tuned.h5"),
     ]
     Path(path("lists")).write_text(path("forests.h5") + "\n")
-    _itersel(*tune, "--tuner", "forest-mert")
+    itersel(*tune, "--tuner", "forest-mert")
     for features, tuners in (("dense", ("mert", "pro")), ("all", ("kbest-mira",))):
         lists = ["kbest", "--shard", path("loo.h5"), *model, "--features", features, "--k-best", "10"]
-        _itersel(*lists, "--output", path("lists.h5"))
+        itersel(*lists, "--output", path("lists.h5"))
         Path(path("lists")).write_text(path("lists.h5") + "\n")
         for tuner in tuners:
-            _itersel(*tune, "--tuner", tuner)
+            itersel(*tune, "--tuner", tuner)
 
 
-def _itersel(*arguments: str) -> None:
-    from itersel.cli.main import main
+def _itersel(main: Main, *arguments: str) -> None:
     from itersel.cli.signals import INTERRUPTED
 
     # warnings about a corpus of four sentences say nothing to anyone
