@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 
 from itersel.config.learners import Learner, learner_name
 from itersel.learn.parameters import StepSettings
+from itersel.learn.sentence_bleu import Target
 from itersel.learn.update_kernels import Columns, make_columns
 
 if TYPE_CHECKING:
     from itersel.decode.decoder import KBest
+    from itersel.decode.derivations import DerivationFinder
 
 
 class Example:
-    """A k-best list to learn from.
+    """A k-best list to learn from, with what the learner's finder has added.
 
     Parameters
     ----------
@@ -77,6 +79,10 @@ class OnlineLearner(Protocol):
     """Learns from one sentence after another."""
 
     steps: StepSettings
+
+    def finder(self, target: Target) -> DerivationFinder | None:
+        """Return what finds translations to learn from beside the k best; None: these are enough."""
+        return None
 
     def learn(self, example: Example) -> Move:
         """Return where the weights should move."""

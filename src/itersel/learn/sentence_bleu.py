@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,29 @@ from itersel.learn.bleu_kernels import (
 
 VARIANTS = {"liang": LIANG, "lin": LIN, "nakov": NAKOV, "papineni": PAPINENI, "chiang": CHIANG}
 CONTEXT_DECAY = 0.9
+
+
+class Target(NamedTuple):
+    """What the translations of one sentence are scored against.
+
+    Attributes
+    ----------
+    variant
+        Number of the sentence BLEU.
+    reference
+        int32 (r).
+    context
+        float64 (CONTEXT_SIZE): counts of earlier sentences, zeros but for ``chiang``.
+    """
+
+    variant: int
+    reference: NDArray[np.int32]
+    context: NDArray[np.float64]
+
+    def score(self, word: NDArray[np.int32], word_offset: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return sentence BLEU of k translations, float64 (k); for the arguments see `SentenceBleu.score`."""
+        matches = ngram_matches(word, word_offset, self.reference)
+        return score_hypotheses(self.variant, matches, word_offset, self.reference.shape[0], self.context)
 
 
 class SentenceBleu:
@@ -66,6 +91,10 @@ class SentenceBleu:
         if self.variant == CHIANG:
             self._extend_context(matches[0], int(word_offset[1] - word_offset[0]), length)
         return scores
+
+    def target(self, reference: NDArray[np.int32]) -> Target:
+        """Return what translations would be scored against now."""
+        return Target(self.variant, reference, self._context.copy())
 
     def _extend_context(self, matches: NDArray[np.int64], length: int, reference_length: int) -> None:
         ngrams = np.maximum(0, length - np.arange(ORDER))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from queue import SimpleQueue
@@ -22,6 +22,7 @@ from itersel.weights import Weights, make_weights
 
 if TYPE_CHECKING:
     from itersel.decode.decoder import KBest
+    from itersel.decode.derivations import DerivationFinder
     from itersel.grammar.shard import Shard
 
 
@@ -36,8 +37,9 @@ class SentenceDecoder(Protocol):
         dense_weights: NDArray[np.float64],
         sparse_weights: NDArray[np.float64],
         k: int = 100,
+        finder: DerivationFinder | None = None,
     ) -> KBest:
-        """Return the k best translations of a sentence of the shard."""
+        """Return the k best translations of a sentence of the shard, and what a finder adds."""
         ...
 
 
@@ -132,10 +134,16 @@ def train_shard(
     bleu = SentenceBleu(settings.learner.bleu)
     column_of = np.full(shard.feature_key.shape[0], -1, np.int32)
     pair_count, updates, total_bleu = 0, 0, 0.0
-    with _Pool(shard, decoders, settings.k_best) as pool:
+
+    def reference(sentence: int) -> NDArray[np.int32]:
+        return shard.reference[slice(*shard.reference_offset[sentence : sentence + 2])]
+
+    def finder(sentence: int) -> DerivationFinder | None:
+        return learner.finder(bleu.target(reference(sentence)))
+
+    with _Pool(shard, decoders, settings.k_best, finder) as pool:
         for sentence, kbest in pool.decode_all(parameters, settings.learner.delay):
-            begin, end = shard.reference_offset[sentence : sentence + 2]
-            scores = bleu.score(kbest.word, kbest.word_offset, shard.reference[begin:end])
+            scores = bleu.score(kbest.word, kbest.word_offset, reference(sentence))
             seed = (settings.seed, settings.epoch, settings.shard, sentence)
             example = Example(kbest, scores, parameters.rate, seed, column_of)
             move = learner.learn(example)
@@ -150,8 +158,14 @@ def train_shard(
 class _Pool:
     """Decodes sentences in as many threads as there are decoders; kernels do not hold Python's lock."""
 
-    def __init__(self, shard: Shard, decoders: Sequence[SentenceDecoder], k_best: int) -> None:
-        self._shard, self._k_best = shard, k_best
+    def __init__(
+        self,
+        shard: Shard,
+        decoders: Sequence[SentenceDecoder],
+        k_best: int,
+        finder: Callable[[int], DerivationFinder | None],
+    ) -> None:
+        self._shard, self._k_best, self._finder = shard, k_best, finder
         self._idle: SimpleQueue[SentenceDecoder] = SimpleQueue()
         for decoder in decoders:
             self._idle.put(decoder)
@@ -174,16 +188,24 @@ class _Pool:
             yield from zip(batch, self._decode_batch(batch, parameters), strict=True)
 
     def _decode_batch(self, batch: range, parameters: Parameters) -> Iterable[KBest]:
+        finders = [self._finder(sentence) for sentence in batch]
+        dense, sparse = parameters.dense, parameters.sparse
         if self._threads is None:
-            return [self._decode(sentence, parameters.dense, parameters.sparse) for sentence in batch]
+            return [self._decode(*task, dense, sparse) for task in zip(batch, finders, strict=True)]
         # Some sentences are learned from while others are decoded.
-        dense, sparse = parameters.dense.copy(), parameters.sparse.copy()
-        return self._threads.map(lambda sentence: self._decode(sentence, dense, sparse), batch)
+        dense, sparse = dense.copy(), sparse.copy()
+        return self._threads.map(lambda *task: self._decode(*task, dense, sparse), batch, finders)
 
-    def _decode(self, sentence: int, dense: NDArray[np.float64], sparse: NDArray[np.float64]) -> KBest:
+    def _decode(
+        self,
+        sentence: int,
+        finder: DerivationFinder | None,
+        dense: NDArray[np.float64],
+        sparse: NDArray[np.float64],
+    ) -> KBest:
         decoder = self._idle.get()
         try:
-            return decoder.decode(sentence, dense, sparse, self._k_best)
+            return decoder.decode(sentence, dense, sparse, self._k_best, finder)
         finally:
             self._idle.put(decoder)
 
