@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itersel.decode.derivations import SentenceForest, extend
 from itersel.decode.kbest_kernels import Best
+from itersel.decode.prune_kernels import best_through_edges, keep_edges
 from itersel.learn.augmented_kernels import Objective, index_reference, search_augmented
+from itersel.learn.bleu_kernels import ORDER, score_hypotheses
 from itersel.learn.sentence_bleu import Target
 
-BEAM = 4
+# Partial translations that an item keeps. docs/learning.md has the figures behind it.
+BEAM = 2
+# Of a larger forest only the edges with the best derivations through them are looked at, which bounds memory
+# to some 100 MB; a sentence of 50 words has about as many.
+MOST_EDGES = 100_000
+# Model scores are sums in different orders.
+ROUNDING = 1e-9
 
 
 class Direction(NamedTuple):
@@ -21,7 +31,7 @@ class Direction(NamedTuple):
     Attributes
     ----------
     share
-        1, or 0: the model score only decides between equally good ones.
+        1, or 0: the model score only decides between equally good translations.
     gain
         1 to look for good translations, -1 for bad ones.
     """
@@ -34,7 +44,7 @@ HOPE, ORACLE, FEAR = Direction(1, 1), Direction(0, 1), Direction(1, -1)
 
 
 class AugmentedSearch:
-    """Finds the derivation of the best objective in every direction, as well as `augmented_kernels` can.
+    """Finds the derivation of the best objective in each direction; see `augmented_kernels`.
 
     Parameters
     ----------
@@ -49,26 +59,51 @@ class AugmentedSearch:
 
     def __call__(self, forest: SentenceForest) -> Best:
         """Return at most one derivation for each direction."""
-        target = self._target
+        target, found = self._target, forest.found
         ngrams = index_reference(target.reference, forest.table.model_word.shape[0])
         bleu = target.score(forest.best.word, forest.best.word_offset)
-        found = []
-        for share, gain in self._directions:
+        through = best_through_edges(found)
+        floor = _best_edges(through)
+        results = []
+        for direction in self._directions:
             objective = Objective(
-                float(share),
-                float(gain),
+                float(direction.share),
+                float(direction.gain),
                 target.variant,
                 target.context,
                 target.reference.shape[0],
                 forest.model_weight,
             )
-            threshold = -np.inf
-            if share:
-                # BLEU is between 0 and 1: what beats the k best has at least this model score
-                threshold = float(np.max(forest.best.score + gain * bleu)) - max(gain, 0)
-            found.append(
-                search_augmented(
-                    forest.found, forest.rules, forest.table, ngrams, objective, threshold, BEAM
-                )
+            kept = keep_edges(found, through, max(floor, self._least_score(direction, forest.best, bleu)))
+            results.append(
+                search_augmented(found, kept, forest.rules, forest.table, ngrams, objective, BEAM)
             )
-        return reduce(extend, found)
+        return reduce(extend, results)
+
+    def _least_score(self, direction: Direction, best: Best, bleu: NDArray[np.float64]) -> float:
+        """Return the least model score with which a derivation can beat the k best."""
+        if not direction.share:
+            return -math.inf
+        most = largest_bleu(self._target) if direction.gain > 0 else 0.0
+        return float(np.max(best.score + direction.gain * bleu)) - most - ROUNDING
+
+
+def largest_bleu(target: Target) -> float:
+    """Return a bound of BLEU: what a translation would have in which every n-gram is one of the reference's.
+
+    Longer ones than those that are tried have no larger brevity penalty, and no more matches.
+    """
+    length = target.reference.shape[0]
+    hypotheses, references = target.context[2 * ORDER :]
+    longest = max(length, math.ceil(references + length - hypotheses)) + 1
+    lengths = np.arange(longest + 1)
+    matches = np.maximum(0, np.minimum(lengths, length)[:, None] - np.arange(ORDER))
+    offset = np.concatenate(([0], np.cumsum(lengths)))
+    return float(score_hypotheses(target.variant, matches, offset, length, target.context).max())
+
+
+def _best_edges(through: NDArray[np.float64]) -> float:
+    """Return the score of the best derivation through an edge that `MOST_EDGES` edges reach."""
+    if through.shape[0] <= MOST_EDGES:
+        return -math.inf
+    return float(np.partition(through, -MOST_EDGES)[-MOST_EDGES])

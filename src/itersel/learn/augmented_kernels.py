@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from itersel.decode.forest_kernels import NONE
 from itersel.decode.kbest_kernels import Best, Trees, unfold
-from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
+from itersel.decode.prune_kernels import Kept
 from itersel.decode.rule_kernels import RuleTable, SentenceRules
 from itersel.decode.search_kernels import GOAL_RULE, Hypotheses
 from itersel.jit import kernel, leaf_kernel
@@ -400,29 +400,26 @@ def count_covered(
 @kernel
 def search_augmented(
     found: Hypotheses,
+    kept: Kept,
     rules: SentenceRules,
     table: RuleTable,
     ngrams: ReferenceNgrams,
     objective: Objective,
-    threshold: float,
     beam: int,
 ) -> Best:
     """Return the derivation of the goal with the best objective; none if no objective is finite.
 
-    Derivations with a model score below `threshold` are not looked for.
+    Only edges that were kept are looked at; items keep `beam` partial translations.
     """
-    kept = keep_edges(found, best_through_edges(found), threshold)
     covered = count_covered(found, kept, rules, table)
-    items = covered.shape[0]
-    partials = make_partials(items, beam, ngrams.count.shape[0])
+    goal = covered.shape[0] - 1
+    partials = make_partials(goal + 1, beam, ngrams.count.shape[0])
     scratch = Scratch(np.empty(ORDER), np.empty(ORDER))
-    for item in range(items):
-        share = covered[item] / covered[items - 1]
-        fill_item(
-            found, kept, rules, table, ngrams, objective, scratch, partials, item, beam, share
-        )  # fmt: skip
+    for item in range(goal + 1):
+        share = covered[item] / covered[goal]
+        fill_item(found, kept, rules, table, ngrams, objective, scratch, partials, item, beam, share)
     trees = Trees(partials.model, partials.edge, partials.first, partials.second)
-    wanted = np.empty(min(1, partials.size[items - 1]), np.int32)
+    wanted = np.empty(min(1, partials.size[goal]), np.int32)
     for i in range(wanted.shape[0]):
-        wanted[i] = partials.rank[(items - 1) * beam + i]
+        wanted[i] = partials.rank[goal * beam]
     return unfold(found, rules, table, trees, wanted, True)
