@@ -42,9 +42,10 @@ class Bleu:
         self.variant = variant
         self.context: list[float] = [0.0] * (2 * ORDER + 2)
 
-    def score(self, hypothesis: Sequence[int], reference: Sequence[int]) -> float:
+    def score(self, hypothesis: Sequence[int], reference: Sequence[int], share: float = 1.0) -> float:
+        """Return BLEU; of a part of a translation with only a share of the reference's length."""
         matches, totals = counts(hypothesis, reference)
-        h, r = float(len(hypothesis)), float(len(reference))
+        h, r = float(len(hypothesis)), share * len(reference)
         order = min(ORDER, len(reference))
         if self.variant == "chiang":
             matches = [a + b for a, b in zip(matches, self.context[:ORDER], strict=True)]

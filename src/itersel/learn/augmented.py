@@ -75,9 +75,7 @@ class AugmentedSearch:
                 forest.model_weight,
             )
             kept = keep_edges(found, through, max(floor, self._least_score(direction, forest.best, bleu)))
-            results.append(
-                search_augmented(found, kept, forest.rules, forest.table, ngrams, objective, BEAM)
-            )
+            results.append(search_augmented(found, kept, forest.rules, forest.table, ngrams, objective, BEAM))
         return reduce(extend, results)
 
     def _least_score(self, direction: Direction, best: Best, bleu: NDArray[np.float64]) -> float:

@@ -39,7 +39,7 @@ class ReferenceNgrams(NamedTuple):
         int32 (words of the shard): number of a word in the reference, from 1; 0 is a word that it lacks.
     child
         int32 (G + 1, R + 1): by node and number of the word in front; 0 is none, and the root.
-    count
+    available
         uint8 (G + 1): how often the reference holds the n-gram.
     offset
         int64 (ORDER + 1): the nodes of n-grams of n words are those from offset[n - 1] on.
@@ -47,7 +47,7 @@ class ReferenceNgrams(NamedTuple):
 
     number: NDArray[np.int32]
     child: NDArray[np.int32]
-    count: NDArray[np.uint8]
+    available: NDArray[np.uint8]
     offset: NDArray[np.int64]
 
 
@@ -62,7 +62,7 @@ def index_reference(reference: NDArray[np.int32], words: int) -> ReferenceNgrams
             distinct += 1
             number[word] = distinct
     child = np.zeros((ORDER * length + 1, distinct + 1), np.int32)
-    count = np.zeros(ORDER * length + 1, np.uint8)
+    available = np.zeros(ORDER * length + 1, np.uint8)
     offset = np.zeros(ORDER + 1, np.int64)
     # of every position the node of the n-gram that ends there
     node = np.full(length, ROOT, np.int64)
@@ -75,9 +75,9 @@ def index_reference(reference: NDArray[np.int32], words: int) -> ReferenceNgrams
                 child[node[end], before] = nodes
                 nodes += 1
             node[end] = child[node[end], before]
-            count[node[end]] = min(MOST_COUNTED, count[node[end]] + 1)
+            available[node[end]] = min(MOST_COUNTED, np.int64(available[node[end]]) + 1)
     offset[ORDER] = nodes
-    return ReferenceNgrams(number, child[:nodes], count[:nodes], offset)
+    return ReferenceNgrams(number, child[:nodes], available[:nodes], offset)
 
 
 class Partials(NamedTuple):
@@ -163,7 +163,7 @@ def append_word(ngrams: ReferenceNgrams, partials: Partials, row: int, word: int
     for n in range(1, ORDER + 1):
         if node == ROOT:
             break
-        if n >= least and partials.matched[row, node] < ngrams.count[node]:
+        if n >= least and partials.matched[row, node] < ngrams.available[node]:
             partials.matched[row, node] += np.uint8(1)
         if n > length or n == ORDER:
             break
@@ -179,9 +179,9 @@ def append_word(ngrams: ReferenceNgrams, partials: Partials, row: int, word: int
 @leaf_kernel
 def append_partial(ngrams: ReferenceNgrams, partials: Partials, row: int, part: int) -> None:
     """Put a partial translation behind another."""
-    for node in range(1, ngrams.count.shape[0]):
+    for node in range(1, ngrams.available.shape[0]):
         both = np.int64(partials.matched[row, node]) + np.int64(partials.matched[part, node])
-        partials.matched[row, node] = min(both, np.int64(ngrams.count[node]))
+        partials.matched[row, node] = min(both, np.int64(ngrams.available[node]))
     length = partials.length[part]
     for i in range(min(length, MARGIN)):
         # n-grams inside the part have been counted
@@ -201,11 +201,10 @@ def approximate_bleu(
     row: int,
     covered: float,
 ) -> float:
-    """Return what a partial translation has of BLEU, when it translates a share `covered` of the source words.
+    """Return what a partial translation, of a share `covered` of the source words, contributes to BLEU.
 
-    Its reference is the same share of the whole one. What it has is BLEU with that reference, times the
-    length of that reference, in units of the whole: both with the context. For a whole translation that is
-    sentence BLEU.
+    That is BLEU with the same share of the reference's length, times that length over the whole one, both
+    with the context. For a whole translation it is sentence BLEU.
     """
     context = objective.context
     length = partials.length[row]
@@ -217,7 +216,7 @@ def approximate_bleu(
         scratch.ngrams[n] = context[ORDER + n] + max(0, length - n)
     before = context[2 * ORDER + 1]
     effective = before + covered * objective.length
-    bleu = score_counts(
+    bleu: float = score_counts(
         objective.variant,
         scratch.matches,
         scratch.ngrams,
@@ -225,7 +224,7 @@ def approximate_bleu(
         effective,
         min(ORDER, objective.length),
     )
-    return effective / (before + objective.length) * bleu
+    return bleu * (effective / (before + objective.length))
 
 
 @leaf_kernel
@@ -241,7 +240,7 @@ def translate(
     partials.length[row] = 0
     for i in range(MARGIN):
         partials.left[row, i], partials.right[row, i] = 0, 0
-    for node in range(ngrams.count.shape[0]):
+    for node in range(ngrams.available.shape[0]):
         partials.matched[row, node] = 0
     rule = found.edge_rule[partials.edge[row]]
     if rule == GOAL_RULE:
@@ -260,9 +259,9 @@ def translate(
 @leaf_kernel
 def is_better(partials: Partials, a: int, b: int) -> bool:
     """Tell whether a row goes before another: the larger objective, else the larger model score."""
-    return partials.objective[a] > partials.objective[b] or (
-        partials.objective[a] == partials.objective[b] and partials.model[a] > partials.model[b]
-    )
+    if partials.objective[a] != partials.objective[b]:
+        return bool(partials.objective[a] > partials.objective[b])
+    return bool(partials.model[a] > partials.model[b])
 
 
 @leaf_kernel
@@ -378,9 +377,7 @@ def fill_item(
 
 
 @kernel
-def count_covered(
-    found: Hypotheses, kept: Kept, rules: SentenceRules, table: RuleTable
-) -> NDArray[np.int64]:
+def count_covered(found: Hypotheses, kept: Kept, rules: SentenceRules, table: RuleTable) -> NDArray[np.int64]:
     """Return how many source words the derivations of every item that was kept translate, int64 (items)."""
     items = kept.edge_offset.shape[0] - 1
     covered = np.zeros(items, np.int64)
@@ -413,7 +410,7 @@ def search_augmented(
     """
     covered = count_covered(found, kept, rules, table)
     goal = covered.shape[0] - 1
-    partials = make_partials(goal + 1, beam, ngrams.count.shape[0])
+    partials = make_partials(goal + 1, beam, ngrams.available.shape[0])
     scratch = Scratch(np.empty(ORDER), np.empty(ORDER))
     for item in range(goal + 1):
         share = covered[item] / covered[goal]

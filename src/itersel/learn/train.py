@@ -122,7 +122,8 @@ def train_shard(
     Raises
     ------
     InputError
-        If the shard has no references, if two features have the same key, or if a weight overflows.
+        If the shard has no references, if two features have the same key, or if a weight or a model score
+        overflows.
     """
     if not shard.has_references:
         raise InputError("the shard has no references to learn from; extract it with --references")
@@ -143,6 +144,7 @@ def train_shard(
 
     with _Pool(shard, decoders, settings.k_best, finder) as pool:
         for sentence, kbest in pool.decode_all(parameters, settings.learner.delay):
+            _check_scores(kbest, parameters, table, sentence)
             scores = bleu.score(kbest.word, kbest.word_offset, reference(sentence))
             seed = (settings.seed, settings.epoch, settings.shard, sentence)
             example = Example(kbest, scores, parameters.rate, seed, column_of)
@@ -188,13 +190,19 @@ class _Pool:
             yield from zip(batch, self._decode_batch(batch, parameters), strict=True)
 
     def _decode_batch(self, batch: range, parameters: Parameters) -> Iterable[KBest]:
+        # made before any of the batch is learned from: finders know what has been learned
         finders = [self._finder(sentence) for sentence in batch]
         dense, sparse = parameters.dense, parameters.sparse
+        if self._threads is not None:
+            # Some sentences are learned from while others are decoded.
+            dense, sparse = dense.copy(), sparse.copy()
+
+        def decode(sentence: int, finder: DerivationFinder | None) -> KBest:
+            return self._decode(sentence, finder, dense, sparse)
+
         if self._threads is None:
-            return [self._decode(*task, dense, sparse) for task in zip(batch, finders, strict=True)]
-        # Some sentences are learned from while others are decoded.
-        dense, sparse = dense.copy(), sparse.copy()
-        return self._threads.map(lambda *task: self._decode(*task, dense, sparse), batch, finders)
+            return list(map(decode, batch, finders))
+        return self._threads.map(decode, batch, finders)
 
     def _decode(
         self,
@@ -208,6 +216,30 @@ class _Pool:
             return decoder.decode(sentence, dense, sparse, self._k_best, finder)
         finally:
             self._idle.put(decoder)
+
+
+def _check_scores(kbest: KBest, parameters: Parameters, table: FeatureTable, sentence: int) -> None:
+    """Refuse model scores that no learner can compare.
+
+    Raises
+    ------
+    InputError
+        If a score is infinite or NaN: names the sentence and the feature that adds most to it.
+    """
+    bad = np.flatnonzero(~np.isfinite(kbest.score))
+    if not bad.size:
+        return
+    row = slice(*kbest.feature_offset[bad[0] : bad[0] + 2])
+    dense = np.abs(kbest.dense[bad[0]] * parameters.dense)
+    sparse = np.abs(kbest.feature_value[row] * parameters.sparse[kbest.feature[row]])
+    largest = int(np.argmax(np.concatenate((dense, sparse))))
+    is_dense = largest < dense.shape[0]
+    number = largest if is_dense else int(kbest.feature[row][largest - dense.shape[0]])
+    name = table.name(WeightOverflowError(is_dense, number))
+    raise InputError(
+        f"sentence {sentence} of the shard: the model score overflows, mostly by '{name}'; start from "
+        "smaller weights"
+    )
 
 
 def _step(parameters: Parameters, example: Example, move: Move, table: FeatureTable, sentence: int) -> None:
