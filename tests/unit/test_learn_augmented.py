@@ -22,8 +22,8 @@ from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import Shard
 from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch, Direction, largest_bleu
-from itersel.learn.augmented_kernels import MOST_COUNTED, index_reference
 from itersel.learn.feature_table import Start
+from itersel.learn.partial_kernels import MOST_COUNTED, index_reference
 from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu, Target
 from itersel.learn.train import Training, TrainSettings, train_shard
 from itersel.lm.binary import compile_model, load_model
@@ -66,7 +66,7 @@ def objectives(kbest: KBest, target: Target, direction: Direction) -> np.ndarray
     return direction.share * kbest.score + direction.gain * target.score(kbest.word, kbest.word_offset)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=CHECKS)
+@settings(max_examples=80, deadline=None, suppress_health_check=CHECKS)
 @given(
     small_grammars(), st.integers(0, 2**32), references, st.sampled_from(sorted(VARIANTS)), contexts,
     directions, st.integers(1, 20),
@@ -99,7 +99,7 @@ def test_a_beam_that_holds_everything_finds_the_best(
     assert (np.diff(found.score) <= 1e-9).all()
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=CHECKS)
+@settings(max_examples=80, deadline=None, suppress_health_check=CHECKS)
 @given(
     small_grammars(), st.integers(0, 2**32), references, st.sampled_from(sorted(VARIANTS)), contexts,
     directions, st.integers(1, 4),

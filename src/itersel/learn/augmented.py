@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 from itersel.decode.derivations import SentenceForest, extend
 from itersel.decode.kbest_kernels import Best
 from itersel.decode.prune_kernels import best_through_edges, keep_edges
-from itersel.learn.augmented_kernels import Objective, index_reference, search_augmented
+from itersel.learn.augmented_kernels import Objective, Task, search_augmented
 from itersel.learn.bleu_kernels import ORDER, score_hypotheses
+from itersel.learn.partial_kernels import index_reference
 from itersel.learn.sentence_bleu import Target
 
 # Partial translations that an item keeps. docs/learning.md has the figures behind it.
 BEAM = 2
-# Of a larger forest only the edges with the best derivations through them are looked at, which bounds memory
-# to some 100 MB; a sentence of 50 words has about as many.
+# Of a larger forest only so many edges with the best derivations through them are looked at, more where some
+# are equally good. It takes some 100 MB; a sentence of 50 words has about as many edges.
 MOST_EDGES = 100_000
 # Model scores are sums in different orders.
 ROUNDING = 1e-9
@@ -75,7 +76,8 @@ class AugmentedSearch:
                 forest.model_weight,
             )
             kept = keep_edges(found, through, max(floor, self._least_score(direction, forest.best, bleu)))
-            results.append(search_augmented(found, kept, forest.rules, forest.table, ngrams, objective, BEAM))
+            task = Task(found, kept, forest.rules, forest.table, ngrams, objective, BEAM)
+            results.append(search_augmented(task))
         return reduce(extend, results)
 
     def _least_score(self, direction: Direction, best: Best, bleu: NDArray[np.float64]) -> float:
