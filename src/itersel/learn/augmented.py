@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.decode.derivations import SentenceForest, extend
-from itersel.decode.kbest_kernels import Best
-from itersel.decode.prune_kernels import best_through_edges, keep_edges
-from itersel.learn.augmented_kernels import Objective, Task, search_augmented
+from itersel.decode.kbest_kernels import Best, Trees, unfold
+from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
+from itersel.learn.augmented_kernels import Objective, Scratch, Task, search_augmented
 from itersel.learn.bleu_kernels import ORDER, score_hypotheses
-from itersel.learn.partial_kernels import index_reference
+from itersel.learn.partial_kernels import ReferenceNgrams, index_reference, make_partials
 from itersel.learn.sentence_bleu import Target
 
 # Partial translations that an item keeps. docs/learning.md has the figures behind it.
@@ -76,8 +76,7 @@ class AugmentedSearch:
                 forest.model_weight,
             )
             kept = keep_edges(found, through, max(floor, self._least_score(direction, forest.best, bleu)))
-            task = Task(found, kept, forest.rules, forest.table, ngrams, objective, BEAM)
-            results.append(search_augmented(task))
+            results.append(_search(forest, kept, ngrams, objective))
         return reduce(extend, results)
 
     def _least_score(self, direction: Direction, best: Best, bleu: NDArray[np.float64]) -> float:
@@ -100,6 +99,33 @@ def largest_bleu(target: Target) -> float:
     matches = np.maximum(0, np.minimum(lengths, length)[:, None] - np.arange(ORDER))
     offset = np.concatenate(([0], np.cumsum(lengths)))
     return float(score_hypotheses(target.variant, matches, offset, length, target.context).max())
+
+
+def _search(forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objective: Objective) -> Best:
+    """Return the derivation of the best objective; none if no objective is finite."""
+    found, rules, table = forest.found, forest.rules, forest.table
+    task = Task(
+        found.edge_rule,
+        found.edge_first,
+        found.edge_second,
+        found.edge_model,
+        kept,
+        rules.rule,
+        rules.score,
+        table.source,
+        table.source_offset,
+        table.target,
+        table.target_offset,
+        ngrams,
+        objective,
+        BEAM,
+    )
+    items = kept.edge_offset.shape[0] - 1
+    partials = make_partials(items, BEAM, ngrams.available.shape[0])
+    search_augmented(task, Scratch(np.empty(ORDER), np.empty(ORDER)), partials, np.zeros(items, np.int64))
+    best = partials.rank[(items - 1) * BEAM :][: min(1, partials.size[-1])]
+    trees = Trees(partials.model, partials.edge, partials.first, partials.second)
+    return unfold(found, rules, table, trees, best, True)
 
 
 def _best_edges(through: NDArray[np.float64]) -> float:

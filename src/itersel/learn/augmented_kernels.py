@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.decode.forest_kernels import NONE
-from itersel.decode.kbest_kernels import Best, Trees, unfold
 from itersel.decode.prune_kernels import Kept
-from itersel.decode.rule_kernels import RuleTable, SentenceRules
-from itersel.decode.search_kernels import GOAL_RULE, Hypotheses
-from itersel.jit import kernel, leaf_kernel
+from itersel.decode.search_kernels import GOAL_RULE
+from itersel.jit import leaf_kernel
 from itersel.learn.bleu_kernels import ORDER, score_counts
 from itersel.learn.partial_kernels import (
     MARGIN,
@@ -27,7 +25,6 @@ from itersel.learn.partial_kernels import (
     append_partial,
     append_word,
     keep_row,
-    make_partials,
 )
 
 
@@ -55,14 +52,18 @@ class Objective(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What is searched, and for what.
+    """What is searched, and for what: no more arrays than are needed, or the kernels take long to compile.
 
     Attributes
     ----------
-    found, kept
-        Items and edges, and those of them that are looked at.
-    rules, table
-        Rules of the sentence and of the shard.
+    edge_rule, edge_first, edge_second, edge_model
+        Edges: see `itersel.decode.search_kernels.Hypotheses`.
+    kept
+        Items and edges that are looked at.
+    rule, rule_score
+        Rules of the sentence: see `itersel.decode.rule_kernels.SentenceRules`.
+    source, source_offset, target, target_offset
+        Rules of the shard: see `itersel.decode.rule_kernels.RuleTable`.
     ngrams
         Those of the reference.
     objective
@@ -71,10 +72,17 @@ class Task(NamedTuple):
         Partial translations that an item keeps.
     """
 
-    found: Hypotheses
+    edge_rule: NDArray[np.int32]
+    edge_first: NDArray[np.int32]
+    edge_second: NDArray[np.int32]
+    edge_model: NDArray[np.float64]
     kept: Kept
-    rules: SentenceRules
-    table: RuleTable
+    rule: NDArray[np.int32]
+    rule_score: NDArray[np.float64]
+    source: NDArray[np.int32]
+    source_offset: NDArray[np.int64]
+    target: NDArray[np.int32]
+    target_offset: NDArray[np.int64]
     ngrams: ReferenceNgrams
     objective: Objective
     beam: int
@@ -88,17 +96,24 @@ class Scratch(NamedTuple):
 
 
 @leaf_kernel
-def approximate_bleu(task: Task, scratch: Scratch, partials: Partials, row: int, covered: float) -> float:
+def approximate_bleu(
+    ngrams: ReferenceNgrams,
+    objective: Objective,
+    scratch: Scratch,
+    partials: Partials,
+    row: int,
+    covered: float,
+) -> float:
     """Return what a partial translation, of a share `covered` of the source words, contributes to BLEU.
 
     That is BLEU with the same share of the reference's length, times that length over the whole one, both
     with the context. For a whole translation it is sentence BLEU.
     """
-    objective, offset = task.objective, task.ngrams.offset
+    offset = ngrams.offset
     context = objective.context
     length = partials.length[row]
     for n in range(ORDER):
-        total = 0
+        total = np.int64(0)
         for node in range(offset[n], offset[n + 1]):
             total += np.int64(partials.matched[row, node])
         scratch.matches[n] = context[n] + total
@@ -120,19 +135,19 @@ def approximate_bleu(task: Task, scratch: Scratch, partials: Partials, row: int,
 @leaf_kernel
 def translate(task: Task, partials: Partials, row: int) -> None:
     """Fill in the words of a row, whose edge and parts are known."""
-    ngrams, table = task.ngrams, task.table
+    ngrams = task.ngrams
     partials.length[row] = 0
     for i in range(MARGIN):
         partials.left[row, i], partials.right[row, i] = 0, 0
     for node in range(ngrams.available.shape[0]):
         partials.matched[row, node] = 0
-    rule = task.found.edge_rule[partials.edge[row]]
-    if rule == GOAL_RULE:
-        append_partial(ngrams, partials, row, partials.first[row])
-        return
-    shard_rule = task.rules.rule[rule]
-    for i in range(table.target_offset[shard_rule], table.target_offset[shard_rule + 1]):
-        symbol = table.target[i]
+    rule = task.edge_rule[partials.edge[row]]
+    begin, end = np.int64(0), np.int64(1)
+    if rule != GOAL_RULE:
+        begin, end = task.target_offset[task.rule[rule]], task.target_offset[task.rule[rule] + 1]
+    for i in range(begin, end):
+        # the goal hands the words of its only antecedent on
+        symbol = -1 if rule == GOAL_RULE else np.int64(task.target[i])
         if symbol >= 0:
             append_word(ngrams, partials, row, ngrams.number[symbol], 1)
         else:
@@ -147,18 +162,18 @@ def fill_item(task: Task, scratch: Scratch, partials: Partials, item: int, cover
     Ranks i and j of the antecedents' are combined where (i + 1)(j + 1) is at most the beam: others have as
     many as the beam before them, but for what happens at their edges.
     """
-    found, kept, objective, beam = task.found, task.kept, task.objective, task.beam
+    kept, objective, beam = task.kept, task.objective, task.beam
     row = partials.model.shape[0] - 1
     # no partial translation has more of BLEU
     before = objective.context[2 * ORDER + 1]
     most = max(0.0, objective.gain) * (before + covered * objective.length) / (before + objective.length)
     for place in range(kept.edge_offset[item], kept.edge_offset[item + 1]):
         edge = kept.edge[place]
-        rule = found.edge_rule[edge]
-        own = objective.model_weight * found.edge_model[edge]
+        rule = task.edge_rule[edge]
+        own = objective.model_weight * task.edge_model[edge]
         if rule != GOAL_RULE:
-            own += task.rules.score[rule]
-        first, second = found.edge_first[edge], found.edge_second[edge]
+            own += task.rule_score[rule]
+        first, second = task.edge_first[edge], task.edge_second[edge]
         first_begin, first_size, second_begin, second_size = 0, 1, 0, 1
         if first != NONE:
             first_begin, first_size = kept.item[first] * beam, partials.size[kept.item[first]]
@@ -179,43 +194,34 @@ def fill_item(task: Task, scratch: Scratch, partials: Partials, item: int, cover
                     if objective.share * model + most < partials.objective[worst]:
                         continue
                 translate(task, partials, row)
-                bleu = approximate_bleu(task, scratch, partials, row, covered)
+                bleu = approximate_bleu(task.ngrams, objective, scratch, partials, row, covered)
                 partials.model[row] = model
                 partials.objective[row] = objective.share * model + objective.gain * bleu
                 if np.isfinite(partials.objective[row]):
                     keep_row(partials, item, beam, row)
 
 
-@kernel
-def count_covered(task: Task) -> NDArray[np.int64]:
-    """Return how many source words the derivations of every item that was kept translate, int64 (items)."""
-    found, kept, table = task.found, task.kept, task.table
-    items = kept.edge_offset.shape[0] - 1
-    covered = np.zeros(items, np.int64)
-    for item in range(items):
-        edge = kept.edge[kept.edge_offset[item]]
-        for antecedent in (found.edge_first[edge], found.edge_second[edge]):
+@leaf_kernel
+def count_covered(task: Task, covered: NDArray[np.int64]) -> None:
+    """Add up how many source words every item that was kept translates: int64 (items), zeros before."""
+    for item in range(covered.shape[0]):
+        edge = task.kept.edge[task.kept.edge_offset[item]]
+        for antecedent in (task.edge_first[edge], task.edge_second[edge]):
             if antecedent != NONE:
-                covered[item] += covered[kept.item[antecedent]]
-        rule = found.edge_rule[edge]
+                covered[item] += covered[task.kept.item[antecedent]]
+        rule = task.edge_rule[edge]
         if rule != GOAL_RULE:
-            shard_rule = task.rules.rule[rule]
-            for i in range(table.source_offset[shard_rule], table.source_offset[shard_rule + 1]):
-                covered[item] += table.source[i] >= 0
-    return covered
+            for i in range(task.source_offset[task.rule[rule]], task.source_offset[task.rule[rule] + 1]):
+                covered[item] += task.source[i] >= 0
 
 
-@kernel
-def search_augmented(task: Task) -> Best:
-    """Return the derivation of the goal with the best objective; none if no objective is finite."""
-    covered = count_covered(task)
+@leaf_kernel
+def search_augmented(task: Task, scratch: Scratch, partials: Partials, covered: NDArray[np.int64]) -> None:
+    """Fill the partial translations of all items, antecedents first; the last item is the goal.
+
+    `covered`, int64 (items), is zeros.
+    """
+    count_covered(task, covered)
     goal = covered.shape[0] - 1
-    partials = make_partials(goal + 1, task.beam, task.ngrams.available.shape[0])
-    scratch = Scratch(np.empty(ORDER), np.empty(ORDER))
     for item in range(goal + 1):
         fill_item(task, scratch, partials, item, covered[item] / covered[goal])
-    trees = Trees(partials.model, partials.edge, partials.first, partials.second)
-    wanted = np.empty(min(1, partials.size[goal]), np.int32)
-    for i in range(wanted.shape[0]):
-        wanted[i] = partials.rank[goal * task.beam]
-    return unfold(task.found, task.rules, task.table, trees, wanted, True)

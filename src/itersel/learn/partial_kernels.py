@@ -104,7 +104,6 @@ class Partials(NamedTuple):
     size: NDArray[np.int32]
 
 
-@kernel
 def make_partials(items: int, beam: int, nodes: int) -> Partials:
     """Allocate for so many items."""
     rows = items * beam + 1
