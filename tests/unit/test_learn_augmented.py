@@ -119,7 +119,7 @@ def test_equals_plain_python(
     shard, target = decoder.shard, make_target(variant, decoder.shard, context)
     forests: list[list[list[naive.Edge]]] = []
 
-    def read(forest: SentenceForest) -> Best:
+    def read(forest: SentenceForest) -> list[Best]:
         forests.append(naive.read_forest(forest))
         # nothing is pruned by what the k best reach
         worst = forest.best._replace(score=forest.best.score - 1e6)
@@ -178,9 +178,9 @@ def best_of(texts: list[list[int]], score: list[float]) -> Best:
 
 def test_a_longer_list_has_every_text_once() -> None:
     best = best_of([[1, 2], [3]], [5.0, 4.0])
-    assert extend(best, best_of([[3], [1, 2]], [3.0, 2.0])) is best
-    assert extend(best, best_of([], [])) is best
-    longer = extend(best, best_of([[], [1], [3], [1]], [1.0, 3.0, 4.0, 2.0]))
+    assert extend(best, [best_of([[3], [1, 2]], [3.0, 2.0])]) is best
+    assert extend(best, [best_of([], [])]) is best
+    longer = extend(best, [best_of([[], [1], [3]], [1.0, 2.0, 4.0]), best_of([[1]], [3.0])])
     assert longer.score.tolist() == [5, 4, 3, 1]
     assert longer.model.tolist() == [-5, -4, -3, -1]
     assert longer.word.tolist() == [1, 2, 3, 1]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itersel.decode.kbest_kernels import Best
 from itersel.decode.rule_kernels import RuleTable, SentenceRules
 from itersel.decode.search_kernels import Hypotheses
+from itersel.ragged import offsets_of
 
 
 class SentenceForest(NamedTuple):
@@ -34,47 +34,49 @@ class SentenceForest(NamedTuple):
 
 
 # Called in the thread of the decoder; returns derivations of the goal.
-DerivationFinder: TypeAlias = Callable[[SentenceForest], Best]
+DerivationFinder: TypeAlias = Callable[[SentenceForest], Sequence[Best]]
 
 
-def extend(best: Best, further: Best) -> Best:
+def extend(best: Best, further: Sequence[Best]) -> Best:
     """Put derivations with other words than the k best behind these, best first.
 
     Nothing that has the same words as one of the k best is better than that, and nothing else is better
     than the last of them: the longer list is in order, too.
     """
-    texts = {_text(best, i) for i in range(best.score.shape[0])}
-    chosen = []
-    for i in np.argsort(-further.score, kind="stable").tolist():
-        if _text(further, i) not in texts:
-            texts.add(_text(further, i))
-            chosen.append(i)
-    if not chosen:
-        return best
-    rule, rule_offset = _join(best.rule, best.rule_offset, further.rule, further.rule_offset, chosen)
-    word, word_offset = _join(best.word, best.word_offset, further.word, further.word_offset, chosen)
-    return best._replace(
-        score=np.concatenate((best.score, further.score[chosen])),
-        model=np.concatenate((best.model, further.model[chosen])),
-        rule=rule,
-        rule_offset=rule_offset,
-        word=word,
-        word_offset=word_offset,
-    )
+    texts = {_text(best, row) for row in range(best.score.shape[0])}
+    rows = [(one, row) for one in further for row in range(one.score.shape[0])]
+    parts = [best]
+    for one, row in sorted(rows, key=lambda place: -place[0].score[place[1]]):
+        if _text(one, row) not in texts:
+            texts.add(_text(one, row))
+            parts.append(_row(one, row))
+    return _concatenate(parts)
 
 
 def _text(best: Best, row: int) -> bytes:
     return best.word[slice(*best.word_offset[row : row + 2])].tobytes()
 
 
-def _join(
-    first: NDArray[np.int32],
-    first_offset: NDArray[np.int64],
-    second: NDArray[np.int32],
-    second_offset: NDArray[np.int64],
-    chosen: list[int],
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return all rows of the first ragged array, and then some of the second."""
-    rows = [second[slice(*second_offset[i : i + 2])] for i in chosen]
-    ends = first_offset[-1] + np.cumsum([row.shape[0] for row in rows])
-    return np.concatenate([first, *rows]), np.concatenate((first_offset, ends))
+def _row(best: Best, row: int) -> Best:
+    """Return a list of one derivation."""
+    rule = best.rule[slice(*best.rule_offset[row : row + 2])]
+    word = best.word[slice(*best.word_offset[row : row + 2])]
+    ends = np.array([0, rule.shape[0]]), np.array([0, word.shape[0]])
+    return Best(
+        best.score[row : row + 1], best.model[row : row + 1], rule, ends[0], word, ends[1], best.complete
+    )
+
+
+def _concatenate(parts: list[Best]) -> Best:
+    """Return one list after another."""
+    if len(parts) == 1:
+        return parts[0]
+    return Best(
+        np.concatenate([part.score for part in parts]),
+        np.concatenate([part.model for part in parts]),
+        np.concatenate([part.rule for part in parts]),
+        offsets_of(np.concatenate([np.diff(part.rule_offset) for part in parts])),
+        np.concatenate([part.word for part in parts]),
+        offsets_of(np.concatenate([np.diff(part.word_offset) for part in parts])),
+        parts[0].complete,
+    )

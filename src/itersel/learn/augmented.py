@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.derivations import SentenceForest, extend
+from itersel.decode.derivations import SentenceForest
 from itersel.decode.kbest_kernels import Best, Trees, unfold
 from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
 from itersel.learn.augmented_kernels import Objective, Scratch, Task, search_augmented
@@ -58,8 +57,8 @@ class AugmentedSearch:
     def __init__(self, directions: tuple[Direction, ...], target: Target) -> None:
         self._directions, self._target = directions, target
 
-    def __call__(self, forest: SentenceForest) -> Best:
-        """Return at most one derivation for each direction."""
+    def __call__(self, forest: SentenceForest) -> list[Best]:
+        """Return lists of at most one derivation, one for each direction."""
         target, found = self._target, forest.found
         ngrams = index_reference(target.reference, forest.table.model_word.shape[0])
         bleu = target.score(forest.best.word, forest.best.word_offset)
@@ -77,7 +76,7 @@ class AugmentedSearch:
             )
             kept = keep_edges(found, through, max(floor, self._least_score(direction, forest.best, bleu)))
             results.append(_search(forest, kept, ngrams, objective))
-        return reduce(extend, results)
+        return results
 
     def _least_score(self, direction: Direction, best: Best, bleu: NDArray[np.float64]) -> float:
         """Return the least model score with which a derivation can beat the k best."""

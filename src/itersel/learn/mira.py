@@ -1,4 +1,4 @@
-"""The margin-infused relaxed algorithm on k-best lists (Chiang et al. 2008, 2009; Cherry & Foster 2012)."""
+"""The margin-infused relaxed algorithm (Chiang et al. 2008, 2009; Cherry & Foster 2012)."""
 
 from __future__ import annotations
 
