@@ -1,9 +1,10 @@
 """Cost-augmented decoding: the derivation of a forest with the best score plus or minus cost.
 
 Cost is 1 - BLEU. BLEU is no sum over edges, so this is an approximation: bottom-up, every item keeps the few
-partial translations with the best objective, and edges combine what their antecedents kept. Nothing else is
-approximate. A partial translation knows which n-grams of the reference it holds, so that those of a whole
-translation, and their clipping, are exact, and so is the objective of a derivation of the goal.
+partial translations with the best objective, and edges combine what their antecedents kept (Chiang, Marton &
+Resnik 2008 and cdec score partial translations in this way). A partial translation knows how often it holds
+each n-gram of the reference, so that the counts of a whole translation, and their clipping, are exact, and so
+is the objective of a derivation of the goal.
 """
 
 from __future__ import annotations
@@ -159,8 +160,8 @@ def translate(task: Task, partials: Partials, row: int) -> None:
 def fill_item(task: Task, scratch: Scratch, partials: Partials, item: int, covered: float) -> None:
     """Find the best partial translations of an item, whose antecedents are done.
 
-    Ranks i and j of the antecedents' are combined where (i + 1)(j + 1) is at most the beam: others have as
-    many as the beam before them, but for what happens at their edges.
+    Ranks i and j of the antecedents are combined where (i + 1)(j + 1) is at most the beam: any other pair has
+    at least as many pairs of ranks no higher before it.
     """
     kept, objective, beam = task.kept, task.objective, task.beam
     row = partials.model.shape[0] - 1

@@ -1,6 +1,6 @@
 """What a learner is: it looks at one k-best list and says which translations the weights should move to.
 
-A learner is a class with one method, `learn`, in a module of its own. It returns a coefficient for each
+A learner is an `OnlineLearner` in a module of its own. Its method `learn` returns a coefficient for each
 translation; the step along the sum of coefficient * features, its learning rate, the regularisation and the
 average are the same for all learners: see `itersel.learn.parameters`.
 """
