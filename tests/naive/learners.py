@@ -28,9 +28,11 @@ def logistic_gradient(kbest: Sequence[Hypothesis], pairs: Sequence[Pair]) -> Vec
     return total
 
 
-def mira_step(kbest: Sequence[Hypothesis], bleu: Sequence[float], c: float, hope: str, fear: str) -> Vector:
+def mira_step(
+    kbest: Sequence[Hypothesis], bleu: Sequence[float], words: float, c: float, hope: str, fear: str
+) -> Vector:
     """Return the update with one constraint."""
-    cost, count = [1 - score for score in bleu], range(len(kbest))
+    cost, count = [words * (1 - score) for score in bleu], range(len(kbest))
     if hope == "oracle":
         good = max(count, key=lambda i: (-cost[i], kbest[i].score, -i))
     else:

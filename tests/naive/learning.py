@@ -42,9 +42,10 @@ class Bleu:
         self.variant = variant
         self.context: list[float] = [0.0] * (2 * ORDER + 2)
 
-    def score(self, hypothesis: Sequence[int], reference: Sequence[int]) -> float:
+    def score(self, hypothesis: Sequence[int], reference: Sequence[int], share: float = 1.0) -> float:
+        """Return BLEU; of a part of a translation with only a share of the reference's length."""
         matches, totals = counts(hypothesis, reference)
-        h, r = float(len(hypothesis)), float(len(reference))
+        h, r = float(len(hypothesis)), share * len(reference)
         order = min(ORDER, len(reference))
         if self.variant == "chiang":
             matches = [a + b for a, b in zip(matches, self.context[:ORDER], strict=True)]
@@ -63,6 +64,10 @@ class Bleu:
             matches = matches[:1] + [c + 1 for c in matches[1:]]
             totals = totals[:1] + [s + 1 for s in totals[1:]]
         return penalty * product_mean(matches[:order], totals[:order])
+
+    def words(self, reference: Sequence[int]) -> float:
+        """Return what BLEU counts for as a cost."""
+        return self.context[-1] + len(reference) if self.variant == "chiang" else 1.0
 
     def score_all(self, hypotheses: Sequence[Sequence[int]], reference: Sequence[int]) -> list[float]:
         """Score a k-best list, then let its first one decay into the context."""

@@ -11,6 +11,7 @@ from tests.naive.learning import PAIRS, Bleu, Hypothesis, dot, update_pairs
 
 from itersel.config.learners import Perceptron, learner_name
 from itersel.decode.decoder import KBest
+from itersel.decode.derivations import DerivationFinder
 from itersel.features import feature_keys
 from itersel.grammar.shard import Shard
 from itersel.learn.train import TrainSettings
@@ -99,6 +100,7 @@ class OracleDecoder:
         dense_weights: NDArray[np.float64],
         sparse_weights: NDArray[np.float64],
         k: int = 100,
+        finder: DerivationFinder | None = None,
     ) -> KBest:
         weights = dict(zip(self.names, sparse_weights.tolist(), strict=True))
         weights |= dict(zip(self.dense_names, dense_weights.tolist(), strict=True))

@@ -47,10 +47,10 @@ def train(
     return train_shard(shard, decoders, start or Start(make_weights(START)), how)
 
 
-def direction(learner: Any, kbest: list[Hypothesis], bleu: list[float], rate: float) -> Vector:
+def direction(learner: Any, kbest: list[Hypothesis], bleu: list[float], words: float) -> Vector:
     """Return where a learner moves, from its formula."""
     if isinstance(learner, Mira):
-        return naive.mira_step(kbest, bleu, learner.c, learner.hope, learner.fear)
+        return naive.mira_step(kbest, bleu, words, learner.c, learner.hope, learner.fear)
     pairs = PAIRS[learner.pairs](bleu)
     if isinstance(learner, AdaGrad):
         return naive.logistic_gradient(kbest, pairs)
@@ -67,10 +67,11 @@ def eager(corpus: list[oracle.Sentence], learner: Any, exact: bool = False) -> E
         weights = dict(state.weights)
         for sentence in corpus[first : first + learner.delay]:
             kbest = sentence.kbest(weights, 15)
+            words = bleu.words(sentence.reference)
             scores = bleu.score_all([one.words for one in kbest], sentence.reference)
             if not exact:
                 assume(not is_close_call(sentence.kbest(weights, 100), sentence.reference, weights))
-            state.step(direction(learner, kbest, scores, made.rate))
+            state.step(direction(learner, kbest, scores, words))
     return state
 
 

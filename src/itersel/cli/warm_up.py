@@ -108,7 +108,7 @@ def _steps(folder: Path, main: Main) -> None:
         ["perceptron", "--update", "sentence"],
         ["perceptron", "--update", "sequential", "--regularization", "l1", "--strength", "0.1"],
         ["adagrad"],
-        ["mira", "--constraints", "hope-fear"],
+        ["mira", "--constraints", "hope-fear", "--candidates", "forest"],
         ["mira", "--constraints", "all"],
     ):
         itersel(*train, "--learner", *learner)

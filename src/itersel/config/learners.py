@@ -26,6 +26,7 @@ REGULARIZATION = (
 )
 HOPES = ("cost-diminished", "oracle")
 FEARS = ("cost-augmented", "prediction")
+CANDIDATES = ("k-best", "forest")
 CONSTRAINTS = ("hope-fear", "all")
 
 
@@ -83,7 +84,7 @@ class AdaGrad(Online):
 
 @dataclass(frozen=True)
 class Mira(Online):
-    """Margin-infused relaxed algorithm on k-best lists (Chiang et al. 2008; Cherry & Foster 2012)."""
+    """Margin-infused relaxed algorithm (Chiang et al. 2008; Cherry & Foster 2012)."""
 
     bleu: str = option(
         "Sentence-level BLEU, the cost; chiang: of a pseudo-corpus.", "chiang", choices=SENTENCE_BLEUS
@@ -99,8 +100,14 @@ class Mira(Online):
         "cost-augmented",
         choices=FEARS,
     )
+    candidates: str = option(
+        "Translations that hope and fear are chosen from: those of the k-best list, or also those that "
+        "cost-augmented decoding of the forest finds.",
+        "k-best",
+        choices=CANDIDATES,
+    )
     constraints: str = option(
-        "hope-fear: one constraint a sentence; all: the hope against every translation of the k-best list.",
+        "hope-fear: one constraint a sentence; all: the hope against every candidate.",
         "hope-fear",
         choices=CONSTRAINTS,
     )

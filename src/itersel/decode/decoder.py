@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.decode.derivations import DerivationFinder, SentenceForest, extend
 from itersel.decode.forest_kernels import Forest, build_trie, parse
 from itersel.decode.kbest_kernels import Best, kbest
 from itersel.decode.queue_kernels import Queue
@@ -49,6 +50,8 @@ MAX_FIRST_PAIRS = 1 << 20  # but no sentence starts with larger tables than thes
 
 class KBest(NamedTuple):
     """The k best different translations of one sentence, best first; offsets have k + 1 elements.
+
+    With a `DerivationFinder` these are followed by what it found: k is then the number of all.
 
     Attributes
     ----------
@@ -133,6 +136,7 @@ class Decoder:
         dense_weights: NDArray[np.float64],
         sparse_weights: NDArray[np.float64],
         k: int = 100,
+        finder: DerivationFinder | None = None,
     ) -> KBest:
         """Translate one sentence of the shard.
 
@@ -144,6 +148,8 @@ class Decoder:
             float64 (C) and (F): see `weight_vectors`.
         k
             Number of translations, at least 1; fewer are returned where the forest has fewer.
+        finder
+            Looks for further derivations in the forest: the list ends with those whose words are new.
         """
         if not 1 <= k <= MAX_K_BEST:
             raise InputError(f"{k} best translations are out of bounds; choose 1 to {MAX_K_BEST}")
@@ -153,8 +159,11 @@ class Decoder:
             return self._empty()
         rules = self._sentence_rules(sentence)
         score_rules(self._table, rules, dense_weights, sparse_weights, self.use_sparse)
-        found = self._search(words, rules, float(dense_weights[self.model_column]))
+        model_weight = float(dense_weights[self.model_column])
+        found = self._search(words, rules, model_weight)
         best = self._find_best(found, rules, k)
+        if finder is not None:
+            best = extend(best, finder(SentenceForest(found, rules, self._table, model_weight, best)))
         dense = dense_vectors(best, rules, self.model_column)
         if self.use_sparse:
             feature, value, offset = sparse_vectors(best, rules, self._table)

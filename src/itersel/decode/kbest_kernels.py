@@ -25,6 +25,8 @@ class Derivations(NamedTuple):
         float64 (pool).
     edge, first, second
         int32 (pool): an edge, and the ranks of the derivations of its antecedents.
+    first_part, second_part
+        int32 (pool): of a candidate that was taken, these derivations themselves; -1 where there is none.
     left, right
         int32 (pool): the skew heap in which a candidate waits.
     hash, power
@@ -46,6 +48,8 @@ class Derivations(NamedTuple):
     edge: NDArray[np.int32]
     first: NDArray[np.int32]
     second: NDArray[np.int32]
+    first_part: NDArray[np.int32]
+    second_part: NDArray[np.int32]
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     hash: NDArray[np.uint64]
@@ -67,10 +71,11 @@ def make_derivations(items: int, pool: int, rows: int, k: int) -> Derivations:
     return Derivations(
         np.empty(pool, np.float64), np.empty(pool, np.int32), np.empty(pool, np.int32),
         np.empty(pool, np.int32), np.empty(pool, np.int32), np.empty(pool, np.int32),
-        np.empty(pool, np.uint64), np.empty(pool, np.uint64), np.full(items, NONE, np.int32),
-        np.full(items, NONE, np.int32), np.full(items, NONE, np.int32), np.zeros(items, np.int32),
-        np.zeros(items, np.bool_), np.empty((rows, k), np.int32), np.empty(items + 1, np.int32),
-        np.empty(items + 1, np.int32), np.zeros(2, np.int64),
+        np.empty(pool, np.int32), np.empty(pool, np.int32), np.empty(pool, np.uint64),
+        np.empty(pool, np.uint64), np.full(items, NONE, np.int32), np.full(items, NONE, np.int32),
+        np.full(items, NONE, np.int32), np.zeros(items, np.int32), np.zeros(items, np.bool_),
+        np.empty((rows, k), np.int32), np.empty(items + 1, np.int32), np.empty(items + 1, np.int32),
+        np.zeros(2, np.int64),
     )  # fmt: skip
 
 
@@ -129,7 +134,7 @@ def add_candidate(
 
 @leaf_kernel
 def hash_yield(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations, candidate: int) -> None:
-    """Fill in hash and power of a candidate, whose antecedents' derivations are known."""
+    """Fill in the parts, hash and power of a candidate, whose antecedents' derivations are known."""
     edge = found.edge[candidate]
     first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
     rule = hypotheses.edge_rule[edge]
@@ -138,6 +143,7 @@ def hash_yield(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations,
         a = found.ranked[found.block[first], found.first[candidate]]
     if second != NONE:
         b = found.ranked[found.block[second], found.second[candidate]]
+    found.first_part[candidate], found.second_part[candidate] = a, b
     if rule == GOAL_RULE:
         found.hash[candidate], found.power[candidate] = found.hash[a], found.power[a]
         return
@@ -265,6 +271,25 @@ def next_derivation(hypotheses: Hypotheses, rules: SentenceRules, found: Derivat
     found.size[item] += 1
 
 
+class Trees(NamedTuple):
+    """Derivations and their parts, which are derivations too: each is a row.
+
+    Attributes
+    ----------
+    score
+        float64 (rows).
+    edge
+        int32 (rows): the edge at the top.
+    first, second
+        int32 (rows): the derivations of its antecedents, -1 where there is none.
+    """
+
+    score: NDArray[np.float64]
+    edge: NDArray[np.int32]
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+
+
 class Best(NamedTuple):
     """The k best derivations of a sentence, best first; offsets have k + 1 elements.
 
@@ -302,6 +327,24 @@ def kbest(
     find_derivations(hypotheses, rules, found, goal)
     complete = found.counts[0] <= pool
     count = found.size[goal] if complete else 0
+    wanted = np.empty(count, np.int32)
+    for i in range(count):
+        wanted[i] = found.ranked[found.block[goal], i]
+    trees = Trees(found.score, found.edge, found.first_part, found.second_part)
+    return unfold(hypotheses, rules, table, trees, wanted, complete)
+
+
+@kernel
+def unfold(
+    hypotheses: Hypotheses,
+    rules: SentenceRules,
+    table: RuleTable,
+    trees: Trees,
+    wanted: NDArray[np.int32],
+    complete: bool,
+) -> Best:
+    """Write out the rules and the words of some derivations of the goal; int32 (k): rows of `trees`."""
+    count = wanted.shape[0]
     score, model = np.zeros(count, np.float64), np.zeros(count, np.float64)
     rule_offset, word_offset = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
     rule, word = np.empty(1024, np.int32), np.empty(1024, np.int32)
@@ -309,9 +352,8 @@ def kbest(
     stack = np.empty(1024, np.int32)
     used_rules, used_words = 0, 0
     for i in range(count):
-        derivation = found.ranked[found.block[goal], i]
-        score[i] = found.score[derivation]
-        stack[0] = -1 - derivation
+        score[i] = trees.score[wanted[i]]
+        stack[0] = -1 - wanted[i]
         depth = 1
         while depth > 0:
             depth -= 1
@@ -323,16 +365,11 @@ def kbest(
                 used_words += 1
                 continue
             derivation = -1 - symbol
-            edge = found.edge[derivation]
+            edge = trees.edge[derivation]
             model[i] += hypotheses.edge_model[edge]
-            first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
-            a, b = 0, 0
-            if first != NONE:
-                a = -1 - found.ranked[found.block[first], found.first[derivation]]
-            if second != NONE:
-                b = -1 - found.ranked[found.block[second], found.second[derivation]]
+            first, second = -1 - trees.first[derivation], -1 - trees.second[derivation]
             if hypotheses.edge_rule[edge] == GOAL_RULE:
-                stack[depth] = a
+                stack[depth] = first
                 depth += 1
                 continue
             if used_rules == rule.shape[0]:
@@ -344,7 +381,7 @@ def kbest(
                 target = table.target[j]
                 if depth == stack.shape[0]:
                     stack = grown(stack)
-                stack[depth] = a if target == -1 else (b if target == -2 else target)
+                stack[depth] = first if target == -1 else (second if target == -2 else target)
                 depth += 1
         rule_offset[i + 1], word_offset[i + 1] = used_rules, used_words
     return Best(score, model, rule[:used_rules], rule_offset, word[:used_words], word_offset, complete)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from itersel.config.learners import AdaGrad
-from itersel.learn.learner import Example, Move
+from itersel.learn.learner import Example, Move, OnlineLearner
 from itersel.learn.logistic_kernels import logistic_coefficients
 from itersel.learn.pairs import make_pairs
 from itersel.learn.parameters import StepSettings
 
 
-class LogisticLearner:
+class LogisticLearner(OnlineLearner):
     """Descends the sum of log(1 + exp(-<w, x>)) over the differences x of pairs.
 
     The step of a weight is divided by the root of the sum of its squared gradients (Duchi et al. 2011); then

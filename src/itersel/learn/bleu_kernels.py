@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import kernel
+from itersel.jit import kernel, leaf_kernel
 
 ORDER = 4  # N
 LIANG, LIN, NAKOV, PAPINENI, CHIANG = 0, 1, 2, 3, 4
@@ -20,7 +20,7 @@ CONTEXT_SIZE = 2 * ORDER + 2
 WORD_LIMIT = 1 << 31
 
 
-@kernel
+@leaf_kernel
 def find_node(key: NDArray[np.int64], parent: int, word: int) -> int:
     """Return the slot of the node `word` under `parent`, or the free slot where it belongs."""
     wanted = parent * WORD_LIMIT + word
@@ -31,7 +31,7 @@ def find_node(key: NDArray[np.int64], parent: int, word: int) -> int:
     return slot
 
 
-@kernel
+@leaf_kernel
 def add_node(key: NDArray[np.int64], parent: int, word: int) -> int:
     """Return the slot of the node `word` under `parent`, new or not."""
     slot = find_node(key, parent, word)
@@ -78,7 +78,7 @@ def ngram_matches(
     return matches
 
 
-@kernel
+@leaf_kernel
 def brevity_penalty(hypothesis_length: float, reference_length: float) -> float:
     """Return BP(h, r) for h > 0."""
     if hypothesis_length > reference_length:
@@ -86,7 +86,7 @@ def brevity_penalty(hypothesis_length: float, reference_length: float) -> float:
     return math.exp(1.0 - reference_length / hypothesis_length)
 
 
-@kernel
+@leaf_kernel
 def mean_precision(
     matches: NDArray[np.float64], ngrams: NDArray[np.float64], order: int, added: float
 ) -> float:
@@ -100,7 +100,7 @@ def mean_precision(
     return math.exp(total / order)
 
 
-@kernel
+@leaf_kernel
 def score_counts(
     variant: int,
     matches: NDArray[np.float64],

@@ -1,8 +1,8 @@
 """What a learner is: it looks at one k-best list and says which translations the weights should move to.
 
-A learner is a class with `steps` and one method, `learn`, in a module of its own. It returns a coefficient
-for each translation; the step along the sum of coefficient * features, its learning rate, the regularisation
-and the average are the same for all learners: see `itersel.learn.parameters`.
+A learner is an `OnlineLearner` in a module of its own. Its method `learn` returns a coefficient for each
+translation; the step along the sum of coefficient * features, its learning rate, the regularisation and the
+average are the same for all learners: see `itersel.learn.parameters`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 
 from itersel.config.learners import Learner, learner_name
 from itersel.learn.parameters import StepSettings
+from itersel.learn.sentence_bleu import Target
 from itersel.learn.update_kernels import Columns, make_columns
 
 if TYPE_CHECKING:
     from itersel.decode.decoder import KBest
+    from itersel.decode.derivations import DerivationFinder
 
 
 class Example:
-    """A k-best list to learn from.
+    """A k-best list to learn from, with what the learner's finder has added.
 
     Parameters
     ----------
@@ -30,6 +32,8 @@ class Example:
         The translations, best first.
     bleu
         float64 (k): sentence BLEU of each.
+    words
+        What BLEU counts for as a cost, see `itersel.learn.sentence_bleu.Target`.
     rate
         Learning rate of the step.
     seed
@@ -42,11 +46,13 @@ class Example:
         self,
         kbest: KBest,
         bleu: NDArray[np.float64],
+        words: float,
         rate: float,
         seed: tuple[int, ...],
         column_of: NDArray[np.int32],
     ) -> None:
-        self.kbest, self.bleu, self.rate, self.seed, self._column_of = kbest, bleu, rate, seed, column_of
+        self.kbest, self.bleu, self.words, self.rate, self.seed = kbest, bleu, words, rate, seed
+        self._column_of = column_of
 
     @cached_property
     def columns(self) -> Columns:
@@ -77,6 +83,10 @@ class OnlineLearner(Protocol):
     """Learns from one sentence after another."""
 
     steps: StepSettings
+
+    def finder(self, target: Target) -> DerivationFinder | None:
+        """Return what finds translations to learn from beside the k best; None: these are enough."""
+        return None
 
     def learn(self, example: Example) -> Move:
         """Return where the weights should move."""

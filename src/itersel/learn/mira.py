@@ -1,33 +1,45 @@
-"""The margin-infused relaxed algorithm on k-best lists (Chiang et al. 2008, 2009; Cherry & Foster 2012)."""
+"""The margin-infused relaxed algorithm (Chiang et al. 2008, 2009; Cherry & Foster 2012)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from itersel.config.learners import Mira
-from itersel.learn.learner import Example, Move
+from itersel.decode.derivations import DerivationFinder
+from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch
+from itersel.learn.learner import Example, Move, OnlineLearner
 from itersel.learn.mira_kernels import hope_and_fear, solve_constraints
 from itersel.learn.parameters import StepSettings
+from itersel.learn.sentence_bleu import Target
 from itersel.learn.update_kernels import gram_matrix, squared_distance
 
 
-class MiraLearner:
+class MiraLearner(OnlineLearner):
     """Moves the weights from the fear to the hope, just as far as to make up for the difference in cost.
 
-    The cost of a translation is 1 - BLEU. The step of the update w += a (h(hope) - h(fear)) is
-    a = min(C, (cost(fear) - cost(hope) - w (h(hope) - h(fear))) / |h(hope) - h(fear)|^2).
+    The cost of a translation is 1 - BLEU, times the words that BLEU is of with ``chiang``. The step of the
+    update w += a (h(hope) - h(fear)) is a = min(C, (cost(fear) - cost(hope) - w (h(hope) - h(fear))) /
+    |h(hope) - h(fear)|^2).
     """
 
     def __init__(self, settings: Mira) -> None:
         self._c = settings.c
         self._is_oracle, self._is_prediction = settings.hope == "oracle", settings.fear == "prediction"
         self._all = settings.constraints == "all"
+        directions = (ORACLE if self._is_oracle else HOPE, *(() if self._is_prediction else (FEAR,)))
+        self._directions = directions if settings.candidates == "forest" else ()
         # the step is the solution of a problem of its own
         self.steps = StepSettings(1.0, regularization=settings.regularization, strength=settings.strength)
 
+    def finder(self, target: Target) -> DerivationFinder | None:
+        """Return the search for hope and fear in the forest, if it is wanted and BLEU is not 0 anyway."""
+        if not self._directions or target.reference.shape[0] == 0:
+            return None
+        return AugmentedSearch(self._directions, target)
+
     def learn(self, example: Example) -> Move:
         """Return the step of the sentence."""
-        score, cost = example.kbest.score, 1.0 - example.bleu
+        score, cost = example.kbest.score, example.words * (1.0 - example.bleu)
         hope, fear = hope_and_fear(score, cost, self._is_oracle, self._is_prediction)
         if self._all:
             coefficient, active = solve_constraints(gram_matrix(example.columns), score, cost, hope, self._c)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from itersel.config.learners import MarginPerceptron, Perceptron
-from itersel.learn.learner import Example, Move
+from itersel.learn.learner import Example, Move, OnlineLearner
 from itersel.learn.pairs import make_pairs
 from itersel.learn.parameters import StepSettings
 from itersel.learn.update_kernels import gram_matrix, violated_pairs
@@ -16,7 +16,7 @@ from itersel.learn.update_kernels import gram_matrix, violated_pairs
 MARGIN = {Perceptron: 0.0, MarginPerceptron: 1.0}
 
 
-class PairLearner:
+class PairLearner(OnlineLearner):
     """Moves the weights towards the better translation of every pair that has a loss.
 
     With ``update: sequential`` each pair sees the weights that the pair before has left [S12, algorithm 1];

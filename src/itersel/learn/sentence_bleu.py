@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +23,39 @@ VARIANTS = {"liang": LIANG, "lin": LIN, "nakov": NAKOV, "papineni": PAPINENI, "c
 CONTEXT_DECAY = 0.9
 
 
+class Target(NamedTuple):
+    """What the translations of one sentence are scored against.
+
+    Attributes
+    ----------
+    variant
+        Number of the sentence BLEU.
+    reference
+        int32 (r).
+    context
+        float64 (CONTEXT_SIZE): counts of earlier sentences, zeros but for ``chiang``.
+    """
+
+    variant: int
+    reference: NDArray[np.int32]
+    context: NDArray[np.float64]
+
+    @property
+    def words(self) -> float:
+        """What BLEU counts for where it is a cost: 1, but with ``chiang`` the reference words that it is of.
+
+        A translation changes BLEU of a pseudo-corpus the less, the longer that is. Times its words, the
+        difference of two translations does not depend on how much came before (Chiang et al. 2008, section 2,
+        count source words).
+        """
+        return float(self.context[-1]) + self.reference.shape[0] if self.variant == CHIANG else 1.0
+
+    def score(self, word: NDArray[np.int32], word_offset: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return sentence BLEU of k translations, float64 (k); for the arguments see `SentenceBleu.score`."""
+        matches = ngram_matches(word, word_offset, self.reference)
+        return score_hypotheses(self.variant, matches, word_offset, self.reference.shape[0], self.context)
+
+
 class SentenceBleu:
     """Sentence BLEU with N = 4, M = min(N, r); 0 for an empty hypothesis or an empty reference.
 
@@ -32,8 +67,8 @@ class SentenceBleu:
         (c_n+1)/(s_n+1), nothing added for n = 1 (Lin & Och 2004). ``nakov``: the same with BP(h, r+1)
         (Nakov et al. 2012). ``papineni``: no smoothing (Papineni et al. 2002). ``chiang``: BLEU of the
         sum of the counts, lengths included, and a context of earlier one-best counts, decayed by 0.9 a
-        sentence (Chiang et al. 2008, section 2); their factor of source lengths, equal for all
-        translations of a sentence, is left out.
+        sentence (Chiang et al. 2008, section 2); their factor of lengths, equal for all translations of a
+        sentence, is `Target.words`.
 
     Notes
     -----
@@ -66,6 +101,10 @@ class SentenceBleu:
         if self.variant == CHIANG:
             self._extend_context(matches[0], int(word_offset[1] - word_offset[0]), length)
         return scores
+
+    def target(self, reference: NDArray[np.int32]) -> Target:
+        """Return what translations would be scored against now."""
+        return Target(self.variant, reference, self._context.copy())
 
     def _extend_context(self, matches: NDArray[np.int64], length: int, reference_length: int) -> None:
         ngrams = np.maximum(0, length - np.arange(ORDER))

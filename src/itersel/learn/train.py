@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from queue import SimpleQueue
@@ -22,6 +22,7 @@ from itersel.weights import Weights, make_weights
 
 if TYPE_CHECKING:
     from itersel.decode.decoder import KBest
+    from itersel.decode.derivations import DerivationFinder
     from itersel.grammar.shard import Shard
 
 
@@ -36,8 +37,9 @@ class SentenceDecoder(Protocol):
         dense_weights: NDArray[np.float64],
         sparse_weights: NDArray[np.float64],
         k: int = 100,
+        finder: DerivationFinder | None = None,
     ) -> KBest:
-        """Return the k best translations of a sentence of the shard."""
+        """Return the k best translations of a sentence of the shard, and what a finder adds."""
         ...
 
 
@@ -120,7 +122,8 @@ def train_shard(
     Raises
     ------
     InputError
-        If the shard has no references, if two features have the same key, or if a weight overflows.
+        If the shard has no references, if two features have the same key, or if a weight or a model score
+        overflows.
     """
     if not shard.has_references:
         raise InputError("the shard has no references to learn from; extract it with --references")
@@ -132,12 +135,20 @@ def train_shard(
     bleu = SentenceBleu(settings.learner.bleu)
     column_of = np.full(shard.feature_key.shape[0], -1, np.int32)
     pair_count, updates, total_bleu = 0, 0, 0.0
-    with _Pool(shard, decoders, settings.k_best) as pool:
+
+    def reference(sentence: int) -> NDArray[np.int32]:
+        return shard.reference[slice(*shard.reference_offset[sentence : sentence + 2])]
+
+    def finder(sentence: int) -> DerivationFinder | None:
+        return learner.finder(bleu.target(reference(sentence)))
+
+    with _Pool(shard, decoders, settings.k_best, finder) as pool:
         for sentence, kbest in pool.decode_all(parameters, settings.learner.delay):
-            begin, end = shard.reference_offset[sentence : sentence + 2]
-            scores = bleu.score(kbest.word, kbest.word_offset, shard.reference[begin:end])
+            _check_scores(kbest, parameters, table, sentence)
+            words = bleu.target(reference(sentence)).words
+            scores = bleu.score(kbest.word, kbest.word_offset, reference(sentence))
             seed = (settings.seed, settings.epoch, settings.shard, sentence)
-            example = Example(kbest, scores, parameters.rate, seed, column_of)
+            example = Example(kbest, scores, words, parameters.rate, seed, column_of)
             move = learner.learn(example)
             _step(parameters, example, move, table, sentence)
             updates, pair_count = updates + move.updates, pair_count + move.pairs
@@ -150,8 +161,14 @@ def train_shard(
 class _Pool:
     """Decodes sentences in as many threads as there are decoders; kernels do not hold Python's lock."""
 
-    def __init__(self, shard: Shard, decoders: Sequence[SentenceDecoder], k_best: int) -> None:
-        self._shard, self._k_best = shard, k_best
+    def __init__(
+        self,
+        shard: Shard,
+        decoders: Sequence[SentenceDecoder],
+        k_best: int,
+        finder: Callable[[int], DerivationFinder | None],
+    ) -> None:
+        self._shard, self._k_best, self._finder = shard, k_best, finder
         self._idle: SimpleQueue[SentenceDecoder] = SimpleQueue()
         for decoder in decoders:
             self._idle.put(decoder)
@@ -174,18 +191,56 @@ class _Pool:
             yield from zip(batch, self._decode_batch(batch, parameters), strict=True)
 
     def _decode_batch(self, batch: range, parameters: Parameters) -> Iterable[KBest]:
-        if self._threads is None:
-            return [self._decode(sentence, parameters.dense, parameters.sparse) for sentence in batch]
-        # Some sentences are learned from while others are decoded.
-        dense, sparse = parameters.dense.copy(), parameters.sparse.copy()
-        return self._threads.map(lambda sentence: self._decode(sentence, dense, sparse), batch)
+        # made before any of the batch is learned from: finders know what has been learned
+        finders = [self._finder(sentence) for sentence in batch]
+        dense, sparse = parameters.dense, parameters.sparse
+        if self._threads is not None:
+            # Some sentences are learned from while others are decoded.
+            dense, sparse = dense.copy(), sparse.copy()
 
-    def _decode(self, sentence: int, dense: NDArray[np.float64], sparse: NDArray[np.float64]) -> KBest:
+        def decode(sentence: int, finder: DerivationFinder | None) -> KBest:
+            return self._decode(sentence, finder, dense, sparse)
+
+        if self._threads is None:
+            return list(map(decode, batch, finders))
+        return self._threads.map(decode, batch, finders)
+
+    def _decode(
+        self,
+        sentence: int,
+        finder: DerivationFinder | None,
+        dense: NDArray[np.float64],
+        sparse: NDArray[np.float64],
+    ) -> KBest:
         decoder = self._idle.get()
         try:
-            return decoder.decode(sentence, dense, sparse, self._k_best)
+            return decoder.decode(sentence, dense, sparse, self._k_best, finder)
         finally:
             self._idle.put(decoder)
+
+
+def _check_scores(kbest: KBest, parameters: Parameters, table: FeatureTable, sentence: int) -> None:
+    """Refuse model scores that no learner can compare.
+
+    Raises
+    ------
+    InputError
+        If a score is infinite or NaN: names the sentence and the feature that adds most to it.
+    """
+    bad = np.flatnonzero(~np.isfinite(kbest.score))
+    if not bad.size:
+        return
+    row = slice(*kbest.feature_offset[bad[0] : bad[0] + 2])
+    dense = np.abs(kbest.dense[bad[0]] * parameters.dense)
+    sparse = np.abs(kbest.feature_value[row] * parameters.sparse[kbest.feature[row]])
+    largest = int(np.argmax(np.concatenate((dense, sparse))))
+    is_dense = largest < dense.shape[0]
+    number = largest if is_dense else int(kbest.feature[row][largest - dense.shape[0]])
+    name = table.name(WeightOverflowError(is_dense, number))
+    raise InputError(
+        f"sentence {sentence} of the shard: the model score overflows, mostly by '{name}'; start from "
+        "smaller weights"
+    )
 
 
 def _step(parameters: Parameters, example: Example, move: Move, table: FeatureTable, sentence: int) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
 from itersel.decode.search_kernels import GOAL_RULE
 from itersel.errors import InputError
 from itersel.features import feature_keys
@@ -20,7 +21,7 @@ from itersel.progress import progress
 from itersel.ragged import offsets_of
 from itersel.storage.formats import Array, FileFormat, all_packed, damaged, numbers
 from itersel.strings import string_table
-from itersel.tune.forest_kernels import Forests, Kept, best_through_edges, find_bad_sentence, keep_edges
+from itersel.tune.forest_kernels import Forests, find_bad_sentence
 from itersel.tune.generate import make_attributes
 from itersel.tune.summed import SUM
 from itersel.tune.writer import write_rows

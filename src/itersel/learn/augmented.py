@@ -1,0 +1,135 @@
+"""Hope and fear from cost-augmented decoding of the forest (Chiang, Marton & Resnik 2008)."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.decode.derivations import SentenceForest
+from itersel.decode.kbest_kernels import Best, Trees, unfold
+from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
+from itersel.learn.augmented_kernels import Objective, Scratch, Task, search_augmented
+from itersel.learn.bleu_kernels import ORDER, score_hypotheses
+from itersel.learn.partial_kernels import ReferenceNgrams, index_reference, make_partials
+from itersel.learn.sentence_bleu import Target
+
+# Partial translations that an item keeps. docs/learning.md has the figures behind it.
+BEAM = 2
+# Of a larger forest only so many edges with the best derivations through them are looked at, more where some
+# are equally good. It takes some 100 MB; a sentence of 50 words has about as many edges.
+MOST_EDGES = 100_000
+# Model scores are sums in different orders.
+ROUNDING = 1e-9
+
+
+class Direction(NamedTuple):
+    """The objective share * model score + gain * words * BLEU; words are 1 but with ``chiang``.
+
+    Attributes
+    ----------
+    share
+        1, or 0: the model score only decides between equally good translations.
+    gain
+        1 to look for good translations, -1 for bad ones.
+    """
+
+    share: int
+    gain: int
+
+
+HOPE, ORACLE, FEAR = Direction(1, 1), Direction(0, 1), Direction(1, -1)
+
+
+class AugmentedSearch:
+    """Finds the derivation of the best objective in each direction; see `augmented_kernels`.
+
+    Parameters
+    ----------
+    directions
+        What to look for.
+    target
+        What translations are compared with; its reference has at least one word.
+    """
+
+    def __init__(self, directions: tuple[Direction, ...], target: Target) -> None:
+        self._directions, self._target = directions, target
+
+    def __call__(self, forest: SentenceForest) -> list[Best]:
+        """Return lists of at most one derivation, one for each direction."""
+        target, found = self._target, forest.found
+        ngrams = index_reference(target.reference, forest.table.model_word.shape[0])
+        bleu = target.score(forest.best.word, forest.best.word_offset)
+        through = best_through_edges(found)
+        floor = _best_edges(through)
+        results = []
+        for direction in self._directions:
+            objective = Objective(
+                float(direction.share),
+                direction.gain * target.words,
+                target.variant,
+                target.context,
+                target.reference.shape[0],
+                forest.model_weight,
+            )
+            kept = keep_edges(found, through, max(floor, self._least_score(direction, forest.best, bleu)))
+            results.append(_search(forest, kept, ngrams, objective))
+        return results
+
+    def _least_score(self, direction: Direction, best: Best, bleu: NDArray[np.float64]) -> float:
+        """Return the least model score with which a derivation can beat the k best."""
+        if not direction.share:
+            return -math.inf
+        gain = direction.gain * self._target.words
+        most = gain * largest_bleu(self._target) if gain > 0 else 0.0
+        return float(np.max(best.score + gain * bleu)) - most - ROUNDING
+
+
+def largest_bleu(target: Target) -> float:
+    """Return a bound of BLEU: what a translation would have in which every n-gram is one of the reference's.
+
+    Longer ones than those that are tried have no larger brevity penalty, and no more matches.
+    """
+    length = target.reference.shape[0]
+    hypotheses, references = target.context[2 * ORDER :]
+    longest = max(length, math.ceil(references + length - hypotheses)) + 1
+    lengths = np.arange(longest + 1)
+    matches = np.maximum(0, np.minimum(lengths, length)[:, None] - np.arange(ORDER))
+    offset = np.concatenate(([0], np.cumsum(lengths)))
+    return float(score_hypotheses(target.variant, matches, offset, length, target.context).max())
+
+
+def _search(forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objective: Objective) -> Best:
+    """Return the derivation of the best objective; none if no objective is finite."""
+    found, rules, table = forest.found, forest.rules, forest.table
+    task = Task(
+        found.edge_rule,
+        found.edge_first,
+        found.edge_second,
+        found.edge_model,
+        kept,
+        rules.rule,
+        rules.score,
+        table.source,
+        table.source_offset,
+        table.target,
+        table.target_offset,
+        ngrams,
+        objective,
+        BEAM,
+    )
+    items = kept.edge_offset.shape[0] - 1
+    partials = make_partials(items, BEAM, ngrams.available.shape[0])
+    search_augmented(task, Scratch(np.empty(ORDER), np.empty(ORDER)), partials, np.zeros(items, np.int64))
+    best = partials.rank[(items - 1) * BEAM :][: min(1, partials.size[-1])]
+    trees = Trees(partials.model, partials.edge, partials.first, partials.second)
+    return unfold(found, rules, table, trees, best, True)
+
+
+def _best_edges(through: NDArray[np.float64]) -> float:
+    """Return the score of the best derivation through an edge that `MOST_EDGES` edges reach."""
+    if through.shape[0] <= MOST_EDGES:
+        return -math.inf
+    return float(np.partition(through, -MOST_EDGES)[-MOST_EDGES])

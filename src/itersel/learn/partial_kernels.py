@@ -1,0 +1,215 @@
+"""Partial translations as BLEU sees them: the n-grams of the reference that they hold, and their edges.
+
+Shapes: r = words of the reference, G = its different n-grams, R = its different words,
+P = partial translations.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import kernel, leaf_kernel
+from itersel.learn.bleu_kernels import ORDER
+
+# Words at an edge of a partial translation that n-grams across the edge can hold.
+MARGIN = ORDER - 1
+# An n-gram that the reference holds more often counts as often as this; a byte holds it.
+MOST_COUNTED = 255
+ROOT = 0
+
+
+class ReferenceNgrams(NamedTuple):
+    """The n-grams of a reference as a trie from the last word to the first: a child has a word more in front.
+
+    Attributes
+    ----------
+    number
+        int32 (words of the shard): number of a word in the reference, from 1; 0 is a word that it lacks.
+    child
+        int32 (G + 1, R + 1): by node and number of the word in front; 0 is none, and the root.
+    available
+        uint8 (G + 1): how often the reference holds the n-gram.
+    offset
+        int64 (ORDER + 1): the nodes of n-grams of n words are those from offset[n - 1] on.
+    """
+
+    number: NDArray[np.int32]
+    child: NDArray[np.int32]
+    available: NDArray[np.uint8]
+    offset: NDArray[np.int64]
+
+
+@kernel
+def index_reference(reference: NDArray[np.int32], words: int) -> ReferenceNgrams:
+    """Return the n-grams of a reference, int32 (r), of a vocabulary of so many words."""
+    length = reference.shape[0]
+    number = np.zeros(words, np.int32)
+    distinct = 0
+    for word in reference:
+        if number[word] == 0:
+            distinct += 1
+            number[word] = distinct
+    child = np.zeros((ORDER * length + 1, distinct + 1), np.int32)
+    available = np.zeros(ORDER * length + 1, np.uint8)
+    offset = np.zeros(ORDER + 1, np.int64)
+    # of every position the node of the n-gram that ends there
+    node = np.full(length, ROOT, np.int64)
+    nodes = 1
+    for n in range(ORDER):
+        offset[n] = nodes
+        for end in range(n, length):
+            before = number[reference[end - n]]
+            if child[node[end], before] == ROOT:
+                child[node[end], before] = nodes
+                nodes += 1
+            node[end] = child[node[end], before]
+            available[node[end]] = min(MOST_COUNTED, np.int64(available[node[end]]) + 1)
+    offset[ORDER] = nodes
+    return ReferenceNgrams(number, child[:nodes], available[:nodes], offset)
+
+
+class Partials(NamedTuple):
+    """Partial translations; the last row is scratch.
+
+    Attributes
+    ----------
+    edge, first, second
+        int32 (P): an edge, and the partial translations of its antecedents, -1 where there is none.
+    model, objective
+        float64 (P): model score, and what is as large as possible.
+    length
+        int32 (P): number of words.
+    left, right
+        int32 (P, MARGIN): numbers of the words at the edges, the outermost first; 0 also where there is none.
+    matched
+        uint8 (P, G + 1): how often n-grams of the reference are there, no more often than in the reference.
+    rank, size
+        int32 (P), int32 (items): the rows that an item keeps, best first, and their number. Those of item i
+        are from i times the beam on.
+    """
+
+    edge: NDArray[np.int32]
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+    model: NDArray[np.float64]
+    objective: NDArray[np.float64]
+    length: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    matched: NDArray[np.uint8]
+    rank: NDArray[np.int32]
+    size: NDArray[np.int32]
+
+
+def make_partials(items: int, beam: int, nodes: int) -> Partials:
+    """Allocate for so many items."""
+    rows = items * beam + 1
+    return Partials(
+        np.empty(rows, np.int32), np.empty(rows, np.int32), np.empty(rows, np.int32), np.empty(rows),
+        np.empty(rows), np.empty(rows, np.int32), np.empty((rows, MARGIN), np.int32),
+        np.empty((rows, MARGIN), np.int32), np.empty((rows, nodes), np.uint8), np.empty(rows, np.int32),
+        np.zeros(items, np.int32),
+    )  # fmt: skip
+
+
+@leaf_kernel
+def append_word(ngrams: ReferenceNgrams, partials: Partials, row: int, word: int, least: int) -> None:
+    """Put a word (its number) behind a partial translation; n-grams of at least `least` words count."""
+    length = partials.length[row]
+    node = np.int64(ngrams.child[ROOT, word])
+    for n in range(1, ORDER + 1):
+        if node == ROOT:
+            break
+        if n >= least and partials.matched[row, node] < ngrams.available[node]:
+            partials.matched[row, node] += np.uint8(1)
+        if n > length or n == ORDER:
+            break
+        node = np.int64(ngrams.child[node, partials.right[row, n - 1]])
+    if length < MARGIN:
+        partials.left[row, length] = word
+    for i in range(MARGIN - 1, 0, -1):
+        partials.right[row, i] = partials.right[row, i - 1]
+    partials.right[row, 0] = word
+    partials.length[row] = length + 1
+
+
+@leaf_kernel
+def append_partial(ngrams: ReferenceNgrams, partials: Partials, row: int, part: int) -> None:
+    """Put a partial translation behind another."""
+    for node in range(1, ngrams.available.shape[0]):
+        both = np.int64(partials.matched[row, node]) + np.int64(partials.matched[part, node])
+        partials.matched[row, node] = min(both, np.int64(ngrams.available[node]))
+    length = partials.length[part]
+    for i in range(min(length, MARGIN)):
+        # n-grams inside the part have been counted
+        append_word(ngrams, partials, row, partials.left[part, i], i + 2)
+    if length > MARGIN:
+        partials.length[row] += length - MARGIN
+        for i in range(MARGIN):
+            partials.right[row, i] = partials.right[part, i]
+
+
+@leaf_kernel
+def is_better(partials: Partials, a: int, b: int) -> bool:
+    """Tell whether a row goes before another: the larger objective, else the larger model score."""
+    if partials.objective[a] != partials.objective[b]:
+        return bool(partials.objective[a] > partials.objective[b])
+    return bool(partials.model[a] > partials.model[b])
+
+
+@leaf_kernel
+def is_equivalent(partials: Partials, a: int, b: int) -> bool:
+    """Tell whether two rows of an item can only become translations of equal BLEU."""
+    if partials.length[a] != partials.length[b]:
+        return False
+    for i in range(MARGIN):
+        if partials.left[a, i] != partials.left[b, i] or partials.right[a, i] != partials.right[b, i]:
+            return False
+    for node in range(1, partials.matched.shape[1]):
+        if partials.matched[a, node] != partials.matched[b, node]:
+            return False
+    return True
+
+
+@leaf_kernel
+def copy_row(partials: Partials, source: int, target: int) -> None:
+    """Copy a row to another."""
+    partials.edge[target] = partials.edge[source]
+    partials.first[target], partials.second[target] = partials.first[source], partials.second[source]
+    partials.model[target], partials.objective[target] = partials.model[source], partials.objective[source]
+    partials.length[target] = partials.length[source]
+    for i in range(MARGIN):
+        partials.left[target, i] = partials.left[source, i]
+        partials.right[target, i] = partials.right[source, i]
+    for node in range(partials.matched.shape[1]):
+        partials.matched[target, node] = partials.matched[source, node]
+
+
+@leaf_kernel
+def keep_row(partials: Partials, item: int, beam: int, row: int) -> None:
+    """Keep a copy of a row if it is among the best of an item; of equivalent ones, the best is kept."""
+    begin, size = item * beam, partials.size[item]
+    place = size
+    for i in range(size):
+        if is_equivalent(partials, partials.rank[begin + i], row):
+            place = i
+            break
+    if place < size:
+        if not is_better(partials, row, partials.rank[begin + place]):
+            return
+    elif size < beam:
+        partials.rank[begin + size] = begin + size
+        partials.size[item] = size + 1
+    else:
+        place = size - 1
+        if not is_better(partials, row, partials.rank[begin + place]):
+            return
+    copy_row(partials, row, partials.rank[begin + place])
+    while place > 0 and is_better(partials, partials.rank[begin + place], partials.rank[begin + place - 1]):
+        other = partials.rank[begin + place - 1]
+        partials.rank[begin + place - 1] = partials.rank[begin + place]
+        partials.rank[begin + place] = other
+        place -= 1

@@ -1,0 +1,136 @@
+"""Cost-augmented decoding in plain Python: partial translations are words, counted anew at every item."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tests.naive.learning import ORDER, Bleu, counts
+
+from itersel.decode.derivations import SentenceForest
+from itersel.decode.search_kernels import GOAL_RULE
+
+Words = tuple[int, ...]
+
+
+class Edge(NamedTuple):
+    """What it adds to the score, antecedents (items), target side (-1 and -2 are these), source words."""
+
+    score: float
+    antecedents: tuple[int, ...]
+    target: Words
+    source_words: int
+
+
+class Partial(NamedTuple):
+    """A partial translation."""
+
+    words: Words
+    model: float
+    objective: float
+
+
+class Found(NamedTuple):
+    """The best derivation, if there is one, and whether rounding may have decided somewhere."""
+
+    best: Partial | None
+    is_close_call: bool
+
+
+def read_forest(forest: SentenceForest) -> list[list[Edge]]:
+    """Return the edges of every item."""
+    found, table = forest.found, forest.table
+    items = []
+    for item in range(int(found.counts[0])):
+        edges, edge = [], int(found.item_edge[item])
+        while edge != -1:
+            rule = int(found.edge_rule[edge])
+            score, target, source = forest.model_weight * float(found.edge_model[edge]), (-1,), (-1,)
+            if rule != GOAL_RULE:
+                score += float(forest.rules.score[rule])
+                row = forest.rules.rule[rule]
+                target = tuple(table.target[slice(*table.target_offset[row : row + 2])].tolist())
+                source = tuple(table.source[slice(*table.source_offset[row : row + 2])].tolist())
+            both = (int(found.edge_first[edge]), int(found.edge_second[edge]))
+            antecedents = tuple(one for one in both if one != -1)
+            edges.append(Edge(score, antecedents, target, sum(symbol >= 0 for symbol in source)))
+            edge = int(found.edge_next[edge])
+        items.append(edges)
+    return items
+
+
+def source_words(forest: Sequence[Sequence[Edge]]) -> list[int]:
+    covered: list[int] = []
+    for edges in forest:
+        covered.append(edges[0].source_words + sum(covered[one] for one in edges[0].antecedents))
+    return covered
+
+
+def approximate_bleu(words: Words, reference: Words, bleu: Bleu, covered: float) -> float:
+    """Return BLEU with the part of the reference that is due, by the share of the whole that it is."""
+    before = bleu.context[-1]
+    effective = before + covered * len(reference)
+    return bleu.score(words, reference, covered) * (effective / (before + len(reference)))
+
+
+def future(words: Words, reference: Words) -> tuple[object, ...]:
+    """Return all of a partial translation that BLEU of a whole one depends on."""
+    known = [word if word in reference else None for word in words]
+    held = tuple(
+        min(gram_count(known, reference[i : i + n]), gram_count(reference, reference[i : i + n]))
+        for n in range(1, ORDER + 1)
+        for i in range(len(reference) - n + 1)
+    )
+    return len(words), tuple(known[: ORDER - 1]), tuple(known[-ORDER + 1 :]), held
+
+
+def gram_count(words: Sequence[int | None], gram: Sequence[int]) -> int:
+    return sum(tuple(words[i : i + len(gram)]) == tuple(gram) for i in range(len(words)))
+
+
+def search(
+    forest: Sequence[Sequence[Edge]],
+    reference: Words,
+    bleu: Bleu,
+    share: float,
+    gain: float,
+    beam: int,
+) -> Found:
+    """Return the derivation of the last item with the largest share * model score + gain * BLEU."""
+    covered, is_close = source_words(forest), False
+    kept: list[list[Partial]] = []
+    for item, edges in enumerate(forest):
+        best: dict[tuple[object, ...], Partial] = {}
+        for edge in edges:
+            for ranks in itertools.product(*(range(len(kept[one])) for one in edge.antecedents)):
+                if math.prod(rank + 1 for rank in ranks) > beam:
+                    continue
+                parts = [kept[one][rank] for one, rank in zip(edge.antecedents, ranks, strict=True)]
+                words = tuple(
+                    word
+                    for symbol in edge.target
+                    for word in (parts[-symbol - 1].words if symbol < 0 else (symbol,))
+                )
+                model = sum((part.model for part in parts), edge.score)
+                value = approximate_bleu(words, reference, bleu, covered[item] / covered[-1])
+                one = Partial(words, model, share * model + gain * value)
+                key = future(words, reference)
+                old = best.get(key)
+                if old is None or (one.objective, one.model) > (old.objective, old.model):
+                    best.pop(key, None)  # what is found later comes later among equals
+                    best[key] = one
+        ranked = sorted(best.values(), key=lambda one: (-one.objective, -one.model))
+        is_close |= any(is_near(a, b, reference) for a, b in itertools.pairwise(ranked))
+        kept.append(ranked[:beam])
+    return Found(kept[-1][0] if kept[-1] else None, is_close)
+
+
+def is_near(one: Partial, other: Partial, reference: Words) -> bool:
+    """Tell whether rounding may decide: objectives are equal or nearly so, but not for the same counts."""
+    same = (len(one.words), counts(one.words, reference)) == (
+        len(other.words),
+        counts(other.words, reference),
+    )
+    return not same and abs(one.objective - other.objective) < 1e-12

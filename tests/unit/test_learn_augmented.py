@@ -1,0 +1,279 @@
+"""Cost-augmented decoding against all translations and against plain Python, and learning with it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from tests.naive import augmented as naive
+from tests.naive import learning
+from tests.naive.strategies import TARGET_WORDS, Problem, small_grammars, solve, to_arpa, to_shard
+
+from itersel.config.learners import Mira
+from itersel.decode.decoder import Decoder, KBest
+from itersel.decode.derivations import SentenceForest, extend
+from itersel.decode.kbest_kernels import Best
+from itersel.errors import InputError
+from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.shard import Shard
+from itersel.learn import augmented
+from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch, Direction, largest_bleu
+from itersel.learn.feature_table import Start
+from itersel.learn.partial_kernels import MOST_COUNTED, index_reference
+from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu, Target
+from itersel.learn.train import Training, TrainSettings, train_shard
+from itersel.lm.binary import compile_model, load_model
+from itersel.weights import make_weights
+
+EVERYTHING = 10**4  # a beam that no item of a small forest fills
+CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much]
+
+directions = st.sampled_from([HOPE, FEAR, ORACLE])
+references = st.lists(st.sampled_from((*TARGET_WORDS, "a", "other")), min_size=1, max_size=7)
+# counts of a pseudo-corpus: matches, n-grams, lengths
+contexts = st.sampled_from([None, (3.0, 2.0, 1.0, 0.5, 5.0, 4.0, 3.0, 2.0, 5.0, 8.0)])
+
+
+def scaled(problem: Problem, seed: int) -> Problem:
+    """Return a problem with random weights of a size at which cost matters."""
+    random = np.random.default_rng(seed)
+    return problem._replace(weights={name: 0.03 * random.normal() for name in problem.weights})
+
+
+def make_decoder(problem: Problem, reference: list[str], folder: Path) -> Decoder:
+    (folder / "lm.arpa").write_text("\n".join(to_arpa(problem.model, problem.order)) + "\n")
+    compile_model(folder / "lm.arpa", folder / "lm.bin")
+    return Decoder(to_shard(problem, reference), load_model(folder / "lm.bin"), pop_limit=5000)
+
+
+def make_target(variant: str, shard: Shard, context: tuple[float, ...] | None) -> Target:
+    target = SentenceBleu(variant).target(shard.reference)
+    # only BLEU of a pseudo-corpus has a context
+    return target._replace(context=np.array(context)) if context and variant == "chiang" else target
+
+
+def naive_bleu(variant: str, target: Target) -> learning.Bleu:
+    bleu = learning.Bleu(variant)
+    bleu.context = target.context.tolist()
+    return bleu
+
+
+def objectives(kbest: KBest, target: Target, direction: Direction) -> np.ndarray:
+    return direction.share * kbest.score + direction.gain * target.words * target.score(
+        kbest.word, kbest.word_offset
+    )
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=CHECKS)
+@given(
+    small_grammars(), st.integers(0, 2**32), references, st.sampled_from(sorted(VARIANTS)), contexts,
+    directions, st.integers(1, 20),
+)  # fmt: skip
+def test_a_beam_that_holds_everything_finds_the_best(
+    tmp_path: Path,
+    problem: Problem,
+    seed: int,
+    reference: list[str],
+    variant: str,
+    context: tuple[float, ...] | None,
+    direction: Direction,
+    k: int,
+) -> None:
+    """Against all translations, also where those that cannot beat the k best are not looked for."""
+    problem = scaled(problem, seed)
+    decoder = make_decoder(problem, reference, tmp_path)
+    target = make_target(variant, decoder.shard, context)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(augmented, "BEAM", EVERYTHING)
+        finder = AugmentedSearch((direction,), target)
+        vectors = decoder.weight_vectors(make_weights(problem.weights))
+        found = decoder.decode(0, *vectors, k, finder)
+    bleu = naive_bleu(variant, target)
+    expected = max(
+        direction.share * one.score + direction.gain * target.words * bleu.score(one.words, reference)  # type: ignore[arg-type]
+        for one in solve(problem, 10**6)
+    )
+    assert objectives(found, target, direction).max() == pytest.approx(expected, abs=1e-4)
+    assert (np.diff(found.score) <= 1e-9).all()
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=CHECKS)
+@given(
+    small_grammars(), st.integers(0, 2**32), references, st.sampled_from(sorted(VARIANTS)), contexts,
+    directions, st.integers(1, 4),
+)  # fmt: skip
+def test_equals_plain_python(
+    tmp_path: Path,
+    problem: Problem,
+    seed: int,
+    reference: list[str],
+    variant: str,
+    context: tuple[float, ...] | None,
+    direction: Direction,
+    beam: int,
+) -> None:
+    problem = scaled(problem, seed)
+    decoder = make_decoder(problem, reference, tmp_path)
+    shard, target = decoder.shard, make_target(variant, decoder.shard, context)
+    forests: list[list[list[naive.Edge]]] = []
+
+    def read(forest: SentenceForest) -> list[Best]:
+        forests.append(naive.read_forest(forest))
+        # nothing is pruned by what the k best reach
+        worst = forest.best._replace(score=forest.best.score - 1e6)
+        return AugmentedSearch((direction,), target)(forest._replace(best=worst))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(augmented, "BEAM", beam)
+        vectors = decoder.weight_vectors(make_weights(problem.weights))
+        found = decoder.decode(0, *vectors, 1, read)
+    words = tuple(shard.reference.tolist())
+    gain = direction.gain * target.words
+    expected = naive.search(forests[0], words, naive_bleu(variant, target), direction.share, gain, beam)
+    assume(not expected.is_close_call)
+    assert expected.best is not None
+    best = objectives(found, target, direction)
+    # the second translation, where its words are not those of the first
+    assert best[-1] == pytest.approx(expected.best.objective, abs=1e-9)
+    assert tuple(found.word[found.word_offset[-2] :].tolist()) == expected.best.words
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=7),
+    st.lists(st.integers(0, 4), max_size=12),
+    st.sampled_from(sorted(VARIANTS)),
+    contexts,
+)
+def test_bound_of_bleu(
+    reference: list[int], words: list[int], variant: str, context: tuple[float, ...] | None
+) -> None:
+    target = SentenceBleu(variant).target(np.array(reference, np.int32))
+    if context and variant == "chiang":
+        target = target._replace(context=np.array(context))
+    bleu = target.score(np.array(words, np.int32), np.array([0, len(words)]))
+    assert bleu[0] <= largest_bleu(target) + 1e-12
+
+
+def test_ngrams_of_a_reference() -> None:
+    ngrams = index_reference(np.array([7, 3, 7, 3, 5], np.int32), 9)
+    assert ngrams.number.tolist() == [0, 0, 0, 2, 0, 3, 0, 1, 0]
+    assert np.diff(ngrams.offset).tolist() == [3, 3, 3, 2]
+    # 7, 3 and 5; 7 3, 3 7 and 3 5; ...
+    assert ngrams.available.tolist() == [0, 2, 2, 1, 2, 1, 1, 1, 1, 1, 1, 1]
+    assert ngrams.child[ngrams.child[0, 2], 1] == 4
+
+
+def test_an_ngram_that_a_byte_cannot_count() -> None:
+    ngrams = index_reference(np.zeros(MOST_COUNTED + 50, np.int32), 1)
+    assert ngrams.available.tolist() == [0, *[MOST_COUNTED] * 4]
+
+
+def best_of(texts: list[list[int]], score: list[float]) -> Best:
+    offset = np.cumsum([0] + [len(words) for words in texts]).astype(np.int64)
+    word = np.array([word for words in texts for word in words], np.int32)
+    return Best(np.array(score), -np.array(score), word + 10, offset, word, offset, True)
+
+
+def test_a_longer_list_has_every_text_once() -> None:
+    best = best_of([[1, 2], [3]], [5.0, 4.0])
+    assert extend(best, [best_of([[3], [1, 2]], [3.0, 2.0])]) is best
+    assert extend(best, [best_of([], [])]) is best
+    longer = extend(best, [best_of([[], [1], [3]], [1.0, 2.0, 4.0]), best_of([[1]], [3.0])])
+    assert longer.score.tolist() == [5, 4, 3, 1]
+    assert longer.model.tolist() == [-5, -4, -3, -1]
+    assert longer.word.tolist() == [1, 2, 3, 1]
+    assert longer.word_offset.tolist() == [0, 2, 3, 4, 4]
+    assert longer.rule.tolist() == [11, 12, 13, 11]
+
+
+ARPA = "\\data\\\nngram 1=3\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\n-1\t</s>\n\\end\\\n"
+RULES = [Rule((s,), (t,), {}) for s in "ab" for t in (s.upper(), s + "1", s + "2", s + "3")]
+MIRA = Mira(bleu="nakov", candidates="forest", c=0.5)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Shard, Path]:
+    """A shard that capital letters translate: its forests are far larger than the k-best lists below."""
+    folder = tmp_path_factory.mktemp("augmented")
+    (folder / "arpa").write_text(ARPA)
+    compile_model(folder / "arpa", folder / "model")
+    sentences = [tuple(text) for text in ("abba", "", "aabb", "babab", "bb", "aaa", "abab")]
+    capital = [tuple(word.upper() for word in sentence) for sentence in sentences]
+    capital[4] = ()
+    return make_shard(sentences, capital, [RULES if one else [] for one in sentences]), folder / "model"
+
+
+def train(
+    corpus: tuple[Shard, Path], learner: Mira, threads: int = 1, epochs: int = 1, k: int = 2
+) -> Training:
+    shard, model = corpus
+    decoders = [Decoder(shard, load_model(model)) for _ in range(threads)]
+    start = None
+    for epoch in range(1, epochs + 1):
+        result = train_shard(shard, decoders, start, TrainSettings(k_best=k, learner=learner, epoch=epoch))
+        start = Start(result.weights)
+    return result
+
+
+@pytest.mark.parametrize("hope", ["cost-diminished", "oracle"])
+@pytest.mark.parametrize("fear", ["cost-augmented", "prediction"])
+@pytest.mark.parametrize("constraints", ["hope-fear", "all"])
+def test_a_separable_problem_is_separated(
+    corpus: tuple[Shard, Path], hope: str, fear: str, constraints: str
+) -> None:
+    learner = dataclasses.replace(MIRA, hope=hope, fear=fear, constraints=constraints)
+    weights = train(corpus, learner, epochs=4).weights
+    shard, model = corpus
+    decoder = Decoder(shard, load_model(model))
+    vectors = decoder.weight_vectors(weights)
+    for sentence in (0, 2, 3, 5, 6):
+        found = decoder.decode(sentence, *vectors, 1)
+        begin, end = shard.reference_offset[sentence : sentence + 2]
+        assert found.word.tolist() == shard.reference[begin:end].tolist()
+
+
+def test_the_forest_teaches_what_the_list_does_not_hold(corpus: tuple[Shard, Path]) -> None:
+    """The only translation of the list is right or wrong, and there is nothing to compare it with."""
+    alone = dataclasses.replace(MIRA, candidates="k-best")
+    assert train(corpus, alone, k=1).updates == 0
+    assert train(corpus, MIRA, k=1).updates > 0
+
+
+@pytest.mark.parametrize("bleu", ["nakov", "chiang"])
+def test_threads_change_nothing(corpus: tuple[Shard, Path], bleu: str) -> None:
+    learner = dataclasses.replace(MIRA, delay=4, bleu=bleu)
+    one = train(corpus, learner).weights.to_dict()
+    assert one == train(corpus, learner).weights.to_dict()
+    assert one == train(corpus, learner, threads=3).weights.to_dict()
+    assert one != train(corpus, dataclasses.replace(learner, delay=1)).weights.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("name", "weight"), [("CountEF", 1.5e308), ("CountEF", -1.5e308), ("R:X:a:A", 1.5e308)]
+)
+def test_overflow_names_sentence_and_feature(corpus: tuple[Shard, Path], name: str, weight: float) -> None:
+    rules = [Rule(("a",), (t,), {"CountEF": v}) for t, v in (("A", 1e38), ("x", -1e38))]
+    shard = make_shard([("b",), ("a", "a")], [("A",), ("A",)], [[], rules])
+    decoder = Decoder(shard, load_model(corpus[1]))
+    start = Start(make_weights({name: weight}))
+    with pytest.raises(InputError, match=f"sentence 1 of the shard: .* overflows, mostly by '{name}'"):
+        train_shard(shard, [decoder], start, TrainSettings(k_best=4, learner=MIRA))
+
+
+def test_a_forest_larger_than_the_limit_loses_its_worst_edges(
+    corpus: tuple[Shard, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard, model = corpus
+    decoder = Decoder(shard, load_model(model))
+    vectors = decoder.weight_vectors(make_weights({"R:X:a:a2": 2.0, "R:X:b:b3": 1.0}))
+    target = SentenceBleu("nakov").target(shard.reference[: shard.reference_offset[1]])
+    whole = decoder.decode(0, *vectors, 1, AugmentedSearch((ORACLE,), target))
+    assert whole.score.shape[0] == 2
+    monkeypatch.setattr(augmented, "MOST_EDGES", 1)
+    cut = decoder.decode(0, *vectors, 1, AugmentedSearch((ORACLE,), target))
+    assert cut.score.shape[0] == 1
