@@ -261,7 +261,7 @@ def test_overflow_names_sentence_and_feature(corpus: tuple[Shard, Path], name: s
     shard = make_shard([("b",), ("a", "a")], [("A",), ("A",)], [[], rules])
     decoder = Decoder(shard, load_model(corpus[1]))
     start = Start(make_weights({name: weight}))
-    with pytest.raises(InputError, match=f"sentence 1 of the shard: .* overflows, mostly by '{name}'"):
+    with pytest.raises(InputError, match=f"sentence 2 of the shard: .* overflows, mostly by '{name}'"):
         train_shard(shard, [decoder], start, TrainSettings(k_best=4, learner=MIRA))
 
 

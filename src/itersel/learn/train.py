@@ -231,14 +231,15 @@ def _check_scores(kbest: KBest, parameters: Parameters, table: FeatureTable, sen
     if not bad.size:
         return
     row = slice(*kbest.feature_offset[bad[0] : bad[0] + 2])
-    dense = np.abs(kbest.dense[bad[0]] * parameters.dense)
-    sparse = np.abs(kbest.feature_value[row] * parameters.sparse[kbest.feature[row]])
+    with np.errstate(over="ignore"):
+        dense = np.abs(kbest.dense[bad[0]] * parameters.dense)
+        sparse = np.abs(kbest.feature_value[row] * parameters.sparse[kbest.feature[row]])
     largest = int(np.argmax(np.concatenate((dense, sparse))))
     is_dense = largest < dense.shape[0]
     number = largest if is_dense else int(kbest.feature[row][largest - dense.shape[0]])
     name = table.name(WeightOverflowError(is_dense, number))
     raise InputError(
-        f"sentence {sentence} of the shard: the model score overflows, mostly by '{name}'; start from "
+        f"sentence {sentence + 1} of the shard: the model score overflows, mostly by '{name}'; start from "
         "smaller weights"
     )
 
