@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.naive.strategies import SOURCE_WORDS, eighths, small_rules
+from tests.naive.strategies import SOURCE_WORDS, categorized_rules, eighths, small_rules
 
 from itersel.cli.main import main
 from itersel.errors import InputError
@@ -292,11 +292,12 @@ values = eighths() | st.floats(-LARGEST, LARGEST, width=32)
 
 @st.composite
 def corpora(draw: st.DrawFn) -> tuple[list[list[str]], list[list[Rule]]]:
-    sentences = draw(st.lists(texts, max_size=3))
+    sentences, categories = draw(st.lists(texts, max_size=3)), draw(st.booleans())
     names = st.sampled_from((*GRAMMAR_FEATURES, "Other", "Listed:one", "Listed:two"))
     grammars = []
     for words in sentences:
-        rules = draw(st.lists(small_rules(words), max_size=5))
+        one = st.one_of(small_rules(words), categorized_rules(words)) if categories else small_rules(words)
+        rules = draw(st.lists(one, max_size=5))
         rules = [rule._replace(features=draw(st.dictionaries(names, values, max_size=3))) for rule in rules]
         grammars.append([rule._replace(alignment=draw(alignments(rule))) for rule in rules])
     return sentences, grammars

@@ -35,6 +35,8 @@ class Trie(NamedTuple):
         int64, int32 (power of two): hash table from (node, symbol) to the node behind; -1 is free.
     rule_offset, rule
         int64 (nodes + 1), int32: the rules (of the sentence) whose source side ends at a node.
+    takes_nonterminal
+        bool (nodes, and more): an edge with a nonterminal begins here.
     category, other
         int32 (nodes): the left-hand side of these rules; the node of the rules with the same source side and
         another left-hand side, -1 if there is none. No rows: X only.
@@ -44,6 +46,7 @@ class Trie(NamedTuple):
     child: NDArray[np.int32]
     rule_offset: NDArray[np.int64]
     rule: NDArray[np.int32]
+    takes_nonterminal: NDArray[np.bool_]
     category: NDArray[np.int32]
     other: NDArray[np.int32]
 
@@ -104,7 +107,9 @@ def build_trie(table: RuleTable, rule: NDArray[np.int32]) -> Trie:
     key = np.full(capacity, -1, np.int64)
     child = np.zeros(capacity, np.int32)
     # one node for each symbol and each left-hand side at most, and the root
-    room = 0 if x_only else symbols + rule.shape[0] + 1
+    room = symbols + rule.shape[0] + 1
+    takes_nonterminal = np.zeros(room, np.bool_)
+    room = 0 if x_only else room
     category, other = np.full(room, NONE, np.int32), np.full(room, NONE, np.int32)
     end_node = np.empty(rule.shape[0], np.int32)
     nodes = 1
@@ -118,6 +123,7 @@ def build_trie(table: RuleTable, rule: NDArray[np.int32]) -> Trie:
             if key[place] == -1:
                 key[place] = trie_key(node, symbol)
                 child[place] = nodes
+                takes_nonterminal[node] |= symbol < 0
                 nodes += 1
             node = child[place]
         if not x_only:
@@ -145,7 +151,7 @@ def build_trie(table: RuleTable, rule: NDArray[np.int32]) -> Trie:
     for i in range(rule.shape[0]):
         grouped[filled[end_node[i]]] = i
         filled[end_node[i]] += 1
-    return Trie(key, child, offset, grouped, category, other)
+    return Trie(key, child, offset, grouped, takes_nonterminal, category, other)
 
 
 class Bundles(NamedTuple):
@@ -274,7 +280,8 @@ def advance(
     while item != NONE:
         node, first, second = items.node[item], items.first[item], items.second[item]
         # a node at the start is known only when all its bundles are: see `parse`
-        for end in range(at + 1, limit + 1 if at > begin else at):
+        last = limit if at > begin and trie.takes_nonterminal[node] else at
+        for end in range(at + 1, last + 1):
             for antecedent in range(chart.begin[at, end - at], chart.end[at, end - at]):
                 place = trie_slot(trie.key, node, NONTERMINAL - category[antecedent])
                 if trie.key[place] != -1:
