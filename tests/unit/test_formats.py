@@ -134,8 +134,8 @@ def test_shard(files: Path, capsys: pytest.CaptureFixture[str], change: Any, sai
 
 # the same of a shard with categories X, S, B, A; rules 2 to 4 are [B] -> [A], [A] -> a [B], a passed through
 CATEGORIES = [
-    (put("rule_category", (2, 0), 4), "'rule_category' holds [4, 2, 0] in row 2, outside of 0 to 3"),
-    (put("rule_category", (2, 0), 2), "'rule_category' has categories that can be made of themselves"),
+    (put("rule_category", (2, 0), 4), "'rule_category' holds [4, 3, 0] in row 2, outside of 0 to 3"),
+    (put("rule_category", (2, 0), 3), "'rule_category' has categories that can be made of themselves"),
     (put("rule_category", (1, 2), 1), "'rule_category' holds categories that do not fit the rule (rule 1)"),
     (put("rule_category", (0, 0), 0), "'rule_category' has categories that can be made of themselves"),
     (put("rule_category", (3, 2), 1), "'rule_category' holds categories that do not fit the rule (rule 3)"),
@@ -147,7 +147,7 @@ CATEGORIES = [
     ),
     (replaced("rule_category", lambda array: array.astype("<u4")), "'rule_category' is of type <u4, not <u2"),
     (put("category", 0, ord("Y")), "'category' must hold different names, X and S first"),
-    (put("category", 3, ord("A")), "'category' must hold different names, X and S first"),
+    (put("category", 2, ord("A")), "'category' must hold different names, X and S first"),
     (put("category", 3, ord("]")), "'category' holds ']', which is no category"),
     (put("category", 3, ord(" ")), "'category' holds ' ', which is no category"),
     (put("category_offset", 3, 4), "'category' holds '', which is no category"),
@@ -198,12 +198,13 @@ def test_a_size_that_the_file_does_not_hold(files: Path, capsys: pytest.CaptureF
     )
 
 
-@pytest.mark.parametrize("name", FORMAT.arrays)
+# this shard lists no categories
+@pytest.mark.parametrize(
+    "name", [name for name in FORMAT.arrays if name not in ("category", "rule_category")]
+)
 def test_a_flipped_bit(files: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     with h5py.File(files / "shard.h5", "r+") as stream:
         array = stream[name][:]
-        if not array.size:
-            pytest.skip("a shard without categories")
         array.reshape(-1).view(np.uint8)[array.nbytes // 2] ^= 4
         stream[name][...] = array
     check_train(files, capsys, f"shard.h5: damaged: array '{name}' does not match its checksum")
