@@ -11,6 +11,7 @@ from itersel.decode.decoder import Decoder
 from itersel.decode.output import best_line, kbest_lines, text_of
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.categories import MAX_CATEGORY_SENTENCE
 from itersel.lm.binary import compile_model, load_model
 from itersel.weights import make_weights
 
@@ -103,6 +104,14 @@ def test_a_sentence_may_be_any_s_and_begins_once(tmp_path):
     assert found.score.tolist() == [2, 0, -1, -3]
     # <s> y, y x, y behind x, </s> behind y: the last two are not in the model, and no context costs
     assert features["LanguageModel"] == pytest.approx(-0.125 - 0.5 - 1 - 1)
+
+
+def test_a_sentence_out_of_bounds_is_an_error(tmp_path):
+    words = ("a",) * (MAX_CATEGORY_SENTENCE + 1)
+    shard = make_shard([words], None, [[Rule(("a",), ("x",), categories=("A", "X", "X"))]])
+    decoder = Decoder(shard, model_of(ARPA, tmp_path))
+    with pytest.raises(InputError, match="a sentence of 201 words; with other categories than X"):
+        decoder.decode(0, *decoder.weight_vectors(make_weights({})))
 
 
 def test_a_word_without_rules_passes_through(tmp_path):

@@ -34,6 +34,7 @@ from itersel.decode.search_kernels import (
 from itersel.decode.vector_kernels import dense_vectors, sparse_vectors
 from itersel.errors import InputError
 from itersel.features import DECODER_FEATURES, feature_keys
+from itersel.grammar.categories import MAX_CATEGORY_SENTENCE
 from itersel.grammar.shard import Shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.limits import MAX_K_BEST, MAX_POP_LIMIT
@@ -207,6 +208,11 @@ class Decoder:
     def _search(self, words: NDArray[np.int32], rules: SentenceRules, model_weight: float) -> Hypotheses:
         """Parse and search; starts again with larger tables where they were too small."""
         model = self.model
+        if self._ranks.shape[0] and words.shape[0] > MAX_CATEGORY_SENTENCE:
+            raise InputError(
+                f"has a sentence of {words.shape[0]} words; with other categories than X the limit is "
+                f"{MAX_CATEGORY_SENTENCE}"
+            )
         trie = build_trie(self._table, rules.rule)
         forest = parse(words, trie, self.max_span, self._ranks)
         if forest.is_glue.shape[0] == 0:

@@ -19,6 +19,8 @@ from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X
 X, S = "X", "S"
 FIXED_CATEGORIES = (X, S)
 MAX_CATEGORIES = 1000
+# Words: categories other than X may span all of a sentence, so that its forest grows with the square of them.
+MAX_CATEGORY_SENTENCE = 200
 CATEGORY = re.compile(r"[^\[\],\s]{1,100}")
 
 

@@ -34,7 +34,7 @@ from itersel.errors import InputError
 from itersel.features import DECODER_FEATURES
 from itersel.files import open_output, read_lines
 from itersel.grammar.build import Categories, Points, Rule, Symbol, make_shard
-from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, CategorySet, X
+from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORY_SENTENCE, CategorySet, X
 from itersel.grammar.shard import Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.grammar.sparse import COMPUTED_FEATURE
@@ -112,6 +112,15 @@ def import_grammars(
         rules,
         {"step": "grammar import", "version": __version__},
     )
+    if shard.rule_category.shape[0]:
+        for number, sentence in enumerate(sentences, 1):
+            if len(sentence.words) > MAX_CATEGORY_SENTENCE:
+                raise InputError(
+                    f"has {len(sentence.words)} words; with other categories than X a sentence may have "
+                    f"{MAX_CATEGORY_SENTENCE}",
+                    text,
+                    number,
+                )
     write_shard(output, shard)
 
 
