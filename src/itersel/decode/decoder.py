@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.forest_kernels import Forest, build_trie, parse
+from itersel.decode.forest_kernels import Forest, parse
 from itersel.decode.kbest_kernels import Best, kbest
 from itersel.decode.queue_kernels import Queue
 from itersel.decode.rule_kernels import (
@@ -31,6 +31,7 @@ from itersel.decode.search_kernels import (
     search,
     sort_rules,
 )
+from itersel.decode.trie_kernels import build_trie
 from itersel.decode.vector_kernels import dense_vectors, sparse_vectors
 from itersel.errors import InputError
 from itersel.features import DECODER_FEATURES, feature_keys
