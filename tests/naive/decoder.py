@@ -131,7 +131,7 @@ class Chart:
         if (category, begin, end) not in self.items:
             item: Item = {}
             for number, rule in enumerate(self.rules):
-                if rule.categories[0] != category or (rule in (GLUE_START, GLUE) and begin > 0):
+                if rule.categories[0] != category or (number < 2 and begin > 0):  # glue is at the beginning
                     continue
                 for spans in match(rule.source, self.words, begin, end):
                     pairs = zip(rule.categories[1:], spans, strict=False)
