@@ -45,6 +45,21 @@ def _one_link(column: int) -> list[str]:
 
 
 FORWARD, REVERSE = _one_link(1), _one_link(0)
+# With categories other than X, a chain of lone nonterminals, and both ways to write those of the target side.
+SYNTAX = [
+    "[S] ||| [NP,1] [VP,2] ||| [1] [2] ||| Rule=1",
+    "[S] ||| [CL,1] . ||| [CL,1] . |||",
+    "[CL] ||| [NP,1] ist [ADJ,2] ||| [2] is [1] ||| Swap:one=1 ||| 1-1",
+    "[NP] ||| [N,1] ||| the [N,1] ||| Rule=0.5",
+    "[NP] ||| der [N,1] ||| the [1] ||| Rule=1 ||| 0-0",
+    "[NP] ||| am [N,1] ||| at the [N,1] ||| Rule=-1",
+    "[N] ||| [X,1] ||| [X,1] ||| Lone:x=1",
+    "[N] ||| fluss ||| river ||| ||| 0-0",
+    "[N] ||| ufer ||| bank |||",
+    "[ADJ] ||| kalt ||| cold ||| Rule=2",
+    "[ADJ] ||| breit und [ADJ,1] ||| wide and [ADJ,1] |||",
+    "[VP] ||| [S,1] liegt [NP,2] ||| lies [2] [1] |||",
+]
 SEARCH = ("--k-best", "20", "--pop-limit", "30")
 LANGUAGES = ("--source-language", "de", "--target-language", "en")
 CONFIG = """\
@@ -90,6 +105,7 @@ def make_corpus(folder: Path) -> None:
         "parts.txt": ["part0.h5", "part1.h5"],
         "late.txt": ["late0.h5", "late1.h5"],
         "shards.txt": ["shard.h5", "shard1.h5"],
+        "syntax.grammar": SYNTAX,
     }
     for name, lines in texts.items():
         Path(name).write_text("".join(line + "\n" for line in lines))
@@ -126,6 +142,8 @@ def _make_shards() -> None:
         f'<seg grammar="grammars/grammar.{i}.gz" id="{i}"> {text} </seg>' for i, text in enumerate(SOURCE)
     ]
     Path("segments.txt").write_text("".join(line + "\n" for line in segments))
+    syntax = ("--input", "source.txt", "--references", "target.txt", "--grammar", "syntax.grammar")
+    itersel("grammar", "import", *syntax, "--output", "syntax.h5")
     Path("plain").mkdir()
     for packed in Path("grammars").iterdir():
         Path("plain", packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))

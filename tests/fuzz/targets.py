@@ -61,6 +61,15 @@ TARGETS = {
             "report rules --shards shards.txt --output out",
         ),
     ),
+    "shard-categories": Target(
+        ("syntax.h5",),
+        HDF5,
+        (
+            f"train --shard FILE --model lm.bin {_SEARCH} --output out.h5",
+            f"decode --shard FILE --model lm.bin --weights weights.h5 {_SEARCH} --output out",
+            "grammar export --shard FILE --output out",
+        ),
+    ),
     "weights": Target(("weights.h5", "part0.h5"), HDF5, _WEIGHTS),
     "matrix": Target(("W.h5",), HDF5, _WEIGHTS),
     "mix-input": Target(
@@ -118,6 +127,14 @@ TARGETS = {
         (
             "grammar import --input source.txt --grammars grammars --output out.h5",
             "grammar import --input segments.txt --output out.h5",
+        ),
+    ),
+    "grammar-categories": Target(
+        ("syntax.grammar",),
+        TEXT,
+        (
+            "grammar import --input source.txt --grammar FILE --output out.h5",
+            "grammar import --input source.txt --grammar FILE --references target.txt --output out.h5",
         ),
     ),
     "segments": Target(("segments.txt",), TEXT, ("grammar import --input FILE --output out.h5",), ("",)),

@@ -18,7 +18,20 @@ ODD_BYTES = (
     *(b"\xc2\xa0", b"\xe2\x80\xa8", b"\xe2\x80\xa9", b"\xe3\x80\x80", b"\xe2\x80\x8b"),
     *(b"\xcc\x81" * 50, b"\xf0\x9f\x9a\xa4"),
     # what some format gives a meaning
-    *(b"|||", b" ||| ", b"||| ||| |||", b"[X]", b"[X,1]", b"[X,3]", b"[1]", b"[2]", b"</seg>", b'<seg id="'),
+    *(
+        b"|||",
+        b" ||| ",
+        b"||| ||| |||",
+        b"[X]",
+        b"[X,1]",
+        b"[X,3]",
+        b"[1]",
+        b"[2]",
+        b"[S]",
+        b"[NP,1]",
+        b"</seg>",
+        b'<seg id="',
+    ),
     *(b"<s>", b"</s>", b"<unk>", b"-", b"=", b"#", b"\\end\\", b"\\data\\", b'"', b"'", b"\\", b"%"),
     *(b"{", b"}", b"[", b"]", b",", b":", b"&a", b"*a", b"!!python/name:os.system", b"<<: *a"),
 )

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from itersel.grammar.index_kernels import SPAN_LIMIT
-from itersel.grammar.shard_kernels import GLUE, GLUE_START
+from itersel.grammar.shard_kernels import GLUE, GLUE_START, PASS_THROUGH
 
 Points = Sequence[tuple[int, int]]
 
 
 def is_good_rule(
-    number: int, kind: int, source: Sequence[int], target: Sequence[int], points: Points
+    number: int,
+    kind: int,
+    source: Sequence[int],
+    target: Sequence[int],
+    points: Points,
+    categories: tuple[int, int, int] | None = None,
+    ranks: Sequence[int] = (),
 ) -> bool:
-    """Tell whether a rule of a shard is one that the decoder can apply."""
+    """Tell whether a rule of a shard is one that the decoder can apply; without categories, all are X."""
     nonterminals = [symbol for symbol in source if symbol < 0]
     if nonterminals != list(range(-1, -len(nonterminals) - 1, -1)):
         return False
@@ -23,8 +29,15 @@ def is_good_rule(
         return False
     if number < 2:
         sides = [-1] if number == 0 else [-1, -2]
-        return kind == (GLUE_START, GLUE)[number] and list(source) == sides == list(target)
-    return kind not in (GLUE_START, GLUE) and len(source) > 0 and list(source) != [-1]
+        fits = categories in (None, ((1, 0, 0), (1, 1, 0))[number])
+        return kind == (GLUE_START, GLUE)[number] and list(source) == sides == list(target) and fits
+    if kind in (GLUE_START, GLUE) or len(source) == 0:
+        return False
+    if categories is None:
+        return list(source) != [-1]
+    if list(source) == [-1] and ranks[categories[0]] <= ranks[categories[1]]:
+        return False
+    return not any(categories[1 + len(nonterminals) :]) and (kind != PASS_THROUGH or categories[0] == 0)
 
 
 def is_good_index(

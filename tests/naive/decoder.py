@@ -1,9 +1,9 @@
 """A decoder in plain Python: all translations of a sentence, each by its best derivation.
 
-Chiang 2007, sections 4 and 5, without pruning. A chart item is a category and a span; it holds every
-string that it can be translated to, with the rules of the best derivation of that string. Keeping only the
-best one loses nothing: what language model and word penalty add to a string does not depend on how it was
-derived.
+Chiang 2007, sections 4 and 5, without pruning, and with any categories in place of X. A chart item is a
+category and a span; it holds every string that it can be translated to, with the rules of the best derivation
+of that string. Keeping only the best one loses nothing: what language model and word penalty add to a string
+does not depend on how it was derived.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tests.naive.features import sparse_features
+from tests.naive.features import ALL_X, GLUE_CATEGORIES, GLUE_START_CATEGORIES, sparse_features
 
 Symbol = str | int  # a terminal, or -1 and -2 for the nonterminals
 Words = tuple[str, ...]
@@ -21,11 +21,12 @@ Span = tuple[int, int]
 
 
 class Rule(NamedTuple):
-    """A rule with all features that it adds to a derivation."""
+    """A rule with all features that it adds to a derivation; categories: left-hand side, nonterminals."""
 
     source: tuple[Symbol, ...]
     target: tuple[Symbol, ...]
     features: Mapping[str, float]
+    categories: tuple[str, str, str] = ALL_X
 
 
 class Derivation(NamedTuple):
@@ -45,15 +46,19 @@ class Translation(NamedTuple):
 
 Item = dict[Words, Derivation]
 
-GLUE_START = Rule((-1,), (-1,), sparse_features((-1,), (-1,), "S"))
-GLUE = Rule((-1, -2), (-1, -2), {"Glue": 1, **sparse_features((-1, -2), (-1, -2), "S", "S")})
-
 
 def grammar_rule(
-    source: tuple[Symbol, ...], target: tuple[Symbol, ...], features: Mapping[str, float]
+    source: tuple[Symbol, ...],
+    target: tuple[Symbol, ...],
+    features: Mapping[str, float],
+    categories: tuple[str, str, str] = ALL_X,
 ) -> Rule:
     """Return a rule of a sentence's grammar: its own features and those that follow from it."""
-    return Rule(source, target, {**features, **sparse_features(source, target)})
+    return Rule(source, target, {**features, **sparse_features(source, target, categories)}, categories)
+
+
+GLUE_START = grammar_rule((-1,), (-1,), {}, GLUE_START_CATEGORIES)
+GLUE = grammar_rule((-1, -2), (-1, -2), {"Glue": 1}, GLUE_CATEGORIES)
 
 
 def pass_through(word: str) -> Rule:
@@ -92,7 +97,7 @@ def decode(
     The k best different translations, best first, equal ones in alphabetical order.
     """
     all_rules = [GLUE_START, GLUE, *rules, *map(pass_through, dict.fromkeys(words))]
-    goal = Chart(words, all_rules, weights, max_span).glue(len(words))
+    goal = Chart(words, all_rules, weights, max_span).item("S", 0, len(words))
     found = []
     for string, derivation in goal.items():
         features = Counter[str]()
@@ -117,30 +122,22 @@ class Chart:
         self.rule_score = [
             sum(weights.get(name, 0) * value for name, value in rule.features.items()) for rule in rules
         ]
-        self.phrases: dict[Span, Item] = {}
-        self.sentences: dict[int, Item] = {}
+        self.items: dict[tuple[str, int, int], Item] = {}
 
-    def phrase(self, begin: int, end: int) -> Item:
-        """Return the item X over words[begin:end]."""
-        if end - begin > self.max_span:
+    def item(self, category: str, begin: int, end: int) -> Item:
+        """Return the item of a category over words[begin:end]."""
+        if category == "X" and end - begin > self.max_span:
             return {}
-        if (begin, end) not in self.phrases:
+        if (category, begin, end) not in self.items:
             item: Item = {}
-            for number, rule in enumerate(self.rules[2:], 2):
+            for number, rule in enumerate(self.rules):
+                if rule.categories[0] != category or (number < 2 and begin > 0):  # glue is at the beginning
+                    continue
                 for spans in match(rule.source, self.words, begin, end):
-                    self._combine(item, number, [self.phrase(*span) for span in spans])
-            self.phrases[begin, end] = item
-        return self.phrases[begin, end]
-
-    def glue(self, end: int) -> Item:
-        """Return the item S over words[0:end]."""
-        if end not in self.sentences:
-            item: Item = {}
-            self._combine(item, 0, [self.phrase(0, end)])
-            for middle in range(1, end):
-                self._combine(item, 1, [self.glue(middle), self.phrase(middle, end)])
-            self.sentences[end] = item
-        return self.sentences[end]
+                    pairs = zip(rule.categories[1:], spans, strict=False)
+                    self._combine(item, number, [self.item(antecedent, *span) for antecedent, span in pairs])
+            self.items[category, begin, end] = item
+        return self.items[category, begin, end]
 
     def _combine(self, item: Item, number: int, antecedents: list[Item]) -> None:
         """Add every string that a rule makes of its antecedents; keep the better derivation."""

@@ -9,14 +9,16 @@ from collections import Counter
 Symbol = str | int  # a terminal, or -1 and -2 for the nonterminals
 
 
-def sparse_features(
-    source: tuple[Symbol, ...], target: tuple[Symbol, ...], lhs: str = "X", first_nonterminal: str = "X"
-) -> dict[str, int]:
-    """Return the features of a rule by name.
+ALL_X = ("X", "X", "X")
+GLUE_START_CATEGORIES, GLUE_CATEGORIES = ("S", "X", "X"), ("S", "S", "X")
 
-    `first_nonterminal` is the category of [.,1]: S in the glue rule [S] -> [S] [X], else X.
-    """
-    categories = {-1: first_nonterminal, -2: "X"}
+
+def sparse_features(
+    source: tuple[Symbol, ...], target: tuple[Symbol, ...], rule_categories: tuple[str, str, str] = ALL_X
+) -> dict[str, int]:
+    """Return the features of a rule by name; its categories are left-hand side, [.,1] and [.,2]."""
+    lhs, first, second = rule_categories
+    categories = {-1: first, -2: second}
     source_names = [categories.get(symbol, symbol) for symbol in source]
     target_names = [f"{categories[s]}{-s}" if isinstance(s, int) else s for s in target]
     identity_source = [f"N{categories[s]}" if isinstance(s, int) else s for s in source]

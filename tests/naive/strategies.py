@@ -19,6 +19,9 @@ TARGET_WORDS = ("x", "y", "z")
 MODEL_WORDS = ("x", "y", "a")
 MAX_WORDS = 5
 MAX_RULES = 7
+MAX_CATEGORIZED = 12  # fewer of them fit together
+# A lone nonterminal may only be one that stands before the left-hand side here: no circles, and S above X.
+CATEGORIES = ("A", "X", "S", "B")
 
 
 class Problem(NamedTuple):
@@ -82,6 +85,20 @@ def small_rules(draw: st.DrawFn, words: Sequence[str]) -> Rule:
 
 
 @st.composite
+def categorized_rules(draw: st.DrawFn, words: Sequence[str]) -> Rule:
+    """Draw a rule with any categories, its source side perhaps a lone nonterminal."""
+    rule = draw(small_rules(words))
+    left = draw(st.integers(0, len(CATEGORIES) - 1))
+    if left > 0 and draw(st.integers(0, 4)) == 0:
+        before = CATEGORIES[draw(st.integers(0, left - 1))]
+        target = (*(symbol for symbol in rule.target if isinstance(symbol, str)), -1)
+        return Rule((-1,), target, rule.features, (), (CATEGORIES[left], before, "X"))
+    count = sum(isinstance(symbol, int) for symbol in rule.source)
+    names = [draw(st.sampled_from(CATEGORIES)) if number < count else "X" for number in range(2)]
+    return rule._replace(categories=(CATEGORIES[left], names[0], names[1]))
+
+
+@st.composite
 def small_models(draw: st.DrawFn) -> tuple[naive_lm.Model, int]:
     """Draw a backoff model of order 1 to 3, with the prefixes and suffixes of all its n-grams."""
     order = draw(st.integers(1, 3))
@@ -100,10 +117,11 @@ def small_models(draw: st.DrawFn) -> tuple[naive_lm.Model, int]:
 
 
 @st.composite
-def small_grammars(draw: st.DrawFn) -> Problem:
+def small_grammars(draw: st.DrawFn, categories: bool = False) -> Problem:
     """Draw a problem that `tests.naive.decoder` solves in no time."""
     words = tuple(draw(st.lists(st.sampled_from(SOURCE_WORDS), min_size=1, max_size=MAX_WORDS)))
-    rules = tuple(draw(st.lists(small_rules(words), max_size=MAX_RULES)))
+    one = categorized_rules(words) if categories else small_rules(words)
+    rules = tuple(draw(st.lists(one, max_size=MAX_CATEGORIZED if categories else MAX_RULES)))
     sparse = {name for rule in naive_rules(rules) for name in rule.features}
     names = sorted({*GRAMMAR_FEATURES, *DECODER_FEATURES, *sparse})
     # Thousandths, so that different derivations seldom have equal scores.
@@ -114,7 +132,9 @@ def small_grammars(draw: st.DrawFn) -> Problem:
 
 def naive_rules(rules: Sequence[Rule]) -> list[naive_decoder.Rule]:
     """Return rules as the slow decoder takes them."""
-    return [naive_decoder.grammar_rule(rule.source, rule.target, rule.features) for rule in rules]
+    return [
+        naive_decoder.grammar_rule(rule.source, rule.target, rule.features, rule.categories) for rule in rules
+    ]
 
 
 def to_shard(problem: Problem, reference: Sequence[str] | None = None) -> Shard:

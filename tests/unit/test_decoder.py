@@ -11,6 +11,7 @@ from itersel.decode.decoder import Decoder
 from itersel.decode.output import best_line, kbest_lines, text_of
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.categories import MAX_CATEGORY_SENTENCE
 from itersel.lm.binary import compile_model, load_model
 from itersel.weights import make_weights
 
@@ -26,6 +27,11 @@ ARPA = [
     "-2\ty",
     "\\end\\",
 ]
+BIGRAMS = [
+    *("\\data\\", "ngram 1=5", "ngram 2=3", "", "\\1-grams:"),
+    *("-3\t<unk>\t0", "-9\t<s>\t0", "-1\t</s>", "-1\tx\t0", "-1\ty\t0", "", "\\2-grams:"),
+    *("-0.25\t<s> x", "-0.125\t<s> y", "-0.5\ty x", "", "\\end\\"),
+]
 
 
 def model_of(arpa, folder):
@@ -36,7 +42,7 @@ def model_of(arpa, folder):
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(problem=small_grammars())
+@given(problem=small_grammars() | small_grammars(categories=True))
 def test_the_k_best_lists_are_those_of_the_slow_decoder(problem, tmp_path):
     expected = solve(problem, k=20)
     shard = to_shard(problem)
@@ -74,6 +80,38 @@ def test_equal_scores_come_in_the_order_of_the_grammar_whatever_the_pop_limit(tm
         found = decoder.decode(0, *decoder.weight_vectors(make_weights({})))
         words = shard.vocabulary.to_list()
         assert [text_of(found, rank, words) for rank in range(4)] == ["y", "x", "z", "a"]
+
+
+def test_a_sentence_may_be_any_s_and_begins_once(tmp_path):
+    """No <s> comes into the middle where an S at the beginning is swapped to the end."""
+    rules = [
+        Rule(("a",), ("x",), {}, (), ("N", "X", "X")),
+        Rule(("b",), ("y",), {}, (), ("V", "X", "X")),
+        Rule((-1, -2), (-1, -2), {}, (), ("S", "N", "V")),
+        Rule((-1, "c"), ("y", -1), {"Swap": 1.0}, (), ("Q", "S", "X")),
+        Rule((-1,), (-1,), {"Lone": 1.0}, (), ("R", "Q", "X")),
+        Rule((-1,), (-1,), {}, (), ("S", "R", "X")),
+    ]
+    shard = make_shard([("a", "b", "c")], None, [rules])
+    assert shard.category.to_list() == ["X", "S", "N", "V", "Q", "R"]
+    model = model_of(BIGRAMS, tmp_path)
+    decoder = Decoder(shard, model)
+    weights = {"Swap": 1.0, "Lone": 1.0, "PassThrough": -1.0}
+    found = decoder.decode(0, *decoder.weight_vectors(make_weights(weights)))
+    words = shard.vocabulary.to_list()
+    assert [text_of(found, rank, words) for rank in range(4)] == ["y x y", "y a b", "x y c", "a b c"]
+    features = dict(zip(decoder.dense_names, found.dense[0], strict=True))
+    assert found.score.tolist() == [2, 0, -1, -3]
+    # <s> y, y x, y behind x, </s> behind y: the last two are not in the model, and no context costs
+    assert features["LanguageModel"] == pytest.approx(-0.125 - 0.5 - 1 - 1)
+
+
+def test_a_sentence_out_of_bounds_is_an_error(tmp_path):
+    words = ("a",) * (MAX_CATEGORY_SENTENCE + 1)
+    shard = make_shard([words], None, [[Rule(("a",), ("x",), categories=("A", "X", "X"))]])
+    decoder = Decoder(shard, model_of(ARPA, tmp_path))
+    with pytest.raises(InputError, match="a sentence of 201 words; with other categories than X"):
+        decoder.decode(0, *decoder.weight_vectors(make_weights({})))
 
 
 def test_a_word_without_rules_passes_through(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.naive.checks import is_good_index, is_good_rule
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.categories import MAX_CATEGORIES
 from itersel.grammar.index import build_index, load_index
 from itersel.grammar.index_kernels import FINE, find_bad_position
 from itersel.grammar.shard import FORMAT, read_shard, write_shard
@@ -26,6 +28,7 @@ from itersel.hdf5 import write_attribute
 from itersel.lm.binary import load_model
 from itersel.ragged import offsets_of
 from itersel.storage.formats import Array, FileFormat, check_arrays
+from itersel.strings import string_table
 from itersel.weights import make_weights, write_weights
 
 TEXT = "the house is small .\nthe small house\na house is that\nsmall is the house .\n"
@@ -129,6 +132,52 @@ def test_shard(files: Path, capsys: pytest.CaptureFixture[str], change: Any, sai
     check_train(files, capsys, said)
 
 
+# the same of a shard with categories X, S, B, A; rules 2 to 4 are [B] -> [A], [A] -> a [B], a passed through
+CATEGORIES = [
+    (put("rule_category", (2, 0), 4), "'rule_category' holds [4, 3, 0] in row 2, outside of 0 to 3"),
+    (put("rule_category", (2, 0), 3), "'rule_category' has categories that can be made of themselves"),
+    (put("rule_category", (1, 2), 1), "'rule_category' holds categories that do not fit the rule (rule 1)"),
+    (put("rule_category", (0, 0), 0), "'rule_category' has categories that can be made of themselves"),
+    (put("rule_category", (3, 2), 1), "'rule_category' holds categories that do not fit the rule (rule 3)"),
+    (put("rule_category", (4, 0), 2), "'rule_category' holds categories that do not fit the rule (rule 4)"),
+    (replaced("rule_category", lambda array: array[1:]), "'rule_category' has the shape 4x3, not 5x3"),
+    (
+        replaced("rule_category", lambda array: array[:0]),
+        "'rule_source' holds a source side without words, or",
+    ),
+    (replaced("rule_category", lambda array: array.astype("<u4")), "'rule_category' is of type <u4, not <u2"),
+    (put("category", 0, ord("Y")), "'category' must hold different names, X and S first"),
+    (put("category", 2, ord("A")), "'category' must hold different names, X and S first"),
+    (put("category", 3, ord("]")), "'category' holds ']', which is no category"),
+    (put("category", 3, ord(" ")), "'category' holds ' ', which is no category"),
+    (put("category_offset", 3, 4), "'category' holds '', which is no category"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), CATEGORIES)
+def test_categories_of_a_shard(
+    files: Path, capsys: pytest.CaptureFixture[str], change: Any, said: str
+) -> None:
+    rules = [
+        Rule((-1,), (-1,), categories=("B", "A", "X")),
+        Rule(("a", -1), (-1,), categories=("A", "B", "X")),
+    ]
+    shard = make_shard([("a",)], [("x",)], [rules])
+    assert shard.category.to_list() == ["X", "S", "B", "A"]
+    write_shard(files / "shard.h5", shard)
+    with resealed(files / "shard.h5") as stream:
+        change(stream)
+    check_train(files, capsys, said)
+
+
+def test_too_many_categories(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rule = Rule((-1, "a"), (-1,), categories=("A", "B", "X"))
+    shard = make_shard([("a",)], [("x",)], [[rule]])
+    names = string_table(["X", "S", *(f"N{number}" for number in range(MAX_CATEGORIES - 1))])
+    write_shard(files / "shard.h5", replace(shard, category=names))
+    check_train(files, capsys, f"'category' has more than {MAX_CATEGORIES} names")
+
+
 def check_train(files: Path, capsys: pytest.CaptureFixture[str], said: str) -> None:
     capsys.readouterr()
     arguments = ["--shard", str(files / "shard.h5"), "--model", str(files / "model")]
@@ -149,7 +198,10 @@ def test_a_size_that_the_file_does_not_hold(files: Path, capsys: pytest.CaptureF
     )
 
 
-@pytest.mark.parametrize("name", FORMAT.arrays)
+# this shard lists no categories
+@pytest.mark.parametrize(
+    "name", [name for name in FORMAT.arrays if name not in ("category", "rule_category")]
+)
 def test_a_flipped_bit(files: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     with h5py.File(files / "shard.h5", "r+") as stream:
         array = stream[name][:]
@@ -325,22 +377,47 @@ def test_good_files_are_taken(files: Path) -> None:
     assert load_index(files / "index").sentence_count == 4
 
 
+def rule_arrays(rules: list[tuple[int, list[int], list[int], Any]]) -> list[Any]:
+    """Return kinds, source sides, target sides and alignments as a shard has them."""
+    arrays: list[Any] = [np.array([rule[0] for rule in rules], np.uint8)]
+    for column, dtype in ((1, np.int32), (2, np.int32), (3, np.uint8)):
+        rows = [rule[column] for rule in rules]
+        flat = np.array([value for row in rows for value in row], dtype)
+        arrays += [flat.reshape(-1, 2) if column == 3 else flat, offsets_of([len(row) for row in rows])]
+    return arrays
+
+
 symbols = st.lists(st.sampled_from([-2, -1, 0, 1]), max_size=4)
 points = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=2)
 GLUE_RULES = [(1, [-1], [-1], []), (2, [-1, -2], [-1, -2], [])]
+
+
+RANKS = (1, 2, 0)  # of X, S and a category that X can be made of
+categories = st.tuples(*[st.integers(0, 2)] * 3)
+
+
+@settings(deadline=None)
+@given(st.data(), st.booleans())
+def test_rules_with_categories_equal_plain_python(data: st.DataObject, glue: bool) -> None:
+    rule = st.one_of(
+        st.tuples(st.integers(0, 3), symbols, symbols, points),
+        st.tuples(st.just(0), st.just([-1]), st.just([-1]), st.just([])),
+    )
+    rules = (GLUE_RULES if glue else []) + data.draw(st.lists(rule, min_size=2, max_size=4))
+    drawn = data.draw(st.lists(categories, min_size=len(rules), max_size=len(rules)))
+    if glue and data.draw(st.integers(0, 3)):
+        drawn[:2] = [(1, 0, 0), (1, 1, 0)]
+    bad = [n for n, rule in enumerate(rules) if not is_good_rule(n, *rule, drawn[n], RANKS)]
+    found, wrong = find_bad_rule(*rule_arrays(rules), np.array(drawn, np.uint16), np.array(RANKS, np.int32))
+    assert (found, wrong != FINE) == ((bad[0], True) if bad else (-1, False))
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), symbols, symbols, points), max_size=4), st.booleans())
 def test_rules_equal_plain_python(rules: list[tuple[int, list[int], list[int], Any]], glue: bool) -> None:
     rules = (GLUE_RULES if glue else []) + rules
-    sides: list[Any] = []
-    for column, dtype in ((1, np.int32), (2, np.int32), (3, np.uint8)):
-        rows = [rule[column] for rule in rules]
-        flat = np.array([value for row in rows for value in row], dtype)
-        sides += [flat.reshape(-1, 2) if column == 3 else flat, offsets_of([len(row) for row in rows])]
     bad = [n for n, rule in enumerate(rules) if not is_good_rule(n, *rule)]
-    found, wrong = find_bad_rule(np.array([rule[0] for rule in rules], np.uint8), *sides)
+    found, wrong = find_bad_rule(*rule_arrays(rules), np.zeros((0, 3), np.uint16), np.zeros(0, np.int32))
     if len(rules) < 2:
         assert wrong != FINE
     else:

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.naive.features import sparse_features
+from tests.naive.features import GLUE_CATEGORIES, GLUE_START_CATEGORIES, sparse_features
 
 from itersel.errors import InputError
 from itersel.features import feature_keys
 from itersel.grammar import sparse
+from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import SparseFeatures, rule_features
 from itersel.grammar.sparse_kernels import COLLISION, Names, find_name
@@ -130,9 +131,22 @@ def rules(draw: st.DrawFn) -> tuple:
 @given(st.lists(rules(), max_size=8))
 def test_kernels_agree_with_the_plain_double(drawn: list[tuple]) -> None:
     features = compute([*GLUE_RULES, *drawn])
-    expected = [sparse_features((-1,), (-1,), "S"), sparse_features((-1, -2), (-1, -2), "S", "S")]
-    expected += [sparse_features(source, target) for _, source, target in drawn]
+    expected = [
+        sparse_features((-1,), (-1,), GLUE_START_CATEGORIES),
+        sparse_features((-1, -2), (-1, -2), GLUE_CATEGORIES),
+        *(sparse_features(source, target) for _, source, target in drawn),
+    ]
     assert by_rule(features) == expected
+
+
+def test_names_have_the_categories_of_nonterminals() -> None:
+    rule = Rule((-1, "und", -2), (-2, "and", -1), categories=("NP", "ADJ;", "S"))
+    shard = make_shard([()], None, [[rule]])
+    names = shard.feature_name.to_list()
+    begin, end = shard.rule_feature_offset[2:4]
+    found = {names[i] for i in shard.rule_feature[begin:end].tolist()}
+    assert found == set(sparse_features(rule.source, rule.target, rule.categories))
+    assert {"R:NP:NADJ__und_NS:N2_and_N1", "RBS:ADJ__und", "RBS:und_S", "RBT:<r>_S2"} <= found
 
 
 def test_tables_are_sorted_and_complete_when_there_are_many_names() -> None:

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.naive.strategies import SOURCE_WORDS, eighths, small_rules
+from tests.naive.strategies import SOURCE_WORDS, categorized_rules, eighths, small_rules
 
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.grammar.build import MAX_DENSE, Rule, is_dense, make_shard
+from itersel.grammar.categories import MAX_CATEGORIES, MAX_CATEGORY_SENTENCE
 from itersel.grammar.shard import GRAMMAR_RULE, PASS_THROUGH, Shard, read_shard, write_shard
 from itersel.grammar.text import (
     export_grammars,
@@ -96,10 +97,14 @@ def test_white_space_is_ascii_only() -> None:
         ("[X] ||| a ||| x", "3 fields"),
         ("[X] ||| a ||| x ||| A=1 ||| 0-0 ||| more", "6 fields"),
         ("", "1 fields"),
-        ("[S] ||| a ||| x ||| A=1", r"left-hand side '\[S\]'"),
         ("a ||| b ||| x ||| A=1", "left-hand side 'a'"),
+        ("[X,1] ||| b ||| x ||| A=1", r"left-hand side '\[X,1\]'"),
+        ("[] ||| b ||| x ||| A=1", r"left-hand side '\[\]'"),
         ("[X] ||| a [X,3] ||| x [X,3] ||| A=1", r"nonterminal '\[X,3\]'"),
-        ("[X] ||| a [NP,1] ||| x [NP,1] ||| A=1", r"nonterminal '\[NP,1\]'"),
+        (f"[X] ||| a [{'N' * 101},1] ||| x [1] ||| A=1", "nonterminal '.N*,1.', expected a category"),
+        ("[X] ||| a [NP,1] ||| x [NN,1] ||| A=1", r"1 is \[NP\] on the source side and \[NN\] on the target"),
+        ("[X] ||| a [NP,1] ||| x [2] ||| A=1", "each nonterminal of the source side once"),
+        ("[X] ||| a ||| [1] ||| A=1", "each nonterminal of the source side once"),
         ("[X] ||| a [X,2] ||| x [X,2] ||| A=1", "source side must be"),
         ("[X] ||| [X,2] a [X,1] ||| x [X,2] [X,1] ||| A=1", "source side must be"),
         ("[X] ||| [X,1] a [X,1] ||| x [X,1] ||| A=1", "source side must be"),
@@ -109,7 +114,8 @@ def test_white_space_is_ascii_only() -> None:
         ("[X] ||| [X,1] a [X,2] ||| [X,1] [X,1] ||| A=1", "each nonterminal of the source side once"),
         ("[X] ||| a ||| x [X,1] ||| A=1", "each nonterminal of the source side once"),
         ("[X] ||| ||| x ||| A=1", "source side is empty"),
-        ("[X] ||| [X,1] ||| x [X,1] ||| A=1", "lone nonterminal"),
+        ("[X] ||| [X,1] ||| x [X,1] ||| A=1", "lone nonterminal.* can be made of itself"),
+        ("[X] ||| [S,1] ||| x [S,1] ||| A=1", "lone nonterminal.* can be made of itself"),
         ("[X] ||| a ||| x ||| A", "feature 'A', expected"),
         ("[X] ||| a ||| x ||| 0.5", "feature '0.5', expected"),
         ("[X] ||| a ||| x ||| =1", "feature '=1', expected"),
@@ -132,6 +138,59 @@ def test_a_bad_rule_is_an_error_with_file_and_line(tmp_path: Path, line: str, me
         import_one(tmp_path, RULE, line, RULE)
     assert (error.value.path, error.value.line) == (tmp_path / "g" / "grammar.0", 2)
     assert not [path for path in tmp_path.iterdir() if path.name not in ("g", "text")]
+
+
+def test_rules_that_make_a_category_of_itself_are_refused_whichever_sentence_lists_them(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path / "grammar.0", "[A] ||| [B,1] ||| [1] |||", "[B] ||| [S,1] ||| [1] |||")
+    write(tmp_path / "grammar.1", "[X] ||| a ||| x |||", "[X] ||| [A,1] ||| [1] |||")
+    with pytest.raises(InputError, match=r"\[S\] -> \[X\], \[X\] can be made of itself") as error:
+        import_grammars(write(tmp_path / "text", "a", "a"), tmp_path, tmp_path / "shard.h5")
+    assert (error.value.path, error.value.line) == (tmp_path / "grammar.1", 2)
+    assert not (tmp_path / "shard.h5").exists()
+
+
+def test_categories_are_bounded_in_number(tmp_path: Path) -> None:
+    names = [f"N{number}" for number in range(MAX_CATEGORIES - 2)]
+    lines = [f"[{name}] ||| a ||| x |||" for name in names]
+    assert import_one(tmp_path, *lines).category.to_list() == ["X", "S", *names]
+    with pytest.raises(InputError, match=r"more than 1000 categories, \[Over\] is one too many") as error:
+        import_one(tmp_path, *lines, "[Over] ||| a ||| x |||")
+    assert error.value.line == MAX_CATEGORIES - 1
+
+
+def test_sentences_are_bounded_where_categories_may_span_them(tmp_path: Path) -> None:
+    text = " ".join("a" * (MAX_CATEGORY_SENTENCE + 1))
+    assert import_one(tmp_path, "[X] ||| a ||| x |||", text=text).sentence_count == 1
+    assert import_one(tmp_path, "[A] ||| a ||| x |||", text=text[2:]).sentence_count == 1
+    (tmp_path / "shard.h5").unlink()
+    with pytest.raises(InputError, match="has 201 words; with other categories than X") as error:
+        import_one(tmp_path, "[A] ||| a ||| x |||", text=text)
+    assert (error.value.path, error.value.line) == (tmp_path / "text", 1)
+    assert not (tmp_path / "shard.h5").exists()
+
+
+def test_one_grammar_for_all_sentences_gives_each_the_rules_whose_words_it_has(tmp_path: Path) -> None:
+    grammar = write(tmp_path / "grammar", "[A] ||| a [X,1] ||| [1] x |||", "[X] ||| b ||| y |||")
+    text = write(tmp_path / "text", "a", '<seg grammar="missing">b</seg>')
+    import_grammars(text, None, tmp_path / "shard.h5", grammar=grammar)
+    shard = read_shard(tmp_path / "shard.h5")
+    copied = [(PASS_THROUGH, (word,), (word,)) for word in "ab"]
+    assert listed_rules(shard, 0) == [(GRAMMAR_RULE, ("a", -1), (-1, "x")), copied[0]]
+    assert listed_rules(shard, 1) == [(GRAMMAR_RULE, ("b",), ("y",)), copied[1]]
+    with pytest.raises(InputError, match="no such file"):
+        import_grammars(text, None, tmp_path / "shard.h5", grammar=tmp_path / "none")
+
+
+def test_export_writes_categories_and_no_word_that_cdec_takes_for_a_nonterminal(tmp_path: Path) -> None:
+    import_one(tmp_path, "[NP] ||| a [NN,1] [X,2] ||| [2] [1] |||", text="a [1]")
+    export_grammars(tmp_path / "shard.h5", tmp_path / "out")
+    [line] = gzip.decompress((tmp_path / "out" / "grammar.0.gz").read_bytes()).decode().splitlines()
+    assert line.startswith("[NP] ||| a [NN,1] [X,2] ||| [X,2] [NN,1] ||| ")
+    write_shard(tmp_path / "shard.h5", make_shard([["a"]], None, [[Rule(("a",), ("[1]",))]]))
+    with pytest.raises(InputError, match=r"the word '\[1\]' would mean something else"):
+        export_grammars(tmp_path / "shard.h5", tmp_path / "refused")
 
 
 def test_rules_are_grouped_by_source_side_with_pass_through_rules_behind(tmp_path: Path) -> None:
@@ -287,11 +346,12 @@ values = eighths() | st.floats(-LARGEST, LARGEST, width=32)
 
 @st.composite
 def corpora(draw: st.DrawFn) -> tuple[list[list[str]], list[list[Rule]]]:
-    sentences = draw(st.lists(texts, max_size=3))
+    sentences, categories = draw(st.lists(texts, max_size=3)), draw(st.booleans())
     names = st.sampled_from((*GRAMMAR_FEATURES, "Other", "Listed:one", "Listed:two"))
     grammars = []
     for words in sentences:
-        rules = draw(st.lists(small_rules(words), max_size=5))
+        one = st.one_of(small_rules(words), categorized_rules(words)) if categories else small_rules(words)
+        rules = draw(st.lists(one, max_size=5))
         rules = [rule._replace(features=draw(st.dictionaries(names, values, max_size=3))) for rule in rules]
         grammars.append([rule._replace(alignment=draw(alignments(rule))) for rule in rules])
     return sentences, grammars

@@ -55,17 +55,28 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_import(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Make a shard of sentences and their grammars in cdec's text format."
+    parser.description = (
+        "Make a shard of sentences and their grammars in cdec's text format: lines "
+        "`[NP] ||| ein [NN,1] ||| a [NN,1] ||| name=value ... ||| 0-0`. Nonterminals may have any names; a "
+        "sentence is an [S]. Glue rules ([S] -> [S] [X], [S] -> [X]) and rules for copying words are added."
+    )
     parser.add_argument(
         "--input",
         required=True,
         metavar="TEXT",
         help='sentences, one a line, tokenised; or lines <seg grammar="FILE" id="N"> text </seg>',
     )
-    parser.add_argument(
+    grammar = parser.add_mutually_exclusive_group()
+    grammar.add_argument(
         "--grammars",
         metavar="DIR",
         help="folder of grammar.0.gz, grammar.1.gz ... (plain files too); needed where the input names none",
+    )
+    grammar.add_argument(
+        "--grammar",
+        metavar="FILE",
+        help="one grammar for all sentences, whatever the input names; a sentence gets the rules whose words "
+        "it has",
     )
     parser.add_argument("--references", metavar="TEXT", help="one reference a line; needed for training")
     parser.add_argument("--output", required=True, type=output_file, metavar="SHARD", help="shard")
@@ -102,4 +113,4 @@ def _export(options: argparse.Namespace) -> None:
 def _import(options: argparse.Namespace) -> None:
     from itersel.grammar.text import import_grammars
 
-    import_grammars(options.input, options.grammars, options.output, options.references)
+    import_grammars(options.input, options.grammars, options.output, options.references, options.grammar)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.decode.derivations import DerivationFinder, SentenceForest, extend
-from itersel.decode.forest_kernels import Forest, build_trie, parse
+from itersel.decode.forest_kernels import Forest, parse
 from itersel.decode.kbest_kernels import Best, kbest
 from itersel.decode.queue_kernels import Queue
 from itersel.decode.rule_kernels import (
@@ -32,9 +32,11 @@ from itersel.decode.search_kernels import (
     search,
     sort_rules,
 )
+from itersel.decode.trie_kernels import build_trie
 from itersel.decode.vector_kernels import dense_vectors, sparse_vectors
 from itersel.errors import InputError
 from itersel.features import feature_keys
+from itersel.grammar.categories import MAX_CATEGORY_SENTENCE
 from itersel.grammar.shard import Shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.limits import DECODER_FEATURES, MAX_K_BEST, MAX_POP_LIMIT
@@ -117,7 +119,12 @@ class Decoder:
             shard.rule_feature_value,
             shard.rule_feature_offset,
             model_word,
+            shard.rule_category,
         )
+        ranks = shard.category_ranks()
+        if ranks is None:
+            raise InputError("some categories can be made of themselves; recreate the file")
+        self._ranks = ranks
         self._rule_dense = _rule_dense(shard, model_word)
         # Tables of language-model states by size: small ones stay in the cache of the processor.
         self._states: dict[int, States] = {}
@@ -211,20 +218,27 @@ class Decoder:
     def _search(self, words: NDArray[np.int32], rules: SentenceRules, model_weight: float) -> Hypotheses:
         """Parse and search; starts again with larger tables where they were too small."""
         model = self.model
+        if self._ranks.shape[0] and words.shape[0] > MAX_CATEGORY_SENTENCE:
+            raise InputError(
+                f"has a sentence of {words.shape[0]} words; with other categories than X the limit is "
+                f"{MAX_CATEGORY_SENTENCE}"
+            )
         trie = build_trie(self._table, rules.rule)
-        forest = parse(words, trie, self.max_span)
+        forest = parse(words, trie, self.max_span, self._ranks)
         if forest.is_glue.shape[0] == 0:
             text = " ".join(self.shard.vocabulary.get(word) for word in words.tolist())
             raise InputError(f"has no rules for some words of the sentence '{text}'; recreate the file")
         begin, end = model.ids["<s>"], model.ids["</s>"]
-        task = Task(forest, trie, rules, model.arrays, model_weight, end, self.pop_limit)
+        # With other categories than X, a translation of the whole sentence need not begin with [S] -> [X].
+        glue_begin, goal_begin = (begin, -1) if self._ranks.shape[0] == 0 else (-1, begin)
+        task = Task(forest, trie, rules, model.arrays, model_weight, goal_begin, end, self.pop_limit)
         queue, found = self._search_tables(forest)
         pairs = min(1 << (PAIRS_PER_WORD * words.shape[0]).bit_length(), MAX_FIRST_PAIRS)
         while True:
             states = self._state_tables(pairs)
             reset_states(states)
             word_states = np.zeros(self._table.model_word.shape[0], np.int64)
-            state_rules(self._table, rules, model.arrays, states, begin, model_weight, word_states)
+            state_rules(self._table, rules, model.arrays, states, glue_begin, model_weight, word_states)
             if not states.counts[2]:
                 sort_rules(trie, rules)
                 search(task, states, queue, found)

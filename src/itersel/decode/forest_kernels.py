@@ -1,7 +1,10 @@
 """CKY+ without language model: which rules apply over which spans, with which antecedents.
 
-The forest depends on the grammar alone, not on the weights. Its nodes are X over [i, j) and S over [0, j);
-the rules that share a source side and antecedents form one *bundle* (one cube of cube pruning).
+The forest depends on the grammar alone, not on the weights. Its nodes are categories over [i, j): X over
+spans up to a limit, S over [0, j) by the glue rules, and any other categories of the grammar. The rules that
+share a source side, a left-hand side and antecedents form one *bundle* (one cube of cube pruning).
+
+With X only, the nodes S come last, when all X are known.
 """
 
 from __future__ import annotations
@@ -11,30 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.rule_kernels import GLUE_RULE, GLUE_START_RULE, RuleTable
+from itersel.decode.trie_kernels import NONE as NONE
+from itersel.decode.trie_kernels import NONTERMINAL, Trie, trie_slot
+from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X
 from itersel.jit import kernel, leaf_kernel
-
-NONE = -1
-NONTERMINAL = -1  # the edge of the trie for any nonterminal
-TRIE_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-TRIE_SHIFT = np.uint64(32)
-
-
-class Trie(NamedTuple):
-    """Source sides of a sentence's rules; node 0 is the root.
-
-    Attributes
-    ----------
-    key, child
-        int64, int32 (power of two): hash table from (node, symbol) to the node behind; -1 is free.
-    rule_offset, rule
-        int64 (nodes + 1), int32: the rules (of the sentence) whose source side ends at a node.
-    """
-
-    key: NDArray[np.int64]
-    child: NDArray[np.int32]
-    rule_offset: NDArray[np.int64]
-    rule: NDArray[np.int32]
 
 
 class Forest(NamedTuple):
@@ -49,8 +32,8 @@ class Forest(NamedTuple):
     first, second
         int32 (bundles): the antecedent nodes, -1 where there is none.
     is_glue
-        bool (nodes): the node is an S. The last node is the goal S over the whole sentence; without one there
-        are no nodes.
+        bool (nodes): the node is an S that begins where the sentence does. The last node is the goal S over
+        the whole sentence; without one there are no nodes.
     """
 
     bundle_offset: NDArray[np.int64]
@@ -60,69 +43,41 @@ class Forest(NamedTuple):
     is_glue: NDArray[np.bool_]
 
 
-@leaf_kernel
-def trie_slot(key: NDArray[np.int64], node: int, symbol: int) -> int:
-    """Return where (node, symbol) is in the hash table, or the free place where it belongs."""
-    wanted = (np.int64(node) << 32) | np.int64(symbol + 1)
-    mask = key.shape[0] - 1
-    place = np.int64(((np.uint64(wanted) * TRIE_MULTIPLIER) >> TRIE_SHIFT) & np.uint64(mask))
-    while key[place] != -1 and key[place] != wanted:
-        place = (place + 1) & mask
-    return place
-
-
-@kernel
-def build_trie(table: RuleTable, rule: NDArray[np.int32]) -> Trie:
-    """Put the source sides of the rules of a sentence into a trie.
-
-    The glue rules stand in front of `rule`; they are not matched against words and get the last two nodes.
-    """
-    symbols = 0
-    for i in range(rule.shape[0]):
-        symbols += table.source_offset[rule[i] + 1] - table.source_offset[rule[i]]
-    capacity = 16
-    while capacity < 2 * symbols:
-        capacity *= 2
-    key = np.full(capacity, -1, np.int64)
-    child = np.zeros(capacity, np.int32)
-    end_node = np.empty(rule.shape[0], np.int32)
-    nodes = 1
-    for i in range(2, rule.shape[0]):
-        node = 0
-        for j in range(table.source_offset[rule[i]], table.source_offset[rule[i] + 1]):
-            place = trie_slot(key, node, max(table.source[j], NONTERMINAL))
-            if key[place] == -1:
-                key[place] = (np.int64(node) << 32) | np.int64(max(table.source[j], NONTERMINAL) + 1)
-                child[place] = nodes
-                nodes += 1
-            node = child[place]
-        end_node[i] = node
-    end_node[GLUE_START_RULE] = nodes
-    end_node[GLUE_RULE] = nodes + 1
-    nodes += 2
-    offset = np.zeros(nodes + 1, np.int64)
-    for node in end_node:
-        offset[node + 1] += 1
-    for node in range(nodes):
-        offset[node + 1] += offset[node]
-    filled = offset[:-1].copy()
-    grouped = np.empty(rule.shape[0], np.int32)
-    for i in range(rule.shape[0]):
-        grouped[filled[end_node[i]]] = i
-        filled[end_node[i]] += 1
-    return Trie(key, child, offset, grouped)
-
-
 class Bundles(NamedTuple):
-    """Bundles while they are being found: columns of `Forest`, with room for more."""
+    """Bundles and nodes while they are being found, with room for more.
+
+    Attributes
+    ----------
+    trie_node, first, second
+        int32 (bundles): columns of `Forest`.
+    end, category
+        int32 (nodes): behind the last bundle of a node, and its category.
+    """
 
     trie_node: NDArray[np.int32]
     first: NDArray[np.int32]
     second: NDArray[np.int32]
+    end: NDArray[np.int32]
+    category: NDArray[np.int32]
+
+
+class Chart(NamedTuple):
+    """The nodes over every span, by its start and its length; all are 0 where there are none.
+
+    Attributes
+    ----------
+    begin, end
+        int32 (starts, lengths + 1): the first node, and the one behind the last.
+    """
+
+    begin: NDArray[np.int32]
+    end: NDArray[np.int32]
 
 
 class DottedItems(NamedTuple):
     """Beginnings of rules that match from one start position: lists, one for each end position.
+
+    Or the bundles of a span, until all are known: lists, one for each category in the order of ranks.
 
     Attributes
     ----------
@@ -153,7 +108,10 @@ def grown(array: NDArray[np.int32]) -> NDArray[np.int32]:
 @kernel
 def more_bundles(bundles: Bundles) -> Bundles:
     """Return the bundles, with twice the room."""
-    return Bundles(grown(bundles.trie_node), grown(bundles.first), grown(bundles.second))
+    return Bundles(
+        grown(bundles.trie_node), grown(bundles.first), grown(bundles.second), grown(bundles.end),
+        grown(bundles.category),
+    )  # fmt: skip
 
 
 @kernel
@@ -202,18 +160,19 @@ def advance(
     at: int,
     limit: int,
     words: NDArray[np.int32],
-    node_of: NDArray[np.int32],
+    chart: Chart,
+    category: NDArray[np.int32],
     trie: Trie,
 ) -> tuple[DottedItems, int]:
-    """Carry the items that end at `at` on over the next word, and over every X that starts there."""
+    """Carry the items that end at `at` on over the next word, and over every node that starts there."""
     item = items.head[at]
     while item != NONE:
         node, first, second = items.node[item], items.first[item], items.second[item]
-        for end in range(at + 1, limit + 1):
-            antecedent = node_of[at, end - at]
-            # an X at the start is known only when all its rules are: see `parse`
-            if antecedent != NONE and at > begin:
-                place = trie_slot(trie.key, node, NONTERMINAL)
+        # a node at the start is known only when all its bundles are: see `parse`
+        last = limit if at > begin and trie.takes_nonterminal[node] else at
+        for end in range(at + 1, last + 1):
+            for antecedent in range(chart.begin[at, end - at], chart.end[at, end - at]):
+                place = trie_slot(trie.key, node, NONTERMINAL - category[antecedent])
                 if trie.key[place] != -1:
                     if used == items.node.shape[0]:
                         items = more_items(items)
@@ -234,83 +193,185 @@ def advance(
 
 
 @kernel
-def parse(words: NDArray[np.int32], trie: Trie, max_span: int) -> Forest:
+def parse(words: NDArray[np.int32], trie: Trie, max_span: int, rank: NDArray[np.int32]) -> Forest:
     """Find all bundles of a sentence (at least one word) by CKY+ (Chappelier and Rajman 1998).
 
-    Start positions go from right to left, ends from left to right.
+    Start positions go from right to left, ends from left to right. `max_span` is the longest span of an X.
+    `rank`, int32 (categories), orders the categories over one span; no rows: X only.
     """
     length = words.shape[0]
-    node_of = np.full((length, min(max_span, length) + 1), NONE, np.int32)  # by start and length
-    offset = np.zeros(node_of.size + length + 1, np.int64)
-    bundles = Bundles(np.empty(256, np.int32), np.empty(256, np.int32), np.empty(256, np.int32))
-    items = DottedItems(
-        np.empty(1024, np.int32), np.empty(1024, np.int32), np.empty(1024, np.int32),
-        np.empty(1024, np.int32), np.empty(length + 1, np.int32), np.empty(length + 1, np.int32),
+    x_only = rank.shape[0] == 0
+    longest = min(max_span, length) if x_only else length
+    chart = Chart(np.zeros((length, longest + 1), np.int32), np.zeros((length, longest + 1), np.int32))
+    bundles = Bundles(
+        np.empty(256, np.int32), np.empty(256, np.int32), np.empty(256, np.int32),
+        np.empty(256, np.int32), np.empty(256, np.int32),
     )  # fmt: skip
-    used, nodes = 0, 0
+    items, waiting = make_items(1024, length + 1), make_items(16, rank.shape[0])
+    used, nodes, left_nodes = 0, 0, 0
     for begin in range(length - 1, -1, -1):
-        limit = min(length, begin + max_span)
+        limit = min(length, begin + longest)
+        left_nodes = nodes
         items.head[:] = NONE
         # the root of the trie is the only item that ends where it starts
         add_item(items, 0, begin, 0, NONE, NONE)
-        items, used_items = advance(items, 1, begin, begin, limit, words, node_of, trie)
+        items, used_items = advance(items, 1, begin, begin, limit, words, chart, bundles.category, trie)
         for end in range(begin + 1, limit + 1):
-            bundles, found = add_complete(items, end, trie, bundles, used)
-            if found > used:
-                node_of[begin, end - begin] = nodes
-                nodes, used = nodes + 1, found
-                offset[nodes] = used
-                # an X as the first antecedent of a rule that starts with a nonterminal
-                place = trie_slot(trie.key, 0, NONTERMINAL)
+            before = nodes
+            if x_only:
+                bundles, found = add_complete(items, end, trie, bundles, used)
+                if found > used:
+                    bundles.end[nodes], bundles.category[nodes] = found, CATEGORY_X
+                    nodes, used = nodes + 1, found
+            else:
+                bundles, waiting, used, nodes = add_categories(
+                    items, begin, end, max_span, trie, chart, rank, bundles, waiting, used, nodes
+                )
+            chart.begin[begin, end - begin], chart.end[begin, end - begin] = before, nodes
+            # a node as the first antecedent of a rule that starts with a nonterminal
+            for node in range(before, nodes):
+                place = trie_slot(trie.key, 0, NONTERMINAL - bundles.category[node])
                 if trie.key[place] != -1:
                     if used_items == items.node.shape[0]:
                         items = more_items(items)
-                    add_item(items, used_items, end, trie.child[place], nodes - 1, NONE)
+                    add_item(items, used_items, end, trie.child[place], node, NONE)
                     used_items += 1
-            items, used_items = advance(items, used_items, begin, end, limit, words, node_of, trie)
-    x_nodes = nodes
-    bundles, nodes = add_glue(bundles, used, nodes, offset, node_of, trie)
+            items, used_items = advance(
+                items, used_items, begin, end, limit, words, chart, bundles.category, trie
+            )
+    if x_only:
+        left_nodes = nodes
+        bundles, nodes = add_glue(bundles, used, nodes, chart, trie)
+    elif bundles.category[nodes - 1] != CATEGORY_S or chart.end[0, length] == chart.begin[0, length]:
+        nodes = 0
+    offset = np.zeros(nodes + 1, np.int64)
+    is_glue = np.zeros(nodes, np.bool_)
+    for node in range(nodes):
+        offset[node + 1] = bundles.end[node]
+        is_glue[node] = node >= left_nodes and bundles.category[node] == CATEGORY_S
     used = offset[nodes]
-    return Forest(
-        offset[: nodes + 1], bundles.trie_node[:used], bundles.first[:used], bundles.second[:used],
-        np.arange(nodes) >= x_nodes,
+    return Forest(offset, bundles.trie_node[:used], bundles.first[:used], bundles.second[:used], is_glue)
+
+
+@kernel
+def make_items(room: int, lists: int) -> DottedItems:
+    """Allocate lists."""
+    return DottedItems(
+        np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32),
+        np.empty(room, np.int32), np.empty(lists, np.int32), np.empty(lists, np.int32),
     )  # fmt: skip
 
 
 @kernel
-def add_glue(
+def add_categories(
+    items: DottedItems,
+    begin: int,
+    end: int,
+    max_span: int,
+    trie: Trie,
+    chart: Chart,
+    rank: NDArray[np.int32],
     bundles: Bundles,
+    waiting: DottedItems,
     used: int,
     nodes: int,
-    offset: NDArray[np.int64],
-    node_of: NDArray[np.int32],
-    trie: Trie,
-) -> tuple[Bundles, int]:
-    """Add the nodes of the glue category, S over [0, j), to bundles and offsets; returns the nodes in use.
+) -> tuple[Bundles, DottedItems, int, int]:
+    """Add the nodes over a span, category by category, so that rules with a lone nonterminal find theirs.
+
+    Returns bundles, the scratch space `waiting`, and how many bundles and nodes are in use.
+    """
+    glue_start = trie.rule_offset.shape[0] - 3
+    count = 0
+    waiting.head[:] = NONE
+    item = items.head[end]
+    while item != NONE:
+        node, first, second = items.node[item], items.first[item], items.second[item]
+        waiting, count = add_waiting(waiting, count, trie, rank, node, first, second)
+        item = items.next[item]
+    if begin == 0:
+        for middle in range(1, end):
+            left = find_node(chart, bundles.category, 0, middle, CATEGORY_S)
+            right = find_node(chart, bundles.category, middle, end, CATEGORY_X)
+            if left != NONE and right != NONE:
+                waiting, count = add_waiting(waiting, count, trie, rank, glue_start + 1, left, right)
+    for place in range(rank.shape[0]):
+        item = waiting.head[place]
+        if item == NONE:
+            continue
+        category = trie.category[waiting.node[item]]
+        if category == CATEGORY_X and end - begin > max_span:
+            continue
+        while item != NONE:
+            if used == bundles.first.shape[0]:
+                bundles = more_bundles(bundles)
+            bundles.trie_node[used] = waiting.node[item]
+            bundles.first[used], bundles.second[used] = waiting.first[item], waiting.second[item]
+            used += 1
+            item = waiting.next[item]
+        bundles.end[nodes], bundles.category[nodes] = used, category
+        nodes += 1
+        if category == CATEGORY_S and end - begin == chart.begin.shape[0]:
+            break  # the goal is the last node: nothing needs what could be made of it
+        edge = trie_slot(trie.key, 0, NONTERMINAL - category)
+        if trie.key[edge] != -1:
+            waiting, count = add_waiting(waiting, count, trie, rank, trie.child[edge], nodes - 1, NONE)
+        if category == CATEGORY_X and begin == 0:
+            waiting, count = add_waiting(waiting, count, trie, rank, glue_start, nodes - 1, NONE)
+    return bundles, waiting, used, nodes
+
+
+@kernel
+def add_waiting(
+    waiting: DottedItems, count: int, trie: Trie, rank: NDArray[np.int32], node: int, first: int, second: int
+) -> tuple[DottedItems, int]:
+    """Add the rules of a source side to the lists of their left-hand sides; `count` entries are in use."""
+    while node != NONE:
+        if trie.rule_offset[node + 1] > trie.rule_offset[node]:
+            if count == waiting.node.shape[0]:
+                waiting = more_items(waiting)
+            add_item(waiting, count, rank[trie.category[node]], node, first, second)
+            count += 1
+        node = trie.other[node]
+    return waiting, count
+
+
+@leaf_kernel
+def find_node(chart: Chart, category: NDArray[np.int32], begin: int, end: int, wanted: int) -> int:
+    """Return the node of a category over [begin, end), -1 if there is none."""
+    for node in range(chart.begin[begin, end - begin], chart.end[begin, end - begin]):
+        if category[node] == wanted:
+            return node
+    return NONE
+
+
+@kernel
+def add_glue(bundles: Bundles, used: int, nodes: int, chart: Chart, trie: Trie) -> tuple[Bundles, int]:
+    """Add the nodes S over [0, j), X only; returns the bundles, and the nodes in use.
 
     None is where there is no S over the whole sentence.
     """
-    length, longest = node_of.shape[0], node_of.shape[1] - 1
-    glue_start_rule = trie.rule_offset.shape[0] - 3
+    length, longest = chart.begin.shape[0], chart.begin.shape[1] - 1
+    glue_start = trie.rule_offset.shape[0] - 3
     glue_node = np.full(length + 1, NONE, np.int32)
     for end in range(1, length + 1):
+        before = used
         for middle in range(max(0, end - longest), end):
-            antecedent = node_of[middle, end - middle]
-            if antecedent == NONE or (middle > 0 and glue_node[middle] == NONE):
+            antecedent = chart.begin[middle, end - middle]
+            if antecedent == chart.end[middle, end - middle] or (middle > 0 and glue_node[middle] == NONE):
                 continue
             if used == bundles.first.shape[0]:
                 bundles = more_bundles(bundles)
             if middle == 0:
-                bundles.trie_node[used], bundles.first[used] = glue_start_rule, antecedent
+                bundles.trie_node[used], bundles.first[used] = glue_start, antecedent
                 bundles.second[used] = NONE
             else:
-                bundles.trie_node[used], bundles.first[used] = glue_start_rule + 1, glue_node[middle]
+                bundles.trie_node[used], bundles.first[used] = glue_start + 1, glue_node[middle]
                 bundles.second[used] = antecedent
             used += 1
-        if used > offset[nodes]:
+        if used > before:
             glue_node[end] = nodes
+            bundles.end[nodes], bundles.category[nodes] = used, CATEGORY_S
             nodes += 1
-            offset[nodes] = used
     if glue_node[length] == NONE:
         nodes = 0
     return bundles, nodes

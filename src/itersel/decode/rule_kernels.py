@@ -30,6 +30,7 @@ class RuleTable(NamedTuple):
     feature_offset: NDArray[np.int64]
     # int32 (words of the shard): number in the language model, 0 where it is unknown there
     model_word: NDArray[np.int32]
+    category: NDArray[np.uint16]
 
 
 class SentenceRules(NamedTuple):
@@ -124,14 +125,15 @@ def state_rules(
 
     `word_states` (words of the shard) holds the states of single words, 0 where they are not known yet.
 
-    The sentence begins with the rule [S] -> [X], so its first segment is `<s>`: every item of the glue
-    category knows its left context.
+    Where all nonterminals are X, the sentence begins with the rule [S] -> [X], so its first segment is `<s>`:
+    every item of the glue category knows its left context. With other categories, `begin_of_sentence` is
+    negative, and the goal adds it.
     """
     for i in range(rules.rule.shape[0]):
         rule = rules.rule[i]
         segment, state, inside = 0, np.int64(EMPTY_STATE), 0.0
         value, power = np.uint64(0), np.uint64(1)
-        if i == GLUE_START_RULE:
+        if i == GLUE_START_RULE and begin_of_sentence >= 0:
             state = begin_state(model, states, begin_of_sentence)
         for j in range(table.target_offset[rule], table.target_offset[rule + 1]):
             symbol = table.target[j]

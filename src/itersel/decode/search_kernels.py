@@ -7,14 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.forest_kernels import NONE, Forest, Trie
+from itersel.decode.forest_kernels import NONE, Forest
 from itersel.decode.queue_kernels import BUNDLE, FIRST, RULE, SECOND, Queue, make_queue, sift_down, sift_up
 from itersel.decode.rule_kernels import SentenceRules
+from itersel.decode.trie_kernels import Trie
 from itersel.jit import inline_kernel, kernel, leaf_kernel
 from itersel.lm.kernels import ModelArrays
-from itersel.lm.state_kernels import EMPTY_STATE, States, compose, word_state
+from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, compose, word_state
 
-GOAL_RULE = -1  # of the edges that put `</s>` behind a translation of the whole sentence
+GOAL_RULE = -1  # of the edges that put `</s>` behind a translation of the whole sentence, or it into both
 # So many rules of every bundle are scored with the language model before the first corner is taken: the order
 # of rules is without context, and the second may well be the best one in context.
 FIRST_RULES = 20
@@ -76,8 +77,8 @@ class Task(NamedTuple):
         The bundles of the sentence, and what they are made of; rules are sorted (`sort_rules`).
     model, model_weight
         Language model, and the weight of its log10 probability.
-    end_of_sentence
-        Number of `</s>` in the language model.
+    begin_of_sentence, end_of_sentence
+        Numbers of `<s>` and `</s>` in the language model; the first is negative where [S] -> [X] adds it.
     pop_limit
         Hypotheses taken a node; `GLUE_FACTOR` times as many of a node of the glue category.
     """
@@ -87,6 +88,7 @@ class Task(NamedTuple):
     rules: SentenceRules
     model: ModelArrays
     model_weight: float
+    begin_of_sentence: int
     end_of_sentence: int
     pop_limit: int
 
@@ -313,16 +315,20 @@ def rank_items(found: Hypotheses, node: int, begin: int) -> None:
 
 
 @leaf_kernel
-def add_goal(task: Task, states: States, found: Hypotheses, end_state: int) -> None:
-    """Add the goal item: every item of the last node, with `</s>` behind it."""
+def add_goal(task: Task, states: States, found: Hypotheses, start_state: int, end_state: int) -> None:
+    """Add the goal item: every item of the last node between states that `<s>` and `</s>` have.
+
+    `start_state` is that of the empty piece where items have their `<s>` already.
+    """
     node = task.forest.is_glue.shape[0] - 1
     goal, edge = found.counts[0], found.counts[1]
     found.item_edge[goal] = edge
     found.item_score[goal] = -np.inf
     for place in range(found.node_offset[node], found.node_offset[node + 1]):
         item = found.ranked[place]
-        _, change = compose(task.model, states, found.item_state[item], end_state)
-        found.edge_model[edge] = task.model.unigram[task.end_of_sentence, 0] + change
+        state, start_change = compose(task.model, states, start_state, found.item_state[item])
+        _, change = compose(task.model, states, state, end_state)
+        found.edge_model[edge] = task.model.unigram[task.end_of_sentence, 0] + (start_change + change)
         found.edge_rule[edge], found.edge_first[edge], found.edge_second[edge] = GOAL_RULE, item, NONE
         found.edge_score[edge] = found.item_score[item] + task.model_weight * found.edge_model[edge]
         found.edge_next[edge] = edge + 1
@@ -349,4 +355,7 @@ def search(task: Task, states: States, queue: Queue, found: Hypotheses) -> None:
         limit = task.pop_limit * (GLUE_FACTOR if task.forest.is_glue[node] else 1)
         pop_corners(task, states, queue, found, node, size, limit)
         rank_items(found, node, begin)
-    add_goal(task, states, found, word_state(task.model, states, task.end_of_sentence))
+    start_state = np.int64(EMPTY_STATE)
+    if task.begin_of_sentence >= 0:
+        start_state = begin_state(task.model, states, task.begin_of_sentence)
+    add_goal(task, states, found, start_state, word_state(task.model, states, task.end_of_sentence))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.features import feature_keys, unique_features
+from itersel.grammar.categories import CategorySet, S, X
 from itersel.grammar.shard import Shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import SparseFeatures, rule_features
@@ -26,6 +27,7 @@ MAX_DENSE = 64
 Symbol = str | int  # a terminal, or -1 and -2 for the nonterminals
 Sides = tuple[tuple[Symbol, ...], tuple[Symbol, ...]]
 Points = tuple[tuple[int, int], ...]
+Categories = tuple[str, str, str]
 
 
 class Rule(NamedTuple):
@@ -39,12 +41,15 @@ class Rule(NamedTuple):
         Values by name, dense and sparse, without those that follow from the rule or that the decoder adds.
     alignment
         Word alignment, source-target, positions within the sides.
+    categories
+        Of the left-hand side, the first and the second nonterminal; X where there is no such nonterminal.
     """
 
     source: tuple[Symbol, ...]
     target: tuple[Symbol, ...]
     features: Mapping[str, float] = {}
     alignment: Points = ()
+    categories: Categories = (X, X, X)
 
 
 class _Row(NamedTuple):
@@ -55,6 +60,7 @@ class _Row(NamedTuple):
     target: tuple[int, ...]
     alignment: Points
     sparse: tuple[tuple[str, float], ...]
+    categories: tuple[int, int, int]
 
 
 def is_dense(name: str) -> bool:
@@ -102,20 +108,21 @@ class _Builder:
         self.rows: dict[_Row, int] = {}
         self.columns: dict[str, int] = {name: column for column, name in enumerate(GRAMMAR_FEATURES)}
         self.dense: list[NDArray[np.float32]] = []
-        self._row(_Row(GLUE_START, (-1,), (-1,), (), ()))
-        self._row(_Row(GLUE, (-1, -2), (-1, -2), (), ()))
+        self.categories = CategorySet()
+        self._rule(GLUE_START, Rule((-1,), (-1,), categories=(S, X, X)))
+        self._rule(GLUE, Rule((-1, -2), (-1, -2), categories=(S, S, X)))
 
     def words(self, words: Sequence[str]) -> tuple[int, ...]:
         return tuple(self.vocabulary.setdefault(word, len(self.vocabulary)) for word in words)
 
     def sentence(self, words: Sequence[str], rules: Iterable[Rule]) -> list[int]:
         """Return the rules of a sentence and its pass-through rules; keep their dense features."""
-        by_source: dict[tuple[Symbol, ...], list[tuple[int, Rule]]] = {}
+        by_source: dict[tuple[Any, ...], list[tuple[int, Rule]]] = {}
         for rule in rules:
-            by_source.setdefault(rule.source, []).append((GRAMMAR_RULE, rule))
+            by_source.setdefault((rule.source, rule.categories[1:]), []).append((GRAMMAR_RULE, rule))
         for word in dict.fromkeys(words):
             rule = Rule((word,), (word,), {}, ((0, 0),))
-            by_source.setdefault(rule.source, []).append((PASS_THROUGH, rule))
+            by_source.setdefault((rule.source, rule.categories[1:]), []).append((PASS_THROUGH, rule))
         grouped = [entry for entries in by_source.values() for entry in entries]
         self.dense.append(self._dense([rule.features for _, rule in grouped]))
         return [self._rule(kind, rule) for kind, rule in grouped]
@@ -135,9 +142,10 @@ class _Builder:
 
     def _rule(self, kind: int, rule: Rule) -> int:
         sparse = tuple(sorted(item for item in rule.features.items() if item[0] not in self.columns))
-        return self._row(
-            _Row(kind, self._symbols(rule.source), self._symbols(rule.target), rule.alignment, sparse)
-        )
+        source, target = self._symbols(rule.source), self._symbols(rule.target)
+        left, first, second = (self.categories.add(name) for name in rule.categories)
+        row = _Row(kind, source, target, rule.alignment, sparse, (left, first, second))
+        return self.rows.setdefault(row, len(self.rows))
 
     def _symbols(self, symbols: tuple[Symbol, ...]) -> tuple[int, ...]:
         vocabulary = self.vocabulary
@@ -145,9 +153,6 @@ class _Builder:
             symbol if isinstance(symbol, int) else vocabulary.setdefault(symbol, len(vocabulary))
             for symbol in symbols
         )
-
-    def _row(self, row: _Row) -> int:
-        return self.rows.setdefault(row, len(self.rows))
 
     def finish(
         self,
@@ -160,8 +165,19 @@ class _Builder:
         kind = np.array([row.kind for row in self.rows], np.uint8)
         rule_source, rule_source_offset = _ragged([row.source for row in self.rows])
         rule_target, rule_target_offset = _ragged([row.target for row in self.rows])
+        rule_category = np.array([row.categories for row in self.rows], np.uint16)
+        category = string_table(self.categories.numbers)
+        if not rule_category[2:].any():  # X everywhere but in the glue rules
+            category, rule_category = string_table(()), rule_category[:0]
         features = rule_features(
-            vocabulary, kind, rule_source, rule_source_offset, rule_target, rule_target_offset
+            vocabulary,
+            kind,
+            rule_source,
+            rule_source_offset,
+            rule_target,
+            rule_target_offset,
+            category,
+            rule_category,
         )
         features = _add_features(features, [row.sparse for row in self.rows])
         points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in self.rows])
@@ -193,6 +209,8 @@ class _Builder:
             grammar_dense=dense,
             dense_names=names,
             attributes=dict(attributes),
+            category=category,
+            rule_category=rule_category,
         )
 
     def _all_dense(self) -> tuple[NDArray[np.float32], tuple[str, ...]]:

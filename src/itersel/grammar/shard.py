@@ -4,9 +4,9 @@ A rule is stored once per shard; the grammar of a sentence lists rules with the 
 depend on the sentence (leave-one-out changes the counts). Nothing has to be parsed on reading.
 
 Symbols of a rule are numbers of the shard's vocabulary for terminals; -1 and -2 stand for the first and
-the second nonterminal of the source side, on both sides. The nonterminal is X everywhere but in the two
-glue rules, which are always rules 0 ([S] -> [X]) and 1 ([S] -> [S] [X]) and belong to every grammar
-without being listed in it.
+the second nonterminal of the source side, on both sides. Rules 0 ([S] -> [X]) and 1 ([S] -> [S] [X]) are
+the glue rules, which belong to every grammar without being listed in it. Where nonterminals are X in all
+other rules, as in extracted grammars, the shard lists no categories.
 """
 
 from __future__ import annotations
@@ -22,8 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
+from itersel.grammar.categories import (
+    CATEGORY,
+    FIXED_CATEGORIES,
+    MAX_CATEGORIES,
+    category_ranks,
+    lone_nonterminals,
+)
 from itersel.grammar.shard_kernels import (
     BAD_ALIGNMENT,
+    BAD_CATEGORY,
     BAD_GLUE,
     BAD_KIND,
     BAD_SOURCE,
@@ -37,7 +45,7 @@ from itersel.grammar.shard_kernels import (
 from itersel.hdf5 import read_arrays, write_arrays
 from itersel.limits import DECODER_FEATURES
 from itersel.storage.formats import Array, FileFormat, damaged, numbers
-from itersel.strings import StringTable
+from itersel.strings import StringTable, string_table
 
 KINDS = (GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH)
 
@@ -50,11 +58,11 @@ def _offsets(size: str, into: str, **more: Any) -> Array:
     return _packed("<i8", size, into=into, shuffled=True, **more)
 
 
-# Sizes: V words, N sentences, R rules, F features, G rules of all sentences, C dense features. Arrays that
-# ascend, all of them or for a while, are shuffled, so that they shrink more; those of all others would grow.
+# Sizes: V words, N sentences, R rules, F features, G rules of all sentences, C dense features, K categories.
+# Arrays that ascend, all of them or for a while, are shuffled, so that they shrink more; others would grow.
 FORMAT = FileFormat(
     "shard",
-    2,
+    3,
     "itersel grammar extract",
     {
         "vocabulary": _packed("|u1", "bytes of words"),
@@ -79,6 +87,9 @@ FORMAT = FileFormat(
         "grammar_rule": _packed("<i4", "G", least=2, below="R", shuffled=True),
         "grammar_offset": _offsets("N+1", "G"),
         "grammar_dense": numbers("<f4", "G", "C", packed=True),
+        "category": _packed("|u1", "bytes of categories"),
+        "category_offset": _offsets("K+1", "bytes of categories", text="category"),
+        "rule_category": _packed("<u2", "R", 3, below="K", optional=True),
     },
 )
 RULE_FAULTS = {
@@ -87,6 +98,7 @@ RULE_FAULTS = {
     BAD_SOURCE: ("rule_source", "holds a source side without words, or nonterminals out of order"),
     BAD_TARGET: ("rule_target", "holds other nonterminals than the source side"),
     BAD_ALIGNMENT: ("rule_alignment", "points outside of the rule"),
+    BAD_CATEGORY: ("rule_category", "holds categories that do not fit the rule"),
 }
 
 
@@ -120,6 +132,11 @@ class Shard:
         The names of the C columns.
     attributes
         What made the shard: settings, versions.
+    category
+        Names of the K categories, X and S first; none where `rule_category` has no rows.
+    rule_category
+        uint16 (R, 3): categories of the left-hand side, the first and the second nonterminal of each rule, X
+        where there is no such nonterminal. No rows: all are X, but for the glue rules.
     """
 
     vocabulary: StringTable
@@ -144,6 +161,8 @@ class Shard:
     grammar_dense: NDArray[np.float32]
     dense_names: tuple[str, ...]
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    category: StringTable = field(default_factory=lambda: string_table(()))
+    rule_category: NDArray[np.uint16] = field(default_factory=lambda: np.zeros((0, 3), np.uint16))
 
     @property
     def sentence_count(self) -> int:
@@ -154,6 +173,16 @@ class Shard:
     def has_references(self) -> bool:
         """Whether the shard can be trained on."""
         return bool(self.reference_offset.shape[0] > 0)
+
+    def category_ranks(self) -> NDArray[np.int32] | None:
+        """Return the order of the categories over one span: see `itersel.grammar.categories`.
+
+        int32 (K), no rows where nonterminals are X; None if there is no such order.
+        """
+        if self.rule_category.shape[0] == 0:
+            return np.zeros(0, np.int32)
+        lone = lone_nonterminals(self.rule_source, self.rule_source_offset, self.rule_category)
+        return category_ranks(lone, self.category.count)
 
 
 def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
@@ -194,6 +223,7 @@ def read_shard(path: str | os.PathLike[str]) -> Shard:
         raise InputError("damaged: its attributes are not JSON; recreate the file", path) from None
     _check_names(names, values["grammar_dense"].shape[1], path)
     shard = Shard(**values, dense_names=tuple(names), attributes=attributes)
+    _check_categories(shard, path)
     _check_rules(shard, path)
     return shard
 
@@ -212,8 +242,23 @@ def _check_names(names: Any, columns: int, path: str | os.PathLike[str]) -> None
         )
 
 
+def _check_categories(shard: Shard, path: str | os.PathLike[str]) -> None:
+    if shard.rule_category.shape[0] == 0 and shard.category.count == 0:
+        return
+    if shard.category.count > MAX_CATEGORIES:
+        raise damaged(path, "category", f"has more than {MAX_CATEGORIES} names")
+    names = shard.category.to_list()
+    if tuple(names[:2]) != FIXED_CATEGORIES or len(set(names)) != len(names):
+        raise damaged(path, "category", "must hold different names, X and S first")
+    if wrong := [name for name in names if not CATEGORY.fullmatch(name)]:
+        raise damaged(path, "category", f"holds {wrong[0]!r}, which is no category")
+
+
 def _check_rules(shard: Shard, path: str | os.PathLike[str]) -> None:
     """Raise an InputError if a rule is none that the decoder can apply."""
+    ranks = shard.category_ranks()
+    if ranks is None:
+        raise damaged(path, "rule_category", "has categories that can be made of themselves")
     rule, wrong = find_bad_rule(
         shard.rule_kind,
         shard.rule_source,
@@ -222,6 +267,8 @@ def _check_rules(shard: Shard, path: str | os.PathLike[str]) -> None:
         shard.rule_target_offset,
         shard.rule_alignment,
         shard.rule_alignment_offset,
+        shard.rule_category,
+        ranks,
     )
     if wrong:
         name, why = RULE_FAULTS[wrong]

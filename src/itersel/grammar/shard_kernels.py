@@ -10,8 +10,24 @@ from itersel.jit import leaf_kernel
 # kinds of rules
 GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH = 0, 1, 2, 3
 
+# numbers of categories that every grammar has
+CATEGORY_X, CATEGORY_S = 0, 1
+
 # what may be wrong with a rule
-FINE, BAD_GLUE, BAD_KIND, BAD_SOURCE, BAD_TARGET, BAD_ALIGNMENT = range(6)
+FINE, BAD_GLUE, BAD_KIND, BAD_SOURCE, BAD_TARGET, BAD_ALIGNMENT, BAD_CATEGORY = range(7)
+
+
+@leaf_kernel
+def fits(category: NDArray[np.uint16], rule: int, kind: int, nonterminals: int) -> bool:
+    """Whether the categories of a rule are those of its kind, and no more than it has nonterminals."""
+    left, first, second = category[rule, 0], category[rule, 1], category[rule, 2]
+    if kind == GLUE_START:
+        return bool(left == CATEGORY_S and first == CATEGORY_X and second == CATEGORY_X)
+    if kind == GLUE:
+        return bool(left == CATEGORY_S and first == CATEGORY_S and second == CATEGORY_X)
+    if kind == PASS_THROUGH and left != CATEGORY_X:
+        return False
+    return bool((nonterminals > 0 or first == CATEGORY_X) and (nonterminals > 1 or second == CATEGORY_X))
 
 
 @leaf_kernel
@@ -23,14 +39,18 @@ def find_bad_rule(
     target_offset: NDArray[np.int64],
     point: NDArray[np.uint8],
     point_offset: NDArray[np.int64],
+    category: NDArray[np.uint16],
+    rank: NDArray[np.int32],
 ) -> tuple[int, int]:
     """Return the first rule that the decoder could not apply, and what is wrong with it; or (-1, FINE).
 
-    Arrays as in `itersel.grammar.shard.Shard`; offsets and symbols are within bounds already.
+    Arrays as in `itersel.grammar.shard.Shard`; offsets, symbols and categories are within bounds already.
+    `rank`, int32 (categories), orders them by rules with a lone nonterminal.
 
     The first two rules are [S] -> [X] and [S] -> [S] [X]. Every other rule has a source side that is not
-    empty and not a lone nonterminal (it could apply without end); nonterminals -1, then -2, each once at
-    most; the same ones on the target side, in any order; and alignment points within both sides.
+    empty and not a lone nonterminal (it could apply without end), or one of lower rank; nonterminals -1,
+    then -2, each once at most; the same ones on the target side, in any order; and alignment points within
+    both sides. A category is X where there is no nonterminal, and words pass through as X.
     """
     if kind.shape[0] < 2:
         return 0, BAD_GLUE
@@ -60,8 +80,14 @@ def find_bad_rule(
                 return rule, BAD_GLUE
         elif kind[rule] == GLUE_START or kind[rule] == GLUE:
             return rule, BAD_KIND
-        elif end == begin or (end - begin == 1 and nonterminals == 1):
-            return rule, BAD_SOURCE
+        else:
+            lone = end - begin == 1 and nonterminals == 1
+            if lone and category.shape[0] > 0:
+                lone = rank[category[rule, 0]] <= rank[category[rule, 1]]
+            if end == begin or lone:
+                return rule, BAD_SOURCE
+        if category.shape[0] > 0 and not fits(category, rule, kind[rule], nonterminals):
+            return rule, BAD_CATEGORY
         for k in range(point_offset[rule], point_offset[rule + 1]):
             if point[k, 0] >= end - begin or point[k, 1] >= target_end - target_begin:
                 return rule, BAD_ALIGNMENT

@@ -18,13 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
+from itersel.grammar.categories import FIXED_CATEGORIES
+from itersel.grammar.shard_kernels import CATEGORY_S, GLUE, GLUE_START
 from itersel.grammar.sparse_kernels import Rules, count_features, renumber
-from itersel.strings import StringTable
+from itersel.strings import StringTable, string_table
 
 COMPUTED_FEATURE = re.compile(r"R:|RBS:|RBT:|Shape_S")
 ESCAPED = tuple(b"=;")
 ESCAPE = ord("_")
-# Bytes of a name beside its symbols: `R:X:`, `Shape_S....._T.....`, `RBS:<r>_</r>`.
+# Bytes of a name beside its symbols: `R::`, `Shape_S....._T.....`, `RBS:<r>_</r>`.
 FIXED_BYTES = 32
 
 
@@ -55,6 +57,8 @@ def rule_features(
     rule_source_offset: NDArray[np.int64],
     rule_target: NDArray[np.int32],
     rule_target_offset: NDArray[np.int64],
+    category: StringTable | None = None,
+    rule_category: NDArray[np.uint16] | None = None,
 ) -> SparseFeatures:
     """Return the sparse features of all rules of a shard, glue and pass-through rules included.
 
@@ -64,15 +68,20 @@ def rule_features(
         The words that the symbols are numbers of.
     rule_kind, rule_source, rule_source_offset, rule_target, rule_target_offset
         The rules, as in `itersel.grammar.shard.Shard`.
+    category, rule_category
+        Their categories; not needed where all nonterminals are X, but for the glue rules.
 
     Raises
     ------
     InputError
         If two names have the same 64-bit key.
     """
+    if category is None or rule_category is None or rule_category.shape[0] == 0:
+        category, rule_category = string_table(FIXED_CATEGORIES), _fixed_categories(rule_kind)
     rules = Rules(
         _escape(vocabulary),
-        np.array(rule_kind, np.uint8),
+        _escape(category),
+        np.array(rule_category, np.uint16),
         np.array(rule_source, np.int32),
         np.array(rule_source_offset, np.int64),
         np.array(rule_target, np.int32),
@@ -91,13 +100,22 @@ def rule_features(
     return SparseFeatures(rows.feature, rows.value, rows.offset, names.key[order], table)
 
 
+def _fixed_categories(rule_kind: NDArray[np.uint8]) -> NDArray[np.uint16]:
+    """Return the categories of rules without any other than X and S."""
+    category = np.zeros((rule_kind.shape[0], 3), np.uint16)
+    category[(rule_kind == GLUE_START) | (rule_kind == GLUE), 0] = CATEGORY_S
+    category[rule_kind == GLUE, 1] = CATEGORY_S
+    return category
+
+
 def _escape(vocabulary: StringTable) -> StringTable:
     data = np.where(np.isin(vocabulary.data, ESCAPED), np.uint8(ESCAPE), vocabulary.data)
     return StringTable(data, np.array(vocabulary.offset, np.int64))
 
 
 def _longest_name(rules: Rules) -> int:
-    """Return a bound on the bytes of a name: a rule's words, and three bytes more for each symbol."""
-    longest_word = int(np.diff(rules.words.offset).max(initial=0))
+    """Return a bound on the bytes of a name: a rule's symbols, three bytes more for each, its category."""
+    longest_category = int(np.diff(rules.names.offset).max(initial=0))
+    longest_symbol = max(longest_category, int(np.diff(rules.words.offset).max(initial=0)))
     symbols = np.diff(rules.source_offset) + np.diff(rules.target_offset)
-    return FIXED_BYTES + int(symbols.max(initial=0)) * (longest_word + 3)
+    return FIXED_BYTES + longest_category + int(symbols.max(initial=0)) * (longest_symbol + 3)

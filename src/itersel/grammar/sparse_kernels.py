@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.feature_kernels import FNV_OFFSET, finish, hash_bytes
-from itersel.grammar.shard_kernels import GLUE, GLUE_START
 from itersel.jit import kernel
 from itersel.strings import StringTable
 
-LETTER_B, LETTER_N, LETTER_R, LETTER_S, LETTER_T, LETTER_X = 66, 78, 82, 83, 84, 88
+LETTER_B, LETTER_N, LETTER_R, LETTER_S, LETTER_T = 66, 78, 82, 83, 84
 COLON, UNDERSCORE, DIGIT_0 = 58, 95, 48
 BEGIN_OF_RULE = np.array([60, 114, 62], np.uint8)  # <r>
 END_OF_RULE = np.array([60, 47, 114, 62], np.uint8)  # </r>
@@ -32,7 +31,8 @@ class Rules(NamedTuple):
     """Rules and their words; shapes as in `itersel.grammar.shard.Shard`."""
 
     words: StringTable  # the vocabulary, escaped
-    kind: NDArray[np.uint8]
+    names: StringTable  # of the categories, escaped
+    category: NDArray[np.uint16]
     source: NDArray[np.int32]
     source_offset: NDArray[np.int64]
     target: NDArray[np.int32]
@@ -76,35 +76,38 @@ def put(name: NDArray[np.uint8], length: int, piece: NDArray[np.uint8], begin: i
 
 
 @kernel
-def put_symbol(
-    name: NDArray[np.uint8], length: int, words: StringTable, kind: int, symbol: int, on_target: bool
-) -> int:
-    """Append a terminal, or a nonterminal by category and, on the target side, index.
+def put_category(name: NDArray[np.uint8], length: int, rules: Rules, rule: int, symbol: int) -> int:
+    """Append the category of a nonterminal, -1 or -2, or of the left-hand side, 0; returns the new length."""
+    category = rules.category[rule, -symbol]
+    return put(name, length, rules.names.data, rules.names.offset[category], rules.names.offset[category + 1])
 
-    Only the first nonterminal of the glue rule is an S.
-    """
+
+@kernel
+def put_symbol(
+    name: NDArray[np.uint8], length: int, rules: Rules, rule: int, symbol: int, on_target: bool
+) -> int:
+    """Append a terminal, or a nonterminal by category and, on the target side, index."""
     if symbol >= 0:
-        return put(name, length, words.data, words.offset[symbol], words.offset[symbol + 1])
-    name[length] = LETTER_S if kind == GLUE and symbol == -1 else LETTER_X
+        return put(name, length, rules.words.data, rules.words.offset[symbol], rules.words.offset[symbol + 1])
+    length = put_category(name, length, rules, rule, symbol)
     if not on_target:
-        return length + 1
-    name[length + 1] = DIGIT_0 - symbol
-    return length + 2
+        return length
+    name[length] = DIGIT_0 - symbol
+    return length + 1
 
 
 @kernel
 def put_identity(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
     """Write ``R:lhs:source:target``; returns the length."""
-    kind = rules.kind[rule]
     name[0], name[1] = LETTER_R, COLON
-    name[2] = LETTER_S if kind in (GLUE, GLUE_START) else LETTER_X
-    name[3] = COLON
-    length = 4
+    length = put_category(name, 2, rules, rule, 0)
+    name[length] = COLON
+    length += 1
     for place in range(rules.source_offset[rule], rules.source_offset[rule + 1]):
         if rules.source[place] < 0:
             name[length] = LETTER_N
             length += 1
-        length = put_symbol(name, length, rules.words, kind, rules.source[place], False)
+        length = put_symbol(name, length, rules, rule, rules.source[place], False)
         name[length] = UNDERSCORE
         length += 1
     name[length - 1] = COLON  # no rule has an empty source side
@@ -118,15 +121,15 @@ def put_identity(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
             name[length], name[length + 1] = LETTER_N, DIGIT_0 - symbol
             length += 2
         else:
-            length = put_symbol(name, length, rules.words, kind, symbol, True)
+            length = put_symbol(name, length, rules, rule, symbol, True)
     return length
 
 
 @kernel
 def put_bigram(
     name: NDArray[np.uint8],
-    words: StringTable,
-    kind: int,
+    rules: Rules,
+    rule: int,
     symbols: NDArray[np.int32],
     begin: int,
     end: int,
@@ -140,12 +143,12 @@ def put_bigram(
     if place == begin:
         length = put(name, length, BEGIN_OF_RULE, 0, BEGIN_OF_RULE.shape[0])
     else:
-        length = put_symbol(name, length, words, kind, symbols[place - 1], on_target)
+        length = put_symbol(name, length, rules, rule, symbols[place - 1], on_target)
     name[length] = UNDERSCORE
     length += 1
     if place == end:
         return put(name, length, END_OF_RULE, 0, END_OF_RULE.shape[0])
-    return put_symbol(name, length, words, kind, symbols[place], on_target)
+    return put_symbol(name, length, rules, rule, symbols[place], on_target)
 
 
 @kernel
@@ -249,7 +252,7 @@ def count_features(rules: Rules, longest: int) -> tuple[Occurrences, Names, int,
     longest
         No name has more bytes.
     """
-    rule_count = rules.kind.shape[0]
+    rule_count = rules.category.shape[0]
     slots = rules.source.shape[0] + rules.target.shape[0] + FIXED_SLOTS * rule_count
     feature, value = np.empty(slots, np.int32), np.empty(slots, np.float32)
     offset = np.zeros(rule_count + 1, np.int64)
@@ -269,14 +272,10 @@ def count_features(rules: Rules, longest: int) -> tuple[Occurrences, Names, int,
                 length = put_identity(name, rules, rule)
             elif slot < first_target:
                 place = source + slot - 1
-                length = put_bigram(
-                    name, rules.words, rules.kind[rule], rules.source, source, source_end, place, False
-                )
+                length = put_bigram(name, rules, rule, rules.source, source, source_end, place, False)
             elif slot < last:
                 place = target + slot - first_target
-                length = put_bigram(
-                    name, rules.words, rules.kind[rule], rules.target, target, target_end, place, True
-                )
+                length = put_bigram(name, rules, rule, rules.target, target, target_end, place, True)
             else:
                 length = put_shape(name, rules, rule)
             key = finish(hash_bytes(FNV_OFFSET, name, 0, length))

@@ -2,8 +2,12 @@
 
 How they are read:
 
-- Nonterminals are ``[X,1]`` and ``[X,2]``, in this order on the source side, each once on both sides. The
-  target side may be empty (the words are deleted); the alignment field may be missing.
+- Nonterminals are ``[X,1]`` and ``[X,2]``, in this order on the source side, each once on both sides. On the
+  target side ``[1]`` and ``[2]`` are the same. The target side may be empty (the words are deleted); the
+  alignment field may be missing.
+- Any category may stand for X, also as left-hand side; but the whole sentence is an S, words pass through as
+  X, and the glue rules are [S] -> [S] [X] and [S] -> [X]. A source side may be a lone nonterminal, unless a
+  category could be made of itself by such rules.
 - A feature with a name like ``MaxLexEgivenF`` or ``PhraseModel_0`` (letters and digits; at most one ``_``,
   before a number) is dense, 0 where it is missing; any other is a sparse feature of the rule.
 - Features that follow from the rule (`itersel.grammar.sparse`) and those that the decoder adds must not be
@@ -16,7 +20,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -28,7 +32,8 @@ from itersel import __version__
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import InputError
 from itersel.files import open_output, read_lines
-from itersel.grammar.build import Points, Rule, Sides, Symbol, make_shard
+from itersel.grammar.build import Categories, Points, Rule, Symbol, make_shard
+from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORY_SENTENCE, CategorySet, X
 from itersel.grammar.shard import Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.grammar.sparse import COMPUTED_FEATURE
@@ -37,12 +42,14 @@ from itersel.numerals import parse_number
 from itersel.storage.formats import MAX_MAGNITUDE
 
 SEPARATOR = "|||"
-LEFT_HAND_SIDE = "[X]"
+LEFT_HAND_SIDE = re.compile(rf"\[({CATEGORY.pattern})\]")
+# A category of any length: of one that is too long, too, that is what is wrong.
 NONTERMINAL = re.compile(r"\[([^\[\],\s]+),([0-9]+)\]")
-NONTERMINALS = {"[X,1]": -1, "[X,2]": -2}
+TARGET_NONTERMINALS = {"[1]": -1, "[2]": -2}
 POINT = re.compile(r"([0-9]{1,3})-([0-9]{1,3})")
 MAX_POSITION = 255
 SEGMENT = re.compile(r'\s*<seg((?:\s+[\w-]+="[^"]*")*)\s*>(.*)</seg>\s*')
+NO_WORD = "the word '{}' would mean something else in a text grammar"
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 
 
@@ -58,6 +65,7 @@ def import_grammars(
     grammars: str | os.PathLike[str] | None,
     output: str | os.PathLike[str],
     references: str | os.PathLike[str] | None = None,
+    grammar: str | os.PathLike[str] | None = None,
 ) -> None:
     """Write a shard of sentences and their text grammars.
 
@@ -71,13 +79,15 @@ def import_grammars(
         The shard.
     references
         One reference a line.
+    grammar
+        One grammar for all sentences, in place of `grammars`: each gets the rules whose words it has.
 
     Raises
     ------
     InputError
         With file and line, for whatever is not as described at the head of this module.
     """
-    sentences = read_input(text, grammars)
+    sentences = read_input(text, grammars, grammar)
     reference_words = None
     if references is not None:
         reference_words = list(_read_references(references))
@@ -90,13 +100,34 @@ def import_grammars(
     for number, sentence in enumerate(sentences, 1):
         if not sentence.grammar.is_file():
             raise InputError(f"its grammar {sentence.grammar}: no such file", text, number)
+    categories = CategorySet()
+    if grammar is None:
+        rules = (read_grammar(sentence.grammar, categories) for sentence in sentences)
+    else:
+        whole = list(read_grammar(grammar, categories))
+        rules = (_rules_of(whole, sentence.words) for sentence in sentences)
     shard = make_shard(
         (sentence.words for sentence in sentences),
         reference_words,
-        (read_grammar(sentence.grammar) for sentence in sentences),
+        rules,
         {"step": "grammar import", "version": __version__},
     )
+    if shard.rule_category.shape[0]:
+        for number, sentence in enumerate(sentences, 1):
+            if len(sentence.words) > MAX_CATEGORY_SENTENCE:
+                raise InputError(
+                    f"has {len(sentence.words)} words; with other categories than X a sentence may have "
+                    f"{MAX_CATEGORY_SENTENCE}",
+                    text,
+                    number,
+                )
     write_shard(output, shard)
+
+
+def _rules_of(rules: Iterable[Rule], words: Iterable[str]) -> Iterator[Rule]:
+    """Yield the rules whose source words are among `words`."""
+    known = set(words)
+    return (rule for rule in rules if all(isinstance(s, int) or s in known for s in rule.source))
 
 
 def _read_references(path: str | os.PathLike[str]) -> Iterator[list[str]]:
@@ -107,13 +138,16 @@ def _read_references(path: str | os.PathLike[str]) -> Iterator[list[str]]:
 
 
 def read_input(
-    path: str | os.PathLike[str], grammars: str | os.PathLike[str] | None = None
+    path: str | os.PathLike[str],
+    grammars: str | os.PathLike[str] | None = None,
+    grammar: str | os.PathLike[str] | None = None,
 ) -> list[Sentence]:
     """Read sentences, one a line, plain or as ``<seg grammar="PATH" id="N"> text </seg>``.
 
     A sentence without the attribute ``grammar`` has the grammar ``grammar.N.gz`` of the folder `grammars`,
     N its ``id``, or else its line number from 0. A path in ``grammar`` is relative to the working folder.
-    The text is taken as it is, as by cdec: ``&amp;`` stays ``&amp;``.
+    A `grammar` for all sentences goes before both. The text is taken as it is, as by cdec: ``&amp;`` stays
+    ``&amp;``.
     """
     sentences = []
     for number, line in enumerate(read_lines(path)):
@@ -128,13 +162,17 @@ def read_input(
             raise InputError(found, path, number + 1)
         if SEPARATOR in words:
             raise InputError(f"'{SEPARATOR}' separates fields, it cannot be a word", path, number + 1)
-        if "grammar" in attributes:
-            grammar = Path(attributes["grammar"])
+        if grammar is not None:
+            own = Path(grammar)
+        elif "grammar" in attributes:
+            own = Path(attributes["grammar"])
         elif grammars is not None:
-            grammar = _grammar_path(Path(grammars), attributes.get("id", str(number)))
+            own = _grammar_path(Path(grammars), attributes.get("id", str(number)))
         else:
-            raise InputError('names no grammar; give --grammars, or <seg grammar="..."', path, number + 1)
-        sentences.append(Sentence(words, grammar))
+            raise InputError(
+                'names no grammar; give --grammars or --grammar, or <seg grammar="..."', path, number + 1
+            )
+        sentences.append(Sentence(words, own))
     return sentences
 
 
@@ -143,11 +181,17 @@ def _grammar_path(folder: Path, identifier: str) -> Path:
     return plain if plain.is_file() else folder / f"grammar.{identifier}.gz"
 
 
-def read_grammar(path: str | os.PathLike[str]) -> Iterator[Rule]:
-    """Read the rules of one grammar."""
+def read_grammar(path: str | os.PathLike[str], categories: CategorySet | None = None) -> Iterator[Rule]:
+    """Read the rules of one grammar; `categories` are those of the grammars of other sentences."""
+    categories = CategorySet() if categories is None else categories
     for number, line in enumerate(read_lines(path), 1):
         try:
-            yield parse_rule(line)
+            rule = parse_rule(line)
+            for name in rule.categories:
+                categories.add(name)
+            if rule.source == (-1,):
+                categories.add_lone(*rule.categories[:2])
+            yield rule
         except ValueError as error:
             raise InputError(str(error), path, number) from None
 
@@ -168,41 +212,55 @@ def parse_rule(line: str) -> Rule:
             f"{len(fields)} fields separated by {SEPARATOR}, expected "
             f"'[X] {SEPARATOR} source {SEPARATOR} target {SEPARATOR} features' and maybe an alignment"
         )
-    if fields[0].strip() != LEFT_HAND_SIDE:
-        raise ValueError(f"left-hand side '{fields[0].strip()}', expected {LEFT_HAND_SIDE}")
-    source, target = _sides(fields[1], fields[2])
+    left = LEFT_HAND_SIDE.fullmatch(fields[0].strip())
+    if left is None:
+        raise ValueError(f"left-hand side '{fields[0].strip()}', expected a category as in [X]")
+    source, target, categories = _sides(fields[1], fields[2])
     alignment = _alignment(fields[4]) if len(fields) == 5 else ()
     for i, j in alignment:
         if i >= len(source) or j >= len(target):
             raise ValueError(f"alignment point {i}-{j} is outside of the rule")
-    return Rule(source, target, _features(fields[3]), alignment)
+    return Rule(source, target, _features(fields[3]), alignment, (left[1], *categories))
 
 
 # Rules of one source side stand together, and a target side comes again soon: most calls are answered
 # by the cache.
 @lru_cache(maxsize=1 << 12)
-def _side(text: str) -> tuple[Symbol, ...]:
+def _side(text: str, on_target: bool) -> tuple[tuple[Symbol, ...], dict[int, str]]:
+    """Return the symbols of a side, and the categories of its nonterminals where they are given."""
     symbols: list[Symbol] = []
+    categories: dict[int, str] = {}
     for word in split_words(text):
-        match = NONTERMINAL.fullmatch(word)
-        if match and word not in NONTERMINALS:
-            raise ValueError(f"nonterminal '{word}', expected [X,1] or [X,2]")
-        symbols.append(NONTERMINALS[word] if match else word)
-    return tuple(symbols)
+        symbol: Symbol = word
+        if match := NONTERMINAL.fullmatch(word):
+            if match[2] not in ("1", "2") or not CATEGORY.fullmatch(match[1]):
+                raise ValueError(f"nonterminal '{word}', expected a category and 1 or 2 as in [X,1]")
+            symbol = -int(match[2])
+            categories[symbol] = match[1]
+        elif on_target:
+            symbol = TARGET_NONTERMINALS.get(word, word)
+        symbols.append(symbol)
+    return tuple(symbols), categories
 
 
-def _sides(source_text: str, target_text: str) -> Sides:
-    source, target = _side(source_text), _side(target_text)
+def _sides(
+    source_text: str, target_text: str
+) -> tuple[tuple[Symbol, ...], tuple[Symbol, ...], tuple[str, str]]:
+    (source, categories), (target, on_target) = _side(source_text, False), _side(target_text, True)
     nonterminals = [symbol for symbol in source if isinstance(symbol, int)]
     if nonterminals not in ([], [-1], [-1, -2]):
         raise ValueError("nonterminals of the source side must be [X,1], then [X,2], each once")
     if sorted((symbol for symbol in target if isinstance(symbol, int)), reverse=True) != nonterminals:
         raise ValueError("the target side must have each nonterminal of the source side once")
+    for symbol, category in on_target.items():
+        if category != categories[symbol]:
+            raise ValueError(
+                f"nonterminal {-symbol} is [{categories[symbol]}] on the source side and [{category}] on the "
+                "target side"
+            )
     if not source:
         raise ValueError("the source side is empty")
-    if source == (-1,):
-        raise ValueError("the source side is a lone nonterminal; such a rule could apply without end")
-    return source, target
+    return source, target, (categories.get(-1, X), categories.get(-2, X))
 
 
 def _features(text: str) -> dict[str, float]:
@@ -257,7 +315,8 @@ class _Writer:
         self.words = shard.vocabulary.to_list()
         for word in self.words:
             if SEPARATOR in word or NONTERMINAL.fullmatch(word):
-                raise InputError(f"the word '{word}' would mean something else in a text grammar")
+                raise InputError(NO_WORD.format(word))
+        self.categories = shard.category.to_list() or list(FIXED_CATEGORIES)
         self.names = shard.feature_name.to_list()
         self.listed = np.array([COMPUTED_FEATURE.match(name) is None for name in self.names], bool)
 
@@ -280,7 +339,11 @@ class _Writer:
         for feature, value in zip(shard.rule_feature[row], shard.rule_feature_value[row], strict=True):
             if self.listed[feature]:
                 features.append(f"{self.names[feature]}={_number(value)}")
-        fields = [LEFT_HAND_SIDE, self._symbols(source), self._symbols(target), " ".join(features)]
+        left, *names = self._categories(rule)
+        for word in target[target >= 0].tolist():
+            if self.words[word] in TARGET_NONTERMINALS:
+                raise InputError(NO_WORD.format(self.words[word]))
+        fields = [f"[{left}]", self._symbols(source, names), self._symbols(target, names), " ".join(features)]
         points = shard.rule_alignment[
             shard.rule_alignment_offset[rule] : shard.rule_alignment_offset[rule + 1]
         ]
@@ -288,9 +351,16 @@ class _Writer:
             fields.append(" ".join(f"{i}-{j}" for i, j in points.tolist()))
         return f" {SEPARATOR} ".join(fields)
 
-    def _symbols(self, symbols: NDArray[np.int32]) -> str:
+    def _categories(self, rule: int) -> Categories:
+        if self.shard.rule_category.shape[0] == 0:
+            return X, X, X
+        left, first, second = self.shard.rule_category[rule].tolist()
+        return self.categories[left], self.categories[first], self.categories[second]
+
+    def _symbols(self, symbols: NDArray[np.int32], names: Sequence[str]) -> str:
         return " ".join(
-            self.words[symbol] if symbol >= 0 else f"[X,{-symbol}]" for symbol in symbols.tolist()
+            self.words[symbol] if symbol >= 0 else f"[{names[-symbol - 1]},{-symbol}]"
+            for symbol in symbols.tolist()
         )
 
 

@@ -1,0 +1,127 @@
+"""The source sides of a sentence's rules as a trie, with their left-hand sides.
+
+"X only", here and in `forest_kernels`, is a grammar whose nonterminals are all X, the usual case: it lists no
+categories.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.decode.rule_kernels import GLUE_RULE, GLUE_START_RULE, RuleTable
+from itersel.grammar.shard_kernels import CATEGORY_S
+from itersel.jit import kernel, leaf_kernel
+
+NONE = -1
+NONTERMINAL = -1  # the edge of an X; other categories have -2, -3, ...
+SYMBOL_MASK = (1 << 32) - 1
+TRIE_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+TRIE_SHIFT = np.uint64(32)
+
+
+class Trie(NamedTuple):
+    """Source sides of a sentence's rules; node 0 is the root.
+
+    Attributes
+    ----------
+    key, child
+        int64, int32 (power of two): hash table from (node, symbol) to the node behind; -1 is free.
+    rule_offset, rule
+        int64 (nodes + 1), int32: the rules (of the sentence) whose source side ends at a node.
+    takes_nonterminal
+        bool (nodes, and more): an edge with a nonterminal begins here.
+    category, other
+        int32 (nodes): the left-hand side of these rules; the node of the rules with the same source side and
+        another left-hand side, -1 if there is none. No rows: X only.
+    """
+
+    key: NDArray[np.int64]
+    child: NDArray[np.int32]
+    rule_offset: NDArray[np.int64]
+    rule: NDArray[np.int32]
+    takes_nonterminal: NDArray[np.bool_]
+    category: NDArray[np.int32]
+    other: NDArray[np.int32]
+
+
+@leaf_kernel
+def trie_key(node: int, symbol: int) -> int:
+    """Return the key of an edge of the trie."""
+    return (np.int64(node) << 32) | ((np.int64(symbol) + 1) & SYMBOL_MASK)
+
+
+@leaf_kernel
+def trie_slot(key: NDArray[np.int64], node: int, symbol: int) -> int:
+    """Return where (node, symbol) is in the hash table, or the free place where it belongs."""
+    wanted = trie_key(node, symbol)
+    mask = key.shape[0] - 1
+    place = np.int64(((np.uint64(wanted) * TRIE_MULTIPLIER) >> TRIE_SHIFT) & np.uint64(mask))
+    while key[place] != -1 and key[place] != wanted:
+        place = (place + 1) & mask
+    return place
+
+
+@kernel
+def build_trie(table: RuleTable, rule: NDArray[np.int32]) -> Trie:
+    """Put the source sides of the rules of a sentence into a trie.
+
+    The glue rules stand in front of `rule`; they are not matched against words and get the last two nodes.
+    """
+    x_only = table.category.shape[0] == 0
+    symbols = 0
+    for i in range(rule.shape[0]):
+        symbols += table.source_offset[rule[i] + 1] - table.source_offset[rule[i]]
+    capacity = 16
+    while capacity < 2 * symbols:
+        capacity *= 2
+    key = np.full(capacity, -1, np.int64)
+    child = np.zeros(capacity, np.int32)
+    # one node for each symbol and each left-hand side at most, and the root
+    room = symbols + rule.shape[0] + 1
+    takes_nonterminal = np.zeros(room, np.bool_)
+    room = 0 if x_only else room
+    category, other = np.full(room, NONE, np.int32), np.full(room, NONE, np.int32)
+    end_node = np.empty(rule.shape[0], np.int32)
+    nodes = 1
+    for i in range(2, rule.shape[0]):
+        node = 0
+        for j in range(table.source_offset[rule[i]], table.source_offset[rule[i] + 1]):
+            symbol = np.int64(table.source[j])
+            if symbol < 0:
+                symbol = NONTERMINAL if x_only else NONTERMINAL - np.int64(table.category[rule[i], -symbol])
+            place = trie_slot(key, node, symbol)
+            if key[place] == -1:
+                key[place] = trie_key(node, symbol)
+                child[place] = nodes
+                takes_nonterminal[node] |= symbol < 0
+                nodes += 1
+            node = child[place]
+        if not x_only:
+            left = np.int32(table.category[rule[i], 0])
+            while category[node] != left and other[node] != NONE:
+                node = other[node]
+            if category[node] != NONE and category[node] != left:
+                other[node] = nodes
+                node = nodes
+                nodes += 1
+            category[node] = left
+        end_node[i] = node
+    end_node[GLUE_START_RULE] = nodes
+    end_node[GLUE_RULE] = nodes + 1
+    nodes += 2
+    if not x_only:
+        category[nodes - 2 : nodes] = CATEGORY_S
+    offset = np.zeros(nodes + 1, np.int64)
+    for node in end_node:
+        offset[node + 1] += 1
+    for node in range(nodes):
+        offset[node + 1] += offset[node]
+    filled = offset[:-1].copy()
+    grouped = np.empty(rule.shape[0], np.int32)
+    for i in range(rule.shape[0]):
+        grouped[filled[end_node[i]]] = i
+        filled[end_node[i]] += 1
+    return Trie(key, child, offset, grouped, takes_nonterminal, category, other)

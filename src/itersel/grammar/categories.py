@@ -1,0 +1,112 @@
+"""Categories of nonterminals: names, limits, and the order in which the decoder needs them over one span.
+
+A rule with a lone nonterminal as its source side, such as [NP] -> [NN], makes an NP of an NN over the same
+span. The decoder therefore builds the nodes of a span category by category. Rules that make a category of
+itself, directly or through others, are refused: they could apply without end. [S] -> [X] counts, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X
+
+# By number; every shard that lists categories begins with these.
+X, S = "X", "S"
+FIXED_CATEGORIES = (X, S)
+MAX_CATEGORIES = 1000
+# Words: categories other than X may span all of a sentence, so that its forest grows with the square of them.
+MAX_CATEGORY_SENTENCE = 200
+CATEGORY = re.compile(r"[^\[\],\s]{1,100}")
+
+
+class CategoryError(ValueError):
+    """A rule whose categories no grammar may have; says why."""
+
+
+class CategorySet:
+    """The categories of a shard while its rules are being read, X and S among them."""
+
+    def __init__(self) -> None:
+        self.numbers = {name: number for number, name in enumerate(FIXED_CATEGORIES)}
+        self._made_of: dict[str, set[str]] = {S: {X}}  # by rules with a lone nonterminal
+
+    def add(self, name: str) -> int:
+        """Return the number of a category, a new one if need be.
+
+        Raises
+        ------
+        CategoryError
+            If there are too many.
+        """
+        if name not in self.numbers and len(self.numbers) == MAX_CATEGORIES:
+            raise CategoryError(f"more than {MAX_CATEGORIES} categories, [{name}] is one too many")
+        return self.numbers.setdefault(name, len(self.numbers))
+
+    def add_lone(self, category: str, antecedent: str) -> None:
+        """Take note of a rule [category] -> [antecedent].
+
+        Raises
+        ------
+        CategoryError
+            If a category could then be made of itself.
+        """
+        if antecedent == category or category in self._all_below(antecedent):
+            raise CategoryError(
+                f"the source side is a lone nonterminal; with other such rules, and [{S}] -> [{X}], "
+                f"[{category}] can be made of itself without end"
+            )
+        self._made_of.setdefault(category, set()).add(antecedent)
+
+    def _all_below(self, category: str) -> set[str]:
+        """Return all categories that a category can be made of."""
+        found: set[str] = set()
+        waiting = [category]
+        while waiting:
+            new = self._made_of.get(waiting.pop(), set()) - found
+            found |= new
+            waiting += new
+        return found
+
+
+def category_ranks(lone: Iterable[tuple[int, int]], count: int) -> NDArray[np.int32] | None:
+    """Order categories so that each comes after those that it can be made of.
+
+    Parameters
+    ----------
+    lone
+        Left-hand side and nonterminal of rules with a lone nonterminal; [S] -> [X] need not be there.
+    count
+        Number of categories.
+
+    Returns
+    -------
+    int32 (count): the rank of every category; None if there is no such order.
+    """
+    below = {category: set[int]() for category in range(count)}
+    for category, antecedent in {*lone, (CATEGORY_S, CATEGORY_X)}:
+        below[category].add(antecedent)
+    ranks = np.full(count, -1, np.int32)
+    for rank in range(count):
+        ready = next((c for c, antecedents in below.items() if not antecedents), None)
+        if ready is None:
+            return None
+        ranks[ready] = rank
+        del below[ready]
+        for antecedents in below.values():
+            antecedents.discard(ready)
+    return ranks
+
+
+def lone_nonterminals(
+    source: NDArray[np.int32], source_offset: NDArray[np.int64], rule_category: NDArray[np.uint16]
+) -> list[tuple[int, int]]:
+    """Return left-hand side and nonterminal of the rules whose source side is a lone nonterminal."""
+    length = np.diff(source_offset)
+    single = np.flatnonzero(length == 1)
+    lone = single[source[source_offset[single]] < 0]
+    return [(int(a), int(b)) for a, b in np.unique(rule_category[lone, :2], axis=0)]

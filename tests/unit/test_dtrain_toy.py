@@ -1,0 +1,111 @@
+"""The toy example of dtrain (Simianer et al. 2012), with its syntactic grammar, through the command line.
+
+cdec has it in training/dtrain/examples/toy: two sentences, 4-best lists of different strings, BLEU without
+smoothing, all pairs, learning rate 1, two epochs. What dtrain printed is there, too: DTRAIN below.
+
+By hand: each sentence has five translations, the four of the grammar, i saw a {small, little} {house, shell},
+and the five words copied: five PassThrough rules, joined by four Glue rules (words pass through as X, and no
+rule of this grammar takes an X). With all weights zero, all five have the score 0, and ties settle which four
+make the list. Of 8 pairs of the first epoch the second sentence makes 5, see below; so the first makes 3, and
+the reference must be in a list of others with BLEU 0. "i saw a little shell" has half of the 4-grams, BLEU
+0.2 ^ (1/4), so it is the one left out. Each pair is ranked wrongly, for all leads are 0, and adds up to
+
+    3 (little house) - (small house) - (small shell) - (copied)
+        = 3 little_rule + 2 house_rule - 2 small_rule - shell_rule - 4 Glue - 5 PassThrough
+
+From then on the lists are the four translations of the grammar, with the scores 5, 2, 0 and -3 and BLEU 1,
+0.2 ^ (1/4), 0 and 0: five pairs, none ranked wrongly.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import h5py
+import pytest
+
+from itersel.cli.main import main
+from itersel.grammar.sparse import COMPUTED_FEATURE
+from itersel.weights import read_weights
+
+SOURCE = ("ich sah ein kleines haus", "ich fand ein kleines haus")
+TARGET = ("i saw a little house", "i found a little house")
+GRAMMAR = (
+    "[S] ||| [NP,1] [VP,2] ||| [1] [2] ||| logp=0",
+    "[NP] ||| ich ||| i ||| logp=0",
+    "[NP] ||| ein [NN,1] ||| a [1] ||| logp=0",
+    "[NN] ||| [JJ,1] haus ||| [1] house ||| logp=0 house_rule=1",
+    "[NN] ||| [JJ,1] haus ||| [1] shell ||| logp=0 shell_rule=1",
+    "[JJ] ||| kleines ||| small ||| logp=0 small_rule=1",
+    "[JJ] ||| kleines ||| little ||| logp=0 little_rule=1",
+    "[JJ] ||| grosses ||| big ||| logp=0",
+    "[JJ] ||| grosses ||| large ||| logp=0",
+    "[VP] ||| [V,1] [NP,2] ||| [1] [2] ||| logp=0",
+    "[V] ||| sah ||| saw ||| logp=0",
+    "[V] ||| fand ||| found ||| logp=0",
+)
+# dtrain has no language model here: one in which every word has the probability 1 is none.
+WORDS = sorted({word for line in (*SOURCE, *TARGET) for word in line.split()} | {"small", "shell"})
+ARPA = (
+    *("\\data\\", f"ngram 1={len(WORDS) + 3}", "", "\\1-grams:"),
+    *(f"0\t{word}" for word in ("<unk>", "<s>", "</s>", *WORDS)),
+    *("", "\\end\\"),
+)
+LEARNER = ("--k-best", "4", "--pairs", "all", "--update", "sentence", "--learning-rate", "1")
+DTRAIN = {
+    "house_rule": 2.0,
+    "little_rule": 3.0,
+    "Glue": -4.0,
+    "PassThrough": -5.0,
+    "small_rule": -2.0,
+    "shell_rule": -1.0,
+}
+# Means of two sentences as dtrain printed them: BLEU of the best translations, pairs, pairs ranked wrongly.
+DTRAIN_EPOCHS = [(0.5, 4, 1.5), (1, 5, 0)]
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the shard and the language model."""
+    folder = tmp_path_factory.mktemp("toy")
+    for name, lines in (("source", SOURCE), ("target", TARGET), ("grammar", GRAMMAR), ("arpa", ARPA)):
+        (folder / name).write_text("".join(line + "\n" for line in lines))
+    texts = ["--input", str(folder / "source"), "--references", str(folder / "target")]
+    shard = ["--grammar", str(folder / "grammar"), "--output", str(folder / "shard.h5")]
+    assert main(["grammar", "import", *texts, *shard]) == 0
+    assert main(["lm", "compile", "--input", str(folder / "arpa"), "--output", str(folder / "lm")]) == 0
+    return folder
+
+
+def train(folder: Path, epoch: int) -> tuple[dict[str, float], tuple[float, float, float]]:
+    """Train an epoch; returns the weights that dtrain has, too, and its means."""
+    output = folder / f"{epoch}.h5"
+    files = ["--shard", str(folder / "shard.h5"), "--model", str(folder / "lm"), "--output", str(output)]
+    start = ["--weights", str(folder / f"{epoch - 1}.h5")] if epoch > 1 else []
+    assert main(["train", *files, *start, "--epoch", str(epoch), "--bleu", "papineni", *LEARNER]) == 0
+    weights = read_weights(output).to_dict()
+    with h5py.File(output) as stream:
+        means = stream.attrs["mean_bleu"], stream.attrs["pairs"] / 2, stream.attrs["updates"] / 2
+    return {name: weights[name] for name in weights if not COMPUTED_FEATURE.match(name)}, means
+
+
+def test_the_weights_are_those_of_dtrain(toy: Path) -> None:
+    for epoch, means in enumerate(DTRAIN_EPOCHS, 1):
+        assert train(toy, epoch) == (DTRAIN, means)
+
+
+def test_the_lists_are_those_counted_by_hand(toy: Path) -> None:
+    (toy / "weights").write_text("".join(f"{name} {value}\n" for name, value in DTRAIN.items()))
+    (toy / "zero").write_text("")
+    files = ["decode", "--shard", str(toy / "shard.h5"), "--model", str(toy / "lm")]
+    found = {}
+    for weights, k in (("zero", 4), ("zero", 99), ("weights", 99)):
+        arguments = ["--weights", str(toy / weights), "--k-best", str(k), "--output", str(toy / "out")]
+        assert main([*files, *arguments]) == 0
+        lines = [line.split(" ||| ") for line in (toy / "out").read_text().splitlines()]
+        found[weights, k] = [(line[1], float(line[3])) for line in lines if line[0] == "0"]
+    scores = [5, 2, 0, -3]
+    grammar = [f"i saw a {words}" for words in ("little house", "little shell", "small house", "small shell")]
+    assert found["weights", 99] == [*zip(grammar, scores, strict=True), (SOURCE[0], -41)]
+    assert sorted(found["zero", 99]) == sorted((text, 0) for text in (*grammar, SOURCE[0]))
+    assert {text for text, _ in found["zero", 4]} == {*grammar, SOURCE[0]} - {"i saw a little shell"}
