@@ -124,7 +124,7 @@ class Decoder:
         ranks = shard.category_ranks()
         if ranks is None:
             raise InputError("some categories can be made of themselves; recreate the file")
-        self._ranks = ranks
+        self._ranks = ranks if ranks.shape[0] else None  # None: X only
         self._rule_dense = _rule_dense(shard, model_word)
         # Tables of language-model states by size: small ones stay in the cache of the processor.
         self._states: dict[int, States] = {}
@@ -218,7 +218,7 @@ class Decoder:
     def _search(self, words: NDArray[np.int32], rules: SentenceRules, model_weight: float) -> Hypotheses:
         """Parse and search; starts again with larger tables where they were too small."""
         model = self.model
-        if self._ranks.shape[0] and words.shape[0] > MAX_CATEGORY_SENTENCE:
+        if self._ranks is not None and words.shape[0] > MAX_CATEGORY_SENTENCE:
             raise InputError(
                 f"has a sentence of {words.shape[0]} words; with other categories than X the limit is "
                 f"{MAX_CATEGORY_SENTENCE}"
@@ -230,7 +230,7 @@ class Decoder:
             raise InputError(f"has no rules for some words of the sentence '{text}'; recreate the file")
         begin, end = model.ids["<s>"], model.ids["</s>"]
         # With other categories than X, a translation of the whole sentence need not begin with [S] -> [X].
-        glue_begin, goal_begin = (begin, -1) if self._ranks.shape[0] == 0 else (-1, begin)
+        glue_begin, goal_begin = (begin, -1) if self._ranks is None else (-1, begin)
         task = Task(forest, trie, rules, model.arrays, model_weight, goal_begin, end, self.pop_limit)
         queue, found = self._search_tables(forest)
         pairs = min(1 << (PAIRS_PER_WORD * words.shape[0]).bit_length(), MAX_FIRST_PAIRS)

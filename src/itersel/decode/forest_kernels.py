@@ -193,21 +193,23 @@ def advance(
 
 
 @kernel
-def parse(words: NDArray[np.int32], trie: Trie, max_span: int, rank: NDArray[np.int32]) -> Forest:
+def parse(words: NDArray[np.int32], trie: Trie, max_span: int, rank: NDArray[np.int32] | None) -> Forest:
     """Find all bundles of a sentence (at least one word) by CKY+ (Chappelier and Rajman 1998).
 
     Start positions go from right to left, ends from left to right. `max_span` is the longest span of an X.
-    `rank`, int32 (categories), orders the categories over one span; no rows: X only.
+    `rank`, int32 (categories), orders the categories over one span. None: X only, and what serves other
+    categories is not even compiled.
     """
     length = words.shape[0]
-    x_only = rank.shape[0] == 0
-    longest = min(max_span, length) if x_only else length
+    longest = min(max_span, length) if rank is None else length
     chart = Chart(np.zeros((length, longest + 1), np.int32), np.zeros((length, longest + 1), np.int32))
     bundles = Bundles(
         np.empty(256, np.int32), np.empty(256, np.int32), np.empty(256, np.int32),
         np.empty(256, np.int32), np.empty(256, np.int32),
     )  # fmt: skip
-    items, waiting = make_items(1024, length + 1), make_items(16, rank.shape[0])
+    items = make_items(1024, length + 1)
+    if rank is not None:
+        waiting = make_items(16, rank.shape[0])
     used, nodes, left_nodes = 0, 0, 0
     for begin in range(length - 1, -1, -1):
         limit = min(length, begin + longest)
@@ -218,7 +220,7 @@ def parse(words: NDArray[np.int32], trie: Trie, max_span: int, rank: NDArray[np.
         items, used_items = advance(items, 1, begin, begin, limit, words, chart, bundles.category, trie)
         for end in range(begin + 1, limit + 1):
             before = nodes
-            if x_only:
+            if rank is None:
                 bundles, found = add_complete(items, end, trie, bundles, used)
                 if found > used:
                     bundles.end[nodes], bundles.category[nodes] = found, CATEGORY_X
@@ -239,7 +241,7 @@ def parse(words: NDArray[np.int32], trie: Trie, max_span: int, rank: NDArray[np.
             items, used_items = advance(
                 items, used_items, begin, end, limit, words, chart, bundles.category, trie
             )
-    if x_only:
+    if rank is None:
         left_nodes = nodes
         bundles, nodes = add_glue(bundles, used, nodes, chart, trie)
     elif bundles.category[nodes - 1] != CATEGORY_S or chart.end[0, length] == chart.begin[0, length]:
