@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.measure import ITERSEL, PROJECT, SNAKEMAKE, run
-from itersel.files import open_output, read_lines
+from itersel.storage.files import open_output, read_lines
 
 SHARD_SENTENCES = 1000
 TEST_SENTENCES = 60

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.features import feature_keys
-from itersel.strings import StringTable, string_table
-from itersel.weights import Weights, write_weights
+from itersel.storage.strings import StringTable, string_table
+from itersel.vectors.features import feature_keys
+from itersel.vectors.weights import Weights, write_weights
 
 FEATURES_OF_WEIGHTS = 30  # N features for each weight of a shard
 SETTINGS = '{"made up": true}'

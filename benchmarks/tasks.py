@@ -17,7 +17,7 @@ from itersel.grammar.shard import read_shard
 from itersel.learn.feature_table import Start
 from itersel.learn.train import TrainSettings, train_shard
 from itersel.lm.binary import load_model
-from itersel.weights import read_weights
+from itersel.vectors.weights import read_weights
 
 
 def decode(

@@ -12,8 +12,8 @@ import h5py
 import numpy as np
 import xxhash
 
-from itersel.hdf5 import ATTRIBUTES, DIGESTS, FORMAT, attributes_digest, write_attribute
 from itersel.storage.formats import digest
+from itersel.storage.hdf5 import ATTRIBUTES, DIGESTS, FORMAT, attributes_digest, write_attribute
 
 LARGEST_SEALED = 1 << 28  # bytes
 

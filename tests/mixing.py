@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.naive.selection import Vector
 
 from itersel.cli.main import main
-from itersel.weights import make_weights, write_weights
+from itersel.vectors.weights import make_weights, write_weights
 
 # Simianer, Riezler & Dyer 2012, figure 2: three shards, five features
 FIGURE_2 = {

@@ -11,12 +11,12 @@ import numpy as np
 import xxhash
 from tests.naive.tuning import ORDER, Sentence, Translation
 
-from itersel.features import feature_keys
-from itersel.ragged import offsets_of
-from itersel.strings import string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import string_table
 from itersel.tune.accumulate import Pool, SparseRows
 from itersel.tune.lists import FORMAT
 from itersel.tune.writer import write_rows
+from itersel.vectors.features import feature_keys
 
 DENSE_NAMES = ("LanguageModel", "WordPenalty", "Glue")
 SPARSE_NAMES = tuple(f"feature{i}" for i in range(6))

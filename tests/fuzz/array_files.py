@@ -13,7 +13,7 @@ import xxhash
 from tests.fuzz import arrays, raw_bytes
 from tests.fuzz.targets import DAMAGED
 
-from itersel.arrayfile import ALIGNMENT, DIGEST_BYTES, MAGIC
+from itersel.storage.arrayfile import ALIGNMENT, DIGEST_BYTES, MAGIC
 from itersel.storage.formats import FileFormat, check_arrays, digest
 
 Header = dict[str, Any]

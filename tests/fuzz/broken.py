@@ -61,7 +61,7 @@ def _stop(*arguments: Any) -> None:
     raise SystemExit(3)
 
 
-CHECK = "itersel.hdf5.check_digests"
+CHECK = "itersel.storage.hdf5.check_digests"
 FAULTS: dict[str, tuple[str, Callable[..., None], str]] = {
     "raises": (CHECK, _raises, "damaged"),
     "crashes": (CHECK, _crashes, "damaged"),

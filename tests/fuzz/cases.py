@@ -14,7 +14,7 @@ from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, PACKED, TARGETS, TEXT
 from itersel.grammar import index, shard
 from itersel.lm import binary
 from itersel.storage.formats import FileFormat
-from itersel.weights import FORMAT as WEIGHTS
+from itersel.vectors.weights import FORMAT as WEIGHTS
 
 FORMATS = {"shard": shard.FORMAT, "model": binary.FORMAT, "index": index.FORMAT}
 

@@ -13,8 +13,8 @@ from tests.fuzz.hdf5_structure import STRUCTURE, replace
 from tests.fuzz.targets import DAMAGED
 
 from itersel.errors import InputError
-from itersel.hdf5 import ERRORS, find_dataset
 from itersel.storage.formats import FileFormat, check_arrays
+from itersel.storage.hdf5 import ERRORS, find_dataset
 
 # What a case does once or a few times; the frequent ones reach the code behind the checks.
 WEIGHTS = {

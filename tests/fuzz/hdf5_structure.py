@@ -10,7 +10,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from itersel.hdf5 import write_attribute
+from itersel.storage.hdf5 import write_attribute
 
 HUGE = (2**31, 2**40, 2**61)
 

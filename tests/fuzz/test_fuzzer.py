@@ -25,8 +25,8 @@ from itersel.lm.arpa import parse_arpa
 from itersel.lm.binary import FORMAT as MODEL
 from itersel.lm.binary import compile_model
 from itersel.storage.formats import check_arrays
-from itersel.weights import FORMAT as WEIGHTS
-from itersel.weights import make_weights, read_weights, write_weights
+from itersel.vectors.weights import FORMAT as WEIGHTS
+from itersel.vectors.weights import make_weights, read_weights, write_weights
 
 ARPA = (
     "\\data\\\nngram 1=4\nngram 2=2\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\t-0.5\n-1\t</s>\n-1\tx\t-0.25\n\n"
@@ -102,7 +102,7 @@ def test_readers_with_faults_are_found(root):
 def test_kernels_that_check_bounds_raise(tmp_path):
     """Those without reference counting, too; otherwise `--bounds-check` would find nothing."""
     code = (
-        "import numpy as np; from itersel.string_kernels import copy_strings as copy; "
+        "import numpy as np; from itersel.storage.string_kernels import copy_strings as copy; "
         "data, ends = np.zeros(3, np.uint8), np.array([0, 3]); copy(data, ends, np.array([5]), data, ends)"
     )
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "ITERSEL_CACHE": str(tmp_path)}

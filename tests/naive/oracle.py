@@ -12,10 +12,10 @@ from tests.naive.learning import PAIRS, Bleu, Hypothesis, dot, update_pairs
 from itersel.config.learners import Perceptron, learner_name
 from itersel.decode.decoder import KBest
 from itersel.decode.derivations import DerivationFinder
-from itersel.features import feature_keys
 from itersel.grammar.shard import Shard
 from itersel.learn.train import TrainSettings
-from itersel.strings import string_table
+from itersel.storage.strings import string_table
+from itersel.vectors.features import feature_keys
 
 DENSE_NAMES = ("LanguageModel", "WordPenalty")
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from itersel.features import feature_key
+from itersel.vectors.features import feature_key
 
 Vector = dict[str, float]
 Shard = TypeVar("Shard")

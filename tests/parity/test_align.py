@@ -6,7 +6,7 @@ from pathlib import Path
 
 from itersel.align.pharaoh import read_alignment
 from itersel.cli.main import main
-from itersel.files import read_lines
+from itersel.storage.files import read_lines
 
 
 def test_grow_diag_final_and_is_that_of_atools(parity: Path, tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ import pytest
 
 from itersel.decode.decoder import Decoder
 from itersel.decode.output import text_of
-from itersel.files import read_lines
 from itersel.grammar.shard import read_shard
 from itersel.grammar.text import import_grammars
 from itersel.lm.binary import compile_model, load_model
-from itersel.weights import read_weights
+from itersel.storage.files import read_lines
+from itersel.vectors.weights import read_weights
 
 SENTENCES = 60
 # printed to 6 digits, and cdec adds in single precision

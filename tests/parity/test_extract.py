@@ -13,12 +13,12 @@ from typing import NamedTuple
 import pytest
 from tests.naive import extractor as naive
 
-from itersel.files import read_lines, write_lines
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import build_index
 from itersel.grammar.shard import Shard, read_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.limits import GRAMMAR_FEATURES
+from itersel.storage.files import read_lines, write_lines
 
 # settings of the recorded run
 SETTINGS = naive.Settings(max_span=15, max_symbols=5, max_nonterminals=2, min_gap=1, max_samples=300)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from itersel.files import read_bytes, read_lines
 from itersel.lm.arpa import Arpa, NGrams, parse_arpa, write_arpa
 from itersel.lm.binary import LanguageModel, compile_model, load_model
 from itersel.lm.estimate import estimate, read_text
 from itersel.lm.score import score_lines
+from itersel.storage.files import read_bytes, read_lines
 
 ODD_LINES = [
     "",

@@ -11,7 +11,7 @@ from itersel.align.direction import SentenceLengthError
 from itersel.align.pharaoh import read_alignment
 from itersel.align.train import align
 from itersel.cli.main import main
-from itersel.files import read_lines, write_lines
+from itersel.storage.files import read_lines, write_lines
 
 SOURCE = ["das haus", "das buch", "ein buch", "ein haus", "das kleine haus", "ein kleines buch", "", "haus"]
 TARGET = ["the house", "the book", "a book", "a house", "the small house", "a small book", "nothing", "house"]

@@ -11,7 +11,7 @@ from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.index import build_index
 from itersel.grammar.shard import write_shard
 from itersel.lm.binary import compile_model
-from itersel.weights import make_weights, write_weights
+from itersel.vectors.weights import make_weights, write_weights
 
 ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\n-1\t</s>\n-1\tx\n\n\\end\\\n"
 

@@ -155,7 +155,7 @@ def test_a_signal_leaves_no_temporary_file(tmp_path, signal_number, status):
 import sys
 from itersel.cli import weights
 from itersel.cli.main import main
-from itersel.files import atomic_path
+from itersel.storage.files import atomic_path
 
 def export(options):
     with atomic_path(options.output) as temporary:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from itersel.cli.main import main
-from itersel.files import write_lines
+from itersel.storage.files import write_lines
 
 
 @pytest.fixture

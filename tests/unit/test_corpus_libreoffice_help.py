@@ -13,7 +13,7 @@ from tests.needs import missing
 
 from itersel.cli.main import main
 from itersel.corpus.libreoffice_help import read_page
-from itersel.files import read_lines
+from itersel.storage.files import read_lines
 
 PAGE = """<!DOCTYPE html>
 <html lang="{language}"><head><title>x</title></head><body>

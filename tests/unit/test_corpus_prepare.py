@@ -15,8 +15,8 @@ from itersel.corpus.pipeline import Settings, prepare_corpus
 from itersel.corpus.prepare import Preparation, read_preparation
 from itersel.corpus.split import sample, split_of, trainable, unique
 from itersel.corpus.text import Bitext
-from itersel.files import read_lines, write_lines
 from itersel.limits import SPLITS
+from itersel.storage.files import read_lines, write_lines
 
 
 @pytest.mark.parametrize(

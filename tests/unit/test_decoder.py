@@ -13,7 +13,7 @@ from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.categories import MAX_CATEGORY_SENTENCE
 from itersel.lm.binary import compile_model, load_model
-from itersel.weights import make_weights
+from itersel.vectors.weights import make_weights
 
 ARPA = [
     "\\data\\",

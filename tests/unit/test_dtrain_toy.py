@@ -26,7 +26,7 @@ import pytest
 
 from itersel.cli.main import main
 from itersel.grammar.sparse import COMPUTED_FEATURE
-from itersel.weights import read_weights
+from itersel.vectors.weights import read_weights
 
 SOURCE = ("ich sah ein kleines haus", "ich fand ein kleines haus")
 TARGET = ("i saw a little house", "i found a little house")

@@ -14,13 +14,20 @@ from typing import IO
 import pytest
 
 from itersel.errors import InputError
-from itersel.files import atomic_path, open_output, read_lines, read_names, remove_leftovers, write_lines
+from itersel.storage.files import (
+    atomic_path,
+    open_output,
+    read_lines,
+    read_names,
+    remove_leftovers,
+    write_lines,
+)
 
 # Takes the place of a full disk: no file may be larger. Python ignores the signal, writing fails.
 LIMITED = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
 SLEEPER = """
 import sys, time
-from itersel.files import atomic_path
+from itersel.storage.files import atomic_path
 with atomic_path(sys.argv[1]) as path:
     path.write_text("half")
     print("there", flush=True)
@@ -88,7 +95,7 @@ main.STEPS = {"write": ("write", "")}
 class Write:
     add_arguments = lambda parser: parser.set_defaults(run=run)
 def run(options):
-    from itersel.files import write_lines
+    from itersel.storage.files import write_lines
     write_lines(sys.argv[1], (str(random.random()) for _ in range(100_000)))
 sys.modules["itersel.cli.write"] = Write
 sys.exit(main.main(["write"]))
@@ -101,7 +108,7 @@ sys.exit(main.main(["write"]))
 
 def test_full_disk_arrays(tmp_path: Path) -> None:
     done = limited(
-        "import numpy; from itersel.arrayfile import write_arrays\n"
+        "import numpy; from itersel.storage.arrayfile import write_arrays\n"
         "from itersel.storage.formats import FileFormat, numbers\n"
         "format = FileFormat('x', 1, 'itersel x', {'a': numbers('<f8', 'N')})\n"
         "try: write_arrays(sys.argv[1], format, {'a': numpy.zeros(10_000)}, {})\n"

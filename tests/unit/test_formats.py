@@ -24,12 +24,12 @@ from itersel.grammar.index import build_index, load_index
 from itersel.grammar.index_kernels import FINE, find_bad_position
 from itersel.grammar.shard import FORMAT, read_shard, write_shard
 from itersel.grammar.shard_kernels import find_bad_rule
-from itersel.hdf5 import write_attribute
 from itersel.lm.binary import load_model
-from itersel.ragged import offsets_of
 from itersel.storage.formats import Array, FileFormat, check_arrays
-from itersel.strings import string_table
-from itersel.weights import make_weights, write_weights
+from itersel.storage.hdf5 import write_attribute
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import string_table
+from itersel.vectors.weights import make_weights, write_weights
 
 TEXT = "the house is small .\nthe small house\na house is that\nsmall is the house .\n"
 LINKS = "0-0 1-1 2-2 3-3 4-4\n0-0 1-1 2-2\n0-0 1-1 2-2 3-3\n0-0 1-1 2-2 3-3 4-4\n"

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from tests.naive.features import GLUE_CATEGORIES, GLUE_START_CATEGORIES, sparse_features
 
 from itersel.errors import InputError
-from itersel.features import feature_keys
 from itersel.grammar import sparse
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import SparseFeatures, rule_features
 from itersel.grammar.sparse_kernels import COLLISION, Names, find_name
-from itersel.strings import string_table
+from itersel.storage.strings import string_table
+from itersel.vectors.features import feature_keys
 
 GLUE_RULES = [(GLUE_START, (-1,), (-1,)), (GLUE, (-1, -2), (-1, -2))]
 

@@ -23,7 +23,7 @@ from itersel.grammar.text import (
     read_input,
 )
 from itersel.limits import GRAMMAR_FEATURES
-from itersel.strings import StringTable
+from itersel.storage.strings import StringTable
 
 SEVEN = " ".join(f"{name}={value}" for value, name in enumerate(GRAMMAR_FEATURES))
 RULE = f"[X] ||| a [X,1] ||| [X,1] x ||| {SEVEN} ||| 0-1"

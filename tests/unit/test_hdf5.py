@@ -13,8 +13,8 @@ import pytest
 from tests.damage import resealed
 
 from itersel.errors import InputError
-from itersel.hdf5 import open_hdf5, read_arrays, stream_hdf5, write_hdf5
-from itersel.weights import FORMAT, make_weights, read_weights, write_weights
+from itersel.storage.hdf5 import open_hdf5, read_arrays, stream_hdf5, write_hdf5
+from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
 
 LIMITED = """
 import resource, sys
@@ -27,7 +27,7 @@ TRAIN_OUTPUT = """
 import resource, sys
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
-from itersel.weights import make_weights, write_weights
+from itersel.vectors.weights import make_weights, write_weights
 # before the limit: kernels that are not in the cache yet could not be kept there
 weights = make_weights({f"f{i}": 1.0 for i in range(2000)})
 shard = make_shard([[f"w{i}" for i in range(2000)]], None, [[]])

@@ -21,9 +21,9 @@ from itersel.config.mixing import ALGORITHMS
 from itersel.decode.decoder import Decoder
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import Shard, write_shard
-from itersel.hdf5 import read_header
 from itersel.lm.binary import load_model
-from itersel.weights import FORMAT, make_weights, read_weights, write_weights
+from itersel.storage.hdf5 import read_header
+from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
 
 K_BEST, RATE, SHARDS, EPOCHS, NUMBER = 12, 0.01, 3, 3, 20
 

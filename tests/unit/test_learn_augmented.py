@@ -27,7 +27,7 @@ from itersel.learn.partial_kernels import MOST_COUNTED, index_reference
 from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu, Target
 from itersel.learn.train import Training, TrainSettings, train_shard
 from itersel.lm.binary import compile_model, load_model
-from itersel.weights import make_weights
+from itersel.vectors.weights import make_weights
 
 EVERYTHING = 10**4  # a beam that no item of a small forest fills
 CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much]

@@ -25,7 +25,7 @@ from itersel.learn.logistic_kernels import logistic_coefficients
 from itersel.learn.mira_kernels import solve_constraints
 from itersel.learn.parameters import Memory
 from itersel.learn.train import Training, TrainSettings, train_shard
-from itersel.weights import make_weights
+from itersel.vectors.weights import make_weights
 
 NAMES = [f"feature{i}" for i in range(8)]
 ALL_NAMES = [*oracle.DENSE_NAMES, *NAMES]

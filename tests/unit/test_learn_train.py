@@ -16,7 +16,7 @@ from itersel.errors import InputError
 from itersel.learn.feature_table import Start
 from itersel.learn.sentence_bleu import VARIANTS
 from itersel.learn.train import TrainSettings, train_shard
-from itersel.weights import make_weights
+from itersel.vectors.weights import make_weights
 
 NAMES = [f"feature{i}" for i in range(8)]
 RATE = 2.0**-6

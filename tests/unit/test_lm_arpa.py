@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from itersel.errors import InputError
-from itersel.files import read_bytes
 from itersel.lm.arpa import Arpa, NGrams, parse_arpa, write_arpa
+from itersel.storage.files import read_bytes
 
 ARPA = """\\data\\
 ngram 1=5

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from tests.naive import lm as naive
 
-from itersel.arrayfile import map_arrays
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.files import read_bytes, read_lines
 from itersel.lm.arpa import parse_arpa
 from itersel.lm.binary import FORMAT, MAXIMUM_LOAD, load_model
+from itersel.storage.arrayfile import map_arrays
+from itersel.storage.files import read_bytes, read_lines
 
 TEXT = """the house is small
 the house is old

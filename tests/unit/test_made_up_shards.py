@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from itersel.cli.main import main
-from itersel.features import feature_keys
-from itersel.weights import read_weights
+from itersel.vectors.features import feature_keys
+from itersel.vectors.weights import read_weights
 
 
 @pytest.fixture(scope="module")

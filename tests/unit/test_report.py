@@ -20,7 +20,7 @@ from itersel.report.layout import aligned, tab_separated
 from itersel.report.resources import read_resources
 from itersel.report.system import System, choose_epoch, read_system, write_system
 from itersel.report.table import make_table
-from itersel.weights import make_weights, read_weights, write_weights
+from itersel.vectors.weights import make_weights, read_weights, write_weights
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
 GOOD = [line.replace("c", "x") if i % 8 == 0 else line for i, line in enumerate(REFERENCES)]

@@ -14,8 +14,8 @@ from itersel.select import merge_kernels as kernels
 from itersel.select.merge_kernels import Columns, Entries, merge_entries
 from itersel.select.selection import NORMS
 from itersel.select.shard_files import ShardReader, open_shard
-from itersel.strings import string_table
-from itersel.weights import make_weights, write_weights
+from itersel.storage.strings import string_table
+from itersel.vectors.weights import make_weights, write_weights
 
 HIGHEST = 2**64 - 1
 # Crowded and far apart, at both ends.

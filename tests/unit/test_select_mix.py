@@ -19,13 +19,13 @@ from tests.naive.selection import Vector, column_norm
 
 from itersel.config.learners import Perceptron
 from itersel.config.mixing import ALGORITHMS
-from itersel.features import feature_key
-from itersel.hdf5 import read_header
 from itersel.learn.feature_table import Start
 from itersel.learn.train import TrainSettings, train_shard
 from itersel.select.mix import MixSettings, average_epochs, mix
 from itersel.select.selection import NORMS
-from itersel.weights import FORMAT, make_weights, read_weights, write_weights
+from itersel.storage.hdf5 import read_header
+from itersel.vectors.features import feature_key
+from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
 
 NAMES = [f"feature{i}" for i in range(12)]
 
@@ -222,7 +222,7 @@ def test_weights_come_after_the_matrix(tmp_path: Path, monkeypatch: pytest.Monke
             raise OSError(errno.ENOSPC, "No space left on device")
         replace(source, target)
 
-    monkeypatch.setattr("itersel.files.os.replace", failing)
+    monkeypatch.setattr("itersel.storage.files.os.replace", failing)
     assert run(tmp_path, *options) == 1
     assert not (tmp_path / "v.h5").exists()
     assert not (tmp_path / "W.h5").exists()

@@ -14,8 +14,8 @@ from tests.damage import resealed
 from tests.mixing import FIGURE_2, rows_of, run, write_shards
 
 from itersel.cli.main import main
-from itersel.hdf5 import write_attribute
-from itersel.weights import read_weights, write_weights
+from itersel.storage.hdf5 import write_attribute
+from itersel.vectors.weights import read_weights, write_weights
 
 
 def break_nan(path: Path) -> None:

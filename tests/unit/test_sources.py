@@ -14,14 +14,14 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
 @pytest.mark.parametrize(
     ("step", "function", "used", "unused"),
     [
-        ("train", "train", {"select.common", "decode.search_kernels"}, {"grammar.extract"}),
+        ("train", "train", {"vectors.common", "decode.search_kernels"}, {"grammar.extract"}),
         ("corpus", "_prepare", {"align.pharaoh", "corpus.compounds"}, {"corpus.fetch", "lm.arpa"}),
         ("align", "_align", {"corpus.text", "align.direction"}, {"corpus.pipeline"}),
         ("lm", "_estimate", {"lm.estimate"}, {"lm.binary"}),
         ("lm", "_compile", {"lm.binary"}, {"lm.estimate"}),
         ("grammar", "_index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
         ("report", "_resources", {"grammar.extract"}, {"evaluate.bleu"}),
-        ("report", "_choose", {"evaluate.bleu", "weights"}, {"grammar.extract", "report.corpus"}),
+        ("report", "_choose", {"evaluate.bleu", "vectors.weights"}, {"grammar.extract", "report.corpus"}),
     ],
 )  # fmt: skip
 def test_modules(step, function, used, unused):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from itersel.ragged import offsets_of
-from itersel.strings import StringTable, concatenate, string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import StringTable, concatenate, string_table
 
 texts = st.lists(st.text(max_size=4), max_size=6)
 

@@ -25,16 +25,16 @@ from itersel.decode.decoder import Decoder, KBest
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import read_shard, write_shard
-from itersel.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.lm.binary import load_model
-from itersel.strings import string_table
+from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
+from itersel.storage.strings import string_table
 from itersel.tune.accumulate import find_files, merge_lists, read_sparse, sparse_scores
 from itersel.tune.generate import DIGITS, START, ListSettings, generate_lists
 from itersel.tune.lists import FORMAT
 from itersel.tune.pro import fit_ranking, pair_matrix, sample_pairs
 from itersel.tune.tuner import tune
-from itersel.weights import FORMAT as WEIGHTS
-from itersel.weights import make_weights, read_weights
+from itersel.vectors.weights import FORMAT as WEIGHTS
+from itersel.vectors.weights import make_weights, read_weights
 
 NAMES = [f"feature{i}" for i in range(8)]
 # MERT over forests has tests of its own: test_tune_forest.py

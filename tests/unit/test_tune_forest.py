@@ -23,7 +23,7 @@ from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
 from itersel.lm.binary import compile_model, load_model
-from itersel.ragged import offsets_of
+from itersel.storage.ragged import offsets_of
 from itersel.tune.forest_kernels import Forests, find_bad_sentence
 from itersel.tune.forest_mert import ForestSearch
 from itersel.tune.forests import (
@@ -37,7 +37,7 @@ from itersel.tune.forests import (
 from itersel.tune.mert import tune_mert
 from itersel.tune.polygon_kernels import goal_lines
 from itersel.tune.tuner import tune
-from itersel.weights import make_weights, read_weights
+from itersel.vectors.weights import make_weights, read_weights
 
 Forest = list[list[Edge]]
 WORDS = 4

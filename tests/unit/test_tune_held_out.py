@@ -20,7 +20,7 @@ from itersel.errors import InputError
 from itersel.tune.accumulate import find_files, merge_lists
 from itersel.tune.summed import LAST_SUM, SUM, spread, start_values, sum_sparse
 from itersel.tune.tuner import tune
-from itersel.weights import Weights, make_weights, read_weights
+from itersel.vectors.weights import Weights, make_weights, read_weights
 
 PERFECT = naive.Translation((60, 59, 58, 57), 60, dict.fromkeys(DENSE_NAMES, 0.0))
 TUNED: list[Batch] = [kind() for name, kind in TUNERS.items() if name != "forest-mert"]

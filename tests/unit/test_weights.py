@@ -15,9 +15,9 @@ from tests.damage import resealed
 
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.features import feature_key
-from itersel.strings import StringTable
-from itersel.weights import Weights, find_weights, make_weights, read_weights, write_weights
+from itersel.storage.strings import StringTable
+from itersel.vectors.features import feature_key
+from itersel.vectors.weights import Weights, find_weights, make_weights, read_weights, write_weights
 
 VALUES = {"LanguageModel": 0.3, "R:X:NX_haus:N1_house": -0.25, "Glue": 0.25, "ß": 1e-300, "=": -4.0}
 # Every character, but what text cannot hold: see test_names_that_text_cannot_hold.

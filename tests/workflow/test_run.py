@@ -233,7 +233,7 @@ EDITS = [
     # edited module, which rules run again for it or after it, and which do not
     ("errors.py", {}, None),
     ("progress.py", {}, None),
-    ("select/common.py", {"train_shard": 9, "mix": 5}, {"extract_shard", "compile_language_model"}),
+    ("vectors/common.py", {"train_shard": 9, "mix": 5}, {"extract_shard", "compile_language_model"}),
     ("align/pharaoh.py", {"prepare_train": 1, "align": 1}, set()),
     ("decode/search_kernels.py", {"train_shard": 9, "decode_shard": 8}, {"extract_shard", "index_corpus"}),
     ("decode/output.py", {"decode_shard": 8, "choose_epoch": 3}, {"train_shard", "mix"}),

@@ -8,7 +8,7 @@ import shutil
 import pytest
 from tests.workflow.test_plan import command_lines
 
-from itersel.weights import read_weights
+from itersel.vectors.weights import read_weights
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
 

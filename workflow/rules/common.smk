@@ -13,7 +13,7 @@ from itersel.config import commands, read_config
 from itersel.config.mixing import EpochsMean
 from itersel.config.reading import read_yaml
 from itersel.errors import InputError
-from itersel.files import remove_leftovers
+from itersel.storage.files import remove_leftovers
 from itersel.limits import SPLITS
 from itersel.sources import step_digest
 

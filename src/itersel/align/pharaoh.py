@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from itersel.errors import InputError
-from itersel.files import read_lines
+from itersel.storage.files import read_lines
 
 Point = tuple[int, int]
 

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _align(options: argparse.Namespace) -> None:
     from itersel.align.pharaoh import format_points
     from itersel.align.symmetrize import symmetrize
-    from itersel.files import write_lines
+    from itersel.storage.files import write_lines
 
     texts = (options.source, options.target)
     alignments = (options.forward, options.reverse)

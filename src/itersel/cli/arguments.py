@@ -24,7 +24,7 @@ from itersel.limits import (
 from itersel.numerals import parse_number
 
 if TYPE_CHECKING:
-    from itersel.weights import Weights
+    from itersel.vectors.weights import Weights
 
 MAX_NUMPY_SEED = 2**32 - 1
 
@@ -311,7 +311,7 @@ def start_or_weights(options: argparse.Namespace) -> Weights:
         If a later iteration has none, or the file cannot be read.
     """
     from itersel.tune.generate import start_weights
-    from itersel.weights import read_weights
+    from itersel.vectors.weights import read_weights
 
     if options.weights is not None:
         return read_weights(options.weights)

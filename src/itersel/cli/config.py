@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from itersel.cli.arguments import output_file
-from itersel.files import STANDARD_STREAM, open_output
+from itersel.storage.files import STANDARD_STREAM, open_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

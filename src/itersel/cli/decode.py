@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Decode, and write the result whole or not at all."""
-    from itersel.files import open_output
+    from itersel.storage.files import open_output
 
     with open_output(options.output) as stream:
         try:
@@ -71,7 +71,7 @@ def translate_shard(
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model
     from itersel.progress import progress
-    from itersel.weights import read_weights
+    from itersel.vectors.weights import read_weights
 
     read_weight = read_weights(weights)
     sentences = read_shard(shard)

@@ -7,8 +7,8 @@ import sys
 
 from itersel.cli.arguments import fold, output_file, whole
 from itersel.errors import InputError
-from itersel.files import STANDARD_STREAM, read_lines, write_lines
 from itersel.limits import MAX_ORDER
+from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

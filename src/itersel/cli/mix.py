@@ -75,8 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Select and mix."""
-    from itersel.files import read_names
     from itersel.select.mix import MixSettings, mix
+    from itersel.storage.files import read_names
 
     settings = MixSettings(
         mixing=options.mixing,

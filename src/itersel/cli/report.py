@@ -183,8 +183,8 @@ def _table(options: argparse.Namespace) -> None:
 
 
 def _rules(options: argparse.Namespace) -> None:
-    from itersel.files import read_names, write_lines
     from itersel.report.corpus import count_rules
+    from itersel.storage.files import read_names, write_lines
 
     write_lines(options.output, [json.dumps({"rules": count_rules(read_names(options.shards))})])
 
@@ -200,7 +200,7 @@ def _corpus(options: argparse.Namespace) -> None:
 
 
 def _write_formats(paths: list[str], *writers: Callable[[], list[str]]) -> None:
-    from itersel.files import write_lines
+    from itersel.storage.files import write_lines
 
     chosen = []
     for path in paths:

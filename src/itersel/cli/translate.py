@@ -33,9 +33,9 @@ def run(options: argparse.Namespace) -> None:
     from itersel.cli.decode import translate_shard
     from itersel.corpus.prepare import read_preparation
     from itersel.corpus.text import check_words, read_text, split_words
-    from itersel.files import open_output, write_lines
     from itersel.grammar.extract import extract_shard
     from itersel.report.resources import read_resources
+    from itersel.storage.files import open_output, write_lines
 
     resources = read_resources(options.system)
     preparation = read_preparation(resources.preparation)

@@ -77,9 +77,9 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
 
 def run(options: argparse.Namespace) -> None:
     """Tune, and write the weights whole or not at all."""
-    from itersel.files import read_names
+    from itersel.storage.files import read_names
     from itersel.tune.tuner import tune
-    from itersel.weights import read_weights
+    from itersel.vectors.weights import read_weights
 
     settings = section_values(options, CHOICES[options.tuner])
     if options.sum_sparse and options.previous is None:

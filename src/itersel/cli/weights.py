@@ -6,13 +6,13 @@ import argparse
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import not_negative, output_file
-from itersel.files import STANDARD_STREAM
+from itersel.storage.files import STANDARD_STREAM
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from itersel.weights import Weights
+    from itersel.vectors.weights import Weights
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,8 +55,8 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 def show(options: argparse.Namespace) -> None:
     """Print the first weights of an order."""
-    from itersel.hdf5 import open_hdf5, read_header
-    from itersel.weights import FORMAT, read_weights
+    from itersel.storage.hdf5 import open_hdf5, read_header
+    from itersel.vectors.weights import FORMAT, read_weights
 
     weights = read_weights(options.file)
     if options.file.endswith(".h5"):
@@ -72,7 +72,7 @@ def show(options: argparse.Namespace) -> None:
 def export(options: argparse.Namespace) -> None:
     """Write all weights as text."""
     from itersel.errors import InputError
-    from itersel.weights import read_weights, write_weights
+    from itersel.vectors.weights import read_weights, write_weights
 
     if options.output.endswith(".h5"):
         raise InputError("is not a name for text; choose one that does not end in .h5", options.output)

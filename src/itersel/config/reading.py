@@ -29,8 +29,8 @@ from itersel.config.tuners import (
 )
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import InputError
-from itersel.files import read_bytes
 from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES, MAX_CONFIG_BYTES, MAX_INTEGER, SPLITS
+from itersel.storage.files import read_bytes
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
 # Sections of several forms, told apart by their key 'name'.

@@ -9,7 +9,7 @@ from pathlib import Path
 from itersel.corpus import debian
 from itersel.corpus.libreoffice_help import Collection, check_language, collect, find_pages
 from itersel.errors import InputError
-from itersel.files import open_output, write_lines
+from itersel.storage.files import open_output, write_lines
 
 
 def fetch(source_language: str, target_language: str, output: Path, folder: Path | None = None) -> Collection:

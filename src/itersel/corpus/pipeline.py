@@ -19,9 +19,9 @@ from itersel.corpus.split import of_tasks, sample, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
 from itersel.corpus.text import Bitext, concatenate, split_words
 from itersel.errors import InputError
-from itersel.files import open_output, write_lines
 from itersel.limits import SPLITS
 from itersel.progress import show_count
+from itersel.storage.files import open_output, write_lines
 
 BY_HASH = "hash"
 

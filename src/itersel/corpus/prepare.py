@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
-from itersel.files import open_output
-from itersel.json_files import read_json
 from itersel.limits import LANGUAGE_PATTERN, MAX_INTEGER
+from itersel.storage.files import open_output
+from itersel.storage.json_files import read_json
 
 # Chinese and Japanese are written without spaces: each of their characters becomes a token, as BLEU's
 # tokenizer for Chinese has it. Han, kana, and the halfwidth and extension blocks.

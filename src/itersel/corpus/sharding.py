@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.files import read_lines, write_lines
+from itersel.storage.files import read_lines, write_lines
 
 
 def shard_lines(lines: int, shards: int, seed: int | None) -> list[NDArray[np.int64]]:

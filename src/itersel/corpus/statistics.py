@@ -9,9 +9,9 @@ from typing import Any
 
 from itersel.corpus.text import Bitext, split_words
 from itersel.errors import InputError
-from itersel.json_files import read_json
 from itersel.limits import MAX_INTEGER
 from itersel.report.layout import aligned
+from itersel.storage.json_files import read_json
 
 Statistics = dict[str, Any]
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from itersel.align.pharaoh import check_points, format_points, parse_points
 from itersel.errors import InputError
-from itersel.files import line_blocks
 from itersel.limits import MAX_LINE_BYTES
+from itersel.storage.files import line_blocks
 
 StrPath = str | os.PathLike[str]
 

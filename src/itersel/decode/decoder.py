@@ -35,15 +35,15 @@ from itersel.decode.search_kernels import (
 from itersel.decode.trie_kernels import build_trie
 from itersel.decode.vector_kernels import dense_vectors, sparse_vectors
 from itersel.errors import InputError
-from itersel.features import feature_keys
 from itersel.grammar.categories import MAX_CATEGORY_SENTENCE
 from itersel.grammar.shard import Shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.limits import DECODER_FEATURES, MAX_K_BEST, MAX_POP_LIMIT
 from itersel.lm.binary import LanguageModel
 from itersel.lm.state_kernels import States, make_states, reset_states
-from itersel.strings import string_table
-from itersel.weights import Weights, find_weights
+from itersel.storage.strings import string_table
+from itersel.vectors.features import feature_keys
+from itersel.vectors.weights import Weights, find_weights
 
 WORD_PENALTY = -1 / math.log(10)
 PAIRS_PER_WORD = 5000  # compositions of a usual sentence; the tables grow when one needs more

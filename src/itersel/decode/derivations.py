@@ -10,7 +10,7 @@ import numpy as np
 from itersel.decode.kbest_kernels import Best
 from itersel.decode.rule_kernels import RuleTable, SentenceRules
 from itersel.decode.search_kernels import Hypotheses
-from itersel.ragged import offsets_of
+from itersel.storage.ragged import offsets_of
 
 
 class SentenceForest(NamedTuple):

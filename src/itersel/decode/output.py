@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from itersel.decode.decoder import KBest
-from itersel.strings import StringTable
+from itersel.storage.strings import StringTable
 
 DIGITS = 6  # as cdec prints features
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sacrebleu.metrics.bleu import BLEU
 
 from itersel.errors import InputError
-from itersel.files import read_lines
+from itersel.storage.files import read_lines
 
 # All that str.split splits at, but space and tab, to characters for private use.
 _WHITE_SPACE = [code for code in range(0x3001) if chr(code).isspace() and chr(code) not in " \t"]

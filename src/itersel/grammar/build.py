@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.features import feature_keys, unique_features
 from itersel.grammar.categories import CategorySet, S, X
 from itersel.grammar.shard import Shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import SparseFeatures, rule_features
 from itersel.limits import GRAMMAR_FEATURES
-from itersel.ragged import offsets_of
-from itersel.strings import concatenate, string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import concatenate, string_table
+from itersel.vectors.features import feature_keys, unique_features
 
 # PhraseModel_0 is dense, R:X:haus:house and SourcePath_haus are not: a rule for each name alone, so that all
 # shards of a corpus agree on which features are dense.

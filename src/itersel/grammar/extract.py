@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from itersel import __version__
 from itersel.errors import InputError
-from itersel.files import read_lines
 from itersel.grammar.grammar_kernels import place_rows, rule_costs
 from itersel.grammar.index import GrammarIndex, Side, check_parallel, load_index, read_side
 from itersel.grammar.index_kernels import SPAN_LIMIT, IndexArrays
@@ -24,9 +23,10 @@ from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_T
 from itersel.grammar.sparse import rule_features
 from itersel.grammar.table_kernels import ROW_RULE, ROW_SAMPLES, ROW_SENTENCE
 from itersel.limits import GRAMMAR_FEATURES
-from itersel.ragged import offsets_of
+from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath
-from itersel.strings import string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import string_table
 
 # rules 0 and 1, [S] -> [X] and [S] -> [S] [X]: symbols of either side, and where the sides end
 GLUE_SYMBOLS = np.array([-1, -1, -2], np.int32)

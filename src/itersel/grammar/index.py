@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
-from itersel.arrayfile import map_arrays, write_arrays
 from itersel.corpus.text import read_tokenized
 from itersel.errors import InputError
-from itersel.files import read_bytes
 from itersel.grammar.index_kernels import (
     BAD_LINKS,
     BAD_PHRASE,
@@ -33,9 +31,11 @@ from itersel.grammar.index_kernels import (
     parse_alignments,
 )
 from itersel.grammar.lexical import lexical_table, link_counts
-from itersel.ragged import offsets_of
+from itersel.storage.arrayfile import map_arrays, write_arrays
+from itersel.storage.files import read_bytes
 from itersel.storage.formats import Array, FileFormat, FilePath, damaged, numbers
-from itersel.strings import StringTable, string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import StringTable, string_table
 
 MAX_COST = 1e9
 

@@ -42,10 +42,10 @@ from itersel.grammar.shard_kernels import (
     PASS_THROUGH,
     find_bad_rule,
 )
-from itersel.hdf5 import read_arrays, write_arrays
 from itersel.limits import DECODER_FEATURES
 from itersel.storage.formats import Array, FileFormat, damaged, numbers
-from itersel.strings import StringTable, string_table
+from itersel.storage.hdf5 import read_arrays, write_arrays
+from itersel.storage.strings import StringTable, string_table
 
 KINDS = (GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH)
 

@@ -21,7 +21,7 @@ from itersel.errors import InputError
 from itersel.grammar.categories import FIXED_CATEGORIES
 from itersel.grammar.shard_kernels import CATEGORY_S, GLUE, GLUE_START
 from itersel.grammar.sparse_kernels import Rules, count_features, renumber
-from itersel.strings import StringTable, string_table
+from itersel.storage.strings import StringTable, string_table
 
 COMPUTED_FEATURE = re.compile(r"R:|RBS:|RBT:|Shape_S")
 ESCAPED = tuple(b"=;")

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.feature_kernels import FNV_OFFSET, finish, hash_bytes
 from itersel.jit import kernel
-from itersel.strings import StringTable
+from itersel.storage.strings import StringTable
+from itersel.vectors.feature_kernels import FNV_OFFSET, finish, hash_bytes
 
 LETTER_B, LETTER_N, LETTER_R, LETTER_S, LETTER_T = 66, 78, 82, 83, 84
 COLON, UNDERSCORE, DIGIT_0 = 58, 95, 48

@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 from itersel import __version__
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import InputError
-from itersel.files import open_output, read_lines
 from itersel.grammar.build import Categories, Points, Rule, Symbol, make_shard
 from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORY_SENTENCE, CategorySet, X
 from itersel.grammar.shard import Shard, read_shard, write_shard
@@ -39,6 +38,7 @@ from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.grammar.sparse import COMPUTED_FEATURE
 from itersel.limits import DECODER_FEATURES
 from itersel.numerals import parse_number
+from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE
 
 SEPARATOR = "|||"

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.features import feature_keys, unique_features
 from itersel.learn.parameters import Memory, Parameters, WeightOverflowError
-from itersel.select.common import common_features
-from itersel.strings import concatenate, string_table
-from itersel.weights import Weights, find_weights, take_weights
+from itersel.storage.strings import concatenate, string_table
+from itersel.vectors.common import common_features
+from itersel.vectors.features import feature_keys, unique_features
+from itersel.vectors.weights import Weights, find_weights, take_weights
 
 if TYPE_CHECKING:
     from itersel.grammar.shard import Shard

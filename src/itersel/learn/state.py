@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
 from itersel.learn.feature_table import Start
 from itersel.learn.parameters import Memory
 from itersel.storage.formats import Array
-from itersel.strings import StringTable
-from itersel.weights import FORMAT, Weights, read_weights, weight_arrays, write_weights
+from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
+from itersel.storage.strings import StringTable
+from itersel.vectors.weights import FORMAT, Weights, read_weights, weight_arrays, write_weights
 
 if TYPE_CHECKING:
     from itersel.learn.train import Training

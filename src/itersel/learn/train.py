@@ -18,7 +18,7 @@ from itersel.learn.learner import Example, Move, make_learner
 from itersel.learn.parameters import Parameters, WeightOverflowError
 from itersel.learn.sentence_bleu import SentenceBleu
 from itersel.progress import progress
-from itersel.weights import Weights, make_weights
+from itersel.vectors.weights import Weights, make_weights
 
 if TYPE_CHECKING:
     from itersel.decode.decoder import KBest

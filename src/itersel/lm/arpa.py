@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from itersel.corpus.text import find_control
 from itersel.errors import InputError
-from itersel.files import open_output
 from itersel.lm.kernels import ngram_keys
 from itersel.numerals import are_numeric, parse_number
+from itersel.storage.files import open_output
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import itersel
-from itersel.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.errors import InputError
-from itersel.files import read_bytes
 from itersel.limits import MAX_ORDER
 from itersel.lm.arpa import END, START, UNKNOWN, NGrams, parse_arpa
 from itersel.lm.kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, insert, ngram_keys
+from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
+from itersel.storage.files import read_bytes
 from itersel.storage.formats import MAX_MAGNITUDE, Array, FileFormat, FilePath, damaged, numbers
-from itersel.strings import StringTable, string_table
+from itersel.storage.strings import StringTable, string_table
 
 # V words, H slots; see ModelArrays
 FORMAT = FileFormat(

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from itersel.errors import InputError
-from itersel.files import read_lines
+from itersel.storage.files import read_lines
 
 
 def lines_of_fold(

@@ -11,7 +11,7 @@ from itersel.corpus.text import split_words
 from itersel.lm.arpa import END, START
 from itersel.lm.binary import LanguageModel
 from itersel.lm.kernels import score_sentences
-from itersel.ragged import offsets_of
+from itersel.storage.ragged import offsets_of
 
 
 def score_lines(model: LanguageModel, lines: Iterable[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

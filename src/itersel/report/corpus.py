@@ -13,9 +13,9 @@ from itersel.corpus.statistics import Statistics, read_statistics
 from itersel.errors import InputError
 from itersel.grammar.shard import FORMAT
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
-from itersel.hdf5 import read_arrays
-from itersel.json_files import read_json
 from itersel.report.layout import aligned, tab_separated
+from itersel.storage.hdf5 import read_arrays
+from itersel.storage.json_files import read_json
 
 LeftOut = Sequence[tuple[str, str, int]]
 

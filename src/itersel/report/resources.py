@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from itersel.errors import InputError
-from itersel.files import write_lines
 from itersel.grammar.extract import ExtractionSettings
-from itersel.json_files import from_json, read_json
 from itersel.limits import MAX_POP_LIMIT
+from itersel.storage.files import write_lines
+from itersel.storage.json_files import from_json, read_json
 
 NAME = "resources.json"
 FILES = ("model", "index", "preparation")

@@ -12,9 +12,9 @@ import numpy as np
 
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
-from itersel.files import atomic_path, write_lines
-from itersel.json_files import from_json, read_json
-from itersel.weights import read_weights
+from itersel.storage.files import atomic_path, write_lines
+from itersel.storage.json_files import from_json, read_json
+from itersel.vectors.weights import read_weights
 
 
 @dataclass(frozen=True)

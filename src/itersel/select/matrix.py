@@ -17,11 +17,11 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.hdf5 import write_header
 from itersel.select.merge_kernels import Columns
 from itersel.select.selection import Features, Selection
 from itersel.storage.formats import Digest
-from itersel.weights import FORMAT
+from itersel.storage.hdf5 import write_header
+from itersel.vectors.weights import FORMAT
 
 DATASETS = {
     "features/key": np.uint64,

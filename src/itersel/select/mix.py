@@ -13,9 +13,7 @@ import numpy as np
 
 import itersel
 from itersel.errors import InputError
-from itersel.hdf5 import open_hdf5, read_header, stream_hdf5
 from itersel.progress import progress
-from itersel.select.common import common_features
 from itersel.select.matrix import MatrixWriter
 from itersel.select.merge_kernels import COLLISION, FINE, NOT_FINITE, Columns, Entries, Status, merge_entries
 from itersel.select.selection import (
@@ -26,8 +24,10 @@ from itersel.select.selection import (
     summarise,
 )
 from itersel.select.shard_files import DAMAGED, ShardFile, ShardReader, open_shard
-from itersel.strings import StringTable, concatenate
-from itersel.weights import FORMAT, Weights, read_weights, write_weights
+from itersel.storage.hdf5 import open_hdf5, read_header, stream_hdf5
+from itersel.storage.strings import StringTable, concatenate
+from itersel.vectors.common import common_features
+from itersel.vectors.weights import FORMAT, Weights, read_weights, write_weights
 
 # what files of weights say that they are
 SHARD, MIXED = "shard-weights", "mixed-weights"

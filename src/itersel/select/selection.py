@@ -18,8 +18,8 @@ from itersel.select.merge_kernels import (
     column_norms,
     column_sums,
 )
-from itersel.strings import StringTable, concatenate
-from itersel.weights import Weights
+from itersel.storage.strings import StringTable, concatenate
+from itersel.vectors.weights import Weights
 
 NORMS = {"l0": L0, "l1": L1, "l2": L2, "linf": LINF}
 

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_header
 from itersel.progress import progress
 from itersel.select.merge_kernels import Entries
 from itersel.storage.formats import MAX_MAGNITUDE, Digest, check_text, damaged
-from itersel.weights import FORMAT
+from itersel.storage.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_header
+from itersel.vectors.weights import FORMAT
 
 # Entries read at a time: 4 million of them, with all that is made of them, take about 500 MB.
 RANGE_ENTRIES = 1 << 22

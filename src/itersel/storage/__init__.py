@@ -1,1 +1,1 @@
-"""What is stored: the declared formats of binary files, and their checks."""
+"""What is stored: files, HDF5, strings and ragged arrays, and the declared formats with their checks."""

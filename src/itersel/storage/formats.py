@@ -49,7 +49,7 @@ class Array:
     optional
         The array may have no rows at all, whatever the size.
     packed, shuffled
-        Store it compressed, with bytes shuffled first; see `itersel.hdf5.write_arrays`.
+        Store it compressed, with bytes shuffled first; see `itersel.storage.hdf5.write_arrays`.
     """
 
     dtype: str

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.features import unique_features
-from itersel.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.learn.bleu_kernels import ORDER
-from itersel.ragged import offsets_of
 from itersel.storage.formats import FileFormat
-from itersel.strings import StringTable, concatenate, string_table
+from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.tune.lists import DENSE_ARRAYS, FORMAT, SPARSE_ARRAYS
-from itersel.weights import Weights, find_weights
+from itersel.vectors.features import unique_features
+from itersel.vectors.weights import Weights, find_weights
 
 FilePath = str | os.PathLike[str]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.learn.bleu_kernels import ORDER
-from itersel.ragged import offsets_of
+from itersel.storage.ragged import offsets_of
 from itersel.tune.accumulate import ListFile
 from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
 from itersel.tune.forest_kernels import Forests

@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
 from itersel.decode.search_kernels import GOAL_RULE
 from itersel.errors import InputError
-from itersel.features import feature_keys
-from itersel.hdf5 import read_arrays
 from itersel.progress import progress
-from itersel.ragged import offsets_of
 from itersel.storage.formats import Array, FileFormat, all_packed, damaged, numbers
-from itersel.strings import string_table
+from itersel.storage.hdf5 import read_arrays
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import string_table
 from itersel.tune.forest_kernels import Forests, find_bad_sentence
 from itersel.tune.generate import make_attributes
 from itersel.tune.summed import SUM
 from itersel.tune.writer import write_rows
-from itersel.weights import Weights, find_weights
+from itersel.vectors.features import feature_keys
+from itersel.vectors.weights import Weights, find_weights
 
 if TYPE_CHECKING:
     from itersel.decode.decoder import Decoder

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 import itersel
 from itersel.errors import InputError
-from itersel.features import feature_keys
 from itersel.learn.bleu_kernels import ngram_matches
 from itersel.progress import progress
-from itersel.strings import string_table
+from itersel.storage.strings import string_table
 from itersel.tune.lists import FORMAT
 from itersel.tune.writer import write_rows
-from itersel.weights import Weights, find_weights, make_weights
+from itersel.vectors.features import feature_keys
+from itersel.vectors.weights import Weights, find_weights, make_weights
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from itersel.config.tuners import ALL_DENSE, STEP
 from itersel.errors import InputError
-from itersel.features import feature_keys
-from itersel.strings import string_table
+from itersel.storage.strings import string_table
 from itersel.tune.mert import MAX_ROUNDS, LineSearch, move
 from itersel.tune.summed import LAST_SUM, SUM
-from itersel.weights import Weights, find_weights
+from itersel.vectors.features import feature_keys
+from itersel.vectors.weights import Weights, find_weights
 
 
 def named_directions(

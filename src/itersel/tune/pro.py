@@ -15,7 +15,7 @@ from itersel.errors import InputError
 from itersel.learn.bleu_kernels import CONTEXT_SIZE, score_hypotheses
 from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
 from itersel.learn.sentence_bleu import VARIANTS
-from itersel.ragged import offsets_of
+from itersel.storage.ragged import offsets_of
 from itersel.tune.accumulate import Pool, SparseRows
 
 MAX_STEPS = 1000

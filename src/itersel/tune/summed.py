@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.features import feature_keys, unique_features
-from itersel.select.common import common_features
-from itersel.strings import StringTable, concatenate, string_table
+from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.tune.accumulate import ListFile, Pool, SparseRows, sparse_scores
 from itersel.tune.generate import DIGITS
-from itersel.weights import Weights, find_weights
+from itersel.vectors.common import common_features
+from itersel.vectors.features import feature_keys, unique_features
+from itersel.vectors.weights import Weights, find_weights
 
 # Columns of the sparse features, with the weights that made the lists, and with those of the epoch before.
 # With a space: no dense feature is called so.

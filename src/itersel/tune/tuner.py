@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 import itersel
 from itersel.config.tuners import Batch, ForestMert, KBestMira, LineSearch, Mert, Pro, tuner_name
 from itersel.errors import InputError
-from itersel.features import feature_keys
 from itersel.storage.formats import MAX_MAGNITUDE, FileFormat
-from itersel.strings import string_table
+from itersel.storage.strings import string_table
 from itersel.tune.accumulate import (
     ListFile,
     Pool,
@@ -41,7 +40,8 @@ from itersel.tune.mert import ListSearch, tune_mert
 from itersel.tune.mira import tune_mira
 from itersel.tune.pro import fit_ranking, interpolate, pair_matrix, sample_pairs
 from itersel.tune.summed import SUM, elsewhere, join_weights, no_sparse, spread, start_values, sum_sparse
-from itersel.weights import Weights, find_weights, write_weights
+from itersel.vectors.features import feature_keys
+from itersel.vectors.weights import Weights, find_weights, write_weights
 
 FilePath = str | os.PathLike[str]
 

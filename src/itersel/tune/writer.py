@@ -11,8 +11,8 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.hdf5 import stream_hdf5, write_header
 from itersel.storage.formats import Digest, FileFormat
+from itersel.storage.hdf5 import stream_hdf5, write_header
 
 CHUNK_BYTES = 1 << 18
 # Rows wait in memory until there are so many bytes: HDF5 takes half a millisecond for any write.

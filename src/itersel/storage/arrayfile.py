@@ -19,7 +19,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.files import atomic_path
+from itersel.storage.files import atomic_path
 from itersel.storage.formats import Arrays, FileFormat, check_arrays, check_digests, digest
 
 MAGIC = b"ITERSEL\x02"

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import InputError
-from itersel.features import feature_keys, unique_features
-from itersel.files import open_output, read_lines
-from itersel.hdf5 import read_arrays, write_arrays
 from itersel.numerals import parse_number
+from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, Array, FileFormat
-from itersel.strings import StringTable, string_table
+from itersel.storage.hdf5 import read_arrays, write_arrays
+from itersel.storage.strings import StringTable, string_table
+from itersel.vectors.features import feature_keys, unique_features
 
 # D features. Not packed: `itersel.select.shard_files` reads parts of the arrays directly.
 FORMAT = FileFormat(

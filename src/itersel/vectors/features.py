@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.feature_kernels import hash_strings
-from itersel.strings import StringTable, string_table
+from itersel.storage.strings import StringTable, string_table
+from itersel.vectors.feature_kernels import hash_strings
 
 
 def feature_keys(names: StringTable) -> NDArray[np.uint64]:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.ragged import offsets_of
-from itersel.string_kernels import take_strings
+from itersel.storage.ragged import offsets_of
+from itersel.storage.string_kernels import take_strings
 
 
 class StringTable(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.strings import StringTable
+from itersel.storage.strings import StringTable
 
 
 def common_features(

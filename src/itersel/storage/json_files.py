@@ -9,8 +9,8 @@ import typing
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
-from itersel.files import read_bytes
 from itersel.limits import MAX_JSON_BYTES
+from itersel.storage.files import read_bytes
 
 Section = TypeVar("Section")
 

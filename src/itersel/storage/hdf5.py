@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.files import atomic_path
 from itersel.limits import MAX_UNPACKING, UNPACKED_BYTES
+from itersel.storage.files import atomic_path
 from itersel.storage.formats import Array, Arrays, FileFormat, check_arrays, check_digests, damaged, digest
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"

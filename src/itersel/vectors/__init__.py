@@ -1,0 +1,1 @@
+"""What a feature and a weight vector is."""
