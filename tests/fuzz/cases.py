@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -12,11 +13,21 @@ from tests.fuzz import array_files, documents, hdf5_files, texts
 from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, PACKED, TARGETS, TEXT
 
 from itersel.grammar import index, shard
+from itersel.learn.state import STATE
 from itersel.lm import binary
 from itersel.storage.formats import FileFormat
+from itersel.tune import forests, lists
 from itersel.vectors.weights import FORMAT as WEIGHTS
 
-FORMATS = {"shard": shard.FORMAT, "model": binary.FORMAT, "index": index.FORMAT}
+FORMATS = {
+    "shard": shard.FORMAT,
+    "shard-categories": shard.FORMAT,
+    "model": binary.FORMAT,
+    "index": index.FORMAT,
+    "lists": lists.FORMAT,
+    "forests": forests.FORMAT,
+    "state": replace(WEIGHTS, arrays={**WEIGHTS.arrays, **STATE.arrays}),
+}
 
 
 class Case(NamedTuple):

@@ -105,6 +105,9 @@ def make_corpus(folder: Path) -> None:
         "parts.txt": ["part0.h5", "part1.h5"],
         "late.txt": ["late0.h5", "late1.h5"],
         "shards.txt": ["shard.h5", "shard1.h5"],
+        "lists.txt": ["lists.h5"],
+        "dense.txt": ["dense.h5"],
+        "forests.txt": ["forests.h5"],
         "syntax.grammar": SYNTAX,
     }
     for name, lines in texts.items():
@@ -137,6 +140,8 @@ def _make_shards() -> None:
     shutil.copy("shards/0.source.gz", "part.source.gz")
     shutil.copy("shards/0.target.gz", "part.target.gz")
     itersel("grammar", "extract", "--index", "index", "--input", "source.txt", "--output", "plain.h5")
+    whole = ("--index", "index", "--input", "source.txt", "--references", "target.txt")
+    itersel("grammar", "extract", *whole, "--output", "plain-references.h5")
     itersel("grammar", "export", "--shard", "plain.h5", "--output", "grammars")
     segments = [
         f'<seg grammar="grammars/grammar.{i}.gz" id="{i}"> {text} </seg>' for i, text in enumerate(SOURCE)
@@ -161,6 +166,12 @@ def _make_weights() -> None:
         train = ("--shard", shard, "--model", "lm.bin", "--shard-number", str(number), *SEARCH)
         itersel("train", *train, "--epoch", "2", "--weights", "previous.h5", "--output", f"late{number}.h5")
     itersel("weights", "export", "weights.h5", "--output", "weights.txt")
+    data = ("--shard", "plain-references.h5", "--model", "lm.bin", "--pop-limit", "30")
+    itersel("kbest", *data, "--k-best", "20", "--output", "lists.h5")
+    itersel("kbest", *data, "--k-best", "20", "--features", "dense", "--output", "dense.h5")
+    itersel("forest", *data, "--density", "5", "--output", "forests.h5")
+    train = ("--shard", "shard.h5", "--model", "lm.bin", *SEARCH, "--learner", "adagrad", "--average")
+    itersel("train", *train, "--output", "state.h5")
 
 
 def _make_descriptions() -> None:

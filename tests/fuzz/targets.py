@@ -72,6 +72,31 @@ TARGETS = {
     ),
     "weights": Target(("weights.h5", "part0.h5"), HDF5, _WEIGHTS),
     "matrix": Target(("W.h5",), HDF5, _WEIGHTS),
+    "lists": Target(
+        ("lists.h5", "dense.h5"),
+        HDF5,
+        (
+            "tune --tuner pro --lists lists.txt --shards 1 --iteration 1 --output out.h5",
+            "tune --tuner kbest-mira --passes 3 --lists lists.txt --shards 1 --iteration 1 --output out.h5",
+            "tune --tuner mert --restarts 1 --lists dense.txt --shards 1 --iteration 1 --output out.h5",
+            "tune --tuner line-search --directions dense --lists lists.txt --shards 1 --iteration 1 "
+            "--sum-sparse --previous weights.h5 --output out.h5",
+        ),
+    ),
+    "forests": Target(
+        ("forests.h5",),
+        HDF5,
+        ("tune --tuner forest-mert --lists forests.txt --shards 1 --iteration 1 --output out.h5",),
+    ),
+    "state": Target(
+        ("state.h5",),
+        HDF5,
+        (
+            f"train --shard shard.h5 --model lm.bin --weights FILE --learner adagrad {_SEARCH} --epoch 2 "
+            "--output out.h5",
+            "weights show FILE --number 0",
+        ),
+    ),
     "mix-input": Target(
         ("part0.h5", "part1.h5"),
         HDF5,
