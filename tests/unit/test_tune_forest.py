@@ -34,6 +34,7 @@ from itersel.tune.forests import (
     prune_forest,
     read_forests,
 )
+from itersel.tune.generate import START
 from itersel.tune.mert import tune_mert
 from itersel.tune.polygon_kernels import goal_lines
 from itersel.tune.tuner import tune
@@ -247,15 +248,27 @@ def forest(folder: Path, output: Path, *options: str, shard: str = "shard.h5") -
 
 def test_command(decodable: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = []
+    (tmp_path / "before").write_text("".join(f"{name} {value}\n" for name, value in START.items()))
     for shard in (0, 1):
         for iteration in (1, 2):
             paths.append(tmp_path / f"{shard}.{iteration}.h5")
             place = ["--shard-number", str(shard), "--iteration", str(iteration)]
-            assert forest(decodable, paths[-1], *place) == 0
+            assert forest(decodable, paths[-1], *place, "--weights", str(tmp_path / "before")) == 0
+    assert forest(decodable, tmp_path / "x.h5", "--iteration", "2") == 1
+    assert "iteration 2 needs --weights, those of the iteration before" in capsys.readouterr().err
     contents = set()
     for order in (paths, paths[::-1], paths[2:] + paths[:2]):
         (tmp_path / "lists").write_text("".join(f"{path}\n" for path in order))
-        one = ["--lists", str(tmp_path / "lists"), "--shards", "2", "--iteration", "2"]
+        one = [
+            "--lists",
+            str(tmp_path / "lists"),
+            "--shards",
+            "2",
+            "--iteration",
+            "2",
+            "--previous",
+            str(tmp_path / "before"),
+        ]
         output = tmp_path / "w.h5"
         assert main(["tune", "--tuner", "forest-mert", *one, "--output", str(output)]) == 0
         contents.add(output.read_bytes())
@@ -285,11 +298,11 @@ def put(name: str, row: int, value: float):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize(
     ("name", "row", "value", "said"),
     [
-        ("edge_first", -1, 10**6, "make no forest of sentence 2"),
-        ("edge_first", 0, 0, "make no forest of sentence 0"),
-        ("edge_rule", 1, 10**6, "make no forest of sentence 0"),
-        ("edge_offset", 1, 0, "make no forest of sentence 0"),
-        ("target", 0, -2, "make no forest of sentence 0"),
+        ("edge_first", -1, 10**6, "make no forest of sentence 3"),
+        ("edge_first", 0, 0, "make no forest of sentence 1"),
+        ("edge_rule", 1, 10**6, "make no forest of sentence 1"),
+        ("edge_offset", 1, 0, "make no forest of sentence 1"),
+        ("target", 0, -2, "make no forest of sentence 1"),
         ("rule_dense", 0, math.nan, "'rule_dense' holds"),
         ("edge_model", 0, math.inf, "'edge_model' holds"),
         ("target", 0, -3, "'target' holds -3"),

@@ -116,12 +116,11 @@ def _refuse_sparse(task: Task) -> None:
         )
 
 
-def _check_bleu(task: Task, bleu: float) -> None:
+def _check_bleu(bleu: float) -> None:
     if bleu == 0.0:
         raise InputError(
             "BLEU is 0 for all weights that were tried; decode with better weights, larger lists or denser "
-            "forests",
-            task.files[0].path,
+            "forests"
         )
 
 
@@ -130,7 +129,7 @@ def mert(task: Task, settings: Mert) -> Tuned:
     pool, sums = _dense_lists(task)
     start = start_values(pool.dense_names, task.before)
     weights, bleu = tune_mert(ListSearch(pool), start, settings, task.seed)
-    _check_bleu(task, bleu)
+    _check_bleu(bleu)
     return _tuned(pool, spread(pool.dense_names, weights, sums), bleu)
 
 
@@ -141,7 +140,7 @@ def line_search(task: Task, settings: LineSearch) -> Tuned:
     search = ListSearch(pool)
     directions = named_directions(settings.directions, pool.dense_names, search.scale, start, task.last)
     weights, bleu = search_lines(search, start, directions)
-    _check_bleu(task, bleu)
+    _check_bleu(bleu)
     return _tuned(pool, spread(pool.dense_names, weights, sums), bleu)
 
 
@@ -155,7 +154,7 @@ def forest_mert(task: Task, settings: ForestMert) -> Tuned:
         _refuse_sparse(task)
     search = read_search(task.files)
     weights, bleu = tune_mert(search, start_values(names, task.before), settings, task.seed)
-    _check_bleu(task, bleu)
+    _check_bleu(bleu)
     result = spread(names, weights, [task.before] if task.is_summed else [])
     return Tuned(result, 100 * bleu, search.sentence_count, 0)
 
@@ -288,7 +287,12 @@ def tune(
     _check_magnitude(before, "before", "start from smaller weights")
     first = iteration if is_summed else 1
     files = find_files(paths, shards, range(first, iteration + 1), RUNS[name].format)
-    result = RUNS[name].run(Task(files, before, (seed, iteration), is_summed, last), settings)
+    try:
+        result = RUNS[name].run(Task(files, before, (seed, iteration), is_summed, last), settings)
+    except InputError as error:
+        if error.path is not None:
+            raise
+        raise InputError(error.message, _all_of(files)) from None
     _check_magnitude(result.weights, f"of --tuner {name}", "regularise more, or choose smaller steps")
     attributes = {
         "kind": "mixed-weights",
@@ -307,6 +311,12 @@ def tune(
     }
     write_weights(output, result.weights, attributes)
     return result
+
+
+def _all_of(files: Sequence[ListFile]) -> str:
+    """Return files for a message that is about all of them."""
+    others = f" and {len(files) - 1} more" if len(files) > 1 else ""
+    return f"{os.fspath(files[0].path)}{others}"
 
 
 def _check_magnitude(weights: Weights, whose: str, advice: str) -> None:
