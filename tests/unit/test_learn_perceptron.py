@@ -32,7 +32,7 @@ class Trained:
 
     def learn(self, kbest: KBest, bleu: list[float]) -> int:
         scratch = np.full(len(NAMES), -1, np.int32)
-        example = Example(kbest, np.array(bleu), self.parameters.rate, (1,), scratch)
+        example = Example(kbest, np.array(bleu), 1.0, self.parameters.rate, (1,), scratch)
         move = self.learner.learn(example)
         self.parameters.step(None if move.coefficient is None else example.columns, move.coefficient)
         return move.updates
