@@ -14,9 +14,10 @@ from tests.configs import experiment, perceptron, selection
 
 from itersel.cli.main import main
 from itersel.config import Config, Experiment, read_config, values
+from itersel.config.checks import warnings
 from itersel.config.learners import LEARNERS, Perceptron
 from itersel.config.mixing import MIXINGS, Selection
-from itersel.config.reading import types_of, warnings
+from itersel.config.reading import types_of
 from itersel.config.rendering import json_schema
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError

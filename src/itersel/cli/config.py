@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     from itersel.config import load_config
-    from itersel.config.reading import warnings
+    from itersel.config.checks import warnings
 
     config = load_config(options.config)
     for warning in warnings(config):

@@ -12,24 +12,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field, fields, is_dataclass, replace
 from typing import Any
 
-from itersel.config.learners import LEARNERS, find_conflict
-from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Nothing, Selection, mixing_name
+from itersel.config.checks import check_data, check_experiments, check_models, with_folds
+from itersel.config.learners import LEARNERS
+from itersel.config.messages import join, name_of, reject, show
+from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing, mixing_name
 from itersel.config.options import NAME_PATTERN
 from itersel.config.tuners import (
-    ALL_DENSE,
     DENSE_TUNERS,
     HELD_OUT_TUNERS,
-    STEP,
     TUNERS,
     Batch,
-    HeldOut,
-    LineSearch,
-    NoTuner,
     tuner_name,
 )
-from itersel.config.values import Align, Config, Experiment
+from itersel.config.values import Config, Experiment
 from itersel.errors import InputError
-from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES, MAX_CONFIG_BYTES, MAX_INTEGER, SPLITS
+from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER
 from itersel.storage.files import read_bytes
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
@@ -46,7 +43,6 @@ MOVED = {
     **dict.fromkeys(("bleu", "update", "pairs", "learning_rate"), "learner: {name: perceptron, %s}"),
     "loss": "learner: {name: perceptron} or learner: {name: margin-perceptron}",
 }
-DEFAULT_FOLDS = 10
 # No file name or argument of a command can hold NUL or half a surrogate pair; none should hold the others.
 NO_TEXT = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
 TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
@@ -100,10 +96,10 @@ def read_config(content: object) -> Config:
         the message is one line and names the key.
     """
     config: Config = _read_section(Config, {} if content is None else content, "")
-    _check_data(config)
-    _check_models(config)
-    _check_experiments(config)
-    return _with_folds(config)
+    check_data(config)
+    check_models(config)
+    check_experiments(config)
+    return with_folds(config)
 
 
 @functools.cache
@@ -121,14 +117,14 @@ def split_optional(kind: Any) -> tuple[Any, bool]:
 
 def _read_section(kind: Any, content: object, key: str) -> Any:
     if not isinstance(content, Mapping):
-        raise InputError(f"config {_name(key)} must hold 'key: value' lines, not {_show(content)}")
+        raise InputError(f"config {name_of(key)} must hold 'key: value' lines, not {show(content)}")
     known = {item.name: item for item in fields(kind)}
     for name in content:
         if name not in known:
             _reject_key(kind, name, content[name], key, known)
     return kind(
         **{
-            name: _read_value(known[name], types_of(kind)[name], value, _join(key, name))
+            name: _read_value(known[name], types_of(kind)[name], value, join(key, name))
             for name, value in content.items()
         }
     )
@@ -136,9 +132,9 @@ def _read_section(kind: Any, content: object, key: str) -> Any:
 
 def _reject_key(kind: Any, name: object, value: object, key: str, known: Iterable[str]) -> typing.NoReturn:
     """Raise an InputError for a key that there is not: it may have moved, or belong to another learner."""
-    full = _join(key, name)
+    full = join(key, name)
     if kind is Experiment and name in MOVED:
-        there = MOVED[name].replace("%s", f"{name}: {_show(value)}")
+        there = MOVED[name].replace("%s", f"{name}: {show(value)}")
         raise InputError(f"config key '{full}' has moved: write {there}")
     for section, choices in CHOICES.items():
         if kind in choices.values():
@@ -157,11 +153,11 @@ def _read_choice(item: Field[Any], value: object, key: str) -> Any:
     """Read a section of several forms."""
     choices = CHOICES[item.name]
     if not isinstance(value, Mapping):
-        raise InputError(f"config {_name(key)} must hold 'name: ...', not {_show(value)}")
+        raise InputError(f"config {name_of(key)} must hold 'name: ...', not {show(value)}")
     if "name" not in value:
         raise InputError(f"config key '{key}.name' is missing; one of {', '.join(choices)}")
     if not isinstance(value["name"], str) or value["name"] not in choices:
-        _reject(f"{key}.name", value["name"], f"one of {', '.join(choices)}")
+        reject(f"{key}.name", value["name"], f"one of {', '.join(choices)}")
     rest = {name: content for name, content in value.items() if name != "name"}
     return _read_section(choices[value["name"]], rest, key)
 
@@ -178,7 +174,7 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
         return _read_experiments(value, key)
     if typing.get_origin(kind) is tuple:
         if not isinstance(value, list | tuple):
-            raise InputError(f"config key '{key}' must be a list, not {_show(value)}")
+            raise InputError(f"config key '{key}' must be a list, not {show(value)}")
         return tuple(_check_type(str, entry, key) for entry in value)
     checked = _check_type(kind, value, key)
     _check_bounds(item.metadata, checked, key)
@@ -193,15 +189,15 @@ def _clean_path(path: str) -> str:
 
 def _read_experiments(value: object, key: str) -> dict[str, Experiment]:
     if not isinstance(value, Mapping):
-        raise InputError(f"config {_name(key)} must hold 'name: settings', not {_show(value)}")
+        raise InputError(f"config {name_of(key)} must hold 'name: settings', not {show(value)}")
     for name in value:
         if not isinstance(name, str) or not re.fullmatch(NAME_PATTERN, name):
             raise InputError(
-                f"config key '{_join(key, name)}': the name of an experiment is made of letters, "
+                f"config key '{join(key, name)}': the name of an experiment is made of letters, "
                 "digits, '.', '_' and '-'"
             )
     return {
-        name: _read_experiment({} if settings is None else settings, _join(key, name))
+        name: _read_experiment({} if settings is None else settings, join(key, name))
         for name, settings in value.items()
     }
 
@@ -249,19 +245,19 @@ def _read_batch(experiment: Experiment, settings: Mapping[str, Any], key: str) -
 
 def _check_type(kind: type, value: Any, key: str) -> Any:
     if kind in (int, float) and type(value) is int and abs(value) > MAX_INTEGER:
-        _reject(key, value, f"at most {MAX_INTEGER}" if value > 0 else f"at least {-MAX_INTEGER}")
+        reject(key, value, f"at most {MAX_INTEGER}" if value > 0 else f"at least {-MAX_INTEGER}")
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is kind and (not isinstance(value, float) or math.isfinite(value)):
         if isinstance(value, str) and NO_TEXT.search(value):
-            raise InputError(f"config key '{key}' is {_show(value)}, must be text without control characters")
+            raise InputError(f"config key '{key}' is {show(value)}, must be text without control characters")
         return value
     advice = ""
     if kind is float and isinstance(value, str) and re.fullmatch(EXPONENT_NUMBER, value):
         number = float(value)
         if math.isfinite(number):
             advice = f"; YAML takes {value} as text, write {_yaml_number(number)}"
-    raise InputError(f"config key '{key}' must be {TYPE_NAMES[kind]}, not {_show(value)}{advice}")
+    raise InputError(f"config key '{key}' must be {TYPE_NAMES[kind]}, not {show(value)}{advice}")
 
 
 def _yaml_number(number: float) -> str:
@@ -272,172 +268,16 @@ def _yaml_number(number: float) -> str:
 
 def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
     if "choices" in bounds and value not in bounds["choices"]:
-        _reject(key, value, f"one of {', '.join(bounds['choices'])}")
+        reject(key, value, f"one of {', '.join(bounds['choices'])}")
     if "path" in bounds and not re.fullmatch(bounds["pattern"], value):
-        _reject(
+        reject(
             key, value, "a path without control characters, { and } (Snakemake takes these for a wildcard)"
         )
     if "pattern" in bounds and not re.fullmatch(bounds["pattern"], value):
-        _reject(key, value, f"text of the form {bounds['pattern']}")
+        reject(key, value, f"text of the form {bounds['pattern']}")
     if "minimum" in bounds and value < bounds["minimum"]:
-        _reject(key, value, f"at least {bounds['minimum']}")
+        reject(key, value, f"at least {bounds['minimum']}")
     if "above" in bounds and value <= bounds["above"]:
-        _reject(key, value, f"above {bounds['above']}")
+        reject(key, value, f"above {bounds['above']}")
     if "maximum" in bounds and value > bounds["maximum"]:
-        _reject(key, value, f"at most {bounds['maximum']}")
-
-
-def _check_data(config: Config) -> None:
-    data = config.data
-    for split in SPLITS:
-        files = getattr(data, split)
-        for side in ("source", "target"):
-            if data.kind == "files" and getattr(files, side) is None:
-                raise InputError(f"config key 'data.{split}.{side}' is missing; data.kind: files needs it")
-        for item in fields(files):
-            if data.kind != "files" and getattr(files, item.name) is not None:
-                raise InputError(f"config key 'data.{split}.{item.name}' needs data.kind: files")
-        if files.alignment is not None and split != "train":
-            raise InputError(f"config key 'data.{split}.alignment': only train needs an alignment; remove it")
-    if data.train.alignment is not None and (not data.tokenized or data.compound_splitting):
-        raise InputError(
-            "config key 'data.train.alignment' counts the tokens of the files: it needs data.tokenized: true "
-            "and data.compound_splitting: false"
-        )
-    misplaced = ("folder", "modules") if data.kind == "files" else ("tokenized",)
-    for option in misplaced:
-        if getattr(data, option):
-            other = "libreoffice-help" if data.kind == "files" else "files"
-            raise InputError(f"config key 'data.{option}' needs data.kind: {other}")
-
-
-def _check_models(config: Config) -> None:
-    """Refuse what would change nothing, as far as it is not at its default."""
-    if config.data.train.alignment is not None:
-        for item in fields(Align):
-            if getattr(config.align, item.name) != item.default:
-                raise InputError(
-                    f"config key 'align.{item.name}' is of no use with data.train.alignment; remove one"
-                )
-    if config.language_model.arpa is not None:
-        for key, value in (
-            ("language_model.open_vocabulary", config.language_model.open_vocabulary),
-            ("data.monolingual", config.data.monolingual),
-        ):
-            if value:
-                raise InputError(
-                    f"config key '{key}' is of no use with language_model.arpa; remove one of them"
-                )
-
-
-def _check_experiments(config: Config) -> None:
-    if not config.experiments:
-        raise InputError("config key 'experiments' is missing or empty; name at least one experiment")
-    for name, experiment in config.experiments.items():
-        key, shards, mixing = f"experiments.{name}", experiment.tasks.shards, experiment.mixing
-        is_alone = isinstance(mixing, Nothing) and not isinstance(experiment.learner, Batch)
-        if shards != 1 and (experiment.algorithm == "sgd" or is_alone):
-            why = "algorithm: sgd" if experiment.algorithm == "sgd" else "mixing: {name: none}"
-            raise InputError(f"config key '{key}.tasks.shards' is {shards}, must be 1 with {why}")
-        if isinstance(mixing, Selection) and None not in (mixing.select, mixing.threshold):
-            raise InputError(
-                f"config key '{key}.mixing.threshold' excludes '{key}.mixing.select'; remove one of them"
-            )
-        conflict = None if isinstance(experiment.learner, Batch) else find_conflict(experiment.learner)
-        if conflict:
-            raise InputError(f"config key '{key}.learner.{conflict[0]}' {conflict[1]}")
-        _check_folds(config, experiment, key)
-        _check_held_out(experiment, f"{key}.held_out")
-
-
-def _check_held_out(experiment: Experiment, key: str) -> None:
-    """Refuse a step on dev that is not held out, or changes nothing."""
-    held_out = experiment.held_out
-    if isinstance(held_out.tuner, NoTuner):
-        if held_out != HeldOut():
-            raise InputError(f"config key '{key}.start' is of no use without '{key}.tuner'; remove it")
-        return
-    if experiment.tune_on != "train":
-        raise InputError(f"config key '{key}.tuner' needs tune_on: train; dev is not held out otherwise")
-    if isinstance(experiment.learner, Batch):
-        raise InputError(
-            f"config key '{key}.tuner' changes mixed weights; there is nothing mixed with a batch tuner"
-        )
-    if held_out.start == "tuned" and isinstance(experiment.mixing, Nothing | EpochsMean):
-        raise InputError(
-            f"config key '{key}.start' is tuned, but with mixing {mixing_name(experiment.mixing)} shards go "
-            f"on from "
-            "their own weights"
-        )
-    if isinstance(held_out.tuner, LineSearch):
-        allowed = (ALL_DENSE, STEP, *GRAMMAR_FEATURES, *DECODER_FEATURES)
-        if not held_out.tuner.directions:
-            raise InputError(f"config key '{key}.tuner.directions' is empty; name at least one")
-        for name in held_out.tuner.directions:
-            if name not in allowed:
-                _reject(f"{key}.tuner.directions", name, f"one of {', '.join(allowed)}")
-
-
-def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
-    folds = experiment.tasks.language_model_folds
-    if folds is None or folds == 1:
-        return
-    key, shards = f"{key}.tasks.language_model_folds", experiment.tasks.shards
-    if experiment.tune_on != "train":
-        raise InputError(f"config key '{key}' needs tune_on: train")
-    if config.language_model.arpa is not None:
-        raise InputError(f"config key '{key}' is of no use with language_model.arpa; remove one of them")
-    if folds > shards:
-        raise InputError(f"config key '{key}' is {folds}, must be at most {shards}, its shards")
-
-
-def _with_folds(config: Config) -> Config:
-    """Fill in the numbers of language models, where the config leaves them open."""
-    experiments = {}
-    for name, experiment in config.experiments.items():
-        tasks = experiment.tasks
-        if tasks.language_model_folds is None:
-            is_own = experiment.tune_on == "train" and config.language_model.arpa is None
-            folds = min(DEFAULT_FOLDS, tasks.shards) if is_own else 1
-            experiment = replace(experiment, tasks=replace(tasks, language_model_folds=folds))
-        experiments[name] = experiment
-    return replace(config, experiments=experiments)
-
-
-def warnings(config: Config) -> list[str]:
-    """Return what is allowed, but not what one is likely to want; a line each."""
-    found = []
-    for name, experiment in config.experiments.items():
-        tasks, own = experiment.tasks, config.language_model.arpa is None
-        if experiment.tune_on == "train" and own and tasks.language_model_folds == 1:
-            where = "has one shard" if tasks.shards == 1 else "has language_model_folds: 1"
-            found.append(
-                f"experiments.{name} {where}: it is trained with a language model that has seen its text, "
-                f"and will "
-                "trust it too much (docs/workflow.md)"
-            )
-    return found
-
-
-def _reject(key: str, value: object, expected: str) -> typing.NoReturn:
-    raise InputError(f"config key '{key}' is {_show(value)}, must be {expected}")
-
-
-def _show(value: object) -> str:
-    """Return a value as it stands in a config, on one line."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    try:
-        text = " ".join((repr(value) if isinstance(value, str) else str(value)).split())
-    except ValueError:  # Python writes no whole number of more than 4,300 digits
-        return "a number of thousands of digits"
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _join(key: str, name: object) -> str:
-    text = name if isinstance(name, str) and name.isprintable() and len(name) <= 60 else _show(name)
-    return f"{key}.{text}" if key else text
-
-
-def _name(key: str) -> str:
-    return f"key '{key}'" if key else "file"
+        reject(key, value, f"at most {bounds['maximum']}")

@@ -1,0 +1,149 @@
+"""Whether the values of a config go together, and what follows from several of them."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+from itersel.config.learners import find_conflict
+from itersel.config.messages import reject
+from itersel.config.mixing import EpochsMean, Nothing, Selection, mixing_name
+from itersel.config.tuners import ALL_DENSE, STEP, Batch, HeldOut, LineSearch, NoTuner
+from itersel.config.values import Align, Config, Experiment
+from itersel.errors import InputError
+from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES, SPLITS
+
+DEFAULT_FOLDS = 10
+
+
+def check_data(config: Config) -> None:
+    """Refuse keys of `data` that are missing, or of another kind of data."""
+    data = config.data
+    for split in SPLITS:
+        files = getattr(data, split)
+        for side in ("source", "target"):
+            if data.kind == "files" and getattr(files, side) is None:
+                raise InputError(f"config key 'data.{split}.{side}' is missing; data.kind: files needs it")
+        for item in fields(files):
+            if data.kind != "files" and getattr(files, item.name) is not None:
+                raise InputError(f"config key 'data.{split}.{item.name}' needs data.kind: files")
+        if files.alignment is not None and split != "train":
+            raise InputError(f"config key 'data.{split}.alignment': only train needs an alignment; remove it")
+    if data.train.alignment is not None and (not data.tokenized or data.compound_splitting):
+        raise InputError(
+            "config key 'data.train.alignment' counts the tokens of the files: it needs data.tokenized: true "
+            "and data.compound_splitting: false"
+        )
+    misplaced = ("folder", "modules") if data.kind == "files" else ("tokenized",)
+    for option in misplaced:
+        if getattr(data, option):
+            other = "libreoffice-help" if data.kind == "files" else "files"
+            raise InputError(f"config key 'data.{option}' needs data.kind: {other}")
+
+
+def check_models(config: Config) -> None:
+    """Refuse what would change nothing, as far as it is not at its default."""
+    if config.data.train.alignment is not None:
+        for item in fields(Align):
+            if getattr(config.align, item.name) != item.default:
+                raise InputError(
+                    f"config key 'align.{item.name}' is of no use with data.train.alignment; remove one"
+                )
+    if config.language_model.arpa is not None:
+        for key, value in (
+            ("language_model.open_vocabulary", config.language_model.open_vocabulary),
+            ("data.monolingual", config.data.monolingual),
+        ):
+            if value:
+                raise InputError(
+                    f"config key '{key}' is of no use with language_model.arpa; remove one of them"
+                )
+
+
+def check_experiments(config: Config) -> None:
+    """Refuse experiments with keys at odds."""
+    if not config.experiments:
+        raise InputError("config key 'experiments' is missing or empty; name at least one experiment")
+    for name, experiment in config.experiments.items():
+        key, shards, mixing = f"experiments.{name}", experiment.tasks.shards, experiment.mixing
+        is_alone = isinstance(mixing, Nothing) and not isinstance(experiment.learner, Batch)
+        if shards != 1 and (experiment.algorithm == "sgd" or is_alone):
+            why = "algorithm: sgd" if experiment.algorithm == "sgd" else "mixing: {name: none}"
+            raise InputError(f"config key '{key}.tasks.shards' is {shards}, must be 1 with {why}")
+        if isinstance(mixing, Selection) and None not in (mixing.select, mixing.threshold):
+            raise InputError(
+                f"config key '{key}.mixing.threshold' excludes '{key}.mixing.select'; remove one of them"
+            )
+        conflict = None if isinstance(experiment.learner, Batch) else find_conflict(experiment.learner)
+        if conflict:
+            raise InputError(f"config key '{key}.learner.{conflict[0]}' {conflict[1]}")
+        _check_folds(config, experiment, key)
+        _check_held_out(experiment, f"{key}.held_out")
+
+
+def _check_held_out(experiment: Experiment, key: str) -> None:
+    """Refuse a step on dev that is not held out, or changes nothing."""
+    held_out = experiment.held_out
+    if isinstance(held_out.tuner, NoTuner):
+        if held_out != HeldOut():
+            raise InputError(f"config key '{key}.start' is of no use without '{key}.tuner'; remove it")
+        return
+    if experiment.tune_on != "train":
+        raise InputError(f"config key '{key}.tuner' needs tune_on: train; dev is not held out otherwise")
+    if isinstance(experiment.learner, Batch):
+        raise InputError(
+            f"config key '{key}.tuner' changes mixed weights; there is nothing mixed with a batch tuner"
+        )
+    if held_out.start == "tuned" and isinstance(experiment.mixing, Nothing | EpochsMean):
+        raise InputError(
+            f"config key '{key}.start' is tuned, but with mixing {mixing_name(experiment.mixing)} shards go "
+            f"on from "
+            "their own weights"
+        )
+    if isinstance(held_out.tuner, LineSearch):
+        allowed = (ALL_DENSE, STEP, *GRAMMAR_FEATURES, *DECODER_FEATURES)
+        if not held_out.tuner.directions:
+            raise InputError(f"config key '{key}.tuner.directions' is empty; name at least one")
+        for name in held_out.tuner.directions:
+            if name not in allowed:
+                reject(f"{key}.tuner.directions", name, f"one of {', '.join(allowed)}")
+
+
+def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
+    folds = experiment.tasks.language_model_folds
+    if folds is None or folds == 1:
+        return
+    key, shards = f"{key}.tasks.language_model_folds", experiment.tasks.shards
+    if experiment.tune_on != "train":
+        raise InputError(f"config key '{key}' needs tune_on: train")
+    if config.language_model.arpa is not None:
+        raise InputError(f"config key '{key}' is of no use with language_model.arpa; remove one of them")
+    if folds > shards:
+        raise InputError(f"config key '{key}' is {folds}, must be at most {shards}, its shards")
+
+
+def with_folds(config: Config) -> Config:
+    """Fill in the numbers of language models, where the config leaves them open."""
+    experiments = {}
+    for name, experiment in config.experiments.items():
+        tasks = experiment.tasks
+        if tasks.language_model_folds is None:
+            is_own = experiment.tune_on == "train" and config.language_model.arpa is None
+            folds = min(DEFAULT_FOLDS, tasks.shards) if is_own else 1
+            experiment = replace(experiment, tasks=replace(tasks, language_model_folds=folds))
+        experiments[name] = experiment
+    return replace(config, experiments=experiments)
+
+
+def warnings(config: Config) -> list[str]:
+    """Return what is allowed, but not what one is likely to want; a line each."""
+    found = []
+    for name, experiment in config.experiments.items():
+        tasks, own = experiment.tasks, config.language_model.arpa is None
+        if experiment.tune_on == "train" and own and tasks.language_model_folds == 1:
+            where = "has one shard" if tasks.shards == 1 else "has language_model_folds: 1"
+            found.append(
+                f"experiments.{name} {where}: it is trained with a language model that has seen its text, "
+                f"and will "
+                "trust it too much (docs/workflow.md)"
+            )
+    return found

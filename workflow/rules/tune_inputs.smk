@@ -1,0 +1,109 @@
+# Inputs and options of tune.smk: lists of what a batch tuner is tuned on, or of dev. Nothing here makes files.
+#
+# needs: common.smk     gives: is_batch, listed_*, listing_*, list_*, written_lists, last_weights, tune_options
+
+
+def is_batch(wildcards):
+    return wildcards.experiment in BATCH
+
+
+def list_tuner(wildcards):
+    """Return what is tuned on the lists of an experiment."""
+    experiment = CONFIG.experiments[wildcards.experiment]
+    return (
+        experiment.learner
+        if is_batch(wildcards)
+        else commands.held_out_tuner(experiment)
+    )
+
+
+def listed_shard(wildcards):
+    if is_batch(wildcards):
+        return tuning_shard(wildcards)
+    return f"{RESULTS}/shards/dev/{CONFIG.decoder.jobs}/{wildcards.shard}.h5"
+
+
+def listed_model(wildcards):
+    return tuning_model(wildcards) if is_batch(wildcards) else MODEL
+
+
+def listing_weights(wildcards):
+    """Return the weights that lists are made with: tuned on those before, none at first, or mixed ones."""
+    epoch = int(wildcards.epoch)
+    if not is_batch(wildcards):
+        return mixed_weights(wildcards.experiment, epoch)
+    return (
+        []
+        if epoch == 1
+        else experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/weights.h5")
+    )
+
+
+def listing_level(wildcards):
+    """Return what all shards wait for, see `level_before`."""
+    if is_batch(wildcards):
+        return level_before(wildcards)
+    return ancient(f"{RESULTS}/shards/dev/{CONFIG.decoder.jobs}/files.txt")
+
+
+def list_command(wildcards):
+    return commands.list_command(list_tuner(wildcards))
+
+
+@functools.cache
+def experiment_list_options(name):
+    experiment = CONFIG.experiments[name]
+    tuner = experiment.learner if name in BATCH else commands.held_out_tuner(experiment)
+    return commands.list_options(CONFIG, experiment, tuner)
+
+
+def list_options(wildcards):
+    place = commands.options(
+        weights=listing_weights(wildcards) or None,
+        iteration=wildcards.epoch,
+        shard_number=wildcards.shard,
+    )
+    return f"{place} {experiment_list_options(wildcards.experiment)}"
+
+
+def list_count(wildcards):
+    tasks = CONFIG.experiments[wildcards.experiment].tasks
+    return tasks.shards if is_batch(wildcards) else CONFIG.decoder.jobs
+
+
+def lists_per_job(wildcards):
+    return shards_per_job(wildcards) if is_batch(wildcards) else 1
+
+
+def written_lists(name, epoch):
+    """Return the lists that are tuned on after an epoch: of a batch tuner those of all epochs before, too."""
+    experiment = CONFIG.experiments[name]
+    shards, first = (
+        (experiment.tasks.shards, 1) if name in BATCH else (CONFIG.decoder.jobs, epoch)
+    )
+    return [
+        experiment_file(name, f"epoch-{number}/lists/{shard}.h5")
+        for number in range(first, epoch + 1)
+        for shard in range(shards)
+    ]
+
+
+def last_weights(wildcards):
+    """Return where the epoch started, if mixed weights are to be searched for on the way from there."""
+    epoch = int(wildcards.epoch)
+    if epoch == 1 or not commands.searches_step(list_tuner(wildcards)):
+        return []
+    if CONFIG.experiments[wildcards.experiment].held_out.start == "tuned":
+        return experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/weights.h5")
+    return mixed_weights(wildcards.experiment, epoch - 1)
+
+
+def tune_options(wildcards):
+    place = commands.options(
+        previous=listing_weights(wildcards) or None,
+        last=last_weights(wildcards) or None,
+        sum_sparse=not is_batch(wildcards),
+        shards=list_count(wildcards),
+        iteration=wildcards.epoch,
+    )
+    return f"{place} {commands.tune_options(CONFIG, list_tuner(wildcards))}"
