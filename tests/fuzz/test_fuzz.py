@@ -18,9 +18,9 @@ SECONDS = 600  # of a machine that is busy; usually 20
 @pytest.mark.parametrize(
     ("formats", "cases"),
     [
-        pytest.param(BINARY[::2], 24, id="binary"),
-        pytest.param(BINARY[1::2], 24, id="more binary"),
-        pytest.param(REST, 14, id="text"),
+        pytest.param(BINARY[::2], 16, id="binary"),
+        pytest.param(BINARY[1::2], 16, id="more binary"),
+        pytest.param(REST, 10, id="text"),
     ],
 )
 def test_damaged_files_are_refused(formats, cases, root, tmp_path):
