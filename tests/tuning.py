@@ -11,9 +11,12 @@ import numpy as np
 import xxhash
 from tests.naive.tuning import ORDER, Sentence, Translation
 
+from itersel.cli.main import main
+from itersel.config.tuners import TUNERS
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table
 from itersel.tune.accumulate import Pool, SparseRows
+from itersel.tune.generate import START
 from itersel.tune.lists import FORMAT
 from itersel.tune.writer import write_rows
 from itersel.vectors.features import feature_keys
@@ -133,3 +136,45 @@ def write_file(
             },
         )
     return path
+
+
+# MERT over forests has tests of its own: test_tune_forest.py
+LIST_TUNERS = sorted({*TUNERS} - {"forest-mert"})
+
+
+def dense(sentences: Sequence[Sentence]) -> list[Sentence]:
+    return [
+        Sentence(
+            s.reference_length, [t._replace(features={n: t.features[n] for n in DENSE_NAMES}) for t in s[1]]
+        )
+        for s in sentences
+    ]
+
+
+def write_run(
+    folder: Path, seed: int = 1, shards: int = 2, iterations: int = 2, sparse: bool = True
+) -> list[Path]:
+    """Write the files of a run: in every iteration the same sentences, and other translations."""
+    paths = []
+    for shard in range(shards):
+        whole = random_sentences(seed + shard, count=4)
+        for iteration in range(1, iterations + 1):
+            random = np.random.default_rng((seed, shard, iteration))
+            part = [
+                Sentence(s[0], [t for t in s[1][:-1] if random.random() < 0.7] + [s[1][-1]]) for s in whole
+            ]
+            path = folder / f"{shard}.{iteration}.h5"
+            paths.append(write_file(path, part if sparse else dense(part), shard, iteration))
+    return paths
+
+
+def run_tune(
+    folder: Path, paths: Sequence[Path], *options: str, tuner: str = "mert", iteration: int = 2
+) -> int:
+    (folder / "lists").write_text("".join(f"{path}\n" for path in paths))
+    shards = ["--shards", "2", "--iteration", str(iteration)]
+    if iteration > 1 and "--previous" not in options:
+        (folder / "previous").write_text("".join(f"{name} {value}\n" for name, value in START.items()))
+        shards += ["--previous", str(folder / "previous")]
+    files = ["--lists", str(folder / "lists"), "--output", str(folder / "out.h5")]
+    return main(["tune", "--tuner", tuner, *shards, *files, *options])

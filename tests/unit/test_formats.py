@@ -11,23 +11,17 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.damage import reseal_array, reseal_header, resealed
-from tests.naive.checks import is_good_index, is_good_rule
 
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.categories import MAX_CATEGORIES
 from itersel.grammar.index import build_index, load_index
-from itersel.grammar.index_kernels import FINE, find_bad_position
 from itersel.grammar.shard import FORMAT, read_shard, write_shard
-from itersel.grammar.shard_kernels import find_bad_rule
 from itersel.lm.binary import load_model
 from itersel.storage.formats import Array, FileFormat, check_arrays
 from itersel.storage.hdf5 import write_attribute
-from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table
 from itersel.vectors.weights import make_weights, write_weights
 
@@ -375,83 +369,6 @@ def test_good_files_are_taken(files: Path) -> None:
     assert read_shard(files / "shard.h5").sentence_count == 1
     assert load_model(files / "model").order == 3
     assert load_index(files / "index").sentence_count == 4
-
-
-def rule_arrays(rules: list[tuple[int, list[int], list[int], Any]]) -> list[Any]:
-    """Return kinds, source sides, target sides and alignments as a shard has them."""
-    arrays: list[Any] = [np.array([rule[0] for rule in rules], np.uint8)]
-    for column, dtype in ((1, np.int32), (2, np.int32), (3, np.uint8)):
-        rows = [rule[column] for rule in rules]
-        flat = np.array([value for row in rows for value in row], dtype)
-        arrays += [flat.reshape(-1, 2) if column == 3 else flat, offsets_of([len(row) for row in rows])]
-    return arrays
-
-
-symbols = st.lists(st.sampled_from([-2, -1, 0, 1]), max_size=4)
-points = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=2)
-GLUE_RULES = [(1, [-1], [-1], []), (2, [-1, -2], [-1, -2], [])]
-
-
-RANKS = (1, 2, 0)  # of X, S and a category that X can be made of
-categories = st.tuples(*[st.integers(0, 2)] * 3)
-
-
-@settings(deadline=None)
-@given(st.data(), st.booleans())
-def test_rules_with_categories_equal_plain_python(data: st.DataObject, glue: bool) -> None:
-    rule = st.one_of(
-        st.tuples(st.integers(0, 3), symbols, symbols, points),
-        st.tuples(st.just(0), st.just([-1]), st.just([-1]), st.just([])),
-    )
-    rules = (GLUE_RULES if glue else []) + data.draw(st.lists(rule, min_size=2, max_size=4))
-    drawn = data.draw(st.lists(categories, min_size=len(rules), max_size=len(rules)))
-    if glue and data.draw(st.integers(0, 3)):
-        drawn[:2] = [(1, 0, 0), (1, 1, 0)]
-    bad = [n for n, rule in enumerate(rules) if not is_good_rule(n, *rule, drawn[n], RANKS)]
-    found, wrong = find_bad_rule(*rule_arrays(rules), np.array(drawn, np.uint16), np.array(RANKS, np.int32))
-    assert (found, wrong != FINE) == ((bad[0], True) if bad else (-1, False))
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 3), symbols, symbols, points), max_size=4), st.booleans())
-def test_rules_equal_plain_python(rules: list[tuple[int, list[int], list[int], Any]], glue: bool) -> None:
-    rules = (GLUE_RULES if glue else []) + rules
-    bad = [n for n, rule in enumerate(rules) if not is_good_rule(n, *rule)]
-    found, wrong = find_bad_rule(*rule_arrays(rules), np.zeros((0, 3), np.uint16), np.zeros(0, np.int32))
-    if len(rules) < 2:
-        assert wrong != FINE
-    else:
-        assert (found, wrong != FINE) == ((bad[0], True) if bad else (-1, False))
-
-
-@settings(deadline=None)
-@given(st.data())
-def test_positions_equal_plain_python(data: st.DataObject) -> None:
-    """An index with one number changed, or none: the check finds what plain Python finds."""
-    lengths = data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))
-    sentences = [[1] * length + [0] for length in lengths]
-    size = sum(map(len, sentences))
-    linked = [
-        data.draw(st.sets(st.integers(0, 3), max_size=2)) if word else set() for s in sentences for word in s
-    ]
-    link = [place for places in linked for place in sorted(places)]
-    begin = offsets_of([len(places) for places in linked])
-    position = np.zeros((size, 5), np.int32)
-    for p, places in enumerate(linked):
-        position[p] = [0, 0, min(places, default=-1), max(places, default=-2) + 1, begin[p]]
-    source = np.array([word for s in sentences for word in s], np.int32)
-    room = np.array([len(s) - 1 - i for s in sentences for i in range(len(s))], np.uint8)
-    arrays = {"source": source, "room": room, "position": position, "link": np.array(link, np.int32)}
-    name = data.draw(st.sampled_from([name for name in arrays if arrays[name].size] + ["none"]))
-    if name != "none":
-        flat = arrays[name].reshape(-1)
-        flat[data.draw(st.integers(0, flat.shape[0] - 1))] = data.draw(st.integers(0, 8))
-    ends = np.cumsum([len(s) for s in sentences]).tolist()
-    cut = [source[a:b].tolist() for a, b in zip([0, *ends], ends, strict=False)]
-    offset = offsets_of([len(s) for s in sentences])
-    _, wrong = find_bad_position(source, offset, room, position, arrays["link"])
-    good = is_good_index(cut, room.tolist(), position.tolist(), arrays["link"].tolist())
-    assert (wrong == FINE) == good
 
 
 def test_a_declaration_names_sizes_once() -> None:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.naive.strategies import SOURCE_WORDS, categorized_rules, eighths, small_rules
+from tests.text_grammars import import_one, listed_rules, write
 
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.grammar.build import MAX_DENSE, Rule, is_dense, make_shard
-from itersel.grammar.categories import MAX_CATEGORIES, MAX_CATEGORY_SENTENCE
 from itersel.grammar.shard import GRAMMAR_RULE, PASS_THROUGH, Shard, read_shard, write_shard
 from itersel.grammar.text import (
     export_grammars,
@@ -27,38 +27,6 @@ from itersel.storage.strings import StringTable
 
 SEVEN = " ".join(f"{name}={value}" for value, name in enumerate(GRAMMAR_FEATURES))
 RULE = f"[X] ||| a [X,1] ||| [X,1] x ||| {SEVEN} ||| 0-1"
-
-
-def write(path: Path, *lines: str) -> Path:
-    path.parent.mkdir(exist_ok=True, parents=True)
-    text = "".join(line + "\n" for line in lines).encode()
-    path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
-    return path
-
-
-def import_one(folder: Path, *lines: str, text: str = "a b") -> Shard:
-    """Import one sentence with a grammar of these lines."""
-    write(folder / "g" / "grammar.0", *lines)
-    import_grammars(write(folder / "text", text), folder / "g", folder / "shard.h5")
-    return read_shard(folder / "shard.h5")
-
-
-def listed_rules(shard: Shard, sentence: int = 0) -> list[tuple]:
-    """Return kind, source and target of the rules of a sentence, with words."""
-    words = shard.vocabulary.to_list()
-
-    def side(symbols, offset, rule):
-        return tuple(words[s] if s >= 0 else s for s in symbols[offset[rule] : offset[rule + 1]].tolist())
-
-    begin, end = shard.grammar_offset[sentence : sentence + 2]
-    return [
-        (
-            int(shard.rule_kind[rule]),
-            side(shard.rule_source, shard.rule_source_offset, rule),
-            side(shard.rule_target, shard.rule_target_offset, rule),
-        )
-        for rule in shard.grammar_rule[begin:end].tolist()
-    ]
 
 
 def assert_equal(first: Shard, second: Shard) -> None:
@@ -138,59 +106,6 @@ def test_a_bad_rule_is_an_error_with_file_and_line(tmp_path: Path, line: str, me
         import_one(tmp_path, RULE, line, RULE)
     assert (error.value.path, error.value.line) == (tmp_path / "g" / "grammar.0", 2)
     assert not [path for path in tmp_path.iterdir() if path.name not in ("g", "text")]
-
-
-def test_rules_that_make_a_category_of_itself_are_refused_whichever_sentence_lists_them(
-    tmp_path: Path,
-) -> None:
-    write(tmp_path / "grammar.0", "[A] ||| [B,1] ||| [1] |||", "[B] ||| [S,1] ||| [1] |||")
-    write(tmp_path / "grammar.1", "[X] ||| a ||| x |||", "[X] ||| [A,1] ||| [1] |||")
-    with pytest.raises(InputError, match=r"\[S\] -> \[X\], \[X\] can be made of itself") as error:
-        import_grammars(write(tmp_path / "text", "a", "a"), tmp_path, tmp_path / "shard.h5")
-    assert (error.value.path, error.value.line) == (tmp_path / "grammar.1", 2)
-    assert not (tmp_path / "shard.h5").exists()
-
-
-def test_categories_are_bounded_in_number(tmp_path: Path) -> None:
-    names = [f"N{number}" for number in range(MAX_CATEGORIES - 2)]
-    lines = [f"[{name}] ||| a ||| x |||" for name in names]
-    assert import_one(tmp_path, *lines).category.to_list() == ["X", "S", *names]
-    with pytest.raises(InputError, match=r"more than 1000 categories, \[Over\] is one too many") as error:
-        import_one(tmp_path, *lines, "[Over] ||| a ||| x |||")
-    assert error.value.line == MAX_CATEGORIES - 1
-
-
-def test_sentences_are_bounded_where_categories_may_span_them(tmp_path: Path) -> None:
-    text = " ".join("a" * (MAX_CATEGORY_SENTENCE + 1))
-    assert import_one(tmp_path, "[X] ||| a ||| x |||", text=text).sentence_count == 1
-    assert import_one(tmp_path, "[A] ||| a ||| x |||", text=text[2:]).sentence_count == 1
-    (tmp_path / "shard.h5").unlink()
-    with pytest.raises(InputError, match="has 201 words; with other categories than X") as error:
-        import_one(tmp_path, "[A] ||| a ||| x |||", text=text)
-    assert (error.value.path, error.value.line) == (tmp_path / "text", 1)
-    assert not (tmp_path / "shard.h5").exists()
-
-
-def test_one_grammar_for_all_sentences_gives_each_the_rules_whose_words_it_has(tmp_path: Path) -> None:
-    grammar = write(tmp_path / "grammar", "[A] ||| a [X,1] ||| [1] x |||", "[X] ||| b ||| y |||")
-    text = write(tmp_path / "text", "a", '<seg grammar="missing">b</seg>')
-    import_grammars(text, None, tmp_path / "shard.h5", grammar=grammar)
-    shard = read_shard(tmp_path / "shard.h5")
-    copied = [(PASS_THROUGH, (word,), (word,)) for word in "ab"]
-    assert listed_rules(shard, 0) == [(GRAMMAR_RULE, ("a", -1), (-1, "x")), copied[0]]
-    assert listed_rules(shard, 1) == [(GRAMMAR_RULE, ("b",), ("y",)), copied[1]]
-    with pytest.raises(InputError, match="no such file"):
-        import_grammars(text, None, tmp_path / "shard.h5", grammar=tmp_path / "none")
-
-
-def test_export_writes_categories_and_no_word_that_cdec_takes_for_a_nonterminal(tmp_path: Path) -> None:
-    import_one(tmp_path, "[NP] ||| a [NN,1] [X,2] ||| [2] [1] |||", text="a [1]")
-    export_grammars(tmp_path / "shard.h5", tmp_path / "out")
-    [line] = gzip.decompress((tmp_path / "out" / "grammar.0.gz").read_bytes()).decode().splitlines()
-    assert line.startswith("[NP] ||| a [NN,1] [X,2] ||| [X,2] [NN,1] ||| ")
-    write_shard(tmp_path / "shard.h5", make_shard([["a"]], None, [[Rule(("a",), ("[1]",))]]))
-    with pytest.raises(InputError, match=r"the word '\[1\]' would mean something else"):
-        export_grammars(tmp_path / "shard.h5", tmp_path / "refused")
 
 
 def test_rules_are_grouped_by_source_side_with_pass_through_rules_behind(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
-from tests.tuning import DENSE_NAMES, make_pool, random_sentences
+from tests.tuning import DENSE_NAMES, dense, make_pool, random_sentences
 
 from itersel.config.tuners import Mert
 from itersel.errors import InputError
@@ -116,18 +116,9 @@ def test_never_worse_than_the_start_and_as_good_as_it_says(seed: int) -> None:
     search, start = ListSearch(pool), np.array([1.0, -0.5, 0.25])
     weights, bleu = tune_mert(search, start, Mert(directions=3, restarts=2), (seed,))
     named = dict(zip(DENSE_NAMES, weights.tolist(), strict=True))
-    assert bleu == pytest.approx(naive.bleu_of_weights(dense_only(sentences), named), abs=1e-12)
+    assert bleu == pytest.approx(naive.bleu_of_weights(dense(sentences), named), abs=1e-12)
     assert bleu >= search.bleu(start)
     assert np.abs(weights).sum() == pytest.approx(1.0)
-
-
-def dense_only(sentences: list[Sentence]) -> list[Sentence]:
-    return [
-        Sentence(
-            s.reference_length, [t._replace(features={n: t.features[n] for n in DENSE_NAMES}) for t in s[1]]
-        )
-        for s in sentences
-    ]
 
 
 @settings(max_examples=25, deadline=None)

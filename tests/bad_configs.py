@@ -1,0 +1,226 @@
+"""Refused configs and their messages: `BAD` by the schema, too, `INCONSISTENT` by the reader alone."""
+
+from __future__ import annotations
+
+from tests.configs import experiment, perceptron, selection
+
+FILES = {split: {"source": "s", "target": "t"} for split in ("train", "dev", "devtest", "test")}
+
+
+ALIGNED = {"kind": "files", **FILES, "tokenized": True, "train": {**FILES["train"], "alignment": "x"}}
+
+
+# What a schema can say: config, and what the message must hold.
+BAD = [
+    ({**experiment(), "sed": 1}, "unknown key 'sed'"),
+    (experiment(epoch=3), "unknown key 'experiments.a.epoch'"),
+    (experiment(epochs=0), "'experiments.a.epochs' is 0, must be at least 1"),
+    (experiment(epochs=1.5), "'experiments.a.epochs' must be a whole number, not 1.5"),
+    (experiment(epochs=True), "'experiments.a.epochs' must be a whole number, not true"),
+    (experiment(epochs="3"), "'experiments.a.epochs' must be a whole number, not '3'"),
+    (
+        {**experiment(), "data": {"max_length": 2**53 + 1}},
+        "'data.max_length' is 9007199254740993, must be at",
+    ),
+    (
+        experiment(learner=perceptron(learning_rate=0)),
+        "'experiments.a.learner.learning_rate' is 0.0, must be above 0",
+    ),
+    (experiment(learner=perceptron(learning_rate="1e-4")), "YAML takes 1e-4 as text, write 0.0001"),
+    (experiment(tasks={"shards": 100_001}), "must be at most 100000"),
+    (
+        experiment(tasks={"language_model_folds": 0}),
+        "'experiments.a.tasks.language_model_folds' is 0, must be at least 1",
+    ),
+    (
+        experiment(mixing=selection(norm="l3")),
+        "'experiments.a.mixing.norm' is 'l3', must be one of l0, l1, l2, linf",
+    ),
+    (experiment(mixing=selection(norm=None)), "'experiments.a.mixing.norm' must be text, not null"),
+    (
+        experiment(mixing=selection(threshold=-1)),
+        "'experiments.a.mixing.threshold' is -1.0, must be at least 0",
+    ),
+    ({"experiments": {"a/b": {}}}, "'experiments.a/b'"),
+    ({"experiments": {}}, "'experiments' is missing or empty"),
+    ({"experiments": []}, "'experiments' must hold"),
+    ({}, "'experiments' is missing or empty"),
+    ({**experiment(), "data": []}, "'data' must hold"),
+    ({**experiment(), "data": {"modules": "swriter"}}, "'data.modules' must be a list"),
+    ({**experiment(), "data": {"modules": [1]}}, "'data.modules' must be text, not 1"),
+    ({**experiment(), "data": {"train": {"sauce": "x"}}}, "unknown key 'data.train.sauce'"),
+    (experiment(learner=perceptron(learning_rate="1e-5")), "YAML takes 1e-5 as text, write 1.0e-05"),
+    (
+        experiment(learner=perceptron(learning_rate="1.2.3e5")),
+        "'experiments.a.learner.learning_rate' must be a number, not '1.2.3e5'",
+    ),
+    (
+        experiment(learner=perceptron(learning_rate="1e999")),
+        "'experiments.a.learner.learning_rate' must be a number, not '1e999'",
+    ),
+    (
+        {**experiment(), "output": "a{b}"},
+        "'output' is 'a{b}', must be a path without control characters, { and }",
+    ),
+    ({**experiment(), "cache": ""}, "'cache' is '', must be a path"),
+    ({**experiment(), "data": {"folder": "{x"}}, "'data.folder' is '{x', must be a path"),
+    ({**experiment(), "data": {"source_language": "x y"}}, "'data.source_language' is 'x y', must be"),
+    ({**experiment(), "name": "../x"}, "'name' is '../x', must be"),
+    ({**experiment(), "decoder": {"k_best": 1}}, "'decoder.k_best' is 1, must be at least 2"),
+    ({**experiment(), "language_model": {"order": 10}}, "'language_model.order' is 10"),
+    ([1], "config file must hold"),
+]
+
+
+# Batch tuners.
+BAD += [
+    (experiment(learner={"name": "pro", "passes": 2}), "none of learner pro; kbest-mira has it"),
+    (
+        experiment(learner={"name": "pro", "interpolation": 1.5}),
+        "'experiments.a.learner.interpolation' is 1.5, must be at most 1",
+    ),
+    (
+        experiment(held_out={"tuner": {"name": "mert", "directions": ["step"]}}),
+        "'experiments.a.held_out.tuner.directions' must be a whole number",
+    ),
+    (experiment(held_out={"tuner": {"name": "perceptron"}}), "must be one of none, line-search, pro"),
+]
+
+
+# Sections of several forms, keys of others, and of earlier versions.
+BAD += [
+    (experiment(learner="mira"), "'experiments.a.learner' must hold 'name: ...', not 'mira'"),
+    (experiment(learner={"c": 1}), "'experiments.a.learner.name' is missing; one of perceptron, margin-"),
+    (
+        experiment(learner={"name": "mert2"}),
+        "'experiments.a.learner.name' is 'mert2', must be one of perceptron",
+    ),
+    (experiment(learner={"name": ["x"]}), "'experiments.a.learner.name' is"),
+    (
+        experiment(learner=perceptron(c=1)),
+        "'experiments.a.learner.c' is none of learner perceptron; mira, kbest-mira have it",
+    ),
+    (
+        experiment(learner={"name": "mira", "learning_rate": 1}),
+        "is none of learner mira; perceptron, margin-",
+    ),
+    (
+        experiment(learner=perceptron(x=1)),
+        "unknown key 'experiments.a.learner.x'; known there: bleu, average",
+    ),
+    (
+        experiment(mixing={"name": "mean", "select": 3}),
+        "'experiments.a.mixing.select' is none of mixing mean",
+    ),
+    (experiment(shards=3), "'experiments.a.shards' has moved: write tasks: {shards: 3}"),
+    (experiment(select=7), "'experiments.a.select' has moved: write mixing: {name: selection, select: 7}"),
+    (experiment(bleu="lin"), "has moved: write learner: {name: perceptron, bleu: 'lin'}"),
+    (
+        experiment(loss="perceptron"),
+        "has moved: write learner: {name: perceptron} or learner: {name: margin-",
+    ),
+]
+
+
+# What only all keys together show.
+INCONSISTENT = [
+    (
+        experiment(algorithm="sgd", tasks={"shards": 2}),
+        "'experiments.a.tasks.shards' is 2, must be 1 with algorithm: sgd",
+    ),
+    (experiment(mixing={"name": "none"}, tasks={"shards": 2}), "must be 1 with mixing: {name: none}"),
+    (
+        experiment(algorithm="mixsgd", mixing=selection(select=5)),
+        "is selection, but algorithm: mixsgd is mixing mean",
+    ),
+    (experiment(mixing=selection(select=5, threshold=0.1)), "excludes 'experiments.a.mixing.select'"),
+    ({**experiment(), "data": {"kind": "files"}}, "'data.train.source' is missing"),
+    ({**experiment(), "data": {"test": {"target": "x"}}}, "'data.test.target' needs data.kind: files"),
+    ({**experiment(), "data": {"kind": "files", **FILES, "folder": "x"}}, "'data.folder' needs"),
+    (
+        {**experiment(), "data": {"kind": "files", **FILES, "train": {**FILES["train"], "alignment": "x"}}},
+        "needs data.tokenized: true",
+    ),
+    (
+        {**experiment(), "data": {"kind": "files", **FILES, "dev": {**FILES["dev"], "alignment": "x"}}},
+        "'data.dev.alignment': only train",
+    ),
+    ({**experiment(), "data": {"tokenized": True}}, "'data.tokenized' needs data.kind: files"),
+    ({**experiment(), "data": {"train": {"task": "x"}}}, "'data.train.task' needs data.kind: files"),
+    (
+        experiment(tasks={"shards": 2, "language_model_folds": 3}),
+        "language_model_folds' is 3, must be at most 2, its shards",
+    ),
+    (
+        experiment(tune_on="dev", tasks={"shards": 2, "language_model_folds": 2}),
+        "folds' needs tune_on: train",
+    ),
+    (
+        {**experiment(tasks={"shards": 2, "language_model_folds": 2}), "language_model": {"arpa": "x"}},
+        "'experiments.a.tasks.language_model_folds' is of no use with language_model.arpa",
+    ),
+    (
+        {**experiment(), "language_model": {"arpa": "x", "open_vocabulary": True}},
+        "'language_model.open",
+    ),
+    (
+        {**experiment(), "language_model": {"arpa": "x"}, "data": {"monolingual": "y"}},
+        "'data.monolingual'",
+    ),
+    ({**experiment(), "data": ALIGNED, "align": {"model": "hmm"}}, "'align.model' is of no use"),
+    ({**experiment(), "data": ALIGNED, "align": {"symmetrization": "union"}}, "'align.symmetrization' is of"),
+]
+
+
+MERT = {"name": "mert"}
+
+
+LINE = {"tuner": {"name": "line-search"}}
+
+
+# Keys of a learner that do nothing together.
+INCONSISTENT += [
+    (
+        experiment(learner=perceptron(regularization="l1", strength=0.1, schedule="1/t")),
+        "'experiments.a.learner.schedule' is 1/t, must be constant with regularization l1",
+    ),
+    (
+        experiment(learner=perceptron(regularization="l2")),
+        "'experiments.a.learner.strength' is 0, which is no regularization l2; choose one above 0",
+    ),
+    (
+        experiment(learner=perceptron(strength=0.1)),
+        "'experiments.a.learner.strength' is of no use without regularization; remove it",
+    ),
+    (
+        experiment(learner={"name": "mira", "constraints": "all", "fear": "prediction"}),
+        "'experiments.a.learner.fear' is of no use with constraints: all",
+    ),
+]
+
+
+# Batch tuners, and the step on held-out text.
+INCONSISTENT += [
+    (experiment(learner=MERT), "'experiments.a.features' is all, must be dense with learner mert"),
+    (experiment(learner={"name": "forest-mert"}), "'experiments.a.features' is all, must be dense with"),
+    (experiment(learner={"name": "pro"}, algorithm="itersel"), "learner pro has nothing to mix; remove it"),
+    (
+        experiment(learner={"name": "kbest-mira"}, mixing={"name": "mean"}),
+        "'experiments.a.mixing.name' is mean, but learner kbest-mira tunes one weight vector",
+    ),
+    (experiment(held_out=LINE, tune_on="dev"), "'experiments.a.held_out.tuner' needs tune_on: train"),
+    (experiment(held_out=LINE, learner={"name": "pro"}), "there is nothing mixed with a batch tuner"),
+    (experiment(held_out={"start": "tuned"}), "'experiments.a.held_out.start' is of no use without"),
+    (
+        experiment(held_out={**LINE, "start": "tuned"}, mixing={"name": "mean-of-epochs"}),
+        "with mixing mean-of-epochs shards go on from their own weights",
+    ),
+    (
+        experiment(held_out={"tuner": {"name": "line-search", "directions": ["Words"]}}),
+        "'experiments.a.held_out.tuner.directions' is 'Words', must be one of dense, step, EgivenF",
+    ),
+    (
+        experiment(held_out={"tuner": {"name": "line-search", "directions": []}}),
+        "'experiments.a.held_out.tuner.directions' is empty; name at least one",
+    ),
+]

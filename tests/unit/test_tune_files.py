@@ -1,0 +1,178 @@
+"""Files of k-best lists: merging, and files that are damaged or do not belong together."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.damage import resealed
+from tests.naive import oracle
+from tests.naive.learning import counts
+from tests.naive.tuning import Sentence, Translation
+from tests.tuning import LIST_TUNERS, run_tune, write_file, write_run
+
+from itersel.config.tuners import TUNERS, KBestMira
+from itersel.errors import InputError
+from itersel.storage.strings import string_table
+from itersel.tune.accumulate import find_files, merge_lists, read_sparse, sparse_scores
+from itersel.tune.generate import ListSettings, generate_lists
+from itersel.tune.tuner import tune
+from itersel.vectors.weights import make_weights
+
+NAMES = [f"feature{i}" for i in range(8)]
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32), k=st.integers(1, 9))
+def test_lists_of_all_iterations_are_merged(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, k: int
+) -> None:
+    folder = tmp_path_factory.mktemp("lists")
+    random = np.random.default_rng(seed)
+    corpus = [oracle.random_sentence(random, NAMES, exact=True) for _ in range(4)]
+    # so that BLEU is not 0
+    corpus.append(oracle.Sentence((1, 2, 3, 4), ((1, 2, 3, 4),), (dict.fromkeys(oracle.DENSE_NAMES, 0.5),)))
+    shard = dataclasses.replace(oracle.make_shard(corpus, NAMES), vocabulary=string_table("abcde"))
+    weights = [{name: float(random.normal()) for name in oracle.DENSE_NAMES} for _ in range(3)]
+    paths = []
+    for iteration, one in enumerate(weights, 1):
+        paths.append(folder / f"{iteration}.h5")
+        decoder = oracle.OracleDecoder(corpus, shard)
+        generate_lists(paths[-1], shard, decoder, make_weights(one), ListSettings(k), iteration)
+    files = find_files(paths[::-1], 1, range(1, 4))
+    pool = merge_lists(files)
+    sparse = read_sparse(files, pool.origin)
+    row = 0
+    for number, sentence in enumerate(corpus):
+        expected: dict[object, None] = {}
+        for one in weights:
+            for found in sentence.kbest(one, k):
+                expected[found.words, tuple(sorted(found.features.items()))] = None
+        assert pool.sentence_offset[number + 1] - pool.sentence_offset[number] == len(expected)
+        assert pool.reference_length[number] == len(sentence.reference)
+        for words, features in expected:
+            values = dict(zip(pool.dense_names, pool.dense[row].tolist(), strict=True))
+            begin, end = sparse.offset[row : row + 2]
+            for i, value in zip(sparse.feature[begin:end], sparse.value[begin:end], strict=True):
+                values[sparse.name.get(int(i))] = float(value)
+            assert values == dict(features)
+            assert pool.length[row] == len(words)
+            assert pool.matches[row].tolist() == counts(words, sentence.reference)[0]
+            row += 1
+    named = make_weights({name: float(random.integers(5)) for name in NAMES})
+    expected_scores = [
+        sum(named.to_dict()[sparse.name.get(int(sparse.feature[i]))] * sparse.value[i] for i in range(a, b))
+        for a, b in itertools.pairwise(sparse.offset.tolist())
+    ]
+    assert sparse_scores(files, pool.origin, named).tolist() == expected_scores
+
+
+Change = Callable[[Path], object]
+
+
+def attributes(**values: object) -> Change:
+    def change(path: Path) -> None:
+        with resealed(path) as stream:
+            stream.attrs.update(values)
+
+    return change
+
+
+def put(name: str, row: object, value: float) -> Change:
+    def change(path: Path) -> None:
+        with resealed(path) as stream:
+            stream[name][row] = value
+
+    return change
+
+
+def flip(path: Path) -> None:
+    with h5py.File(path, "r+") as stream:
+        stream["dense"][0, 0] += 1.0
+
+
+# what was done to the last file, and what is said of it
+BAD = [
+    (lambda path: path.unlink(), "1.2.h5: no such file"),
+    (lambda path: path.write_bytes(path.read_bytes()[:1000]), "1.2.h5: damaged or truncated"),
+    (lambda path: path.write_text("text"), "1.2.h5: damaged or truncated HDF5 file, or another kind of file"),
+    (flip, "1.2.h5: damaged: array 'dense' does not match its checksum"),
+    (put("dense", (0, 1), np.nan), "1.2.h5: damaged: array 'dense' holds"),
+    (put("dense", (0, 1), np.inf), "1.2.h5: damaged: array 'dense' holds"),
+    (put("matches", (0, 0), 99), "1.2.h5: damaged: more matches than n-grams"),
+    (put("sentence_offset", 1, 0), "1.2.h5: damaged: a sentence has no translations"),
+    (put("reference_length", 0, 50), "1.2.h5: damaged: is of other sentences than it says"),
+    (
+        attributes(iteration=1),
+        "there is no file of shard 1, iteration 2 among 4 files; 2 shards and 2 iterations",
+    ),
+    (attributes(settings="{}"), "1.2.h5: differs from"),
+    (attributes(sentences="others"), "1.1.h5 in its sentences"),
+    (attributes(dense_names='["a", "b", "c"]'), "in its dense names"),
+    (attributes(dense_names="["), "1.2.h5: damaged: the attributes are incomplete"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), BAD)
+def test_bad_files(tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Change, said: str) -> None:
+    paths = write_run(tmp_path, sparse=False)
+    change(paths[-1])
+    assert run_tune(tmp_path, paths) == 1
+    message = capsys.readouterr().err
+    assert said in message
+    assert message.count("\n") == 1
+    assert not (tmp_path / "out.h5").exists()
+
+
+@pytest.mark.parametrize("name", ["feature", "feature_value"])
+def test_bad_sparse_features(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    paths = write_run(tmp_path)
+    put(name, 0, 99 if name == "feature" else np.nan)(paths[0])
+    assert run_tune(tmp_path, paths, tuner="kbest-mira") == 1
+    assert f"0.1.h5: damaged: array '{name}' holds" in capsys.readouterr().err
+
+
+def test_wrong_number_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = write_run(tmp_path, sparse=False)
+    assert run_tune(tmp_path, paths[:-1]) == 1
+    assert (
+        "there is no file of shard 1, iteration 2 among 3 files; 2 shards and 2 iter"
+        in capsys.readouterr().err
+    )
+    assert run_tune(tmp_path, [*paths, paths[0]]) == 1
+    assert "is of the same shard and iteration as" in capsys.readouterr().err
+    assert run_tune(tmp_path, paths, iteration=1) == 1
+    assert (
+        "0.2.h5: is of shard 0, iteration 2; wanted are shards 0 to 1, iterations 1"
+        in capsys.readouterr().err
+    )
+    (tmp_path / "empty").write_text("a\n\n")
+    assert run_tune(tmp_path, paths, "--lists", str(tmp_path / "empty")) == 1
+    assert "empty:2: empty line; every line names a file" in capsys.readouterr().err
+
+
+def test_nothing_to_tune_on(tmp_path: Path) -> None:
+    nothing = write_file(tmp_path / "none.h5", [])
+    worthless = [Sentence(6, [Translation((6, 5, 4, 0), 6, {}), Translation((1, 0, 0, 0), 6, {})])]
+    without = write_file(tmp_path / "without.h5", worthless)
+    for name in LIST_TUNERS:
+        for path, said in ((nothing, "holds no sentences"), (without, "BLEU is 0 for all weights.* 4-gram")):
+            with pytest.raises(InputError, match=said):
+                tune(TUNERS[name](), [path], tmp_path / "out.h5", shards=1, iteration=1)
+
+
+def test_a_feature_that_is_dense_and_sparse(tmp_path: Path) -> None:
+    one = Translation((6, 5, 4, 3), 6, {"Glue": 1.0, "Other": 1.0})
+    path = write_file(tmp_path / "a.h5", [Sentence(6, [one])])
+    with resealed(path) as stream:
+        stream.attrs["dense_names"] = json.dumps(["LanguageModel", "Other", "Glue"])
+    with pytest.raises(InputError, match="'Other' is a dense and a sparse feature"):
+        tune(KBestMira(), [path], tmp_path / "out.h5", shards=1, iteration=1)
