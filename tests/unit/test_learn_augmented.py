@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -32,10 +33,33 @@ from itersel.vectors.weights import make_weights
 EVERYTHING = 10**4  # a beam that no item of a small forest fills
 CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much]
 
-directions = st.sampled_from([HOPE, FEAR, ORACLE])
-references = st.lists(st.sampled_from((*TARGET_WORDS, "a", "other")), min_size=1, max_size=7)
 # counts of a pseudo-corpus: matches, n-grams, lengths
 contexts = st.sampled_from([None, (3.0, 2.0, 1.0, 0.5, 5.0, 4.0, 3.0, 2.0, 5.0, 8.0)])
+
+
+class Case(NamedTuple):
+    """A sentence, its reference, and what is looked for."""
+
+    problem: Problem
+    reference: list[str]
+    variant: str
+    context: tuple[float, ...] | None
+    direction: Direction
+
+    def decoder(self, folder: Path) -> Decoder:
+        problem = self.problem
+        (folder / "lm.arpa").write_text("\n".join(to_arpa(problem.model, problem.order)) + "\n")
+        compile_model(folder / "lm.arpa", folder / "lm.bin")
+        return Decoder(to_shard(problem, self.reference), load_model(folder / "lm.bin"), pop_limit=5000)
+
+    def target(self, shard: Shard) -> Target:
+        return make_target(self.variant, shard.reference, self.context)
+
+
+def make_target(variant: str, reference: np.ndarray, context: tuple[float, ...] | None) -> Target:
+    target = SentenceBleu(variant).target(reference)
+    # only BLEU of a pseudo-corpus has a context
+    return target._replace(context=np.array(context)) if context and variant == "chiang" else target
 
 
 def scaled(problem: Problem, seed: int) -> Problem:
@@ -44,16 +68,14 @@ def scaled(problem: Problem, seed: int) -> Problem:
     return problem._replace(weights={name: 0.03 * random.normal() for name in problem.weights})
 
 
-def make_decoder(problem: Problem, reference: list[str], folder: Path) -> Decoder:
-    (folder / "lm.arpa").write_text("\n".join(to_arpa(problem.model, problem.order)) + "\n")
-    compile_model(folder / "lm.arpa", folder / "lm.bin")
-    return Decoder(to_shard(problem, reference), load_model(folder / "lm.bin"), pop_limit=5000)
-
-
-def make_target(variant: str, shard: Shard, context: tuple[float, ...] | None) -> Target:
-    target = SentenceBleu(variant).target(shard.reference)
-    # only BLEU of a pseudo-corpus has a context
-    return target._replace(context=np.array(context)) if context and variant == "chiang" else target
+cases = st.builds(
+    Case,
+    st.builds(scaled, small_grammars(), st.integers(0, 2**32)),
+    st.lists(st.sampled_from((*TARGET_WORDS, "a", "other")), min_size=1, max_size=7),
+    st.sampled_from(sorted(VARIANTS)),
+    contexts,
+    st.sampled_from([HOPE, FEAR, ORACLE]),
+)
 
 
 def naive_bleu(variant: str, target: Target) -> learning.Bleu:
@@ -69,32 +91,20 @@ def objectives(kbest: KBest, target: Target, direction: Direction) -> np.ndarray
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=CHECKS)
-@given(
-    small_grammars(), st.integers(0, 2**32), references, st.sampled_from(sorted(VARIANTS)), contexts,
-    directions, st.integers(1, 20),
-)  # fmt: skip
-def test_a_beam_that_holds_everything_finds_the_best(
-    tmp_path: Path,
-    problem: Problem,
-    seed: int,
-    reference: list[str],
-    variant: str,
-    context: tuple[float, ...] | None,
-    direction: Direction,
-    k: int,
-) -> None:
+@given(cases, st.integers(1, 20))
+def test_a_beam_that_holds_everything_finds_the_best(tmp_path: Path, case: Case, k: int) -> None:
     """Against all translations, also where those that cannot beat the k best are not looked for."""
-    problem = scaled(problem, seed)
-    decoder = make_decoder(problem, reference, tmp_path)
-    target = make_target(variant, decoder.shard, context)
+    problem, direction = case.problem, case.direction
+    decoder = case.decoder(tmp_path)
+    target = case.target(decoder.shard)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(augmented, "BEAM", EVERYTHING)
         finder = AugmentedSearch((direction,), target)
         vectors = decoder.weight_vectors(make_weights(problem.weights))
         found = decoder.decode(0, *vectors, k, finder)
-    bleu = naive_bleu(variant, target)
+    bleu = naive_bleu(case.variant, target)
     expected = max(
-        direction.share * one.score + direction.gain * target.words * bleu.score(one.words, reference)  # type: ignore[arg-type]
+        direction.share * one.score + direction.gain * target.words * bleu.score(one.words, case.reference)  # type: ignore[arg-type]
         for one in solve(problem, 10**6)
     )
     assert objectives(found, target, direction).max() == pytest.approx(expected, abs=1e-4)
@@ -102,23 +112,11 @@ def test_a_beam_that_holds_everything_finds_the_best(
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=CHECKS)
-@given(
-    small_grammars(), st.integers(0, 2**32), references, st.sampled_from(sorted(VARIANTS)), contexts,
-    directions, st.integers(1, 4),
-)  # fmt: skip
-def test_equals_plain_python(
-    tmp_path: Path,
-    problem: Problem,
-    seed: int,
-    reference: list[str],
-    variant: str,
-    context: tuple[float, ...] | None,
-    direction: Direction,
-    beam: int,
-) -> None:
-    problem = scaled(problem, seed)
-    decoder = make_decoder(problem, reference, tmp_path)
-    shard, target = decoder.shard, make_target(variant, decoder.shard, context)
+@given(cases, st.integers(1, 4))
+def test_equals_plain_python(tmp_path: Path, case: Case, beam: int) -> None:
+    problem, direction = case.problem, case.direction
+    decoder = case.decoder(tmp_path)
+    shard, target = decoder.shard, case.target(decoder.shard)
     forests: list[list[list[naive.Edge]]] = []
 
     def read(forest: SentenceForest) -> list[Best]:
@@ -133,7 +131,7 @@ def test_equals_plain_python(
         found = decoder.decode(0, *vectors, 1, read)
     words = tuple(shard.reference.tolist())
     gain = direction.gain * target.words
-    expected = naive.search(forests[0], words, naive_bleu(variant, target), direction.share, gain, beam)
+    expected = naive.search(forests[0], words, naive_bleu(case.variant, target), direction.share, gain, beam)
     assume(not expected.is_close_call)
     assert expected.best is not None
     best = objectives(found, target, direction)
@@ -152,9 +150,7 @@ def test_equals_plain_python(
 def test_bound_of_bleu(
     reference: list[int], words: list[int], variant: str, context: tuple[float, ...] | None
 ) -> None:
-    target = SentenceBleu(variant).target(np.array(reference, np.int32))
-    if context and variant == "chiang":
-        target = target._replace(context=np.array(context))
+    target = make_target(variant, np.array(reference, np.int32), context)
     bleu = target.score(np.array(words, np.int32), np.array([0, len(words)]))
     assert bleu[0] <= largest_bleu(target) + 1e-12
 

@@ -12,8 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
         "Decode a shard, and write the best edges of every sentence's forest: rules, their dense features "
-        "and "
-        "words, and what the language model adds."
+        "and words, and what the language model adds."
     )
     search = add_tuning_arguments(
         parser,

@@ -56,9 +56,9 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 def _add_import(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Make a shard of sentences and their grammars in cdec's text format: lines "
-        "`[NP] ||| ein [NN,1] ||| a [NN,1] ||| name=value ... ||| 0-0`. Nonterminals may have any names; a "
-        "sentence is an [S]. Glue rules ([S] -> [S] [X], [S] -> [X]) and rules for copying words are added."
+        "Make a shard of sentences and their grammars in cdec's text format: lines `[NP] ||| ein [NN,1] ||| "
+        "a [NN,1] ||| name=value ... ||| 0-0`. Nonterminals may have any names; a sentence is an [S]. Glue "
+        "rules ([S] -> [S] [X], [S] -> [X]) and rules for copying words are added."
     )
     parser.add_argument(
         "--input",

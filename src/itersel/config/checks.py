@@ -96,8 +96,7 @@ def _check_held_out(experiment: Experiment, key: str) -> None:
     if held_out.start == "tuned" and isinstance(experiment.mixing, Nothing | EpochsMean):
         raise InputError(
             f"config key '{key}.start' is tuned, but with mixing {mixing_name(experiment.mixing)} shards go "
-            f"on from "
-            "their own weights"
+            "on from their own weights"
         )
     if isinstance(held_out.tuner, LineSearch):
         allowed = (ALL_DENSE, STEP, *GRAMMAR_FEATURES, *DECODER_FEATURES)
@@ -143,7 +142,6 @@ def warnings(config: Config) -> list[str]:
             where = "has one shard" if tasks.shards == 1 else "has language_model_folds: 1"
             found.append(
                 f"experiments.{name} {where}: it is trained with a language model that has seen its text, "
-                f"and will "
-                "trust it too much (docs/workflow.md)"
+                "and will trust it too much (docs/workflow.md)"
             )
     return found

@@ -232,8 +232,7 @@ def _read_batch(experiment: Experiment, settings: Mapping[str, Any], key: str) -
     if "mixing" in settings and not isinstance(experiment.mixing, Nothing):
         raise InputError(
             f"config key '{key}.mixing.name' is {mixing_name(experiment.mixing)}, but learner {name} tunes "
-            f"one "
-            "weight vector on all shards; remove the key"
+            "one weight vector on all shards; remove the key"
         )
     if isinstance(experiment.learner, DENSE_TUNERS) and experiment.features != "dense":
         raise InputError(

@@ -15,6 +15,9 @@ LIST_BLEUS = ("liang", "lin", "nakov", "papineni")
 # Directions of a line search that are no features: each dense feature, and the step from the last weights.
 ALL_DENSE, STEP = "dense", "step"
 
+DIRECTIONS = "Random directions searched in every round, besides the axes."
+RESTARTS = "Random points that the search starts from, besides the weights before."
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -25,12 +28,8 @@ class Batch:
 class Mert(Batch):
     """Minimum error rate training on k-best lists, by exact line searches (Och 2003)."""
 
-    directions: int = option(
-        "Random directions searched in every round, besides the axes.", 12, minimum=0, maximum=1000
-    )
-    restarts: int = option(
-        "Random points that the search starts from, besides the weights before.", 5, minimum=0, maximum=1000
-    )
+    directions: int = option(DIRECTIONS, 12, minimum=0, maximum=1000)
+    restarts: int = option(RESTARTS, 5, minimum=0, maximum=1000)
 
 
 @dataclass(frozen=True)
@@ -38,12 +37,8 @@ class ForestMert(Mert):
     """Minimum error rate training on forests (Kumar et al. 2009)."""
 
     # A search takes longer than over lists, and sees far more translations, so that there is less to gain.
-    directions: int = option(
-        "Random directions searched in every round, besides the axes.", 5, minimum=0, maximum=1000
-    )
-    restarts: int = option(
-        "Random points that the search starts from, besides the weights before.", 0, minimum=0, maximum=1000
-    )
+    directions: int = option(DIRECTIONS, 5, minimum=0, maximum=1000)
+    restarts: int = option(RESTARTS, 0, minimum=0, maximum=1000)
 
 
 @dataclass(frozen=True)
@@ -81,8 +76,7 @@ class LineSearch(Batch):
 
     directions: tuple[str, ...] = option(
         "Lines to search along, again and again until none improves BLEU: names of dense features; dense, "
-        "each "
-        "of them; step, from the mixed weights of the epoch before to those of this one.",
+        "each of them; step, from the mixed weights of the epoch before to those of this one.",
         ("WordPenalty",),
     )
 

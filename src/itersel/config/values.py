@@ -162,9 +162,8 @@ class Decoder:
         "Edges of a forest that tuners of forests keep, for each source word.", 50, minimum=1, maximum=10_000
     )
     jobs: int = option(
-        "Jobs in which devtest and test, and dev for held_out, are each extracted and decoded, at most one "
-        "a sentence; "
-        "changes no result.",
+        "Jobs in which devtest and test, and dev for held_out, are each extracted and decoded, at most one a "
+        "sentence; changes no result.",
         1,
         minimum=1,
         maximum=1000,
@@ -194,11 +193,9 @@ class Tasks:
         maximum=100_000,
     )
     language_model_folds: int | None = option(
-        "tune_on train: with N > 1, shards z, z + N, ... are trained with a language model that has not "
-        "seen their "
-        "text, as their grammars have not (docs/workflow.md). 1: all with the model of the whole text. "
-        "null: 10, or "
-        "as many as there are shards.",
+        "tune_on train: with N > 1, shards z, z + N, ... are trained with a language model that has not seen "
+        "their text, as their grammars have not (docs/workflow.md). 1: all with the model of the whole text. "
+        "null: 10, or as many as there are shards.",
         minimum=1,
         maximum=1000,
     )
@@ -216,8 +213,7 @@ class Experiment:
 
     algorithm: str | None = option(
         "sgd, mixsgd, itermixsgd or itersel: algorithms 1 to 4 of Simianer, Riezler & Dyer (2012). A name "
-        "for a "
-        "mixing (docs/learning.md), which need not be given then.",
+        "for a mixing (docs/learning.md), which need not be given then.",
         choices=tuple(ALGORITHMS),
     )
     tune_on: str = option("The corpus that weights are learned from.", "train", choices=TUNING_SETS)
@@ -232,8 +228,7 @@ class Experiment:
         default_factory=Perceptron,
         metadata=explain(
             "What one shard does with its sentences in one epoch; or, of pro, kbest-mira, mert and "
-            "forest-mert, "
-            "what is made of the k-best lists or forests of all shards and epochs."
+            "forest-mert, what is made of the k-best lists or forests of all shards and epochs."
         ),
     )
     mixing: Mixing = field(
@@ -247,8 +242,7 @@ class Experiment:
         default_factory=HeldOut,
         metadata=explain(
             "tune_on train: a step on dev after each epoch, where the dense features are tuned again, and "
-            "all "
-            "sparse ones as one. The epoch is still chosen on devtest."
+            "all sparse ones as one. The epoch is still chosen on devtest."
         ),
     )
 

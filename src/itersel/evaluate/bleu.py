@@ -108,8 +108,8 @@ def read_translations(
     lines = read_lines(path)
     if len(lines) != count:
         raise InputError(
-            f"has {len(lines)} lines, the reference {os.fspath(reference)} has {count}; "
-            "both must have one line a sentence",
+            f"has {len(lines)} lines, the reference {os.fspath(reference)} has {count}; both must have one "
+            "line a sentence",
             path,
         )
     return lines

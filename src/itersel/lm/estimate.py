@@ -120,8 +120,8 @@ def _without(
 ) -> list[list[str]]:
     if max(left_out) >= len(sentences):
         raise InputError(
-            f"has {len(sentences)} lines, line {max(left_out) + 1} is to be left out;"
-            " the first text must be the one that was cut into shards",
+            f"has {len(sentences)} lines, line {max(left_out) + 1} is to be left out; the first text must be "
+            "the one that was cut into shards",
             path,
         )
     return [words for number, words in enumerate(sentences) if number not in left_out]

@@ -94,8 +94,8 @@ def _dense_lists(task: Task, with_last: bool = False) -> tuple[Pool, list[Weight
     if not task.is_summed:
         if has_sparse_features(task.files):
             raise InputError(
-                "MERT tunes dense features alone, and the lists have sparse ones; "
-                "make them with --features dense, or choose another tuner",
+                "MERT tunes dense features alone, and the lists have sparse ones; make them with --features "
+                "dense, or choose another tuner",
                 task.files[0].path,
             )
         _refuse_sparse(task)
@@ -111,8 +111,7 @@ def _refuse_sparse(task: Task) -> None:
     if others.key.shape[0]:
         raise InputError(
             f"the weights before have a sparse feature, '{others.name.get(0)}', and MERT tunes dense "
-            f"features "
-            "alone; tune the others with --sum-sparse, or start from dense weights"
+            "features alone; tune the others with --sum-sparse, or start from dense weights"
         )
 
 
