@@ -124,6 +124,8 @@ BAD += [
 
 # What only all keys together show.
 INCONSISTENT = [
+    ({"experiments": {"a": {}, "a.repeat-2": {}}}, "'experiments.a.repeat-2': names like this"),
+    (experiment(seed=2**31 - 2, repeats=3), "'experiments.a.repeats' is 3: the last seed would be"),
     (
         experiment(algorithm="sgd", tasks={"shards": 2}),
         "'experiments.a.tasks.shards' is 2, must be 1 with algorithm: sgd",

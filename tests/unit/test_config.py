@@ -16,10 +16,12 @@ from tests.configs import experiment, perceptron, selection
 from itersel.cli.main import main
 from itersel.config import Config, Experiment, read_config, values
 from itersel.config.checks import warnings
+from itersel.config.commands import own_seed
 from itersel.config.learners import LEARNERS, Perceptron
 from itersel.config.mixing import MIXINGS, Selection
 from itersel.config.reading import types_of
 from itersel.config.rendering import json_schema
+from itersel.config.repeats import split_repeat, with_repeats
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
 
@@ -136,6 +138,16 @@ def test_values_are_taken():
     found = config.experiments["a"]
     assert (found.learner, found.mixing) == (Perceptron(learning_rate=1.0), Selection(select=7))
     assert isinstance(found.learner.learning_rate, float)
+
+
+def test_repeats_are_experiments():
+    content = {"a": {"repeats": 3, "epochs": 2, "tune_on": "dev"}, "b": {"seed": 8, "repeats": 2}, "c": {}}
+    config = with_repeats(read_config({"seed": 5, "experiments": content}))
+    seeds = {name: own_seed(config, one) for name, one in config.experiments.items()}
+    assert seeds == {"a": 5, "a.repeat-2": 6, "a.repeat-3": 7, "b": 8, "b.repeat-2": 9, "c": 5}
+    assert config.experiments["a.repeat-3"].epochs == 2
+    assert [split_repeat(name) for name in seeds][1:3] == [("a", 2), ("a", 3)]
+    assert with_repeats(config) == config
 
 
 def test_language_models_leave_text_out_by_default():

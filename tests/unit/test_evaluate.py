@@ -14,7 +14,7 @@ from sacrebleu.significance import PairedTest
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
-from itersel.evaluate.randomization import p_values
+from itersel.evaluate.randomization import p_values, pooled_p_value
 
 REFERENCES = ["a b c d e f", "g h i j", "k l m n o", "p q r s t u v", "w x y z a b"]
 BETTER = ["a b c d e f", "g h i x", "k l m n o", "p q r s t u v", "w x y z b"]
@@ -64,6 +64,36 @@ def test_randomization_against_all_exchanges():
     assert 0 < exact < 1
     p = p_values(make_bleu(REFERENCES), BETTER, {"worse": WORSE}, trials=20_000)["worse"]
     assert p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 20_000))
+
+
+def test_pooled_test_against_all_exchanges():
+    """Of three runs; sentences that all of them translate alike change nothing."""
+    runs = [
+        BETTER,
+        WORSE,
+        [worse if i % 2 else good for i, (good, worse) in enumerate(zip(BETTER, WORSE, strict=True))],
+    ]
+    kept = [i for i, lines in enumerate(zip(*runs, strict=True)) if len(set(lines)) > 1]
+    references, runs = [REFERENCES[i] for i in kept], [[run[i] for i in kept] for run in runs]
+    metric = make_bleu(references)
+
+    def difference(one, other, third):
+        scores = [score_corpus(metric, lines).bleu for lines in (one, other, third)]
+        return abs(scores[0] - (scores[1] + scores[2]) / 2)
+
+    at_least, observed = 0, difference(*runs)
+    for orders in itertools.product(itertools.permutations(range(3)), repeat=len(kept)):
+        exchanged = [[runs[order[run]][i] for i, order in enumerate(orders)] for run in range(3)]
+        at_least += difference(*exchanged) >= observed - 1e-9
+    exact = at_least / 6 ** len(kept)
+    assert 0 < exact < 1
+    p = pooled_p_value(metric, runs[:1], runs[1:], trials=4000)
+    assert p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 4000))
+
+
+def test_identical_runs():
+    metric = make_bleu(REFERENCES)
+    assert pooled_p_value(metric, [BETTER, BETTER], [BETTER, BETTER], trials=50) == 1.0
 
 
 def test_identical_systems():

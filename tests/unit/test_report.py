@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
+import math
 
 import pytest
 
@@ -11,7 +13,7 @@ from itersel.cli.main import main
 from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, score_corpus
-from itersel.evaluate.randomization import p_values
+from itersel.evaluate.randomization import p_values, pooled_p_value
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
 from itersel.limits import MAX_SENTENCE
@@ -27,9 +29,19 @@ GOOD = [line.replace("c", "x") if i % 8 == 0 else line for i, line in enumerate(
 BAD = [line.replace("d", "x") for line in REFERENCES]
 
 
-def system(name, bleu=(30.0, 31.0)):
+def system(name, bleu=(30.0, 31.0), repeat=1):
     return System(
-        name, "perceptron", "selection", "train", "all", 4, choose_epoch(bleu), tuple(bleu), "nrefs:1|x", 12
+        name,
+        repeat,
+        "perceptron",
+        "selection",
+        "train",
+        "all",
+        4,
+        choose_epoch(bleu),
+        tuple(bleu),
+        "nrefs:1|x",
+        12,
     )
 
 
@@ -66,19 +78,41 @@ def test_table():
     assert table.rows[0].p["three"] == 1.0
     metric = make_bleu(REFERENCES)
     assert table.rows[1].p["one"] == p_values(metric, GOOD, {"two": BAD}, 200, 4)["two"]
-    assert table.rows[1].test.bleu == score_corpus(metric, BAD).bleu
+    assert table.rows[1].tests[0].bleu == score_corpus(metric, BAD).bleu
     text = table.text()
-    test_bleu = f"{table.rows[0].test.bleu:.2f}"
+    test_bleu = f"{table.rows[0].tests[0].bleu:.2f}"
     assert text[2].split() == f"1 one perceptron selection 4 train all 12 31.00 2 of 2 {test_bleu} 2".split()
     assert "p < 0.05" in text[-3]
     assert text[-1].startswith("BLEU: sacrebleu nrefs:1|case:lc|")
-    assert {len(line.split("\t")) for line in table.tsv()} == {12}
+    assert {len(line.split("\t")) for line in table.tsv()} == {15}
     document = json.loads("\n".join(table.json()))
     assert document["significance"]["trials"] == 200
     second = document["systems"][1]
-    assert (second["name"], second["epoch"], second["devtest_bleu"]) == ("two", 1, [40.0, 39.0])
+    assert (second["name"], second["shards"], second["devtest"]["mean"]) == ("two", 4, 40.0)
+    (run,) = second["runs"]
+    assert (run["epoch"], run["devtest_bleu"]) == (1, [40.0, 39.0])
+    assert second["test"] == {"mean": run["test"]["bleu"], "deviation": None}
     assert second["p"]["one"] == table.rows[1].p["one"]
     assert second["differs_from"] == [1, 3]
+
+
+def test_runs_of_one_experiment_are_a_row():
+    systems = [system("one"), system("two", (40.0, 41.0)), system("two", (43.0, 42.0), repeat=2)]
+    table = make_table(systems, [GOOD, BAD, list(GOOD)], REFERENCES, trials=50)
+    first, second = table.rows
+    assert first.devtest == (31.0, None)
+    assert second.devtest == (42.0, pytest.approx(math.sqrt(2)))
+    assert second.cells()[8:10] == ["42.00 ±1.41", "2, 1 of 2"]
+    metric = make_bleu(REFERENCES)
+    assert second.test.mean == pytest.approx(
+        (score_corpus(metric, GOOD).bleu + score_corpus(metric, BAD).bleu) / 2
+    )
+    assert first.p["two"] == second.p["one"] == pooled_p_value(metric, [GOOD], [BAD, GOOD], 50)
+    assert any("standard deviation" in line for line in table.text())
+    assert "±" not in "".join(table.tsv())
+    assert table.tsv()[2].split("\t")[-3:-1] == ["2", "1.41"]
+    found = json.loads("\n".join(table.json()))["systems"][1]
+    assert [(run["repeat"], run["epoch"]) for run in found["runs"]] == [(1, 2), (2, 1)]
 
 
 def test_table_of_one_system():
@@ -144,13 +178,17 @@ def test_command_table(tmp_path, folder, capsys):
     assert "b.json: is not the description of a system" in capsys.readouterr().err
 
 
-def test_systems_of_one_name_are_not_merged(tmp_path, folder, capsys):
-    for name in "ab":
-        write_system(tmp_path / f"{name}.json", system("same"))
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({}, "2 systems are repeat 1 of 'same'"), ({"repeat": 2, "shards": 5}, "'same' differ in shards: 4, 5")],
+)
+def test_systems_of_one_name_are_not_merged(tmp_path, folder, capsys, change, message):
+    write_system(tmp_path / "a.json", system("same"))
+    write_system(tmp_path / "b.json", dataclasses.replace(system("same"), **change))
     arguments = ["report", "table", "--reference", folder("ref", REFERENCES), "--translations"]
     arguments += [folder("ta", GOOD), folder("tb", BAD), "--output", str(tmp_path / "table.txt")]
     assert main([*arguments, "--systems", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 1
-    assert "2 systems have the name 'same'" in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 EXTRACTION = [

@@ -50,6 +50,39 @@ def test_matrix(make_project, algorithm, tune_on, shards):
     assert jobs["extract_shard"] == shards + 2
 
 
+def test_repeats(make_project):
+    project = make_project()
+    tasks = {"shards": 2}
+    project.configure(
+        experiments={
+            "x": {"tasks": tasks, "epochs": 1, "repeats": 2},
+            "y": {"tasks": tasks, "epochs": 1, "seed": 2, "tune_on": "dev"},
+        }
+    )
+    jobs = project.planned()
+    assert jobs["train_shard"] == 6
+    # train with two seeds, dev with the second, devtest and test once
+    assert jobs["shard_corpus"] == 5
+    assert jobs["estimate_fold_model"] == 4
+    assert jobs["align"] == jobs["estimate_language_model"] == jobs["compare_systems"] == 1
+    seeds = {
+        re.search(r"shards/(\w+/\S+)/text", job)[1]: re.search(r"--seed (\d+)|$", job)[1]
+        for job in command_lines(project, "shard_corpus")
+    }
+    assert seeds == {
+        "train/2": "1",
+        "train/2-seed-2": "2",
+        "dev/2-seed-2": "2",
+        "devtest/1": None,
+        "test/1": None,
+    }
+    trained = "\n".join(command_lines(project, "train_shard"))
+    assert "--shard results/tiny/shards/train/2-seed-2/1.h5" in trained
+    assert "--model results/tiny/lm/2-seed-2-shards/2-folds/1.bin" in trained
+    chosen = "\n".join(command_lines(project, "choose_epoch"))
+    assert "--name x --repeat 2 " in chosen
+
+
 def command_lines(project, rule):
     """Return the inputs and the command of each job of a rule in a dry run."""
     output = project.run("--dry-run", "--printshellcmds")

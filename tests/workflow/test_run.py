@@ -47,10 +47,11 @@ def test_results(finished):
     assert list(systems) == ["dev-dense", "averaged", "selected"]
     for name, system in systems.items():
         # 20 sentences are too few for the dense features alone
-        assert system["test"]["bleu"] >= (0 if name == "dev-dense" else 50)
-        assert system["devtest_bleu"][system["epoch"] - 1] == max(system["devtest_bleu"])
-    assert systems["dev-dense"]["active_features"] <= 12
-    assert 12 < systems["selected"]["active_features"] <= 300
+        (run,) = system["runs"]
+        assert run["test"]["bleu"] >= (0 if name == "dev-dense" else 50)
+        assert run["devtest_bleu"][run["epoch"] - 1] == max(run["devtest_bleu"]) == system["devtest"]["mean"]
+    active = {name: system["runs"][0]["active_features"] for name, system in systems.items()}
+    assert active["dev-dense"] <= 12 < active["selected"] <= 300
     assert len((report / "table.tsv").read_text().splitlines()) == 4
     corpus = json.loads((report / "corpus.json").read_text())["splits"]
     assert {name: split["sentences"] for name, split in corpus.items()}["test"] == 16
@@ -258,6 +259,19 @@ def test_reordered_experiments_make_the_table_anew(copy):
     experiments = copy.config()["experiments"]
     copy.configure(experiments=dict(reversed(experiments.items())))
     assert copy.planned() == {"compare_systems": 1, "all": 1}
+
+
+def test_repeats(copy):
+    """The first run is what the experiment was without them."""
+    before = copy.contents("experiments/dev-dense/**/*.h5")
+    copy.configure(experiments={"dev-dense": {**copy.config()["experiments"]["dev-dense"], "repeats": 2}})
+    copy.run("--cores", "2")
+    assert copy.contents("experiments/dev-dense/**/*.h5") == before
+    lines = [(copy.results / f"shards/dev/{name}/text/0.ids").read_text() for name in ("1", "1-seed-2")]
+    assert lines[0] != lines[1]
+    assert sorted(lines[0]) == sorted(lines[1])
+    (system,) = json.loads((copy.results / "report/table.json").read_text())["systems"]
+    assert (system["name"], len(system["runs"])) == ("dev-dense", 2)
 
 
 def test_another_cache_changes_no_result(copy, tmp_path):

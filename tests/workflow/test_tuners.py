@@ -107,8 +107,9 @@ def test_results(tuned, finished):
     }
     assert tuple(systems) == RUN
     for name, system in systems.items():
-        assert system["test"]["bleu"] > 30
-        assert system["devtest_bleu"][system["epoch"] - 1] == max(system["devtest_bleu"])
+        assert system["test"]["mean"] > 30
+        (run,) = system["runs"]
+        assert run["devtest_bleu"][run["epoch"] - 1] == max(run["devtest_bleu"])
         assert system["learner"] == (name if name in BATCH else "perceptron")
         assert system["mixing"] == ("none" if name in BATCH else "selection")
     assert systems["mert"]["active_features"] <= 12

@@ -12,6 +12,7 @@ from pathlib import Path
 from itersel.config import commands, read_config
 from itersel.config.mixing import EpochsMean
 from itersel.config.reading import read_yaml
+from itersel.config.repeats import with_repeats
 from itersel.errors import InputError
 from itersel.storage.files import remove_leftovers
 from itersel.limits import SPLITS
@@ -21,7 +22,7 @@ try:
     # Snakemake has read them, but of keys that are there twice it took the last
     for file in workflow.overwrite_configfiles or ["config.yaml"]:
         read_yaml(file)
-    CONFIG = read_config(config)
+    CONFIG = with_repeats(read_config(config))
 except InputError as error:
     sys.exit(f"itersel: {error}")
 
@@ -61,6 +62,9 @@ SIZES = {
     "count_rules": {"mem_mb": 2000, "runtime": 60},
 }
 
+# Between the number of shards and the seed in the name of a folder of shards; the seed of the run is not named.
+SEED_MARK = "-seed-"
+
 # Threads that a job asks for; --set-threads train_shard=N changes it.
 MOST_THREADS = 8
 
@@ -81,7 +85,7 @@ os.environ.update(
 wildcard_constraints:
     split="train|dev|devtest|test",
     held_out="dev|devtest|test",
-    shards=r"\d+",
+    shards=rf"\d+({SEED_MARK}\d+)?",
     folds=r"\d+",
     fold=r"\d+",
     shard=r"\d+",
@@ -186,6 +190,12 @@ def language_model_text():
     return [corpus_file("train", "target"), *further]
 
 
+def shards_name(experiment):
+    """Return the name of the folder of an experiment's shards: 4, or with another seed 4-seed-2."""
+    shards, seed = experiment.tasks.shards, commands.own_seed(CONFIG, experiment)
+    return str(shards) if seed == CONFIG.seed else f"{shards}{SEED_MARK}{seed}"
+
+
 def fold_models(shards, folds):
     """Return the folder of the language models that leave out every `folds`-th shard."""
     return f"{RESULTS}/lm/{shards}-shards/{folds}-folds"
@@ -198,17 +208,16 @@ def fold_options(wildcards):
 
 
 def shard_files(split, shards):
-    return [f"{RESULTS}/shards/{split}/{shards}/{shard}.h5" for shard in range(shards)]
+    count = int(shards.partition(SEED_MARK)[0])
+    return [f"{RESULTS}/shards/{split}/{shards}/{shard}.h5" for shard in range(count)]
 
 
 def sharding_options(wildcards):
     """Shuffle what is learned from; keep the order of what is translated."""
-    shuffle = wildcards.split in ("train", "dev")
-    return (
-        commands.options(seed=CONFIG.seed)
-        if shuffle
-        else commands.options(keep_order=True)
-    )
+    shards, _, seed = wildcards.shards.partition(SEED_MARK)
+    if wildcards.split in ("train", "dev"):
+        return commands.options(shards=shards, seed=seed or CONFIG.seed)
+    return commands.options(shards=shards, keep_order=True)
 
 
 def extract_options(wildcards):
@@ -268,17 +277,17 @@ def mixed_weights(name, epoch):
 
 def tuning_model(wildcards):
     """Return the language model of a shard: that of all text, or the one that left the shard's text out."""
-    tasks = CONFIG.experiments[wildcards.experiment].tasks
-    folds = tasks.language_model_folds
+    experiment = CONFIG.experiments[wildcards.experiment]
+    folds = experiment.tasks.language_model_folds
     if folds == 1:
         return MODEL
     fold = int(wildcards.shard) % folds
-    return f"{fold_models(tasks.shards, folds)}/{fold}.bin"
+    return f"{fold_models(shards_name(experiment), folds)}/{fold}.bin"
 
 
 def tuning_shard(wildcards):
     experiment = CONFIG.experiments[wildcards.experiment]
-    return f"{RESULTS}/shards/{experiment.tune_on}/{experiment.tasks.shards}/{wildcards.shard}.h5"
+    return f"{RESULTS}/shards/{experiment.tune_on}/{shards_name(experiment)}/{wildcards.shard}.h5"
 
 
 def start_weights(wildcards):
@@ -298,10 +307,9 @@ def level_before(wildcards):
     """Return what all shards of an epoch wait for, so that they are ready together: one array job."""
     experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
     if epoch == 1:
-        split, shards = experiment.tune_on, experiment.tasks.shards
-        lists = [f"{RESULTS}/shards/{split}/{shards}/files.txt"]
+        lists = [f"{RESULTS}/shards/{experiment.tune_on}/{shards_name(experiment)}/files.txt"]
         if experiment.tasks.language_model_folds > 1:
-            folder = fold_models(shards, experiment.tasks.language_model_folds)
+            folder = fold_models(shards_name(experiment), experiment.tasks.language_model_folds)
             lists.append(f"{folder}/files.txt")
         return [ancient(path) for path in lists]
     if commands.goes_on_alone(experiment):
@@ -386,11 +394,11 @@ def level_files(wildcards):
     """Return the files of a level, see list.smk."""
     kind, *parts = wildcards.level.split("/")
     if kind == "shards":
-        split, shards = parts
-        return shard_files(split, int(shards))
+        return shard_files(*parts)
     if kind == "lm":
-        shards, folds = (int(part.split("-")[0]) for part in parts)
-        return [f"{fold_models(shards, folds)}/{fold}.bin" for fold in range(folds)]
+        shards, folds = (part.rpartition("-")[0] for part in parts)
+        folder = fold_models(shards, folds)
+        return [f"{folder}/{fold}.bin" for fold in range(int(folds))]
     name, epoch, *lists = parts
     files = written_lists if lists else trained_shards
     return files(name, int(epoch.removeprefix("epoch-")))
@@ -398,21 +406,21 @@ def level_files(wildcards):
 
 # ---- tables
 
-# Splits with grammars, and the number of shards by which their rules are counted: grammars do not
-# depend on how a split is cut. The fewest are taken, in whatever order the experiments stand.
+# Splits with grammars, and the shards by which their rules are counted: grammars do not depend on how a
+# split is cut. The fewest are taken, in whatever order the experiments stand.
 COUNTED_SPLITS = {
     **{
-        experiment.tune_on: experiment.tasks.shards
+        experiment.tune_on: shards_name(experiment)
         for experiment in sorted(
             CONFIG.experiments.values(),
-            key=lambda one: (one.tune_on, -one.tasks.shards),
+            key=lambda one: (one.tune_on, -one.tasks.shards, one.seed or CONFIG.seed),
         )
     },
-    "devtest": CONFIG.decoder.jobs,
-    "test": CONFIG.decoder.jobs,
+    "devtest": str(CONFIG.decoder.jobs),
+    "test": str(CONFIG.decoder.jobs),
 }
 if HELD_OUT:
-    COUNTED_SPLITS.setdefault("dev", CONFIG.decoder.jobs)
+    COUNTED_SPLITS.setdefault("dev", str(CONFIG.decoder.jobs))
 
 
 def counted_shards(wildcards):

@@ -2,7 +2,7 @@
 #
 # needs: corpus/{split}.{source,target}.gz, the alignment of train
 # makes: grammar/index, shards/{split}/{shards}/{shard}.h5; experiments with the same number of shards
-#        share them
+#        and the same seed share them
 #
 # train and dev are shuffled before they are cut, so that shards are alike; devtest and test are cut in
 # order, because their translations are joined again. Sentences of train get grammars of the rest of
@@ -46,7 +46,7 @@ rule shard_corpus:
         code=step_digest("shard", "_run"),
     shell:
         "itersel shard --source {input.source:q} --target {input.target:q}"
-        " --shards {wildcards.shards} {params.options} --output {output:q} &> {log:q}"
+        " {params.options} --output {output:q} &> {log:q}"
 
 
 rule extract_shard:

@@ -106,4 +106,5 @@ def tune_options(wildcards):
         shards=list_count(wildcards),
         iteration=wildcards.epoch,
     )
-    return f"{place} {commands.tune_options(CONFIG, list_tuner(wildcards))}"
+    experiment = CONFIG.experiments[wildcards.experiment]
+    return f"{place} {commands.tune_options(CONFIG, experiment, list_tuner(wildcards))}"

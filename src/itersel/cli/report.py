@@ -41,6 +41,9 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--translations", nargs="+", required=True, help="one file an epoch, in order")
     parser.add_argument("--weights", nargs="+", required=True, help="one file an epoch, in order")
     parser.add_argument("--name", required=True, help="name of the experiment")
+    parser.add_argument(
+        "--repeat", type=positive, default=1, metavar="N", help="which of its runs, from 1 (default: 1)"
+    )
     parser.add_argument("--learner", required=True, help="how its shards were trained")
     parser.add_argument("--mixing", required=True, help="how their weights were mixed")
     parser.add_argument("--tune-on", required=True, help="on what corpus")
@@ -67,7 +70,10 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_table(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Score systems on test, and test every pair of them for a difference."
+    parser.description = (
+        "Score systems on test, and test every pair of them for a difference. Systems of one name are runs "
+        "of one experiment: their scores are averaged."
+    )
     add_scoring_arguments(parser)
     add_randomization_arguments(parser)
     parser.add_argument("--systems", nargs="+", required=True, help="descriptions by 'itersel report choose'")
@@ -126,6 +132,7 @@ def _choose(options: argparse.Namespace) -> None:
     active = keep_weights(options.weights[epoch - 1], options.output_weights)
     system = System(
         name=options.name,
+        repeat=options.repeat,
         learner=options.learner,
         mixing=options.mixing,
         tune_on=options.tune_on,
@@ -159,7 +166,7 @@ def _resources(options: argparse.Namespace) -> None:
 
 def _table(options: argparse.Namespace) -> None:
     from itersel.evaluate.bleu import read_references, read_translations
-    from itersel.report.system import read_system
+    from itersel.report.system import OF_ALL_RUNS, System, read_system
     from itersel.report.table import make_table
 
     if len(options.systems) != len(options.translations):
@@ -167,9 +174,19 @@ def _table(options: argparse.Namespace) -> None:
             f"{len(options.systems)} systems, but {len(options.translations)} translations; give one of each"
         )
     systems = [read_system(path) for path in options.systems]
-    for name, count in Counter(system.name for system in systems).items():
+    for (name, repeat), count in Counter((system.name, system.repeat) for system in systems).items():
         if count > 1:
-            raise InputError(f"{count} systems have the name '{name}'; compare systems of different names")
+            raise InputError(f"{count} systems are repeat {repeat} of '{name}'; compare different ones")
+    first: dict[str, System] = {}
+    for system in systems:
+        one = first.setdefault(system.name, system)
+        for key in OF_ALL_RUNS:
+            values = (getattr(one, key), getattr(system, key))
+            if values[0] != values[1]:
+                raise InputError(
+                    f"repeats of '{one.name}' differ in {key}: {values[0]}, {values[1]}; compare runs of one "
+                    "experiment"
+                )
     references = read_references(options.reference)
     table = make_table(
         systems,

@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from itersel.config.learners import Learner, learner_name
 from itersel.config.mixing import DEFAULT_SELECT, EpochsMean, Nothing, Selection, mixing_name
+from itersel.config.repeats import split_repeat
 from itersel.config.tuners import STEP, Batch, ForestMert, LineSearch, NoTuner, tuner_name
 from itersel.config.values import Config, Experiment
 
@@ -25,6 +26,11 @@ def held_out_tuner(experiment: Experiment) -> Batch | None:
     """Return what changes mixed weights on dev."""
     tuner = experiment.held_out.tuner
     return None if isinstance(tuner, NoTuner) else tuner
+
+
+def own_seed(config: Config, experiment: Experiment) -> int:
+    """Return the seed of the shuffle and of all that an experiment draws."""
+    return experiment.seed or config.seed
 
 
 def options(**values: object) -> str:
@@ -135,10 +141,10 @@ def train_options(config: Config, experiment: Experiment) -> str:
     assert not isinstance(experiment.learner, Batch)
     return options(
         features=experiment.features,
-        k_best=config.decoder.k_best,
+        k_best=experiment.k_best or config.decoder.k_best,
         pop_limit=config.decoder.pop_limit,
         max_span=config.grammar.max_span,
-        seed=config.seed,
+        seed=own_seed(config, experiment),
         learner=learner_name(experiment.learner),
         **asdict(experiment.learner),
     )
@@ -159,16 +165,16 @@ def list_options(config: Config, experiment: Experiment, tuner: Batch) -> str:
     is_forest = list_command(tuner) == "forest"
     return options(
         features=experiment.features,
-        k_best=None if is_forest else config.decoder.k_best,
+        k_best=None if is_forest else experiment.k_best or config.decoder.k_best,
         density=config.decoder.forest_density if is_forest else None,
         pop_limit=config.decoder.pop_limit,
         max_span=config.grammar.max_span,
     )
 
 
-def tune_options(config: Config, tuner: Batch) -> str:
+def tune_options(config: Config, experiment: Experiment, tuner: Batch) -> str:
     """Return the options of `itersel tune`."""
-    return options(seed=config.seed, tuner=tuner_name(tuner), **asdict(tuner))
+    return options(seed=own_seed(config, experiment), tuner=tuner_name(tuner), **asdict(tuner))
 
 
 def mix_options(experiment: Experiment) -> str:
@@ -199,8 +205,10 @@ def resource_options(config: Config, experiment: Experiment) -> str:
 def system_options(config: Config, name: str) -> str:
     """Return the options of `itersel report choose`."""
     experiment = config.experiments[name]
+    shown, repeat = split_repeat(name)
     return options(
-        name=name,
+        name=shown,
+        repeat=repeat,
         learner=_name(experiment.learner),
         mixing=mixing_name(experiment.mixing),
         tune_on=experiment.tune_on,

@@ -223,6 +223,23 @@ class Experiment:
         choices=FEATURE_SETS,
     )
     epochs: int = option("Epochs T; the best on devtest is taken.", 10, minimum=1, maximum=1000)
+    k_best: int | None = option(
+        "Different translations in a k-best list that is learned from; null: as decoder.k_best.",
+        minimum=2,
+        maximum=MAX_K_BEST,
+    )
+    seed: int | None = option(
+        "Seed of the shuffle before shards are cut, and of all that is drawn; null: the seed of the run.",
+        minimum=1,
+        maximum=MAX_SEED,
+    )
+    repeats: int = option(
+        "Times that the experiment is run, with seeds that follow each other; the table has the mean and "
+        "the standard deviation. The second is `<name>.repeat-2` everywhere else.",
+        1,
+        minimum=1,
+        maximum=100,
+    )
     tasks: Tasks = field(default_factory=Tasks, metadata=explain("What the Z shards are."))
     learner: Learner | Batch = field(
         default_factory=Perceptron,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -53,6 +54,53 @@ def p_values(
             assert p is not None  # only a baseline has none
             result[name] = p
     return result
+
+
+def pooled_p_value(
+    metric: BLEU,
+    one: Sequence[Sequence[str]],
+    other: Sequence[Sequence[str]],
+    trials: int = 10_000,
+    seed: int = 1,
+) -> float:
+    """Test whether two systems with several runs differ in the mean BLEU of their runs (Clark et al. 2011).
+
+    In a trial, the translations of a sentence by all runs of both systems are exchanged at random: the test
+    is stratified by sentences, and takes the runs of a system to be as good as each other.
+
+    Parameters
+    ----------
+    metric
+        With references; see `itersel.evaluate.bleu.make_bleu`.
+    one, other
+        Of each run, the translations, one a sentence.
+    trials
+        Number of random exchanges.
+    seed
+        Of the exchanges.
+
+    Returns
+    -------
+    float
+        (trials with a difference at least as large as the observed one + 1) / (trials + 1).
+    """
+    # runs x sentences x numbers that BLEU is computed from
+    statistics = np.array([metric._extract_corpus_statistics(run, None) for run in (*one, *other)])
+    runs, sentences, _ = statistics.shape
+
+    def difference(sums: NDArray[Any]) -> float:
+        bleu = [metric._compute_score_from_stats(row).score for row in sums.tolist()]
+        # the order of the runs is of no account
+        return abs(math.fsum(bleu[: len(one)]) / len(one) - math.fsum(bleu[len(one) :]) / len(other))
+
+    observed = difference(statistics.sum(axis=1))
+    random = np.random.default_rng(seed)
+    order, sentence = np.tile(np.arange(runs), (sentences, 1)), np.arange(sentences)
+    at_least = 0
+    for _ in range(trials):
+        exchanged = random.permuted(order, axis=1)
+        at_least += difference(statistics[exchanged.T, sentence].sum(axis=1)) >= observed
+    return (at_least + 1) / (trials + 1)
 
 
 @contextlib.contextmanager

@@ -16,6 +16,9 @@ from itersel.storage.files import atomic_path, write_lines
 from itersel.storage.json_files import from_json, read_json
 from itersel.vectors.weights import read_weights
 
+# What the runs of one experiment have in common.
+OF_ALL_RUNS = ("name", "learner", "mixing", "tune_on", "features", "shards")
+
 
 @dataclass(frozen=True)
 class System:
@@ -25,6 +28,8 @@ class System:
     ----------
     name, learner, mixing, tune_on, features, shards
         As in the config.
+    repeat
+        Which of the runs of the experiment it is, from 1.
     epoch
         The best on devtest, from 1; of equal ones the earliest.
     devtest_bleu
@@ -36,6 +41,7 @@ class System:
     """
 
     name: str
+    repeat: int
     learner: str
     mixing: str
     tune_on: str

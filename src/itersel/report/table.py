@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+from sacrebleu.metrics.bleu import BLEU
 
 from itersel.evaluate.bleu import CorpusScore, make_bleu, score_corpus, signature
-from itersel.evaluate.randomization import p_values
+from itersel.evaluate.randomization import p_values, pooled_p_value
 from itersel.report.layout import aligned, tab_separated
-from itersel.report.system import System
+from itersel.report.system import OF_ALL_RUNS, System
 
 COLUMNS = (
     "system",
@@ -27,6 +30,27 @@ COLUMNS = (
     "differs from",
 )
 LEFT = (1, 2, 3, 5, 6, 11)
+# Of repeats: further columns for spreadsheets, and what is said below the table.
+DEVIATIONS = ("runs", "devtest BLEU deviation", "test BLEU deviation")
+REPEATED = (
+    "±: standard deviation over the runs of an experiment. Means of several runs are compared by exchanging",
+    "the translations of a sentence by all runs of both (Clark et al. 2011).",
+)
+
+
+class Summary(NamedTuple):
+    """The mean of a score over runs, and its standard deviation; none of a single run."""
+
+    mean: float
+    deviation: float | None
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f}" if self.deviation is None else f"{self.mean:.2f} ±{self.deviation:.2f}"
+
+
+def summarize(scores: Sequence[float]) -> Summary:
+    """Return the mean of scores, and the standard deviation of what they are a sample of."""
+    return Summary(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None)
 
 
 @dataclass(frozen=True)
@@ -37,25 +61,35 @@ class Row:
     ----------
     number
         From 1, in the order of the table.
-    system
-        What it is, and its scores on devtest.
-    test
-        Its score on test.
+    runs
+        What each of its runs is, and its scores on devtest; one, or as many as it has repeats.
+    tests
+        The score of each run on test.
     p
-        By name of the other systems, the p-value of the difference on test.
+        By name of the other experiments, the p-value of the difference on test.
     differs_from
-        The numbers of the systems that it differs from significantly.
+        The numbers of the experiments that it differs from significantly.
     """
 
     number: int
-    system: System
-    test: CorpusScore
+    runs: tuple[System, ...]
+    tests: tuple[CorpusScore, ...]
     p: dict[str, float]
     differs_from: tuple[int, ...]
 
+    @property
+    def devtest(self) -> Summary:
+        """BLEU on devtest at the epoch chosen."""
+        return summarize([run.devtest_bleu[run.epoch - 1] for run in self.runs])
+
+    @property
+    def test(self) -> Summary:
+        """BLEU on test."""
+        return summarize([score.bleu for score in self.tests])
+
     def cells(self) -> list[str]:
         """Return the row as text, in the order of `COLUMNS`."""
-        system = self.system
+        system, active = self.runs[0], [run.active_features for run in self.runs]
         return [
             str(self.number),
             system.name,
@@ -64,10 +98,10 @@ class Row:
             str(system.shards),
             system.tune_on,
             system.features,
-            str(system.active_features),
-            f"{system.devtest_bleu[system.epoch - 1]:.2f}",
-            f"{system.epoch} of {len(system.devtest_bleu)}",
-            f"{self.test.bleu:.2f}",
+            f"{sum(active) / len(active):.0f}",
+            str(self.devtest),
+            f"{', '.join(str(run.epoch) for run in self.runs)} of {len(system.devtest_bleu)}",
+            str(self.test),
             ", ".join(map(str, self.differs_from)) or "-",
         ]
 
@@ -89,13 +123,14 @@ class Table:
             "",
             f"differs from: systems whose test BLEU differs significantly (p < {self.alpha:g}, approximate",
             f"randomization, {self.trials} trials, seed {self.seed}). Epochs are chosen on devtest.",
+            *(REPEATED if any(len(row.runs) > 1 for row in self.rows) else ()),
             f"BLEU: sacrebleu {self.signature}",
         ]
 
     def tsv(self) -> list[str]:
         """Return the table for spreadsheets."""
-        names = [column.replace(" ", "_").lower() for column in COLUMNS]
-        return tab_separated(names, [row.cells() for row in self.rows])
+        names = [column.replace(" ", "_").lower() for column in (*COLUMNS, *DEVIATIONS)]
+        return tab_separated(names, [_spreadsheet_cells(row) for row in self.rows])
 
     def json(self) -> list[str]:
         """Return everything, with p-values and scores in full, for programs."""
@@ -110,8 +145,16 @@ class Table:
             "systems": [
                 {
                     "system": row.number,
-                    **asdict(row.system),
+                    **{key: getattr(row.runs[0], key) for key in OF_ALL_RUNS},
+                    "devtest": row.devtest._asdict(),
                     "test": row.test._asdict(),
+                    "runs": [
+                        {
+                            **{key: value for key, value in asdict(run).items() if key not in OF_ALL_RUNS},
+                            "test": score._asdict(),
+                        }
+                        for run, score in zip(row.runs, row.tests, strict=True)
+                    ],
                     "p": row.p,
                     "differs_from": row.differs_from,
                 }
@@ -131,22 +174,57 @@ def make_table(
     seed: int = 1,
     alpha: float = 0.05,
 ) -> Table:
-    """Score the translations of test, and test each pair of systems for a difference."""
+    """Score the translations of test, and test each pair of experiments for a difference.
+
+    Systems of one name are runs of one experiment.
+    """
     metric = make_bleu(references, tokenize)
-    scores = [score_corpus(metric, lines) for lines in translations]
-    texts = {system.name: lines for system, lines in zip(systems, translations, strict=True)}
-    p: dict[str, dict[str, float]] = {name: {} for name in texts}
-    names = list(texts)
-    for place, baseline in enumerate(names):
-        others = {name: texts[name] for name in names[place + 1 :]}
-        for name, value in p_values(metric, texts[baseline], others, trials, seed).items():
-            p[baseline][name] = p[name][baseline] = value
+    runs: dict[str, list[System]] = {}
+    texts: dict[str, list[Sequence[str]]] = {}
+    for system, lines in zip(systems, translations, strict=True):
+        runs.setdefault(system.name, []).append(system)
+        texts.setdefault(system.name, []).append(lines)
+    p = _compare(metric, texts, trials, seed)
     rows = tuple(
-        Row(number, system, score, p[system.name], _different(p[system.name], names, alpha))
-        for number, (system, score) in enumerate(zip(systems, scores, strict=True), 1)
+        Row(
+            number,
+            tuple(runs[name]),
+            tuple(score_corpus(metric, lines) for lines in texts[name]),
+            p[name],
+            _different(p[name], list(texts), alpha),
+        )
+        for number, name in enumerate(texts, 1)
     )
     return Table(rows, signature(metric), trials, seed, alpha)
 
 
+def _compare(
+    metric: BLEU, texts: Mapping[str, list[Sequence[str]]], trials: int, seed: int
+) -> dict[str, dict[str, float]]:
+    """Return by name of an experiment the p-values of its differences from the others."""
+    p: dict[str, dict[str, float]] = {name: {} for name in texts}
+    names = list(texts)
+    for place, name in enumerate(names):
+        others = names[place + 1 :]
+        single = [other for other in others if len(texts[name]) == len(texts[other]) == 1]
+        # one call for all: exchanges that are drawn once
+        found = p_values(metric, texts[name][0], {one: texts[one][0] for one in single}, trials, seed)
+        for other in others:
+            if other not in found:
+                found[other] = pooled_p_value(metric, texts[name], texts[other], trials, seed)
+        for other, value in found.items():
+            p[name][other] = p[other][name] = value
+    return p
+
+
 def _different(p: Mapping[str, float], names: Sequence[str], alpha: float) -> tuple[int, ...]:
     return tuple(number for number, name in enumerate(names, 1) if name in p and p[name] < alpha)
+
+
+def _spreadsheet_cells(row: Row) -> list[str]:
+    """Return the cells of a row with a number in each, not a number and its deviation."""
+    cells = row.cells()
+    for column, summary in (("devtest BLEU", row.devtest), ("test BLEU", row.test)):
+        cells[COLUMNS.index(column)] = f"{summary.mean:.2f}"
+    deviations = (row.devtest.deviation, row.test.deviation)
+    return [*cells, str(len(row.runs)), *("" if one is None else f"{one:.2f}" for one in deviations)]
