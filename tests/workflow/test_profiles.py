@@ -11,37 +11,36 @@ import pytest
 import yaml
 
 PROFILES = ["slurm", "sge", "slurm-single"]
-RULE = r"^ *(?:use rule \w+ as|rule) (\w+)(?: with)?:$"
-
-
-def rules(root):
-    """Return the rules that run as jobs."""
-    found = set()
-    for path in sorted((root / "workflow/rules").glob("*.smk")):
-        blocks = re.split(RULE, path.read_text(), flags=re.MULTILINE)[1:]
-        pairs = zip(blocks[::2], blocks[1::2], strict=True)
-        found |= {name for name, text in pairs if "localrule: True" not in text}
-    return found
 
 
 @pytest.mark.parametrize("name", PROFILES)
-def test_every_rule_has_memory_and_time(root, name):
+def test_profiles_say_nothing_of_a_rule_again(root, name):
     profile = yaml.safe_load((root / "profiles" / name / "config.yaml").read_text())
-    resources = profile["set-resources"]
-    assert set(resources) == rules(root)
-    for sizes in resources.values():
-        assert {"mem_mb", "runtime"} <= set(sizes)
+    assert {"mem_mb", "runtime"} <= set(profile["default-resources"])
+    assert "set-resources" not in profile
 
 
-def test_profiles_agree(root):
-    """Of memory and time; those without the executor of the project scale them by themselves."""
-    slurm, sge, single = (
-        yaml.safe_load((root / "profiles" / name / "config.yaml").read_text())["set-resources"]
-        for name in PROFILES
-    )
-    assert slurm == sge
-    for rule, sizes in slurm.items():
-        assert single[rule] == {name: f"{size} * attempt" for name, size in sizes.items()}
+@pytest.mark.parametrize("name", ["slurm", "sge"])
+def test_every_job_has_memory_and_time(make_project, root, name):
+    """Said by its rule, or else the default of the profile."""
+    output = make_project().run("--dry-run", "--profile", str(root / "profiles" / name))
+    jobs = dict(re.findall(r"^rule (\w+):$.*?^    resources: (.*?)$", output, re.MULTILINE | re.DOTALL))
+    assert len(jobs) > 10
+    for resources in jobs.values():
+        assert re.search(r"mem_mb=\d+", resources)
+        assert re.search(r"runtime=\d+", resources)
+    assert "mem_mb=4000" in jobs["extract_shard"]
+    assert "runtime=240" in jobs["train_shard"]
+
+
+def test_sizes_are_of_rules(root):
+    """A rule that is renamed takes its size along."""
+    text = (root / "workflow/rules/common.smk").read_text()
+    sizes = set(re.findall(r'^    "(\w+)": \{"mem_mb"', text, re.MULTILINE))
+    used = set()
+    for path in (root / "workflow/rules").glob("*.smk"):
+        used |= set(re.findall(r'\*\*SIZES\["(\w+)"\]', path.read_text()))
+    assert sizes == used
 
 
 @pytest.mark.parametrize("name", ["slurm", "sge"])

@@ -39,8 +39,9 @@ MODEL = f"{RESULTS}/lm/lm.bin"
 INDEX = f"{RESULTS}/grammar/index"
 PREPARATION = f"{RESULTS}/corpus/preparation.json"
 
-# Memory and minutes that jobs ask a cluster for; others take the default. Profiles change them with
-# --set-resources.
+# Memory in MB and minutes that jobs ask a cluster for; other rules take the default of the profile. Of train_shard and
+# write_lists the time of one shard: a task of several asks for as many times that. Numbers, not functions of `attempt`:
+# with tens of thousands of jobs these take ten seconds.
 SIZES = {
     "fetch_help": {"mem_mb": 2000, "runtime": 60},
     "prepare_help": {"mem_mb": 2000, "runtime": 60},
