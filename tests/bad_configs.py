@@ -125,6 +125,11 @@ BAD += [
 # What only all keys together show.
 INCONSISTENT = [
     ({"experiments": {"a": {}, "a.repeat-2": {}}}, "'experiments.a.repeat-2': names like this"),
+    ({"experiments": {"a.repeat-1": {}}}, "'experiments.a.repeat-1': names like this"),
+    (
+        experiment(tune_on="dev", features="dense", k_best=9, learner={"name": "forest-mert"}),
+        "'experiments.a.k_best' is of no use with forests",
+    ),
     (experiment(seed=2**31 - 2, repeats=3), "'experiments.a.repeats' is 3: the last seed would be"),
     (
         experiment(algorithm="sgd", tasks={"shards": 2}),

@@ -12,6 +12,7 @@ from tests.configs import experiment, selection
 from itersel.config import Experiment, commands, read_config, values
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import MIXINGS, NORMS
+from itersel.config.tuners import TUNERS, ForestMert, HeldOut, Pro
 
 CONFIG = read_config(
     {"experiments": {"a": {"mixing": selection(threshold=0.5)}, "b": {}, "c": {"algorithm": "mixsgd"}}}
@@ -59,6 +60,14 @@ COMMANDS = [
         "decode",
         ["--shard", "x", "--model", "x", "--weights", "x"],
         commands.decode_options(CONFIG, Experiment()),
+    ),
+    *(
+        (
+            commands.list_command(kind()),
+            ["--shard", "x", "--model", "x"],
+            commands.list_options(CONFIG, Experiment(learner=kind()), kind()),
+        )
+        for kind in TUNERS.values()
     ),
     ("report", ["choose", *SYSTEM], commands.system_options(CONFIG, "a")),
     ("report", ["table", *TABLE], commands.table_options(CONFIG)),
@@ -124,3 +133,29 @@ def test_values_that_begin_with_a_dash():
         "--seed",
         "3",
     ]
+
+
+def test_keys_of_an_experiment_win():
+    own, others = Experiment(k_best=7, seed=9), Experiment()
+    for made, options in (
+        (commands.train_options(CONFIG, own), commands.train_options(CONFIG, others)),
+        (commands.tune_options(CONFIG, own, Pro()), commands.tune_options(CONFIG, others, Pro())),
+    ):
+        assert "--seed 9 " in f"{made} "
+        assert "--seed 1 " in f"{options} "
+    for made, options in (
+        (commands.train_options(CONFIG, own), commands.train_options(CONFIG, others)),
+        (commands.list_options(CONFIG, own, Pro()), commands.list_options(CONFIG, others, Pro())),
+    ):
+        assert "--k-best 7 " in made
+        assert "--k-best 100 " in options
+
+
+def test_forests_for_a_step_on_dev_have_the_sparse_features_as_one():
+    tuner = ForestMert()
+    dense = Experiment(features="dense", held_out=HeldOut(tuner=tuner))
+    assert "--features all" in commands.list_options(CONFIG, dense, tuner)
+    assert "--features dense" in commands.list_options(
+        CONFIG, Experiment(features="dense", learner=tuner), tuner
+    )
+    assert "--features dense" in commands.list_options(CONFIG, dense, Pro())

@@ -14,7 +14,7 @@ from sacrebleu.significance import PairedTest
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
-from itersel.evaluate.randomization import p_values, pooled_p_value
+from itersel.evaluate.randomization import p_values, pooled_p_value, run_statistics
 
 REFERENCES = ["a b c d e f", "g h i j", "k l m n o", "p q r s t u v", "w x y z a b"]
 BETTER = ["a b c d e f", "g h i x", "k l m n o", "p q r s t u v", "w x y z b"]
@@ -87,13 +87,15 @@ def test_pooled_test_against_all_exchanges():
         at_least += difference(*exchanged) >= observed - 1e-9
     exact = at_least / 6 ** len(kept)
     assert 0 < exact < 1
-    p = pooled_p_value(metric, runs[:1], runs[1:], trials=4000)
+    counts = run_statistics(metric, runs)
+    p = pooled_p_value(metric, counts[:1], counts[1:], trials=4000)
     assert p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 4000))
 
 
 def test_identical_runs():
     metric = make_bleu(REFERENCES)
-    assert pooled_p_value(metric, [BETTER, BETTER], [BETTER, BETTER], trials=50) == 1.0
+    counts = run_statistics(metric, [BETTER, BETTER])
+    assert pooled_p_value(metric, counts, counts, trials=50) == 1.0
 
 
 def test_identical_systems():

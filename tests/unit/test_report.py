@@ -13,7 +13,7 @@ from itersel.cli.main import main
 from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, score_corpus
-from itersel.evaluate.randomization import p_values, pooled_p_value
+from itersel.evaluate.randomization import p_values, pooled_p_value, run_statistics
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
 from itersel.limits import MAX_SENTENCE
@@ -107,7 +107,11 @@ def test_runs_of_one_experiment_are_a_row():
     assert second.test.mean == pytest.approx(
         (score_corpus(metric, GOOD).bleu + score_corpus(metric, BAD).bleu) / 2
     )
-    assert first.p["two"] == second.p["one"] == pooled_p_value(metric, [GOOD], [BAD, GOOD], 50)
+    assert (
+        first.p["two"]
+        == second.p["one"]
+        == pooled_p_value(metric, run_statistics(metric, [GOOD]), run_statistics(metric, [BAD, GOOD]), 50)
+    )
     assert any("standard deviation" in line for line in table.text())
     assert "±" not in "".join(table.tsv())
     assert table.tsv()[2].split("\t")[-3:-1] == ["2", "1.41"]
@@ -180,7 +184,12 @@ def test_command_table(tmp_path, folder, capsys):
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({}, "2 systems are repeat 1 of 'same'"), ({"repeat": 2, "shards": 5}, "'same' differ in shards: 4, 5")],
+    [
+        ({}, "2 systems are repeat 1 of 'same'"),
+        ({"repeat": 2, "shards": 5}, "'same' differ in shards"),
+        ({"repeat": 2, "signature": "other"}, "'same' differ in signature"),
+        ({"repeat": 2, "devtest_bleu": (1.0,), "epoch": 1}, "'same' differ in epochs"),
+    ],
 )
 def test_systems_of_one_name_are_not_merged(tmp_path, folder, capsys, change, message):
     write_system(tmp_path / "a.json", system("same"))

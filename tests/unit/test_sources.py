@@ -66,6 +66,8 @@ def test_rules_name_the_steps_that_they_run(root):
     for path in sorted((root / "workflow/rules").glob("*.smk")):
         for rule in re.split(r"(?m)^\s*rule ", path.read_text())[1:]:
             command = re.search(r"itersel ([a-z]+) ([a-z-]+)", rule)
+            if "itersel {params.command}" in rule:
+                assert "step_digest(list_command(wildcards), " in rule
             if command is None:
                 continue
             steps += 1

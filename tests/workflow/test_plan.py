@@ -76,9 +76,20 @@ def test_repeats(make_project):
         "devtest/1": None,
         "test/1": None,
     }
-    trained = "\n".join(command_lines(project, "train_shard"))
-    assert "--shard results/tiny/shards/train/2-seed-2/1.h5" in trained
-    assert "--model results/tiny/lm/2-seed-2-shards/2-folds/1.bin" in trained
+    trained = [
+        re.search(r"shards/(\w+)/(2\S*)/(\d)\.h5 --model (\S+) .*--seed (\d+) ", job).groups()
+        for job in command_lines(project, "train_shard")
+    ]
+    models = {
+        ("train", "2"): "results/tiny/lm/2-shards/2-folds/{}.bin",
+        ("train", "2-seed-2"): "results/tiny/lm/2-seed-2-shards/2-folds/{}.bin",
+        ("dev", "2-seed-2"): "results/tiny/lm/lm.bin",
+    }
+    assert sorted(trained) == sorted(
+        (split, name, shard, model.format(shard), "2" if "seed" in name else "1")
+        for (split, name), model in models.items()
+        for shard in "01"
+    )
     chosen = "\n".join(command_lines(project, "choose_epoch"))
     assert "--name x --repeat 2 " in chosen
 

@@ -267,7 +267,10 @@ def test_repeats(copy):
     copy.configure(experiments={"dev-dense": {**copy.config()["experiments"]["dev-dense"], "repeats": 2}})
     copy.run("--cores", "2")
     assert copy.contents("experiments/dev-dense/**/*.h5") == before
-    lines = [(copy.results / f"shards/dev/{name}/text/0.ids").read_text() for name in ("1", "1-seed-2")]
+    lines = [
+        (copy.results / f"shards/dev/{name}/text/0.ids").read_text().splitlines()
+        for name in ("1", "1-seed-2")
+    ]
     assert lines[0] != lines[1]
     assert sorted(lines[0]) == sorted(lines[1])
     (system,) = json.loads((copy.results / "report/table.json").read_text())["systems"]

@@ -308,9 +308,13 @@ def level_before(wildcards):
     """Return what all shards of an epoch wait for, so that they are ready together: one array job."""
     experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
     if epoch == 1:
-        lists = [f"{RESULTS}/shards/{experiment.tune_on}/{shards_name(experiment)}/files.txt"]
+        lists = [
+            f"{RESULTS}/shards/{experiment.tune_on}/{shards_name(experiment)}/files.txt"
+        ]
         if experiment.tasks.language_model_folds > 1:
-            folder = fold_models(shards_name(experiment), experiment.tasks.language_model_folds)
+            folder = fold_models(
+                shards_name(experiment), experiment.tasks.language_model_folds
+            )
             lists.append(f"{folder}/files.txt")
         return [ancient(path) for path in lists]
     if commands.goes_on_alone(experiment):
@@ -414,7 +418,7 @@ COUNTED_SPLITS = {
         experiment.tune_on: shards_name(experiment)
         for experiment in sorted(
             CONFIG.experiments.values(),
-            key=lambda one: (one.tune_on, -one.tasks.shards, one.seed or CONFIG.seed),
+            key=lambda one: (one.tune_on, -one.tasks.shards, -(one.seed or 0)),
         )
     },
     "devtest": str(CONFIG.decoder.jobs),

@@ -7,14 +7,10 @@ def is_batch(wildcards):
     return wildcards.experiment in BATCH
 
 
-def list_tuner(wildcards):
+def list_tuner(name):
     """Return what is tuned on the lists of an experiment."""
-    experiment = CONFIG.experiments[wildcards.experiment]
-    return (
-        experiment.learner
-        if is_batch(wildcards)
-        else commands.held_out_tuner(experiment)
-    )
+    experiment = CONFIG.experiments[name]
+    return experiment.learner if name in BATCH else commands.held_out_tuner(experiment)
 
 
 def listed_shard(wildcards):
@@ -47,14 +43,12 @@ def listing_level(wildcards):
 
 
 def list_command(wildcards):
-    return commands.list_command(list_tuner(wildcards))
+    return commands.list_command(list_tuner(wildcards.experiment))
 
 
 @functools.cache
 def experiment_list_options(name):
-    experiment = CONFIG.experiments[name]
-    tuner = experiment.learner if name in BATCH else commands.held_out_tuner(experiment)
-    return commands.list_options(CONFIG, experiment, tuner)
+    return commands.list_options(CONFIG, CONFIG.experiments[name], list_tuner(name))
 
 
 def list_options(wildcards):
@@ -91,7 +85,7 @@ def written_lists(name, epoch):
 def last_weights(wildcards):
     """Return where the epoch started, if mixed weights are to be searched for on the way from there."""
     epoch = int(wildcards.epoch)
-    if epoch == 1 or not commands.searches_step(list_tuner(wildcards)):
+    if epoch == 1 or not commands.searches_step(list_tuner(wildcards.experiment)):
         return []
     if CONFIG.experiments[wildcards.experiment].held_out.start == "tuned":
         return experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/weights.h5")
@@ -107,4 +101,4 @@ def tune_options(wildcards):
         iteration=wildcards.epoch,
     )
     experiment = CONFIG.experiments[wildcards.experiment]
-    return f"{place} {commands.tune_options(CONFIG, experiment, list_tuner(wildcards))}"
+    return f"{place} {commands.tune_options(CONFIG, experiment, list_tuner(wildcards.experiment))}"

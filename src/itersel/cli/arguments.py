@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from itersel.errors import InputError
 from itersel.limits import (
     LANGUAGE_PATTERN,
     MAX_NONTERMINALS,
@@ -24,7 +23,7 @@ from itersel.limits import (
 from itersel.numerals import parse_number
 
 if TYPE_CHECKING:
-    from itersel.vectors.weights import Weights
+    pass
 
 MAX_NUMPY_SEED = 2**32 - 1
 
@@ -75,12 +74,16 @@ def finite(text: str) -> float:
     return number
 
 
-def rate(text: str) -> float:
-    """Parse a finite number above 0."""
-    number = finite(text)
-    if number <= 0:
-        _refuse(text, "a number above 0")
-    return number
+def above(least: float) -> Callable[[str], float]:
+    """Return the type of finite numbers above `least`."""
+
+    def parse(text: str) -> float:
+        number = finite(text)
+        if number <= least:
+            _refuse(text, f"a number above {least:g}")
+        return number
+
+    return parse
 
 
 def language(text: str) -> str:
@@ -162,11 +165,6 @@ def add_chosen_section(
             add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
 
 
-def section_values(options: argparse.Namespace, section: Any) -> Any:
-    """Return the section of the config that the options of `add_section_arguments` give."""
-    return section(**{item.name: getattr(options, item.name) for item in fields(section)})
-
-
 def _names(text: str) -> tuple[str, ...]:
     """Parse names with commas between them."""
     names = tuple(text.split(","))
@@ -179,7 +177,7 @@ def _bounded(kind: type, bounds: Mapping[str, Any]) -> Callable[[str], Any]:
     """Return the type of numbers within the bounds of an option."""
     if kind is int:
         return whole(bounds["minimum"], bounds.get("maximum"))
-    number = rate if "above" in bounds else not_below(bounds["minimum"])
+    number = above(bounds["above"]) if "above" in bounds else not_below(bounds["minimum"])
     return not_above(number, bounds["maximum"]) if "maximum" in bounds else number
 
 
@@ -300,24 +298,6 @@ def add_tuning_arguments(
     )
     add_search_arguments(search)
     return search
-
-
-def start_or_weights(options: argparse.Namespace) -> Weights:
-    """Return the weights to decode with: those of ``--weights``, in the first iteration fixed ones.
-
-    Raises
-    ------
-    InputError
-        If a later iteration has none, or the file cannot be read.
-    """
-    from itersel.tune.generate import start_weights
-    from itersel.vectors.weights import read_weights
-
-    if options.weights is not None:
-        return read_weights(options.weights)
-    if options.iteration > 1:
-        raise InputError(f"iteration {options.iteration} needs --weights, those of the iteration before")
-    return start_weights()
 
 
 def _refuse(text: str, wanted: str) -> NoReturn:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import language, positive, rate, whole
+from itersel.cli.arguments import above, language, positive, whole
 from itersel.errors import InputError
 from itersel.limits import DEFAULT_LINE_BYTES, MAX_RAW_LINE_BYTES, MIN_RAW_LINE_BYTES, SPLITS
 
@@ -98,7 +98,7 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-ratio",
-        type=rate,
+        type=above(0),
         default=9.0,
         metavar="R",
         help="greatest length ratio in train (9)",

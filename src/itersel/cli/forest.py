@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_tuning_arguments, positive, start_or_weights
+from itersel.cli.arguments import add_tuning_arguments, positive
 from itersel.errors import InputError
 
 
@@ -36,12 +36,13 @@ def run(options: argparse.Namespace) -> None:
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model
     from itersel.tune.forests import ForestSettings, generate_forests
+    from itersel.tune.generate import read_start
 
     settings = ForestSettings(options.density, options.features, options.pop_limit, options.max_span)
     shard = read_shard(options.shard)
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --references", options.shard)
-    weights = start_or_weights(options)
+    weights = read_start(options.weights, options.iteration)
     model = load_model(options.model)
     decoder = Decoder(shard, model, settings.pop_limit, settings.features, settings.max_span)
     generate_forests(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_tuning_arguments, start_or_weights, whole
+from itersel.cli.arguments import add_tuning_arguments, whole
 from itersel.errors import InputError
 from itersel.limits import MAX_K_BEST
 
@@ -30,13 +30,13 @@ def run(options: argparse.Namespace) -> None:
     from itersel.decode.decoder import Decoder
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model
-    from itersel.tune.generate import ListSettings, generate_lists
+    from itersel.tune.generate import ListSettings, generate_lists, read_start
 
     settings = ListSettings(options.k_best, options.features, options.pop_limit, options.max_span)
     shard = read_shard(options.shard)
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --references", options.shard)
-    weights = start_or_weights(options)
+    weights = read_start(options.weights, options.iteration)
     model = load_model(options.model)
     decoder = Decoder(shard, model, settings.pop_limit, settings.features, settings.max_span)
     generate_lists(options.output, shard, decoder, weights, settings, options.iteration, options.shard_number)

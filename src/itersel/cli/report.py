@@ -166,7 +166,7 @@ def _resources(options: argparse.Namespace) -> None:
 
 def _table(options: argparse.Namespace) -> None:
     from itersel.evaluate.bleu import read_references, read_translations
-    from itersel.report.system import OF_ALL_RUNS, System, read_system
+    from itersel.report.system import System, first_difference, read_system
     from itersel.report.table import make_table
 
     if len(options.systems) != len(options.translations):
@@ -180,13 +180,8 @@ def _table(options: argparse.Namespace) -> None:
     first: dict[str, System] = {}
     for system in systems:
         one = first.setdefault(system.name, system)
-        for key in OF_ALL_RUNS:
-            values = (getattr(one, key), getattr(system, key))
-            if values[0] != values[1]:
-                raise InputError(
-                    f"repeats of '{one.name}' differ in {key}: {values[0]}, {values[1]}; compare runs of one "
-                    "experiment"
-                )
+        if key := first_difference(one, system):
+            raise InputError(f"repeats of '{one.name}' differ in {key}; compare runs of one experiment")
     references = read_references(options.reference)
     table = make_table(
         systems,

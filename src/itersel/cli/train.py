@@ -14,11 +14,11 @@ from itersel.cli.arguments import (
     not_negative,
     output_file,
     positive,
-    section_values,
     seed,
     whole,
 )
 from itersel.config.learners import LEARNERS, find_conflict
+from itersel.config.options import section_of
 from itersel.errors import InputError
 from itersel.limits import MAX_K_BEST
 
@@ -103,7 +103,7 @@ def train(options: argparse.Namespace) -> None:
     from itersel.learn.train import TrainSettings, train_shard
     from itersel.lm.binary import load_model
 
-    learner = section_values(options, LEARNERS[options.learner])
+    learner = section_of(LEARNERS[options.learner], options)
     if conflict := find_conflict(learner):
         raise InputError(f"--{conflict[0]} {conflict[1]}")
     settings = TrainSettings(

@@ -10,9 +10,9 @@ from itersel.cli.arguments import (
     add_chosen_section,
     output_file,
     positive,
-    section_values,
     seed,
 )
+from itersel.config.options import section_of
 from itersel.config.tuners import TUNERS, LineSearch
 from itersel.errors import InputError
 
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> None:
     from itersel.tune.tuner import tune
     from itersel.vectors.weights import read_weights
 
-    settings = section_values(options, CHOICES[options.tuner])
+    settings = section_of(CHOICES[options.tuner], options)
     if options.sum_sparse and options.previous is None:
         raise InputError("--sum-sparse needs --previous, the weights whose sparse part is one feature")
     if options.last is not None and not (options.sum_sparse and isinstance(settings, LineSearch)):

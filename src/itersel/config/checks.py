@@ -8,7 +8,7 @@ from itersel.config.learners import find_conflict
 from itersel.config.messages import reject
 from itersel.config.mixing import EpochsMean, Nothing, Selection, mixing_name
 from itersel.config.repeats import split_repeat
-from itersel.config.tuners import ALL_DENSE, STEP, Batch, HeldOut, LineSearch, NoTuner
+from itersel.config.tuners import ALL_DENSE, STEP, Batch, ForestMert, HeldOut, LineSearch, NoTuner
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import InputError
 from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES, MAX_SEED, SPLITS
@@ -66,13 +66,15 @@ def check_experiments(config: Config) -> None:
         raise InputError("config key 'experiments' is missing or empty; name at least one experiment")
     for name, experiment in config.experiments.items():
         key, shards, mixing = f"experiments.{name}", experiment.tasks.shards, experiment.mixing
-        if split_repeat(name)[1] != 1:
+        if split_repeat(name) != (name, 1):
             raise InputError(f"config key '{key}': names like this are those of repeats; choose another")
         if (experiment.seed or config.seed) + experiment.repeats - 1 > MAX_SEED:
             raise InputError(
                 f"config key '{key}.repeats' is {experiment.repeats}: the last seed would be larger than "
                 f"{MAX_SEED}"
             )
+        if experiment.k_best is not None and isinstance(experiment.learner, ForestMert):
+            raise InputError(f"config key '{key}.k_best' is of no use with forests; remove it")
         is_alone = isinstance(mixing, Nothing) and not isinstance(experiment.learner, Batch)
         if shards != 1 and (experiment.algorithm == "sgd" or is_alone):
             why = "algorithm: sgd" if experiment.algorithm == "sgd" else "mixing: {name: none}"

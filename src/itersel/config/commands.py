@@ -163,8 +163,10 @@ def list_command(tuner: Batch) -> str:
 def list_options(config: Config, experiment: Experiment, tuner: Batch) -> str:
     """Return the options of `itersel kbest` or `itersel forest`, whatever the tuner reads."""
     is_forest = list_command(tuner) == "forest"
+    # sparse features as one: forests have that column where features are all, lists wherever it is asked for
+    is_summed = is_forest and held_out_tuner(experiment) is not None
     return options(
-        features=experiment.features,
+        features="all" if is_summed else experiment.features,
         k_best=None if is_forest else experiment.k_best or config.decoder.k_best,
         density=config.decoder.forest_density if is_forest else None,
         pop_limit=config.decoder.pop_limit,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, fields
 from typing import Any
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
@@ -52,6 +52,11 @@ def option(
     given = {name: value for name, value in bounds.items() if value is not None and value is not False}
     metadata = {name: value for name, value in given.items() if value not in ((), "")}
     return field(default=default, metadata={"explanation": explanation, **metadata})
+
+
+def section_of(kind: Any, values: object) -> Any:
+    """Return a section of the config, its keys taken from an object such as parsed options."""
+    return kind(**{item.name: getattr(values, item.name) for item in fields(kind)})
 
 
 def explain(explanation: str) -> dict[str, str]:

@@ -209,7 +209,7 @@ class Tasks:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One way to learn weights. All experiments share the corpus, the language model and the grammars."""
+    """One way to learn weights. All experiments share the corpus, its alignment and the models of it."""
 
     algorithm: str | None = option(
         "sgd, mixsgd, itermixsgd or itersel: algorithms 1 to 4 of Simianer, Riezler & Dyer (2012). A name "

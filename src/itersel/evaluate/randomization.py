@@ -56,24 +56,26 @@ def p_values(
     return result
 
 
+def run_statistics(metric: BLEU, runs: Sequence[Sequence[str]]) -> NDArray[np.int64]:
+    """Return what BLEU of the runs of a system is computed from: runs x sentences x numbers."""
+    return np.array([metric._extract_corpus_statistics(run, None) for run in runs])
+
+
 def pooled_p_value(
-    metric: BLEU,
-    one: Sequence[Sequence[str]],
-    other: Sequence[Sequence[str]],
-    trials: int = 10_000,
-    seed: int = 1,
+    metric: BLEU, one: NDArray[np.int64], other: NDArray[np.int64], trials: int = 10_000, seed: int = 1
 ) -> float:
     """Test whether two systems with several runs differ in the mean BLEU of their runs (Clark et al. 2011).
 
     In a trial, the translations of a sentence by all runs of both systems are exchanged at random: the test
-    is stratified by sentences, and takes the runs of a system to be as good as each other.
+    is stratified by sentences. It takes differences between the runs of a system for those of single
+    sentences: where a whole run is good or bad, small p-values are too frequent.
 
     Parameters
     ----------
     metric
         With references; see `itersel.evaluate.bleu.make_bleu`.
     one, other
-        Of each run, the translations, one a sentence.
+        By `run_statistics`, with any number of runs each.
     trials
         Number of random exchanges.
     seed
@@ -84,8 +86,7 @@ def pooled_p_value(
     float
         (trials with a difference at least as large as the observed one + 1) / (trials + 1).
     """
-    # runs x sentences x numbers that BLEU is computed from
-    statistics = np.array([metric._extract_corpus_statistics(run, None) for run in (*one, *other)])
+    statistics = np.concatenate([one, other])
     runs, sentences, _ = statistics.shape
 
     def difference(sums: NDArray[Any]) -> float:

@@ -25,7 +25,6 @@ DENSE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[0-9]+)?")
 MAX_DENSE = 64
 
 Symbol = str | int  # a terminal, or -1 and -2 for the nonterminals
-Sides = tuple[tuple[Symbol, ...], tuple[Symbol, ...]]
 Points = tuple[tuple[int, int], ...]
 Categories = tuple[str, str, str]
 

@@ -53,6 +53,14 @@ class System:
     active_features: int
 
 
+def first_difference(one: System, other: System) -> str | None:
+    """Return what two runs of an experiment ought to have in common, and have not."""
+    for key in (*OF_ALL_RUNS, "signature"):
+        if getattr(one, key) != getattr(other, key):
+            return key
+    return None if len(one.devtest_bleu) == len(other.devtest_bleu) else "epochs"
+
+
 def choose_epoch(bleu: Sequence[float]) -> int:
     """Return the epoch (from 1) of the highest score, the earliest of equal ones."""
     return max(range(len(bleu)), key=lambda epoch: (bleu[epoch], -epoch)) + 1

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sacrebleu.metrics.bleu import BLEU
 
 from itersel.evaluate.bleu import CorpusScore, make_bleu, score_corpus, signature
-from itersel.evaluate.randomization import p_values, pooled_p_value
+from itersel.evaluate.randomization import p_values, pooled_p_value, run_statistics
 from itersel.report.layout import aligned, tab_separated
 from itersel.report.system import OF_ALL_RUNS, System
 
@@ -34,7 +34,8 @@ LEFT = (1, 2, 3, 5, 6, 11)
 DEVIATIONS = ("runs", "devtest BLEU deviation", "test BLEU deviation")
 REPEATED = (
     "±: standard deviation over the runs of an experiment. Means of several runs are compared by exchanging",
-    "the translations of a sentence by all runs of both (Clark et al. 2011).",
+    "the translations of a sentence by all runs of both (Clark et al. 2011). Where the deviations are as large",
+    "as the difference, do not rely on its significance.",
 )
 
 
@@ -137,7 +138,7 @@ class Table:
         document: dict[str, Any] = {
             "signature": self.signature,
             "significance": {
-                "test": "approximate randomization, paired, two-sided",
+                "test": "approximate randomization, two-sided, stratified by sentence; runs are pooled",
                 "trials": self.trials,
                 "seed": self.seed,
                 "alpha": self.alpha,
@@ -204,6 +205,8 @@ def _compare(
     """Return by name of an experiment the p-values of its differences from the others."""
     p: dict[str, dict[str, float]] = {name: {} for name in texts}
     names = list(texts)
+    is_repeated = any(len(runs) > 1 for runs in texts.values())
+    counts = {name: run_statistics(metric, runs) for name, runs in texts.items()} if is_repeated else {}
     for place, name in enumerate(names):
         others = names[place + 1 :]
         single = [other for other in others if len(texts[name]) == len(texts[other]) == 1]
@@ -211,7 +214,7 @@ def _compare(
         found = p_values(metric, texts[name][0], {one: texts[one][0] for one in single}, trials, seed)
         for other in others:
             if other not in found:
-                found[other] = pooled_p_value(metric, texts[name], texts[other], trials, seed)
+                found[other] = pooled_p_value(metric, counts[name], counts[other], trials, seed)
         for other, value in found.items():
             p[name][other] = p[other][name] = value
     return p

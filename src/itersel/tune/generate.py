@@ -20,7 +20,7 @@ from itersel.storage.strings import string_table
 from itersel.tune.lists import FORMAT
 from itersel.tune.writer import write_rows
 from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, find_weights, make_weights
+from itersel.vectors.weights import Weights, find_weights, make_weights, read_weights
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -45,6 +45,21 @@ START = {
 # Sums of the same values in another order differ behind these decimal places. Dense features are written
 # without them: two translations with the same features are a tie, wherever a line search looks at them.
 HASH_DIGITS, DIGITS = 6, 9
+
+
+def read_start(path: str | None, iteration: int) -> Weights:
+    """Return the weights to decode with: those of a file, in the first iteration without one fixed ones.
+
+    Raises
+    ------
+    InputError
+        If a later iteration has none, or the file cannot be read.
+    """
+    if path is not None:
+        return read_weights(path)
+    if iteration > 1:
+        raise InputError(f"iteration {iteration} needs --weights, those of the iteration before")
+    return start_weights()
 
 
 @dataclass(frozen=True)
