@@ -20,14 +20,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from itersel.align.symmetrize import HEURISTICS
 
     parser.description = (
-        "Either train a model on --source and --target in both directions and align them, or read "
-        "alignments of both directions from --forward and --reverse; then symmetrise, and write Pharaoh "
-        "format (source-target, counted from 0)."
+        "Train a model on --source and --target in both directions and align them, or read alignments of "
+        "both directions from --forward and --reverse. Then symmetrise and write Pharaoh format "
+        "(source-target, counted from 0)."
     )
-    parser.add_argument("--source", metavar="FILE", help="tokenised source, one sentence a line")
-    parser.add_argument("--target", metavar="FILE", help="tokenised target, line by line")
+    parser.add_argument("--source", metavar="FILE", help="tokenised source, one sentence per line")
+    parser.add_argument("--target", metavar="FILE", help="tokenised target, one sentence per line")
     parser.add_argument("--model", choices=MODELS, default="eflomal", help="default: eflomal")
-    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="of eflomal's sampler (1)")
+    parser.add_argument(
+        "--seed", type=seed, default=1, metavar="N", help="seed of eflomal's sampler (default: 1)"
+    )
     parser.add_argument(
         "--forward", metavar="FILE", help="alignment that links each target word at most once"
     )

@@ -120,7 +120,7 @@ def add_section_arguments(parser: argparse._ActionsContainer, section: Any) -> N
                 type=_names,
                 default=names,
                 metavar="NAMES",
-                help=f"{explanation} Here with commas between them. ({','.join(names)})",
+                help=f"{explanation} Separate names with commas. ({','.join(names)})",
             )
         elif "choices" in item.metadata:
             parser.add_argument(
@@ -207,7 +207,9 @@ def not_above(parse: Callable[[str], float], most: float) -> Callable[[str], flo
 
 def add_scoring_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of everything that computes BLEU."""
-    parser.add_argument("--reference", required=True, help="reference translations, one a line (.gz is read)")
+    parser.add_argument(
+        "--reference", required=True, help="reference translations, one per line, plain or .gz"
+    )
     parser.add_argument(
         "--tokenize",
         choices=("13a", "none"),
@@ -218,18 +220,26 @@ def add_scoring_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_randomization_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of everything that tests significance."""
-    parser.add_argument("--trials", type=positive, default=10_000, help="random exchanges (default: 10000)")
-    parser.add_argument("--seed", type=seed, default=1, help="seed of the exchanges (default: 1)")
+    parser.add_argument(
+        "--trials", type=positive, default=10_000, help="number of random trials (default: 10000)"
+    )
+    parser.add_argument("--seed", type=seed, default=1, help="seed of the trials (default: 1)")
 
 
 def add_extraction_settings(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which rules are extracted."""
     for name, least, most, default, meaning in (
         ("--max-span", 1, MAX_SPAN, 15, "longest source span of a rule in the corpus, in words"),
-        ("--max-symbols", 1, MAX_SYMBOLS, 5, "most source symbols of a rule"),
-        ("--max-nonterminals", 0, MAX_NONTERMINALS, 2, "most nonterminals of a rule"),
-        ("--min-gap", 1, MAX_SPAN, 1, "fewest source words under a nonterminal in the corpus"),
-        ("--max-samples", 1, MAX_SAMPLES, 300, "occurrences looked at of each source side, evenly spaced"),
+        ("--max-symbols", 1, MAX_SYMBOLS, 5, "maximum number of source symbols of a rule"),
+        ("--max-nonterminals", 0, MAX_NONTERMINALS, 2, "maximum number of nonterminals of a rule"),
+        ("--min-gap", 1, MAX_SPAN, 1, "minimum number of source words under a nonterminal in the corpus"),
+        (
+            "--max-samples",
+            1,
+            MAX_SAMPLES,
+            300,
+            "maximum number of sampled occurrences of each source side, evenly spaced",
+        ),
     ):
         parser.add_argument(
             name,
@@ -281,7 +291,7 @@ def add_tuning_arguments(
         help="weights, .h5 or text (default: fixed weights of the dense features, for the first iteration)",
     )
     files.add_argument("--output", required=True, type=output_file, metavar="FILE", help=output)
-    place = parser.add_argument_group("place in the run, recorded in the file")
+    place = parser.add_argument_group("position in the run, recorded in the file")
     place.add_argument(
         "--iteration", type=positive, default=1, metavar="T", help="number of the iteration (default: 1)"
     )

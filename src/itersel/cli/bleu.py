@@ -10,12 +10,12 @@ from itersel.cli.arguments import add_scoring_arguments
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
-        "Lowercased BLEU as mteval-v11b computes it, by sacrebleu. Prints one line for each system: BLEU, "
-        "the precisions of 1-grams to 4-grams, the brevity penalty, the file; then sacrebleu's signature."
+        "Compute lowercased BLEU as in mteval-v11b, with sacrebleu. Prints one line per system (BLEU, the "
+        "precisions of 1-grams to 4-grams, the brevity penalty, the file), then sacrebleu's signature."
     )
     add_scoring_arguments(parser)
     parser.add_argument(
-        "systems", nargs="+", metavar="SYSTEM", help="translations, one a line (- is standard input)"
+        "systems", nargs="+", metavar="SYSTEM", help="translations, one per line (- is standard input)"
     )
     parser.set_defaults(run=_run)
 

@@ -10,12 +10,12 @@ from itersel.cli.arguments import add_randomization_arguments, add_scoring_argum
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
-        "Lowercased BLEU of a baseline and of systems, and for each system the p-value of the difference to "
-        "the baseline by approximate randomization (paired, two-sided)."
+        "Compute lowercased BLEU of a baseline and other systems, and for each system the p-value of its "
+        "difference from the baseline by approximate randomization (paired, two-sided)."
     )
     add_scoring_arguments(parser)
     add_randomization_arguments(parser)
-    parser.add_argument("baseline", metavar="BASELINE", help="translations of the baseline, one a line")
+    parser.add_argument("baseline", metavar="BASELINE", help="translations of the baseline, one per line")
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="translations of the other systems")
     parser.set_defaults(run=_run)
 

@@ -15,13 +15,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check = steps.add_parser("check", help="check a config file")
     check.add_argument("config", help="YAML or JSON file")
     check.set_defaults(run=_check)
-    template = steps.add_parser("template", help="print a config file with every key and what it means")
-    template.add_argument("config", help="the config file whose values to take")
+    template = steps.add_parser("template", help="print a config file that explains every key")
+    template.add_argument("config", help="config file that supplies the values")
     schema = steps.add_parser("schema", help="print the JSON schema, for editors")
     documentation = steps.add_parser("documentation", help="print the documentation of all keys, as Markdown")
     for step, run in ((template, _template), (schema, _schema), (documentation, _documentation)):
         step.add_argument(
-            "--output", type=output_file, default=STANDARD_STREAM, help="(default: standard output)"
+            "--output",
+            type=output_file,
+            default=STANDARD_STREAM,
+            help="output file (default: standard output)",
         )
         step.set_defaults(run=run)
 

@@ -20,11 +20,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the three forms."""
     forms = parser.add_subparsers(dest="form", metavar="FORM", required=True)
     _add_libreoffice_help(
-        forms.add_parser("libreoffice-help", help="get the LibreOffice Help of two languages")
+        forms.add_parser("libreoffice-help", help="fetch the LibreOffice Help in two languages")
     )
     _add_prepare(forms.add_parser("prepare", help="tokenise, lowercase, split and filter parallel text"))
     statistics = forms.add_parser("statistics", help="print statistics of prepared text as a table")
-    statistics.add_argument("input", nargs="+", metavar="FILE", help="statistics.json of corpus prepare")
+    statistics.add_argument(
+        "input", nargs="+", metavar="FILE", help="statistics.json of 'itersel corpus prepare'"
+    )
     statistics.set_defaults(run=_statistics)
 
 
@@ -32,16 +34,28 @@ def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Write the aligned paragraphs of the LibreOffice Help in two languages: DIR/source.gz, "
         "DIR/target.gz, DIR/task.gz (the module of each) and DIR/statistics.json. The packages "
-        "libreoffice-help-LANGUAGE come through apt, without root, unless --from names a folder of them."
+        "libreoffice-help-LANGUAGE are fetched with apt, without root, unless --from names a folder of them."
     )
     parser.add_argument(
-        "--source-language", required=True, type=language, metavar="CODE", help="as Debian writes it: de"
+        "--source-language",
+        required=True,
+        type=language,
+        metavar="CODE",
+        help="as in Debian's package names, such as de",
     )
     parser.add_argument(
-        "--target-language", required=True, type=language, metavar="CODE", help="as Debian writes it: en-us"
+        "--target-language",
+        required=True,
+        type=language,
+        metavar="CODE",
+        help="as in Debian's package names, such as en-us",
     )
     parser.add_argument(
-        "--from", dest="folder", type=Path, metavar="FOLDER", help="the unpacked help, or the two .deb files"
+        "--from",
+        dest="folder",
+        type=Path,
+        metavar="FOLDER",
+        help="folder with the unpacked help or the two .deb files",
     )
     parser.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder to write to")
     parser.set_defaults(run=_libreoffice_help)
@@ -49,25 +63,28 @@ def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
 
 def _add_prepare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Unicode NFC, Moses punctuation normalisation and tokenisation, lower case; write "
+        "Apply Unicode NFC, Moses punctuation normalisation and tokenisation, and lowercasing. Write "
         "DIR/SPLIT.{source,target,task,alignment}.gz, statistics, and preparation.json for new text."
     )
     _add_prepare_inputs(parser)
     parser.add_argument(
-        "--source-language", type=language, metavar="CODE", help="chooses tokenisation rules, as de"
+        "--source-language", type=language, metavar="CODE", help="selects the tokenisation rules, such as de"
     )
     parser.add_argument(
-        "--target-language", type=language, metavar="CODE", help="chooses tokenisation rules, as en"
+        "--target-language", type=language, metavar="CODE", help="selects the tokenisation rules, such as en"
     )
-    parser.add_argument("--tokenized", action="store_true", help="spaces separate the tokens already")
     parser.add_argument(
-        "--split-compounds", action="store_true", help="split compounds of the source, learnt from train"
+        "--tokenized", action="store_true", help="the text is already tokenised, separated by spaces"
+    )
+    parser.add_argument(
+        "--split-compounds", action="store_true", help="split source compounds, learnt from train"
     )
     parser.add_argument(
         "--preparation",
         type=Path,
         metavar="FILE",
-        help="preparation.json of the training corpus: do the same (in place of the four options above)",
+        help="preparation.json of the training corpus: prepare in the same way (replaces the four options "
+        "above)",
     )
     _add_prepare_bounds(parser)
     parser.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder to write to")
@@ -76,14 +93,19 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
 
 def _add_prepare_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--source", required=True, metavar="FILE", help="one sentence a line, UTF-8, plain or .gz"
+        "--source",
+        required=True,
+        metavar="FILE",
+        help="source text, one sentence per line, UTF-8, plain or .gz",
     )
-    parser.add_argument("--target", required=True, metavar="FILE", help="its translation, line by line")
+    parser.add_argument(
+        "--target", required=True, metavar="FILE", help="its translation, one sentence per line"
+    )
     parser.add_argument("--task", metavar="FILE", help="task label of each line")
     parser.add_argument(
         "--alignment", metavar="FILE", help="word alignment of each line (0-0 1-2 ...); needs --tokenized"
     )
-    parser.add_argument("--monolingual", metavar="FILE", help="more target text, for the language model")
+    parser.add_argument("--monolingual", metavar="FILE", help="additional target text for the language model")
 
 
 def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
@@ -91,35 +113,46 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
         "--split",
         choices=[*SPLITS, "hash"],
         default="hash",
-        help="what the text is; hash: a hash of the source decides for each unique pair (default)",
+        help="split that the text belongs to; hash: a hash of the source decides for each unique pair "
+        "(default)",
     )
     parser.add_argument(
-        "--max-length", type=positive, default=80, metavar="N", help="most tokens a side in train (80)"
+        "--max-length",
+        type=positive,
+        default=80,
+        metavar="N",
+        help="maximum number of tokens per side in train (default: 80)",
     )
     parser.add_argument(
         "--max-ratio",
         type=above(0),
         default=9.0,
         metavar="R",
-        help="greatest length ratio in train (9)",
+        help="maximum length ratio in train (default: 9)",
     )
     parser.add_argument(
         "--max-line-bytes",
         type=whole(MIN_RAW_LINE_BYTES, MAX_RAW_LINE_BYTES),
         default=DEFAULT_LINE_BYTES,
         metavar="N",
-        help="refuse text with a line of more bytes than this (default: %(default)s)",
+        help="reject text with a line of more bytes than this (default: %(default)s)",
     )
-    parser.add_argument("--modules", default="", metavar="A,B,..", help="keep only pairs of these tasks")
     parser.add_argument(
-        "--max-train", type=positive, default=0, metavar="N", help="most pairs of train, chosen by hash"
+        "--modules", default="", metavar="A,B,..", help="keep only pairs with these task labels"
+    )
+    parser.add_argument(
+        "--max-train",
+        type=positive,
+        default=0,
+        metavar="N",
+        help="maximum number of pairs in train, chosen by hash",
     )
     parser.add_argument(
         "--max-held-out",
         type=positive,
         default=0,
         metavar="N",
-        help="the same for dev, devtest and test each",
+        help="the same for each of dev, devtest and test",
     )
 
 

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0,
         metavar="K",
         help="write the K best different translations, 'id ||| text ||| name=value ... ||| score', "
-        "instead of the best one a line",
+        "instead of one best translation per line",
     )
     add_search_arguments(parser)
     parser.add_argument("--features", choices=("dense", "all"), default="all", help="default: all")

@@ -11,21 +11,22 @@ from itersel.errors import InputError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
-        "Decode a shard, and write the best edges of every sentence's forest: rules, their dense features "
-        "and words, and what the language model adds."
+        "Decode a shard and write the best edges of every sentence's forest: rules, their dense features and "
+        "words, and the contribution of the language model."
     )
     search = add_tuning_arguments(
         parser,
         "forests, .h5",
         "dense",
-        "features to score with; of all, the sparse ones are written as one, their score, for --sum-sparse",
+        "features to score with; with 'all', the score of the sparse features is written as one feature, for "
+        "--sum-sparse",
     )
     search.add_argument(
         "--density",
         type=positive,
         default=50,
         metavar="N",
-        help="edges to keep for every source word: those with the best derivations (default: 50)",
+        help="number of edges per source word to keep, those with the best derivations (default: 50)",
     )
     parser.set_defaults(run=run)
 

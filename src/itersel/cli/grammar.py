@@ -11,19 +11,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the sub-steps index, extract, export and import."""
     steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
     _add_index(steps.add_parser("index", help="index a word-aligned corpus for extraction"))
-    _add_extract(steps.add_parser("extract", help="extract the grammars of sentences into a shard"))
+    _add_extract(steps.add_parser("extract", help="extract grammars for sentences into a shard"))
     _add_export(steps.add_parser("export", help="write the grammars of a shard in cdec's format"))
-    _add_import(steps.add_parser("import", help="make a shard of grammars in cdec's format"))
+    _add_import(steps.add_parser("import", help="make a shard from grammars in cdec's format"))
 
 
 def _add_index(parser: argparse.ArgumentParser) -> None:
     parser.description = "Index a word-aligned parallel corpus for `itersel grammar extract`."
-    parser.add_argument("--source", required=True, metavar="TEXT", help="tokenised text (.gz is read)")
-    parser.add_argument("--target", required=True, metavar="TEXT", help="its translation, line by line")
+    parser.add_argument("--source", required=True, metavar="TEXT", help="tokenised source text, plain or .gz")
     parser.add_argument(
-        "--alignment", required=True, help="word alignment, source-target in Pharaoh format, line by line"
+        "--target", required=True, metavar="TEXT", help="its translation, one sentence per line"
     )
-    parser.add_argument("--output", required=True, type=output_file, metavar="INDEX", help="index")
+    parser.add_argument(
+        "--alignment", required=True, help="word alignment of each line, source-target in Pharaoh format"
+    )
+    parser.add_argument("--output", required=True, type=output_file, metavar="INDEX", help="index to write")
     parser.set_defaults(run=_index)
 
 
@@ -36,8 +38,8 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--leave-one-out",
         metavar="IDS",
-        help="the sentences are of the indexed corpus, at these line numbers (from 0; one a line of the "
-        "file): what a sentence pair itself contributes does not count for it",
+        help="line numbers of the sentences in the indexed corpus (from 0, one per line of the file): each "
+        "sentence's grammar is extracted without its own sentence pair",
     )
     parser.add_argument("--references", metavar="TEXT", help="one reference a line; needed for training")
     parser.add_argument("--output", required=True, type=output_file, metavar="SHARD", help="shard")
@@ -56,27 +58,28 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 def _add_import(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Make a shard of sentences and their grammars in cdec's text format: lines `[NP] ||| ein [NN,1] ||| "
-        "a [NN,1] ||| name=value ... ||| 0-0`. Nonterminals may have any names; a sentence is an [S]. Glue "
-        "rules ([S] -> [S] [X], [S] -> [X]) and rules for copying words are added."
+        "Make a shard from sentences and their grammars in cdec's text format: lines `[NP] ||| ein [NN,1] "
+        "||| a [NN,1] ||| name=value ... ||| 0-0`. Nonterminals may have any name; a sentence is an [S]. "
+        "Glue rules ([S] -> [S] [X], [S] -> [X]) and rules for copying words are added."
     )
     parser.add_argument(
         "--input",
         required=True,
         metavar="TEXT",
-        help='sentences, one a line, tokenised; or lines <seg grammar="FILE" id="N"> text </seg>',
+        help='tokenised sentences, one per line, or lines <seg grammar="FILE" id="N"> text </seg>',
     )
     grammar = parser.add_mutually_exclusive_group()
     grammar.add_argument(
         "--grammars",
         metavar="DIR",
-        help="folder of grammar.0.gz, grammar.1.gz ... (plain files too); needed where the input names none",
+        help="folder of grammar.0.gz, grammar.1.gz ... (or plain files); required if the input names no "
+        "grammars",
     )
     grammar.add_argument(
         "--grammar",
         metavar="FILE",
-        help="one grammar for all sentences, whatever the input names; a sentence gets the rules whose words "
-        "it has",
+        help="one grammar for all sentences, whatever the input names; each sentence gets the rules whose "
+        "words it contains",
     )
     parser.add_argument("--references", metavar="TEXT", help="one reference a line; needed for training")
     parser.add_argument("--output", required=True, type=output_file, metavar="SHARD", help="shard")

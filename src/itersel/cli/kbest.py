@@ -12,7 +12,7 @@ from itersel.limits import MAX_K_BEST
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
-        "Decode a shard, and write for each translation its n-gram matches, its length and its features."
+        "Decode a shard and write the n-gram matches, the length and the features of each translation."
     )
     search = add_tuning_arguments(parser, "k-best lists, .h5", "all", "features to score with and to write")
     search.add_argument(
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole(1, MAX_K_BEST),
         default=100,
         metavar="K",
-        help="translations a sentence (default: 100)",
+        help="size of the k-best lists (default: 100)",
     )
     parser.set_defaults(run=run)
 

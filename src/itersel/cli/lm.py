@@ -14,14 +14,15 @@ from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the sub-steps estimate, compile and score."""
     steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
-    _add_estimate(steps.add_parser("estimate", help="estimate a model from text, as ARPA file"))
+    _add_estimate(steps.add_parser("estimate", help="estimate a model from text and write an ARPA file"))
     _add_compile(steps.add_parser("compile", help="compile an ARPA file for scoring and decoding"))
-    _add_score(steps.add_parser("score", help="log10 probability and unknown words of each line"))
+    _add_score(steps.add_parser("score", help="print the log10 probability and unknown words of each line"))
 
 
 def _add_estimate(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Interpolated modified Kneser-Ney estimation without pruning; the numbers of KenLM's lmplz."
+        "Interpolated modified Kneser-Ney estimation without pruning; gives the same numbers as KenLM's "
+        "lmplz."
     )
     parser.add_argument(
         "--order", type=whole(1, MAX_ORDER), required=True, help="length of the longest n-grams"
@@ -31,7 +32,7 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         required=True,
         metavar="TEXT",
-        help="tokenised text, one sentence a line (.gz is read; - is standard input); several are joined",
+        help="tokenised text, one sentence per line, plain or .gz (- is standard input); several are joined",
     )
     parser.add_argument(
         "--vocabulary",
@@ -41,9 +42,11 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--leave-out",
         metavar="SHARDS",
-        help="folder that `itersel shard` made of the first text: its shards F, F + N, ... are left out",
+        help="folder that `itersel shard` made from the first text; its shards F, F + N, ... are left out",
     )
-    parser.add_argument("--fold", type=fold, metavar="F/N", help="with --leave-out: 0/10 to 9/10, say")
+    parser.add_argument(
+        "--fold", type=fold, metavar="F/N", help="with --leave-out: fold F of N, such as 0/10 to 9/10"
+    )
     parser.add_argument(
         "--output", required=True, type=output_file, help="ARPA file (.gz by name; - is standard output)"
     )
@@ -51,22 +54,25 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Compile an ARPA file to arrays that processes map: one copy in memory per machine."
-    parser.add_argument("--input", required=True, help="ARPA file (.gz is read; - is standard input)")
-    parser.add_argument("--order", type=whole(1, MAX_ORDER), help="refuse a model of another order")
+    parser.description = "Compile an ARPA file to memory-mapped arrays: one copy in memory per machine."
+    parser.add_argument("--input", required=True, help="ARPA file, plain or .gz (- is standard input)")
+    parser.add_argument("--order", type=whole(1, MAX_ORDER), help="reject a model of another order")
     parser.add_argument("--output", required=True, type=output_file, help="compiled model")
     parser.set_defaults(run=_compile)
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "For each line: log10 of its probability with </s>, a tab, the number of words outside the model."
+        "Print for each line log10 of its probability with </s>, a tab, and the number of words not in the "
+        "model."
     )
     parser.add_argument("--model", required=True, help="compiled model")
     parser.add_argument(
-        "--input", default=STANDARD_STREAM, help="tokenised text, one sentence a line (default: -)"
+        "--input", default=STANDARD_STREAM, help="tokenised text, one sentence per line (default: -)"
     )
-    parser.add_argument("--output", type=output_file, default=STANDARD_STREAM, help="(default: -)")
+    parser.add_argument(
+        "--output", type=output_file, default=STANDARD_STREAM, help="output file (default: -)"
+    )
     parser.set_defaults(run=_score)
 
 

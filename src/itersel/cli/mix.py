@@ -7,10 +7,10 @@ import argparse
 from itersel.cli.arguments import finite, output_file, positive
 
 DESCRIPTIONS = {
-    "none": "the weights of the one shard",
+    "none": "the weights of the single shard",
     "mean-of-epochs": "mean over shards and epochs",
     "mean": "mean over shards",
-    "selection": "mean over shards of selected features",
+    "selection": "mean over shards of the selected features",
 }
 
 
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--inputs",
         required=True,
         metavar="LIST",
-        help="text file with the path of a shard's weights a line, .h5, as 'itersel train' writes them, "
+        help="text file with the path of one shard's weights per line, .h5 as written by 'itersel train', "
         "shards 0 to Z - 1 in any order; - is standard input",
     )
     parser.add_argument(
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         type=positive,
         metavar="Z",
-        help="how many there must be: no fewer are mixed",
+        help="required number of shards: fewer are never mixed",
     )
     parser.add_argument(
         "--mixing",
@@ -42,33 +42,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--previous",
         metavar="FILE",
-        help="mixed weights of the epoch before, .h5: mean-of-epochs, from epoch 2 on",
+        help="mixed weights of the previous epoch, .h5; for mean-of-epochs, from epoch 2 on",
     )
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument(
-        "--select", type=positive, metavar="K", help="selection: keep the K features of largest norm"
+        "--select", type=positive, metavar="K", help="selection: keep the K features with the largest norm"
     )
     limit.add_argument(
-        "--threshold", type=finite, metavar="L", help="selection: keep the features of a norm above L"
+        "--threshold", type=finite, metavar="L", help="selection: keep the features with a norm above L"
     )
     parser.add_argument(
         "--norm",
         choices=("l0", "l1", "l2", "linf"),
         default="l2",
-        help="norm of a feature's weights in all shards (default: %(default)s)",
+        help="norm of a feature's weights over all shards (default: %(default)s)",
     )
     parser.add_argument(
         "--output",
         required=True,
         type=output_file,
         metavar="FILE",
-        help="mixed weights, .h5, or text (which cannot be --previous of the next epoch)",
+        help="mixed weights, .h5 or text (text cannot be the --previous of the next epoch)",
     )
     parser.add_argument(
         "--matrix",
         type=output_file,
         metavar="FILE",
-        help="also write the weights of all shards, norms and selection, .h5",
+        help="also write the weights of all shards, the norms and the selection, .h5",
     )
     parser.set_defaults(run=run)
 

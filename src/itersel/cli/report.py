@@ -26,29 +26,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the sub-steps choose, resources, table, rules and corpus."""
     steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
     _add_choose(steps.add_parser("choose", help="choose the best epoch of an experiment on devtest"))
-    _add_resources(steps.add_parser("resources", help="note what a system needs to translate new text"))
-    _add_table(steps.add_parser("table", help="table of systems: scores, and which differ significantly"))
+    _add_resources(steps.add_parser("resources", help="record what a system needs to translate new text"))
+    _add_table(steps.add_parser("table", help="make a table of systems: scores and significant differences"))
     _add_rules(steps.add_parser("rules", help="count the rules in the grammars of some shards"))
-    _add_corpus(steps.add_parser("corpus", help="table of the corpora: sentences, words, rules"))
+    _add_corpus(steps.add_parser("corpus", help="make a table of the corpora: sentences, words, rules"))
 
 
 def _add_choose(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Score the translations of devtest after each epoch, copy the weights of the best epoch (of equal "
-        "ones the earliest), and describe the system."
+        "Score the translations of devtest after each epoch, copy the weights of the best epoch (the "
+        "earliest if several are equal), and describe the system."
     )
     add_scoring_arguments(parser)
-    parser.add_argument("--translations", nargs="+", required=True, help="one file an epoch, in order")
-    parser.add_argument("--weights", nargs="+", required=True, help="one file an epoch, in order")
+    parser.add_argument("--translations", nargs="+", required=True, help="one file per epoch, in order")
+    parser.add_argument("--weights", nargs="+", required=True, help="one file per epoch, in order")
     parser.add_argument("--name", required=True, help="name of the experiment")
     parser.add_argument(
-        "--repeat", type=positive, default=1, metavar="N", help="which of its runs, from 1 (default: 1)"
+        "--repeat", type=positive, default=1, metavar="N", help="number of the run, from 1 (default: 1)"
     )
-    parser.add_argument("--learner", required=True, help="how its shards were trained")
-    parser.add_argument("--mixing", required=True, help="how their weights were mixed")
-    parser.add_argument("--tune-on", required=True, help="on what corpus")
-    parser.add_argument("--features", required=True, help="with which features")
-    parser.add_argument("--shards", type=positive, required=True, help="in how many shards")
+    parser.add_argument("--learner", required=True, help="learner that trained its shards")
+    parser.add_argument("--mixing", required=True, help="mixing of their weights")
+    parser.add_argument("--tune-on", required=True, help="corpus it was trained on")
+    parser.add_argument("--features", required=True, help="features it uses")
+    parser.add_argument("--shards", type=positive, required=True, help="number of shards")
     parser.add_argument(
         "--output-weights", required=True, type=output_file, help="copy of the weights of the best epoch"
     )
@@ -60,8 +60,10 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="compiled language model")
     parser.add_argument("--index", required=True, help="index of the training corpus")
     parser.add_argument("--preparation", required=True, help="preparation.json of 'itersel corpus prepare'")
-    parser.add_argument("--pop-limit", type=whole(1, MAX_POP_LIMIT), required=True, help="of the decoder")
-    parser.add_argument("--features", choices=("dense", "all"), required=True, help="of the decoder")
+    parser.add_argument(
+        "--pop-limit", type=whole(1, MAX_POP_LIMIT), required=True, help="pop limit of the decoder"
+    )
+    parser.add_argument("--features", choices=("dense", "all"), required=True, help="features of the decoder")
     add_extraction_settings(parser)
     parser.add_argument(
         "--output", required=True, type=output_file, help="resources.json in the folder of the system"
@@ -71,22 +73,26 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
 
 def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Score systems on test, and test every pair of them for a difference. Systems of one name are runs "
-        "of one experiment: their scores are averaged."
+        "Score systems on test, and test every pair of systems for a significant difference. Systems with "
+        "the same name are runs of one experiment; their scores are averaged."
     )
     add_scoring_arguments(parser)
     add_randomization_arguments(parser)
-    parser.add_argument("--systems", nargs="+", required=True, help="descriptions by 'itersel report choose'")
-    parser.add_argument("--translations", nargs="+", required=True, help="translations of test, as --systems")
+    parser.add_argument(
+        "--systems", nargs="+", required=True, help="descriptions made by 'itersel report choose'"
+    )
+    parser.add_argument(
+        "--translations", nargs="+", required=True, help="translations of test, in the order of --systems"
+    )
     _add_formats(parser)
     parser.set_defaults(run=_table)
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--shards", required=True, help="file that lists one shard a line (- is standard input)"
+        "--shards", required=True, help="file that lists one shard per line (- is standard input)"
     )
-    parser.add_argument("--output", required=True, type=output_file, help="the count (JSON)")
+    parser.add_argument("--output", required=True, type=output_file, help="number of rules (JSON)")
     parser.set_defaults(run=_rules)
 
 
@@ -103,7 +109,7 @@ def _add_corpus(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar=("SPLIT", "FILE"),
-        help="the count of 'itersel report rules' of a split; may be repeated",
+        help="output of 'itersel report rules' for a split; may be repeated",
     )
     _add_formats(parser)
     parser.set_defaults(run=_corpus)
@@ -115,7 +121,7 @@ def _add_formats(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=output_file,
         required=True,
-        help="files; the format of each is by its name: .txt, .tsv, .json",
+        help="output files; the name determines the format: .txt, .tsv, .json",
     )
 
 

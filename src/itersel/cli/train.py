@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         type=output_file,
         metavar="FILE",
-        help="all weights that are not zero, .h5 or text",
+        help="output file for all nonzero weights, .h5 or text",
     )
     search = parser.add_argument_group("decoding")
     search.add_argument(
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole(1, MAX_K_BEST),
         default=100,
         metavar="K",
-        help="translations a sentence (default: 100)",
+        help="size of the k-best lists (default: 100)",
     )
     add_search_arguments(search)
     search.add_argument(
@@ -58,8 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=1,
         metavar="N",
-        help="sentences decoded at the same time, at most as many as the learner's delay; changes no result "
-        "(default: 1)",
+        help="number of sentences decoded at the same time, at most the learner's delay; does not change any "
+        "result (default: 1)",
     )
     _add_learning_options(parser.add_argument_group("learning"))
     parser.set_defaults(run=train)
@@ -70,16 +70,18 @@ def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
         "--learner",
         choices=LEARNERS,
         default="perceptron",
-        help="(default: %(default)s); 'itersel train --learner NAME --help' shows its own options",
+        help="learner (default: %(default)s); 'itersel train --learner NAME --help' shows its own options",
     )
-    learning.add_argument("--seed", type=seed, default=1, metavar="N", help="for --pairs pro (default: 1)")
+    learning.add_argument(
+        "--seed", type=seed, default=1, metavar="N", help="random seed for --pairs pro (default: 1)"
+    )
     learning.add_argument(
         "--epoch",
         type=positive,
         default=1,
         metavar="T",
-        help="number of the epoch: recorded, part of the seed of --pairs pro, and where schedules go on "
-        "(default: 1)",
+        help="number of the epoch: recorded, part of the seed of --pairs pro, and the point from which "
+        "schedules continue (default: 1)",
     )
     learning.add_argument(
         "--shard-number",

@@ -12,15 +12,21 @@ from itersel.limits import MAX_SENTENCE
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
-        "Translate raw text, one sentence a line, as the text of the run was prepared: translations are "
-        "tokenised and lowercased."
+        "Translate raw text, one sentence per line. The text is prepared like that of the run; translations "
+        "are tokenised and lowercased."
     )
     parser.add_argument(
-        "--system", required=True, metavar="DIR", help="folder of a system: experiments/NAME/best of a run"
+        "--system",
+        required=True,
+        metavar="DIR",
+        help="folder of a system, such as experiments/NAME/best in a run",
     )
-    parser.add_argument("--input", default="-", help="text, .gz or - for standard input (default)")
+    parser.add_argument("--input", default="-", help="text, plain or .gz, or - for standard input (default)")
     parser.add_argument(
-        "--output", type=output_file, default="-", help="file, .gz or - for standard output (default)"
+        "--output",
+        type=output_file,
+        default="-",
+        help="file, plain or .gz, or - for standard output (default)",
     )
     parser.set_defaults(run=run)
 

@@ -26,46 +26,50 @@ CHOICES = {**TUNERS, "line-search": LineSearch}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
-        "Tune weights on the k-best lists or forests of all shards and of all iterations so far; equal "
+        "Tune weights on the k-best lists or forests of all shards and all iterations so far. Equal "
         "translations of a sentence count once."
     )
     parser.add_argument(
         "--tuner",
         required=True,
         choices=CHOICES,
-        help="'itersel tune --tuner NAME --help' shows its own options; forest-mert reads files of "
-        "'itersel forest', the others those of 'itersel kbest'",
+        help="'itersel tune --tuner NAME --help' shows its own options; forest-mert reads files written by "
+        "'itersel forest', the others read those of 'itersel kbest'",
     )
     parser.add_argument(
         "--lists",
         required=True,
         metavar="LIST",
-        help="text file with the path of a file of k-best lists (or forests) a line, those of all shards "
-        "and iterations, in any order; - is standard input",
+        help="text file with the path of one file of k-best lists (or forests) per line, for all shards and "
+        "iterations, in any order; - is standard input",
     )
-    parser.add_argument("--shards", required=True, type=positive, metavar="Z", help="how many there are")
+    parser.add_argument("--shards", required=True, type=positive, metavar="Z", help="number of shards")
     parser.add_argument(
         "--iteration", required=True, type=positive, metavar="T", help="number of the iteration, from 1"
     )
     parser.add_argument(
         "--previous",
         metavar="FILE",
-        help="weights that the newest lists were made with, .h5 or text (default: those of 'itersel kbest')",
+        help="weights that made the newest lists, .h5 or text (default: those of 'itersel kbest')",
     )
     parser.add_argument(
         "--sum-sparse",
         action="store_true",
-        help="tune the dense features, and the sparse ones together as one, on the lists of iteration T "
-        "alone; needs --previous",
+        help="tune the dense features and one factor for all sparse features, only on the lists of iteration "
+        "T; requires --previous",
     )
     parser.add_argument(
         "--last",
         metavar="FILE",
-        help="line-search with --sum-sparse: the weights of the iteration before, for the direction 'step'",
+        help="line-search with --sum-sparse: weights of the previous iteration, for the direction 'step'",
     )
-    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="of what is drawn (default: 1)")
+    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="random seed (default: 1)")
     parser.add_argument(
-        "--output", required=True, type=output_file, metavar="FILE", help="weights, .h5 or text"
+        "--output",
+        required=True,
+        type=output_file,
+        metavar="FILE",
+        help="output file for the weights, .h5 or text",
     )
     parser.set_defaults(run=run)
 

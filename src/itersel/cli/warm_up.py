@@ -29,8 +29,8 @@ Main = Callable[[Sequence[str]], int]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
-        "Compile all kernels into the cache ($ITERSEL_CACHE, else the user's cache folder), so that jobs "
-        "that start together do not all compile them."
+        "Compile all kernels into the cache ($ITERSEL_CACHE, or else the user's cache folder), so that jobs "
+        "that start together do not each compile them."
     )
     parser.set_defaults(run=run)
 

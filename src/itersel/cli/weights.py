@@ -18,37 +18,40 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the sub-steps show and export."""
     steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
-    _add_show(steps.add_parser("show", help="the largest weights, and what made them"))
-    _add_export(steps.add_parser("export", help="all weights in cdec's text format"))
+    _add_show(steps.add_parser("show", help="print the largest weights and their provenance"))
+    _add_export(steps.add_parser("export", help="write all weights in cdec's text format"))
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Lines of name, tab, weight; before them, after '#', what made the file."
+    parser.description = (
+        "Print lines of name, tab, weight, preceded by the provenance of the file in lines that start with "
+        "'#'."
+    )
     parser.add_argument("file", metavar="FILE", help="weights, .h5 or text")
     parser.add_argument(
         "--number",
         type=not_negative,
         default=20,
         metavar="N",
-        help="how many; 0: all (default: %(default)s)",
+        help="number of weights to print; 0: all (default: %(default)s)",
     )
     parser.add_argument(
         "--by",
         choices=("magnitude", "value", "name"),
         default="magnitude",
-        help="largest magnitude first, largest value first, or by name (default: %(default)s)",
+        help="sort by largest magnitude, by largest value, or by name (default: %(default)s)",
     )
     parser.set_defaults(run=show)
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Lines of name, tab, weight, by name: what cdec reads as weights."
+    parser.description = "Write lines of name, tab, weight, sorted by name, in the format that cdec reads."
     parser.add_argument("file", metavar="FILE", help="weights, .h5 or text")
     parser.add_argument(
         "--output",
         type=output_file,
         default=STANDARD_STREAM,
-        help="text, .gz by name; - is standard output (default)",
+        help="text file, compressed if the name ends in .gz; - is standard output (default)",
     )
     parser.set_defaults(run=export)
 

@@ -1,4 +1,4 @@
-"""The learners by name, and the keys of each: what one shard does with its sentences in one epoch.
+"""The learners by name, and the keys of each: how a shard learns from its sentences in one epoch.
 
 A learner is a dataclass here, an entry in `LEARNERS`, and a class in a module of `itersel.learn` that
 `itersel.learn.learner.make_learner` knows. The config, its documentation and the options of ``itersel train``
@@ -17,8 +17,8 @@ SENTENCE_BLEUS = ("liang", "lin", "nakov", "papineni", "chiang")
 SCHEDULES = ("constant", "1/t", "1/sqrt(t)")
 REGULARIZATIONS = ("none", "l1", "l1-cumulative", "l2")
 SCHEDULE = (
-    "The learning rate, or divided by t or sqrt(t), t the number of sentences so far. A regularisation needs "
-    "a constant rate."
+    "constant: the learning rate as it is; 1/t, 1/sqrt(t): divided by t or sqrt(t), where t is the number of "
+    "sentences so far. Regularisation requires a constant rate."
 )
 REGULARIZATION = (
     "Applied to all weights after every sentence. l1: `sign(w) max(0, |w|-l)` (Carpenter 2008); "
@@ -32,18 +32,18 @@ CONSTRAINTS = ("hope-fear", "all")
 
 @dataclass(frozen=True)
 class Online:
-    """The keys of all online learners."""
+    """The keys shared by all online learners."""
 
-    bleu: str = option("Sentence-level BLEU that ranks a k-best list.", "liang", choices=SENTENCE_BLEUS)
+    bleu: str = option("Sentence-level BLEU used to rank the k-best list.", "liang", choices=SENTENCE_BLEUS)
     average: bool = option(
-        "Mix the weights averaged over all sentences of the epoch (Collins 2002), not the final ones.",
+        "Mix the weights averaged over all sentences of the epoch (Collins 2002) instead of the final ones.",
         False,
     )
     regularization: str = option(REGULARIZATION, "none", choices=REGULARIZATIONS)
     strength: float = option("Regularisation strength l.", 0.0, minimum=0)
     delay: int = option(
-        "Sentences that are decoded with the same weights, in up to eight threads; their updates are applied "
-        "in order. The result depends on the delay, never on the number of threads.",
+        "Number of sentences decoded with the same weights, in up to eight threads; their updates are "
+        "applied in order. The result depends on the delay, never on the number of threads.",
         1,
         minimum=1,
         maximum=1000,
@@ -52,14 +52,14 @@ class Online:
 
 @dataclass(frozen=True)
 class Perceptron(Online):
-    """Pairwise perceptron: `max(0, -<w,x>)` over differences x of pairs (Simianer et al. 2012)."""
+    """Pairwise perceptron with loss `max(0, -<w,x>)` for difference vectors x (Simianer et al. 2012)."""
 
     learning_rate: float = option("Learning rate.", 0.0001, above=0)
     schedule: str = option(SCHEDULE, "constant", choices=SCHEDULES)
-    pairs: str = option("Which translations of a k-best list are compared.", "multipartite", choices=PAIRS)
+    pairs: str = option("Which translations of the k-best list are compared.", "multipartite", choices=PAIRS)
     update: str = option(
-        "sequential: each pair sees the weights that the pair before left; sentence: the decoder's "
-        "scores decide for all pairs of a sentence.",
+        "sequential: each pair sees the weights after the update of the previous pair; sentence: the "
+        "decoder's scores decide for all pairs of a sentence.",
         "sentence",
         choices=UPDATES,
     )
@@ -67,17 +67,17 @@ class Perceptron(Online):
 
 @dataclass(frozen=True)
 class MarginPerceptron(Perceptron):
-    """Pairwise perceptron with a margin: `max(0, 1-<w,x>)`."""
+    """Pairwise perceptron with a margin: loss `max(0, 1-<w,x>)`."""
 
 
 @dataclass(frozen=True)
 class AdaGrad(Online):
-    """Logistic loss of pairs, a learning rate for each weight (Green et al. 2013)."""
+    """Logistic loss of pairs, with a separate learning rate for each weight (Green et al. 2013)."""
 
-    bleu: str = option("Sentence-level BLEU that ranks a k-best list.", "nakov", choices=SENTENCE_BLEUS)
+    bleu: str = option("Sentence-level BLEU used to rank the k-best list.", "nakov", choices=SENTENCE_BLEUS)
     learning_rate: float = option("Learning rate.", 0.02, above=0)
     schedule: str = option(SCHEDULE, "constant", choices=SCHEDULES)
-    pairs: str = option("Which translations of a k-best list are compared.", "pro", choices=PAIRS)
+    pairs: str = option("Which translations of the k-best list are compared.", "pro", choices=PAIRS)
     regularization: str = option(REGULARIZATION, "l1", choices=REGULARIZATIONS)
     strength: float = option("Regularisation strength l.", 0.0001, minimum=0)
 
@@ -87,27 +87,31 @@ class Mira(Online):
     """Margin-infused relaxed algorithm (Chiang et al. 2008; Cherry & Foster 2012)."""
 
     bleu: str = option(
-        "Sentence-level BLEU, the cost; chiang: of a pseudo-corpus.", "chiang", choices=SENTENCE_BLEUS
+        "Sentence-level BLEU that defines the cost; chiang: BLEU of a pseudo-corpus.",
+        "chiang",
+        choices=SENTENCE_BLEUS,
     )
-    c: float = option("Largest step C.", 0.01, above=0)
+    c: float = option("Maximum step size C.", 0.01, above=0)
     hope: str = option(
-        "cost-diminished: the translation of largest score minus cost; oracle: that of least cost.",
+        "cost-diminished: the translation with the largest score minus cost; oracle: the one with the least "
+        "cost.",
         "cost-diminished",
         choices=HOPES,
     )
     fear: str = option(
-        "cost-augmented: the translation of largest score plus cost; prediction: that of largest score.",
+        "cost-augmented: the translation with the largest score plus cost; prediction: the one with the "
+        "largest score.",
         "cost-augmented",
         choices=FEARS,
     )
     candidates: str = option(
-        "Translations that hope and fear are chosen from: those of the k-best list, or also those that "
-        "cost-augmented decoding of the forest finds.",
+        "Candidates for hope and fear: the k-best list, or the k-best list and the translations found by "
+        "cost-augmented decoding of the forest.",
         "k-best",
         choices=CANDIDATES,
     )
     constraints: str = option(
-        "hope-fear: one constraint a sentence; all: the hope against every candidate.",
+        "hope-fear: one constraint per sentence; all: the hope against every candidate.",
         "hope-fear",
         choices=CONSTRAINTS,
     )

@@ -1,4 +1,4 @@
-"""What becomes of the Z weight vectors after an epoch: the choices by name, and the keys of each."""
+"""How the Z weight vectors are combined after an epoch: the choices by name, and the keys of each."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ DEFAULT_SELECT = 100_000
 
 @dataclass(frozen=True)
 class Nothing:
-    """Nothing: the weights of the one shard are the result, and it goes on from them."""
+    """No mixing: the weights of the single shard are the result, and it continues from them."""
 
 
 @dataclass(frozen=True)
 class EpochsMean:
-    """The result is the mean over shards and epochs; each shard goes on from its own weights."""
+    """The result is the mean over shards and epochs; each shard continues from its own weights."""
 
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean over the shards is the result, and where all shards go on."""
+    """The result is the mean over the shards; all shards continue from it."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The same mean, of the features whose columns have the largest norm over the shards; others become 0."""
+    """The mean over the shards of the features with the largest norm over the shards; others become 0."""
 
     select: int | None = option(
-        "Features kept after each epoch; null: 100000, where no threshold is given.", minimum=1
+        "Number of features kept after each epoch; null: 100000, unless a threshold is given.", minimum=1
     )
     threshold: float | None = option(
-        "Keep the features with a norm above this, in place of a fixed number.", minimum=0
+        "Keep the features with a norm above this instead of a fixed number.", minimum=0
     )
-    norm: str = option("Norm over the shards by which features are kept.", "l2", choices=NORMS)
+    norm: str = option("Norm over the shards by which features are selected.", "l2", choices=NORMS)
 
 
 Mixing = Nothing | EpochsMean | Mean | Selection

@@ -1,4 +1,4 @@
-"""The batch tuners by name, and the keys of each: what is made of the lists of all shards and iterations.
+"""The batch tuners by name, and the keys of each: tuning on the lists of all shards and iterations.
 
 A tuner is a dataclass here, an entry in `TUNERS`, and a function in `itersel.tune.tuner`. The config, its
 documentation and the options of ``itersel tune`` follow.
@@ -15,13 +15,13 @@ LIST_BLEUS = ("liang", "lin", "nakov", "papineni")
 # Directions of a line search that are no features: each dense feature, and the step from the last weights.
 ALL_DENSE, STEP = "dense", "step"
 
-DIRECTIONS = "Random directions searched in every round, besides the axes."
-RESTARTS = "Random points that the search starts from, besides the weights before."
+DIRECTIONS = "Number of random directions searched in every round, in addition to the axes."
+RESTARTS = "Number of random points from which to start the search, in addition to the previous weights."
 
 
 @dataclass(frozen=True)
 class Batch:
-    """The keys of all batch tuners."""
+    """The keys shared by all batch tuners."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class ForestMert(Mert):
 class Pro(Batch):
     """Pairwise ranking optimisation: logistic regression on sampled pairs (Hopkins & May 2011)."""
 
-    bleu: str = option("Sentence-level BLEU that ranks; lin: BLEU+1.", "lin", choices=LIST_BLEUS)
-    strength: float = option("Strength of the l2 regularisation.", 1.0, minimum=0)
+    bleu: str = option("Sentence-level BLEU used for ranking; lin: BLEU+1.", "lin", choices=LIST_BLEUS)
+    strength: float = option("Strength of l2 regularisation.", 1.0, minimum=0)
     interpolation: float = option(
-        "How much the weights found count; those before count for the rest.", 0.1, above=0, maximum=1
+        "Share of the new weights in the result; the previous weights have the rest.", 0.1, above=0, maximum=1
     )
     max_difference: float = option(
-        "Drop pairs further apart in BLEU (0 to 1), against overlong translations (Nakov et al. 2013); 1 "
-        "drops none.",
+        "Drop pairs with a larger difference in BLEU (0 to 1), to guard against overlong translations (Nakov "
+        "et al. 2013); 1 drops none.",
         1.0,
         above=0.05,
         maximum=1,
@@ -63,10 +63,10 @@ class Pro(Batch):
 class KBestMira(Batch):
     """Batch MIRA on k-best lists (Cherry & Foster 2012)."""
 
-    c: float = option("Largest step C.", 0.01, above=0)
-    passes: int = option("Passes over the lists; the best is taken.", 60, minimum=1, maximum=10_000)
+    c: float = option("Maximum step size C.", 0.01, above=0)
+    passes: int = option("Number of passes over the lists; the best is used.", 60, minimum=1, maximum=10_000)
     decay: float = option(
-        "What remains of the background of BLEU after each sentence.", 0.999, above=0, maximum=1
+        "Factor by which the background of BLEU decays after each sentence.", 0.999, above=0, maximum=1
     )
 
 
@@ -75,8 +75,8 @@ class LineSearch(Batch):
     """Exact line searches along given directions, for corpus BLEU (Flanigan et al. 2013)."""
 
     directions: tuple[str, ...] = option(
-        "Lines to search along, again and again until none improves BLEU: names of dense features; dense, "
-        "each of them; step, from the mixed weights of the epoch before to those of this one.",
+        "Lines to search along, repeatedly, until none improves BLEU: names of dense features; dense: each "
+        "of them; step: from the mixed weights of the previous epoch to those of this one.",
         ("WordPenalty",),
     )
 
@@ -100,14 +100,14 @@ HELD_OUT_TUNERS: dict[str, type[Batch | NoTuner]] = {"none": NoTuner, "line-sear
 
 @dataclass(frozen=True)
 class HeldOut:
-    """A step on dev after each epoch: the dense features, and all sparse ones as one, are tuned again."""
+    """A step on dev after each epoch: retune the dense features and one factor for all sparse features."""
 
     tuner: Batch | NoTuner = field(
         default_factory=NoTuner,
-        metadata=explain("How the mixed weights are changed, on k-best lists or forests of dev."),
+        metadata=explain("How the mixed weights are tuned on k-best lists or forests of dev."),
     )
     start: str = option(
-        "What the shards of the next epoch start from, where they start from mixed weights.",
+        "What the shards of the next epoch start from if they start from mixed weights.",
         "mixed",
         choices=("mixed", "tuned"),
     )
