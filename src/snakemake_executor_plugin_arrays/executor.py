@@ -259,7 +259,7 @@ class Executor(CommandExecutor):
         if (place.array, status.word) not in self.explained:
             self.explained.add((place.array, status.word))
             self.logger.warning(
-                f"{self.scheduler.name} array {place.array} waits for somebody: {status.word}."
+                f"{self.scheduler.name} array {place.array} is on hold: {status.word}."
                 f" More: {self.scheduler.advice(place.task)}"
             )
 

@@ -79,14 +79,14 @@ def killed_commands(text: str) -> list[str]:
 def how_lost(status: Status | None, started: bool) -> str:
     """Return what became of a job that left no exit status."""
     before = "" if started else " before this job was started"
-    why = "killed, over its memory or time, or its node went down"
+    why = "killed, out of memory or time, or its node went down"
     if status is None:
-        return f"has left the scheduler without an exit status{before}: {why}"
+        return f"disappeared from the queue without an exit status{before}: {why}"
     if status.word == "COMPLETED":
         return "has ended, and could not write its exit status: is the disk full, or a quota used up?"
     if status.word == "FAILED":
         return f"has failed{before}, without an exit status of the job: the log of the task may tell why"
-    return f"was ended from outside ({status.word}){before}: {why}"
+    return f"was ended by the scheduler ({status.word}){before}: {why}"
 
 
 def job_name(rule: str, wildcards: Mapping[str, str]) -> str:

@@ -145,8 +145,7 @@ def test_held_task_is_explained_once(tmp_path, caplog):
         watched.look()
         watched.look()
     assert [record.message for record in caplog.records] == [
-        "Slurm array 7 waits for somebody: PENDING (JobHeldUser)."
-        " More: scontrol show job 7_2, or sacct -j 7_2"
+        "Slurm array 7 is on hold: PENDING (JobHeldUser). More: scontrol show job 7_2, or sacct -j 7_2"
     ]
     assert watched.unreported == 2
 
@@ -188,9 +187,9 @@ def test_task_that_could_not_write_its_marker(tmp_path):
     ("word", "started", "text"),
     [
         ("FAILED", False, "has failed before this job was started, without an exit status of the job"),
-        ("TIMEOUT", True, "was ended from outside (TIMEOUT): killed, over its memory or time"),
-        ("TIMEOUT", False, "was ended from outside (TIMEOUT) before this job was started: killed"),
-        (None, True, "has left the scheduler without an exit status: killed"),
+        ("TIMEOUT", True, "was ended by the scheduler (TIMEOUT): killed, out of memory or time"),
+        ("TIMEOUT", False, "was ended by the scheduler (TIMEOUT) before this job was started: killed"),
+        (None, True, "disappeared from the queue without an exit status: killed"),
     ],
 )
 def test_what_is_said_of_a_lost_task(tmp_path, word, started, text):

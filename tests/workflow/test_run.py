@@ -120,7 +120,7 @@ def test_snakemake_killed(copy, finished, patient):
     run.wait()
     # what is left of it would put its results over those of another run
     output = copy.run("--cores", "2", status=1)
-    assert "a job of a run that was killed, still works in results/tiny; wait for it" in output
+    assert "a job left over from a killed run, is still running in results/tiny; wait for it" in output
     assert "Traceback" not in output
     job.resume()
     copy.wait_for_the_end_of_jobs() if patient else copy.kill_jobs()

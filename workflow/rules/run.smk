@@ -51,8 +51,8 @@ def refuse_running_jobs():
     while process := next(running_jobs(), None):
         if time.monotonic() > end:
             sys.exit(
-                f"itersel: process {process.pid} ({process.info['name']}), a job of a run that was killed,"
-                f" still works in {RESULTS}; wait for it, or stop it"
+                f"itersel: process {process.pid} ({process.info['name']}), a job left over from a killed run,"
+                f" is still running in {RESULTS}; wait for it, or stop it"
             )
         time.sleep(0.2)
 

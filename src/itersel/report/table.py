@@ -34,8 +34,8 @@ LEFT = (1, 2, 3, 5, 6, 11)
 DEVIATIONS = ("runs", "devtest BLEU deviation", "test BLEU deviation")
 REPEATED = (
     "±: standard deviation over the runs of an experiment. Means of several runs are compared by exchanging",
-    "the translations of a sentence among all runs of both (Clark et al. 2011). Where deviations are as large",
-    "as the difference, do not rely on its significance.",
+    "the translations of a sentence among all runs of both (Clark et al. 2011). Where the deviations are as",
+    "large as the difference, do not rely on its significance.",
 )
 
 
