@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
@@ -237,6 +238,21 @@ assert Path({str(tmp_path)!r}, "x.warm").exists()
     outputs = [process.communicate(timeout=120)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0]
     assert sorted(outputs) == ["", "", "compiled\n"]
+
+
+def test_processes_of_a_warm_up(tmp_path):
+    def write(name):
+        (tmp_path / name).touch()
+
+    def fail():
+        raise InputError("is wrong")
+
+    warm_up._run_processes([partial(write, "a"), partial(write, "b")])
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "b"}
+    with pytest.raises(InputError, match="is wrong"):
+        warm_up._run_processes([partial(write, "a"), fail])
+    with pytest.raises(InputError, match="a process was killed"):
+        warm_up._run_processes([partial(write, "a"), lambda: os.kill(os.getpid(), signal.SIGKILL)])
 
 
 def test_a_failed_warm_up_is_one_line(tmp_path):

@@ -6,11 +6,14 @@ import argparse
 import contextlib
 import fcntl
 import io
+import multiprocessing
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from itersel.errors import InputError
@@ -86,12 +89,66 @@ def _marker() -> Path:
 
 
 def _steps(folder: Path, main: Main) -> None:
+    """Run every step; on several cores in two processes, of which the second takes longer."""
+    if len(os.sched_getaffinity(0)) == 1:
+        _prepare(folder, main)
+        _learn(folder, main)
+        return
+    # what the second reads is made without compiling anything
+    (folder / "again").mkdir()
+    _run_processes([partial(_prepare_interpreted, folder, main)])
+    _run_processes([partial(_prepare, folder / "again", main), partial(_learn, folder, main)])
+
+
+def _prepare_interpreted(folder: Path, main: Main) -> None:
+    from numba.core import config
+
+    config.DISABLE_JIT = 1  # type: ignore[attr-defined]
+    _prepare(folder, main)
+
+
+def _run_processes(tasks: Sequence[Callable[[], None]]) -> None:
+    """Run each task in a process of its own; raises the first error."""
+    context = multiprocessing.get_context("fork")
+    pipes = [context.Pipe(duplex=False) for _ in tasks]
+    processes = [
+        context.Process(target=_send_error, args=(task, sender), daemon=True)
+        for task, (_, sender) in zip(tasks, pipes, strict=True)
+    ]
+    for process in processes:
+        process.start()
+    errors = []
+    for process, (receiver, sender) in zip(processes, pipes, strict=True):
+        sender.close()
+        # a process that is killed sends nothing
+        with contextlib.suppress(EOFError):
+            errors.append(receiver.recv_bytes().decode())
+        process.join()
+    if len(errors) < len(tasks):
+        raise InputError("the kernels could not be compiled: a process was killed")
+    if any(errors):
+        raise InputError(next(filter(None, errors)))
+
+
+def _send_error(task: Callable[[], None], sender: Connection) -> None:
+    """Run a task, and send the message of the error that it ends with, if any."""
+    error = ""
+    try:
+        task()
+    except InputError as wrong:
+        error = str(wrong)
+    except KeyboardInterrupt:
+        return  # the process that waits is interrupted, too
+    sender.send_bytes(error.encode())
+
+
+def _prepare(folder: Path, main: Main) -> None:
+    """Run the steps from text to shards and a language model."""
+
     def path(name: str) -> str:
         return str(folder / name)
 
-    def itersel(*arguments: str) -> None:
-        _itersel(main, *arguments)
-
+    itersel = partial(_itersel, main)
     for name, lines in (("source", SOURCE), ("target", TARGET), ("alignment", ALIGNMENT), ("ids", "0123")):
         Path(path(name)).write_text("".join(line + "\n" for line in lines))
     itersel("lm", "estimate", "--order", "3", "--input", path("target"), "--output", path("arpa"))
@@ -102,6 +159,15 @@ def _steps(folder: Path, main: Main) -> None:
     extract = ["--index", path("index"), "--input", path("source"), "--references", path("target")]
     itersel("grammar", "extract", *extract, "--output", path("plain.h5"))
     itersel("grammar", "extract", *extract, "--leave-one-out", path("ids"), "--output", path("loo.h5"))
+
+
+def _learn(folder: Path, main: Main) -> None:
+    """Run the steps that decode and learn."""
+
+    def path(name: str) -> str:
+        return str(folder / name)
+
+    itersel = partial(_itersel, main)
     model = ["--model", path("lm")]
     train = ["train", "--shard", path("loo.h5"), *model, "--k-best", "10", "--output", path("shard.h5")]
     for learner in (
