@@ -12,6 +12,7 @@ if not workflow.overwrite_configfiles:
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/train_inputs.smk"
 include: "workflow/rules/run.smk"
 include: "workflow/rules/corpus.smk"
 include: "workflow/rules/align.smk"

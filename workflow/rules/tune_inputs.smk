@@ -1,6 +1,6 @@
 # Inputs and options of tune.smk: lists of what a batch tuner is tuned on, or of dev. Nothing here makes files.
 #
-# needs: common.smk     gives: is_batch, listed_*, listing_*, list_*, written_lists, last_weights, tune_options
+# needs: train_inputs.smk     gives: is_batch, listed_*, listing_*, list_*, written_lists, last_weights, tune_options
 
 
 def is_batch(wildcards):

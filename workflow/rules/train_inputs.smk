@@ -1,0 +1,204 @@
+# Inputs and options of train.smk, decode.smk and evaluate.smk. Nothing here makes files.
+#
+# needs: common.smk     gives: experiment_file, of_*, BATCH, HELD_OUT, MIXED, what an epoch needs, counts of rules
+#
+# Options are cached: there may be tens of thousands of jobs.
+import functools
+
+from itersel.config.mixing import EpochsMean
+
+# Threads that a job asks for; --set-threads train_shard=N changes it.
+MOST_THREADS = 8
+
+
+def experiment_file(name, path):
+    return f"{RESULTS}/experiments/{name}/{path}"
+
+
+def of_experiments(path):
+    return [experiment_file(name, path) for name in CONFIG.experiments]
+
+
+def of_epochs(path):
+    """Return an input function: the files of this name of all epochs of an experiment."""
+
+    def files(wildcards):
+        epochs = range(1, CONFIG.experiments[wildcards.experiment].epochs + 1)
+        return [
+            experiment_file(wildcards.experiment, f"epoch-{epoch}/{path}")
+            for epoch in epochs
+        ]
+
+    return files
+
+
+def one_of(names):
+    """Return a regular expression for names of experiments; of none it matches nothing."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+# Experiments by what makes the weights of an epoch: `tune` on lists of all epochs, `mix`, or `tune` after it.
+BATCH = [name for name, one in CONFIG.experiments.items() if commands.is_batch(one)]
+HELD_OUT = [
+    name for name, one in CONFIG.experiments.items() if commands.held_out_tuner(one)
+]
+MIXED = [name for name in CONFIG.experiments if name not in (*BATCH, *HELD_OUT)]
+
+
+def mixed_weights(name, epoch):
+    """Return the weights that `mix` makes."""
+    file = "mixed.h5" if name in HELD_OUT else "weights.h5"
+    return experiment_file(name, f"epoch-{epoch}/{file}")
+
+
+def tuning_model(wildcards):
+    """Return the language model of a shard: that of all text, or the one that left the shard's text out."""
+    experiment = CONFIG.experiments[wildcards.experiment]
+    folds = experiment.tasks.language_model_folds
+    if folds == 1:
+        return MODEL
+    fold = int(wildcards.shard) % folds
+    return f"{fold_models(shards_name(experiment), folds)}/{fold}.bin"
+
+
+def tuning_shard(wildcards):
+    experiment = CONFIG.experiments[wildcards.experiment]
+    return f"{RESULTS}/shards/{experiment.tune_on}/{shards_name(experiment)}/{wildcards.shard}.h5"
+
+
+def start_weights(wildcards):
+    """Return where a shard starts an epoch: nowhere, at its own weights, or at the mixed ones."""
+    experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
+    if epoch == 1:
+        return []
+    if commands.goes_on_alone(experiment):
+        own = f"epoch-{epoch - 1}/shard-{wildcards.shard}.h5"
+        return experiment_file(wildcards.experiment, own)
+    if experiment.held_out.start == "tuned":
+        return experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/weights.h5")
+    return mixed_weights(wildcards.experiment, epoch - 1)
+
+
+def level_before(wildcards):
+    """Return what all shards of an epoch wait for, so that they are ready together: one array job."""
+    experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
+    if epoch == 1:
+        lists = [
+            f"{RESULTS}/shards/{experiment.tune_on}/{shards_name(experiment)}/files.txt"
+        ]
+        if experiment.tasks.language_model_folds > 1:
+            folder = fold_models(
+                shards_name(experiment), experiment.tasks.language_model_folds
+            )
+            lists.append(f"{folder}/files.txt")
+        return [ancient(path) for path in lists]
+    if commands.goes_on_alone(experiment):
+        return ancient(
+            experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/files.txt")
+        )
+    return []
+
+
+def epoch_name(wildcards):
+    """Return the name of the array job of an epoch."""
+    return f"{wildcards.experiment}.{wildcards.epoch}"
+
+
+def shards_per_job(wildcards):
+    return CONFIG.experiments[wildcards.experiment].tasks.shards_per_job
+
+
+def decoding_threads(wildcards):
+    """Return in how many threads a shard is decoded; no result depends on it."""
+    learner = CONFIG.experiments[wildcards.experiment].learner
+    return min(learner.delay, MOST_THREADS)
+
+
+@functools.cache
+def experiment_options(name):
+    return commands.train_options(CONFIG, CONFIG.experiments[name])
+
+
+def train_options(wildcards):
+    start = commands.options(
+        weights=start_weights(wildcards) or None,
+        epoch=wildcards.epoch,
+        shard_number=wildcards.shard,
+    )
+    return f"{start} {experiment_options(wildcards.experiment)}"
+
+
+def trained_shards(name, epoch):
+    shards = CONFIG.experiments[name].tasks.shards
+    folder = experiment_file(name, f"epoch-{epoch}")
+    return [f"{folder}/shard-{shard}.h5" for shard in range(shards)]
+
+
+def previous_weights(wildcards):
+    """Return the mean of the epochs before, of the algorithms that average over epochs."""
+    experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
+    if epoch == 1 or not isinstance(experiment.mixing, EpochsMean):
+        return []
+    return mixed_weights(wildcards.experiment, epoch - 1)
+
+
+def mix_options(wildcards):
+    options = commands.mix_options(CONFIG.experiments[wildcards.experiment])
+    previous = previous_weights(wildcards) or None
+    return f"{options} {commands.options(epoch=wildcards.epoch, previous=previous)}"
+
+
+def decode_options(wildcards):
+    return commands.decode_options(CONFIG, CONFIG.experiments[wildcards.experiment])
+
+
+def translated_shards(wildcards):
+    folder = experiment_file(
+        wildcards.experiment, f"{wildcards.stage}/{wildcards.split}"
+    )
+    return [f"{folder}/{shard}.txt" for shard in range(CONFIG.decoder.jobs)]
+
+
+def system_options(wildcards):
+    return commands.system_options(CONFIG, wildcards.experiment)
+
+
+def resource_options(wildcards):
+    return commands.resource_options(CONFIG, CONFIG.experiments[wildcards.experiment])
+
+
+# ---- tables
+
+# Splits with grammars, and the shards by which their rules are counted: grammars do not depend on how a
+# split is cut. The fewest are taken, in whatever order the experiments stand.
+COUNTED_SPLITS = {
+    **{
+        experiment.tune_on: shards_name(experiment)
+        for experiment in sorted(
+            CONFIG.experiments.values(),
+            key=lambda one: (one.tune_on, -one.tasks.shards, -(one.seed or 0)),
+        )
+    },
+    "devtest": str(CONFIG.decoder.jobs),
+    "test": str(CONFIG.decoder.jobs),
+}
+if HELD_OUT:
+    COUNTED_SPLITS.setdefault("dev", str(CONFIG.decoder.jobs))
+
+
+def counted_shards(wildcards):
+    return shard_files(wildcards.split, COUNTED_SPLITS[wildcards.split])
+
+
+def counts_of_rules():
+    return [f"{RESULTS}/report/rules.{split}.json" for split in COUNTED_SPLITS]
+
+
+def corpus_options():
+    counts = [
+        f"--rules {split} {shlex.quote(path)}"
+        for split, path in zip(COUNTED_SPLITS, counts_of_rules())
+    ]
+    preparation = f"--preparation {shlex.join(statistics_files())}"
+    collection = commands.options(collection=next(iter(collection_statistics()), None))
+    return " ".join([preparation, collection, *counts])
