@@ -125,6 +125,7 @@ BAD += [
 # What only all keys together show.
 INCONSISTENT = [
     ({"experiments": {"a": {}, "a.repeat-2": {}}}, "'experiments.a.repeat-2': names like this"),
+    (experiment(held_out={"iterations": 2}), "'experiments.a.held_out.iterations' is of no use without"),
     ({"experiments": {"a.repeat-1": {}}}, "'experiments.a.repeat-1': names like this"),
     (
         experiment(tune_on="dev", features="dense", k_best=9, learner={"name": "forest-mert"}),

@@ -15,7 +15,7 @@ from tests.naive.tuning import Sentence
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
 
 from itersel.cli.main import main
-from itersel.config.tuners import TUNERS, Batch, KBestMira, LineSearch, Mert
+from itersel.config.tuners import TUNERS, Batch, LineSearch, Mert
 from itersel.errors import InputError
 from itersel.tune.accumulate import find_files, merge_lists
 from itersel.tune.summed import LAST_SUM, SUM, spread, start_values, sum_sparse
@@ -40,7 +40,7 @@ def tuned(
     sentences: Sequence[Sentence],
     before: dict[str, float],
     last: dict[str, float] | None = None,
-    iteration: int = 3,
+    iteration: int = 1,
 ) -> tuple[dict[str, float], float]:
     """Return the weights of a step on held-out lists, and the BLEU that it says they have."""
     path = write_file(folder / "lists.h5", sentences, iteration=iteration)
@@ -160,20 +160,31 @@ def test_columns_score_as_the_weights_they_stand_for(
     assert set((pool.dense @ value).tolist()) == set(scores)
 
 
-def test_lists_of_one_iteration_alone(tmp_path: Path) -> None:
-    sentences = random_sentences(1)
-    paths = [write_file(tmp_path / f"{i}.h5", sentences, iteration=i) for i in (1, 2)]
-    with pytest.raises(InputError, match="wanted are shards 0 to 0, iterations 2 to 2"):
-        tune(
-            KBestMira(),
-            paths,
-            tmp_path / "out.h5",
-            shards=1,
-            iteration=2,
-            before=make_weights({"Glue": 1.0}),
-            is_summed=True,
-        )
-    assert not (tmp_path / "out.h5").exists()
+def test_lists_of_several_iterations(tmp_path: Path) -> None:
+    """As if all translations had been found at once."""
+    first, second = random_sentences(2), random_sentences(3)
+    together = [
+        Sentence(one.reference_length, [*one.translations, *other.translations])
+        for one, other in zip(first, second, strict=True)
+    ]
+    second = [
+        Sentence(one.reference_length, other.translations) for one, other in zip(first, second, strict=True)
+    ]
+    before = random_weights(4)
+    expected, bleu = tuned(tmp_path, LineSearch(("dense",)), together, before)
+    paths = [write_file(tmp_path / f"{i}.h5", each, iteration=i) for i, each in ((1, first), (2, second))]
+    found = tune(
+        LineSearch(("dense",)),
+        paths,
+        tmp_path / "two.h5",
+        shards=1,
+        iteration=2,
+        before=make_weights(before),
+        is_summed=True,
+    )
+    assert found.bleu == pytest.approx(100 * bleu)
+    assert read_weights(tmp_path / "two.h5").to_dict() == pytest.approx(expected)
+    assert expected != before
 
 
 @pytest.mark.parametrize(

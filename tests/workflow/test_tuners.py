@@ -28,7 +28,11 @@ EXPERIMENTS = {
         **SELECTED,
         "held_out": {"tuner": {"name": "line-search", "directions": ["WordPenalty", "step"]}},
     },
-    "tuned-again": {**SELECTED, "held_out": {"tuner": {"name": "forest-mert"}, "start": "tuned"}},
+    "tuned-again": {
+        **SELECTED,
+        "held_out": {"tuner": {"name": "forest-mert"}, "iterations": 2, "start": "tuned"},
+    },
+    "summed": {**SELECTED, "held_out": {"tuner": {"name": "kbest-mira"}}},
 }
 # What is run, and not only planned: every rule and every kind of list.
 RUN = ("mert", "kbest-mira", "searched", "tuned-again")
@@ -44,11 +48,14 @@ def plan(make_project):
 
 def test_plan(plan):
     jobs = plan.planned()
-    # batch tuners: 4 x 2 epochs x 2 shards; steps on dev: 2 x 2 epochs x 3 pieces
-    assert jobs["write_lists"] == 16 + 12
-    assert jobs["tune"] == 12
-    assert jobs["train_shard"] == 8
-    assert jobs["mix_before_tuning"] == 4
+    # batch tuners: 4 x 2 epochs x 2 shards; steps on dev: 3 x 2 epochs x 3 pieces
+    assert jobs["write_lists"] == 16 + 18
+    assert jobs["tune"] == 14
+    # one more iteration of forest MERT, three of k-best MIRA
+    assert jobs["tune_again"] == 2 * (1 + 3)
+    assert jobs["write_lists_again"] == 2 * (1 + 3) * 3
+    assert jobs["train_shard"] == 12
+    assert jobs["mix_before_tuning"] == 6
     assert "mix" not in jobs
 
 
@@ -68,7 +75,7 @@ def test_commands(plan):
     assert "--k-best" not in job(lists, "forest-mert/epoch-1/lists/0.h5")
     step = job(lists, "searched/epoch-2/lists/2.h5")
     assert "--shard results/tiny/shards/dev/3/2.h5" in step
-    assert "--weights results/tiny/experiments/searched/epoch-2/mixed.h5 --iteration 2" in step
+    assert "--weights results/tiny/experiments/searched/epoch-2/mixed.h5 --iteration 1" in step
     assert "--features all --density 50" in job(lists, "tuned-again/epoch-1/lists/0.h5")
     tuner = job(tuning, "mert/epoch-2/weights.h5")
     assert "--previous results/tiny/experiments/mert/epoch-1/weights.h5 --shards 2 --iteration 2" in tuner
@@ -77,8 +84,26 @@ def test_commands(plan):
     folder = "results/tiny/experiments/searched"
     search = job(tuning, "searched/epoch-2/weights.h5")
     assert f"--previous {folder}/epoch-2/mixed.h5 --last {folder}/epoch-1/mixed.h5 --sum-sparse" in search
-    assert "--shards 3 --iteration 2 --seed 1 --tuner line-search --directions WordPenalty,step" in search
+    assert "--shards 3 --iteration 1 --seed 1 --tuner line-search --directions WordPenalty,step" in search
     assert "--last" not in job(tuning, "searched/epoch-1/weights.h5")
+    again = command_lines(plan, "write_lists_again")
+    folder = "results/tiny/experiments/summed/epoch-2"
+    first, second = (job(again, f"summed/epoch-2/iteration-{i}/lists/0.h5") for i in (1, 2))
+    assert f"--weights {folder}/mixed.h5 --iteration 1 " in first
+    assert f"--weights {folder}/iteration-1/weights.h5 --iteration 2 " in second
+    fourth = job(lists, "summed/epoch-2/lists/0.h5")
+    assert f"--weights {folder}/iteration-3/weights.h5 --iteration 4 " in fourth
+    last = job(tuning, "summed/epoch-2/weights.h5")
+    assert f"--previous {folder}/iteration-3/weights.h5 --sum-sparse --shards 3 --iteration 4" in last
+    # lists of all iterations of an epoch; forests of the last alone
+    listed = {
+        name: text.split(f"output: results/tiny/experiments/{name}/epoch-2/lists/files.txt")[0]
+        for text in command_lines(plan, "list_files")
+        for name in ("summed", "tuned-again")
+        if f"output: results/tiny/experiments/{name}/epoch-2/lists/files.txt" in text
+    }
+    assert listed["summed"].count(".h5") == 4 * 3
+    assert listed["tuned-again"].count(".h5") == 3
     starts = {
         name: next(
             text for text in command_lines(plan, "train_shard") if f"{name}/epoch-2/shard-0.h5" in text
@@ -112,7 +137,7 @@ def test_results(tuned, finished):
         assert run["devtest_bleu"][run["epoch"] - 1] == max(run["devtest_bleu"])
         assert system["learner"] == (name if name in BATCH else "perceptron")
         assert system["mixing"] == ("none" if name in BATCH else "selection")
-    assert systems["mert"]["active_features"] <= 12
+    assert systems["mert"]["runs"][0]["active_features"] <= 12
     # shards go on from mixed weights: they learn what they learn without the step
     pattern = "experiments/{}/epoch-*/shard-*.h5"
     learned = tuned.contents(pattern.format("searched"))

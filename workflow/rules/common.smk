@@ -86,6 +86,7 @@ wildcard_constraints:
     fold=r"\d+",
     shard=r"\d+",
     epoch=r"\d+",
+    iteration=r"\d+",
     stage=r"best|epoch-\d+",
     experiment="|".join(map(re.escape, CONFIG.experiments)),
     level="(shards|lm|experiments)/.+",
@@ -240,6 +241,9 @@ def level_files(wildcards):
         shards, folds = (part.rpartition("-")[0] for part in parts)
         folder = fold_models(shards, folds)
         return [f"{folder}/{fold}.bin" for fold in range(int(folds))]
-    name, epoch, *lists = parts
-    files = written_lists if lists else trained_shards
-    return files(name, int(epoch.removeprefix("epoch-")))
+    name, epoch, *rest = parts
+    number = int(epoch.removeprefix("epoch-"))
+    if not rest:
+        return trained_shards(name, number)
+    iteration = [int(part.removeprefix("iteration-")) for part in rest[:-1]]
+    return written_lists(name, number, *iteration or [last_iteration(name, number)])

@@ -100,8 +100,10 @@ def level_before(wildcards):
 
 
 def epoch_name(wildcards):
-    """Return the name of the array job of an epoch."""
-    return f"{wildcards.experiment}.{wildcards.epoch}"
+    """Return the name of the array job of an epoch, or of an iteration in it."""
+    name = f"{wildcards.experiment}.{wildcards.epoch}"
+    iteration = getattr(wildcards, "iteration", None)
+    return f"{name}.{iteration}" if iteration else name
 
 
 def shards_per_job(wildcards):

@@ -1,10 +1,11 @@
 # Batch tuning: a level is one job a shard that writes k-best lists or forests, then one job that tunes on them.
 #
 # needs: shards/{train,dev}/{shards}/{shard}.h5, lm/..., and of mixed weights epoch-{epoch}/mixed.h5
-# makes: experiments/{experiment}/epoch-{epoch}/{lists/{shard},weights}.h5
+# makes: experiments/{experiment}/epoch-{epoch}/{lists/{shard},weights}.h5; on dev the same in iteration-{iteration}/
+#        for all iterations but the last
 #
-# A batch tuner reads the lists of all levels so far. Mixed weights of an online learner are tuned on lists of dev
-# that they themselves have made.
+# A batch tuner reads the lists of all levels so far. Mixed weights of an online learner are tuned on lists of dev, at
+# first on those that they themselves have made.
 
 
 rule write_lists:
@@ -59,3 +60,29 @@ rule tune:
         code=step_digest("tune", "run"),
     shell:
         "itersel tune --lists {input.lists:q} {params.options} --output {output:q} &> {log:q}"
+
+
+use rule write_lists as write_lists_again with:
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists/{{shard}}.h5",
+    log:
+        f"{LOGS}/write_lists/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{shard}}.log",
+    benchmark:
+        f"{BENCHMARKS}/write_lists/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{shard}}.tsv"
+    wildcard_constraints:
+        experiment=one_of(HELD_OUT),
+
+
+use rule tune as tune_again with:
+    input:
+        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists/files.txt",
+        weights=listing_weights,
+        last=last_weights,
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/weights.h5",
+    log:
+        f"{LOGS}/tune/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}.log",
+    benchmark:
+        f"{BENCHMARKS}/tune/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}.tsv"
+    wildcard_constraints:
+        experiment=one_of(HELD_OUT),

@@ -23,16 +23,37 @@ def listed_model(wildcards):
     return tuning_model(wildcards) if is_batch(wildcards) else MODEL
 
 
+def last_iteration(name, epoch):
+    """Return the iteration that ends an epoch: of a batch tuner every epoch is one."""
+    if name in BATCH:
+        return epoch
+    return commands.held_out_iterations(CONFIG.experiments[name])
+
+
+def iteration_of(wildcards):
+    last = last_iteration(wildcards.experiment, int(wildcards.epoch))
+    return int(getattr(wildcards, "iteration", last))
+
+
+def tuning_folder(name, epoch, iteration):
+    """Return where the lists and the weights of an iteration are: the last of an epoch has the epoch's folder."""
+    if name in BATCH:
+        return experiment_file(name, f"epoch-{iteration}")
+    is_last = iteration == last_iteration(name, epoch)
+    part = "" if is_last else f"/iteration-{iteration}"
+    return experiment_file(name, f"epoch-{epoch}{part}")
+
+
 def listing_weights(wildcards):
     """Return the weights that lists are made with: tuned on those before, none at first, or mixed ones."""
-    epoch = int(wildcards.epoch)
-    if not is_batch(wildcards):
-        return mixed_weights(wildcards.experiment, epoch)
-    return (
-        []
-        if epoch == 1
-        else experiment_file(wildcards.experiment, f"epoch-{epoch - 1}/weights.h5")
+    name, epoch, iteration = (
+        wildcards.experiment,
+        int(wildcards.epoch),
+        iteration_of(wildcards),
     )
+    if iteration > 1:
+        return f"{tuning_folder(name, epoch, iteration - 1)}/weights.h5"
+    return [] if is_batch(wildcards) else mixed_weights(name, epoch)
 
 
 def listing_level(wildcards):
@@ -54,7 +75,7 @@ def experiment_list_options(name):
 def list_options(wildcards):
     place = commands.options(
         weights=listing_weights(wildcards) or None,
-        iteration=wildcards.epoch,
+        iteration=iteration_of(wildcards),
         shard_number=wildcards.shard,
     )
     return f"{place} {experiment_list_options(wildcards.experiment)}"
@@ -69,15 +90,14 @@ def lists_per_job(wildcards):
     return shards_per_job(wildcards) if is_batch(wildcards) else 1
 
 
-def written_lists(name, epoch):
-    """Return the lists that are tuned on after an epoch: of a batch tuner those of all epochs before, too."""
-    experiment = CONFIG.experiments[name]
-    shards, first = (
-        (experiment.tasks.shards, 1) if name in BATCH else (CONFIG.decoder.jobs, epoch)
-    )
+def written_lists(name, epoch, iteration):
+    """Return the lists that are tuned on: those of all iterations so far, but on dev the newest forests only."""
+    experiment, is_batch = CONFIG.experiments[name], name in BATCH
+    shards = experiment.tasks.shards if is_batch else CONFIG.decoder.jobs
+    newest_only = not is_batch and commands.list_command(list_tuner(name)) == "forest"
     return [
-        experiment_file(name, f"epoch-{number}/lists/{shard}.h5")
-        for number in range(first, epoch + 1)
+        f"{tuning_folder(name, epoch, number)}/lists/{shard}.h5"
+        for number in range(iteration if newest_only else 1, iteration + 1)
         for shard in range(shards)
     ]
 
@@ -98,7 +118,7 @@ def tune_options(wildcards):
         last=last_weights(wildcards) or None,
         sum_sparse=not is_batch(wildcards),
         shards=list_count(wildcards),
-        iteration=wildcards.epoch,
+        iteration=iteration_of(wildcards),
     )
     experiment = CONFIG.experiments[wildcards.experiment]
     return f"{place} {commands.tune_options(CONFIG, experiment, list_tuner(wildcards.experiment))}"

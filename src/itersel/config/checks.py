@@ -94,8 +94,9 @@ def _check_held_out(experiment: Experiment, key: str) -> None:
     """Refuse a step on dev that is not held out, or changes nothing."""
     held_out = experiment.held_out
     if isinstance(held_out.tuner, NoTuner):
-        if held_out != HeldOut():
-            raise InputError(f"config key '{key}.start' is of no use without '{key}.tuner'; remove it")
+        for name in ("iterations", "start"):
+            if getattr(held_out, name) != getattr(HeldOut(), name):
+                raise InputError(f"config key '{key}.{name}' is of no use without '{key}.tuner'; remove it")
         return
     if experiment.tune_on != "train":
         raise InputError(f"config key '{key}.tuner' needs tune_on: train; dev is not held out otherwise")

@@ -28,6 +28,16 @@ def held_out_tuner(experiment: Experiment) -> Batch | None:
     return None if isinstance(tuner, NoTuner) else tuner
 
 
+def held_out_iterations(experiment: Experiment) -> int:
+    """Return how often dev is decoded, and what it says tuned, in an epoch.
+
+    A tuner of all dense weights has to see translations that its first weights like: lists that mixed weights
+    have made do not show it what it goes too far for.
+    """
+    held_out = experiment.held_out
+    return held_out.iterations or (1 if isinstance(held_out.tuner, LineSearch) else 4)
+
+
 def own_seed(config: Config, experiment: Experiment) -> int:
     """Return the seed of the shuffle and of all that an experiment draws."""
     return experiment.seed or config.seed

@@ -106,6 +106,12 @@ class HeldOut:
         default_factory=NoTuner,
         metadata=explain("How the mixed weights are tuned on k-best lists or forests of dev."),
     )
+    iterations: int | None = option(
+        "Times that dev is decoded in an epoch, each time with the weights tuned so far; the tuner reads all "
+        "k-best lists, or the newest forests. null: 1 with line-search, 4 with the others.",
+        minimum=1,
+        maximum=100,
+    )
     start: str = option(
         "What the shards of the next epoch start from if they start from mixed weights.",
         "mixed",

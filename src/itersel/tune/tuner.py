@@ -1,7 +1,7 @@
 """The batch tuners by name: what goes in, and a weights file that comes out.
 
 The next iteration decodes with these weights, and adds its lists to those that are there already. On held-out
-text the lists of one iteration are enough, and the sparse features are one: see `itersel.tune.summed`.
+text the sparse features are one: see `itersel.tune.summed`.
 """
 
 from __future__ import annotations
@@ -263,14 +263,15 @@ def tune(
     output
         Weights to write, whole or not at all.
     shards, iteration
-        There must be one file for each of the shards 0 to `shards` - 1 and the iterations 1 to `iteration`.
+        There must be one file for each of the shards 0 to `shards` - 1 and the iterations 1 to `iteration`;
+        forests with `is_summed` are those of `iteration` alone.
     before
         Weights that the newest lists were made with; those of the first iteration by default.
     seed
         Of everything that is drawn, together with the iteration.
     is_summed
-        Tune the dense features, and one that stands for all sparse ones. Files are those of `iteration`
-        alone.
+        Tune the dense features, and one that stands for all sparse ones. Forests hold their sums with the
+        weights that they were made with, so that those of several iterations do not go together.
     last
         Weights of the epoch before; a line search may go along the step from these to `before`.
 
@@ -284,7 +285,7 @@ def tune(
         raise InputError(f"iteration {iteration} needs --previous, the weights that its lists were made with")
     before = start_weights() if before is None else before
     _check_magnitude(before, "before", "start from smaller weights")
-    first = iteration if is_summed else 1
+    first = iteration if is_summed and RUNS[name].format is FORESTS else 1
     files = find_files(paths, shards, range(first, iteration + 1), RUNS[name].format)
     try:
         result = RUNS[name].run(Task(files, before, (seed, iteration), is_summed, last), settings)
