@@ -39,9 +39,10 @@ def tuning_folder(name, epoch, iteration):
     """Return where the lists and the weights of an iteration are: the last of an epoch has the epoch's folder."""
     if name in BATCH:
         return experiment_file(name, f"epoch-{iteration}")
-    is_last = iteration == last_iteration(name, epoch)
-    part = "" if is_last else f"/iteration-{iteration}"
-    return experiment_file(name, f"epoch-{epoch}{part}")
+    folder = experiment_file(name, f"epoch-{epoch}")
+    if iteration == last_iteration(name, epoch):
+        return folder
+    return f"{folder}/iteration-{iteration}"
 
 
 def listing_weights(wildcards):
