@@ -126,6 +126,15 @@ BAD += [
 INCONSISTENT = [
     ({"experiments": {"a": {}, "a.repeat-2": {}}}, "'experiments.a.repeat-2': names like this"),
     (experiment(held_out={"iterations": 2}), "'experiments.a.held_out.iterations' is of no use without"),
+    (experiment(start_from="b"), "'experiments.a.start_from' is 'b', must be one of"),
+    (
+        {"experiments": {"a": {"start_from": "b"}, "b": {"start_from": "a"}}},
+        "'experiments.a.start_from' goes round in a circle: a, b, a",
+    ),
+    (
+        {"experiments": {"a": {"start_from": "b", "features": "dense"}, "b": {}}},
+        "'experiments.a.start_from': 'b' has features: all",
+    ),
     ({"experiments": {"a.repeat-1": {}}}, "'experiments.a.repeat-1': names like this"),
     (
         experiment(tune_on="dev", features="dense", k_best=9, learner={"name": "forest-mert"}),

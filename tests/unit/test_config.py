@@ -150,6 +150,13 @@ def test_repeats_are_experiments():
     assert with_repeats(config) == config
 
 
+def test_repeats_start_from_repeats():
+    content = {"a": {"repeats": 2}, "b": {"repeats": 3, "start_from": "a"}}
+    found = with_repeats(read_config({"experiments": content})).experiments
+    starts = [found[name].start_from for name in ("b", "b.repeat-2", "b.repeat-3")]
+    assert starts == ["a", "a.repeat-2", "a"]
+
+
 def test_language_models_leave_text_out_by_default():
     """With `tune_on: train` ten models, or as many as there are shards; one has to be asked for."""
 

@@ -50,6 +50,30 @@ def test_matrix(make_project, algorithm, tune_on, shards):
     assert jobs["extract_shard"] == shards + 2
 
 
+def test_experiments_that_start_from_others(make_project):
+    project = make_project()
+    dev = {"tune_on": "dev", "features": "dense", "epochs": 2}
+    project.configure(
+        experiments={
+            "x": {"epochs": 2, "start_from": "y"},
+            "y": {**dev, "learner": {"name": "mert"}, "start_from": "z"},
+            "z": dev,
+        }
+    )
+    trained, listed = (command_lines(project, rule) for rule in ("train_shard", "write_lists"))
+    tuned = command_lines(project, "tune")
+
+    def job(jobs, output):
+        return next(text for text in jobs if f"--output results/tiny/experiments/{output} " in text)
+
+    best = "results/tiny/experiments/{}/best/weights.h5"
+    assert f"--weights {best.format('y')} --epoch 1" in job(trained, "x/epoch-1/shard-0.h5")
+    assert best.format("y") not in job(trained, "x/epoch-2/shard-0.h5")
+    assert f"--weights {best.format('z')} --iteration 1" in job(listed, "y/epoch-1/lists/0.h5")
+    assert f"--previous {best.format('z')} " in job(tuned, "y/epoch-1/weights.h5")
+    assert "--weights" not in job(trained, "z/epoch-1/shard-0.h5")
+
+
 def test_repeats(make_project):
     project = make_project()
     tasks = {"shards": 2}

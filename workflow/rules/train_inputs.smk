@@ -66,11 +66,17 @@ def tuning_shard(wildcards):
     return f"{RESULTS}/shards/{experiment.tune_on}/{shards_name(experiment)}/{wildcards.shard}.h5"
 
 
+def first_weights(experiment):
+    """Return the weights that the first epoch starts from, if they are those of another experiment."""
+    start = experiment.start_from
+    return experiment_file(start, "best/weights.h5") if start else []
+
+
 def start_weights(wildcards):
     """Return where a shard starts an epoch: nowhere, at its own weights, or at the mixed ones."""
     experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
     if epoch == 1:
-        return []
+        return first_weights(experiment)
     if commands.goes_on_alone(experiment):
         own = f"epoch-{epoch - 1}/shard-{wildcards.shard}.h5"
         return experiment_file(wildcards.experiment, own)

@@ -54,7 +54,9 @@ def listing_weights(wildcards):
     )
     if iteration > 1:
         return f"{tuning_folder(name, epoch, iteration - 1)}/weights.h5"
-    return [] if is_batch(wildcards) else mixed_weights(name, epoch)
+    if is_batch(wildcards):
+        return first_weights(CONFIG.experiments[name])
+    return mixed_weights(name, epoch)
 
 
 def listing_level(wildcards):

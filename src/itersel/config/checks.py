@@ -86,6 +86,7 @@ def check_experiments(config: Config) -> None:
         conflict = None if isinstance(experiment.learner, Batch) else find_conflict(experiment.learner)
         if conflict:
             raise InputError(f"config key '{key}.learner.{conflict[0]}' {conflict[1]}")
+        _check_start(config, name)
         _check_folds(config, experiment, key)
         _check_held_out(experiment, f"{key}.held_out")
 
@@ -116,6 +117,23 @@ def _check_held_out(experiment: Experiment, key: str) -> None:
         for name in held_out.tuner.directions:
             if name not in allowed:
                 reject(f"{key}.tuner.directions", name, f"one of {', '.join(allowed)}")
+
+
+def _check_start(config: Config, name: str) -> None:
+    """Refuse a start that is not there, goes round in a circle, or has features that are not learned."""
+    key, experiments = f"experiments.{name}.start_from", config.experiments
+    path = [name]
+    while (start := experiments[path[-1]].start_from) is not None:
+        if start not in experiments:
+            reject(key, start, f"one of {', '.join(other for other in experiments if other != name)}")
+        if start in path:
+            raise InputError(f"config key '{key}' goes round in a circle: {', '.join([*path, start])}")
+        path.append(start)
+    first = experiments[name].start_from
+    if first and experiments[name].features == "dense" and experiments[first].features == "all":
+        raise InputError(
+            f"config key '{key}': '{first}' has features: all, and this experiment only dense ones"
+        )
 
 
 def _check_folds(config: Config, experiment: Experiment, key: str) -> None:

@@ -11,13 +11,19 @@ _REPEAT = re.compile(r"(.+)\.repeat-(\d+)")
 
 
 def with_repeats(config: Config) -> Config:
-    """Make each repeat an experiment of its own: the N-th is ``<name>.repeat-N``, its seed N - 1 greater."""
+    """Make each repeat an experiment of its own: the N-th is ``<name>.repeat-N``, its seed N - 1 greater.
+
+    It starts from the N-th repeat of the experiment that the first one starts from, if there are as many.
+    """
     experiments = {}
     for name, experiment in config.experiments.items():
         experiments[name] = replace(experiment, repeats=1)
         for repeat in range(2, experiment.repeats + 1):
             seed = (experiment.seed or config.seed) + repeat - 1
-            experiments[f"{name}.repeat-{repeat}"] = replace(experiments[name], seed=seed)
+            start = experiment.start_from
+            if start and repeat <= config.experiments[start].repeats:
+                start = f"{start}.repeat-{repeat}"
+            experiments[f"{name}.repeat-{repeat}"] = replace(experiments[name], seed=seed, start_from=start)
     return replace(config, experiments=experiments)
 
 
