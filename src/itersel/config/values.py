@@ -232,7 +232,7 @@ class Experiment:
     )
     epochs: int = option("Number of epochs T; the best one on devtest is used.", 10, minimum=1, maximum=1000)
     start_from: str | None = option(
-        "Another experiment, whose weights at its best epoch are the initial weights of this one; null: zero, "
+        "Another experiment: its weights at its best epoch are the initial weights of this one. null: zero, "
         "or fixed weights for a batch tuner.",
         pattern=NAME_PATTERN,
     )
