@@ -42,6 +42,7 @@ from itersel.vectors.weights import make_weights, read_weights
 
 Forest = list[list[Edge]]
 WORDS = 4
+MOST_DERIVATIONS = 100  # of an edge; the tests look at all of them
 
 
 @st.composite
@@ -49,15 +50,20 @@ def small_forests(draw: st.DrawFn) -> tuple[Forest, tuple[int, ...]]:
     """Draw a forest with lines in eighths, and a reference."""
     eighths = st.integers(-16, 16).map(lambda n: Fraction(n, 8))
     forest: Forest = []
+    counts: list[int] = []
     for item in range(draw(st.integers(1, 4))):
-        edges = []
+        edges, count = [], 0
         for _ in range(draw(st.integers(1, 3))):
             antecedents = tuple(draw(st.lists(st.integers(0, item - 1), max_size=2))) if item else ()
+            if math.prod(counts[one] for one in antecedents) > MOST_DERIVATIONS:
+                antecedents = ()
+            count += math.prod(counts[one] for one in antecedents)
             target = draw(st.lists(st.integers(0, WORDS - 1), max_size=3))
             for symbol in range(1, len(antecedents) + 1):
                 target.insert(draw(st.integers(0, len(target))), -symbol)
             edges.append(Edge((draw(eighths), draw(eighths)), antecedents, tuple(target)))
         forest.append(edges)
+        counts.append(count)
     return forest, tuple(draw(st.lists(st.integers(1, WORDS - 1), min_size=1, max_size=6)))
 
 

@@ -302,7 +302,6 @@ def tune(
             sort_keys=True,
         ),
         "tuner": name,
-        "epoch": iteration,
         "iteration": iteration,
         "shards": shards,
         "sentences": result.sentences,
