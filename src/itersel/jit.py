@@ -1,4 +1,4 @@
-"""The one door to numba: every kernel of the project is compiled with the flags set here.
+"""How kernels are compiled: every use of numba goes through this module, which sets all flags.
 
 fastmath stays off: results must not depend on how the compiler reorders sums. Kernels release the GIL.
 

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.trie_kernels import NONE as NONE
-from itersel.decode.trie_kernels import NONTERMINAL, Trie, trie_slot
+from itersel.decode.trie_kernels import NONE, NONTERMINAL, Trie, trie_slot
 from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X
 from itersel.jit import kernel, leaf_kernel
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.forest_kernels import NONE
 from itersel.decode.search_kernels import Hypotheses
+from itersel.decode.trie_kernels import NONE
 from itersel.jit import kernel
 
 

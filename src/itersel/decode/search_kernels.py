@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.forest_kernels import NONE, Forest
+from itersel.decode.forest_kernels import Forest
 from itersel.decode.queue_kernels import BUNDLE, FIRST, RULE, SECOND, Queue, make_queue, sift_down, sift_up
 from itersel.decode.rule_kernels import SentenceRules
-from itersel.decode.trie_kernels import Trie
+from itersel.decode.trie_kernels import NONE, Trie
 from itersel.jit import inline_kernel, kernel, leaf_kernel
 from itersel.lm.kernels import ModelArrays
 from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, compose, word_state

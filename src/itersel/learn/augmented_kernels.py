@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.forest_kernels import NONE
 from itersel.decode.prune_kernels import Kept
 from itersel.decode.search_kernels import GOAL_RULE
+from itersel.decode.trie_kernels import NONE
 from itersel.jit import leaf_kernel
 from itersel.learn.bleu_kernels import ORDER, score_counts
 from itersel.learn.partial_kernels import (

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.forest_kernels import NONE
+from itersel.decode.trie_kernels import NONE
 from itersel.jit import kernel, leaf_kernel
 from itersel.learn.bleu_kernels import ORDER, ngram_matches
 from itersel.tune.forest_kernels import Forests
