@@ -56,7 +56,7 @@ rule copy:
     input: "{name}"
     output: "out/{name}.txt"
     params: note=config["note"], further=config["further"]
-    resources: mem_mb=100, runtime=5
+    resources: mem_mb=500, runtime=5
     shell: "(cat -- {input:q}; printf '\\n%s' {params.note:q} {params.further:q} \\"$NOTE\\") > {output:q}"
 # a wildcard cannot hold a line break
 rule odd:

@@ -74,19 +74,16 @@ def test_nothing_to_be_done(copy):
     assert copy.files() == before
 
 
-def test_one_core_gives_the_same_bytes(finished, make_project):
+def test_one_core_and_more_decoding_jobs_give_the_same_bytes(finished, make_project):
     project = make_project()
+    project.configure(decoder={"k_best": 20, "pop_limit": 30, "jobs": 3})
     project.run("--cores", "1")
-    assert project.contents() == finished.contents()
-
-
-def test_number_of_decoding_jobs_changes_nothing(copy, finished):
-    copy.configure(decoder={"k_best": 20, "pop_limit": 30, "jobs": 3})
-    copy.run("--cores", "2")
-    for name in ("epoch-1/devtest", "epoch-2/devtest", "best/test"):
-        assert len(copy.contents(f"experiments/selected/{name}/*.txt")) == 3
-    for pattern in ("experiments/*/best/*", "report/table*"):
-        assert copy.contents(pattern) == finished.contents(pattern)
+    pieces = re.compile(r"(shards/(devtest|test)/|experiments/.*/(devtest|test)/)")
+    made, expected = project.contents(), finished.contents()
+    assert sum("selected/epoch-1/devtest/" in name for name in made) == 3
+    whole = {name: content for name, content in made.items() if not pieces.match(name)}
+    assert len(whole) > 60
+    assert whole == {name: content for name, content in expected.items() if not pieces.match(name)}
 
 
 def test_shard_killed(copy, finished):
