@@ -1,9 +1,8 @@
-"""Choice of epochs, and the tables of systems and corpora."""
+"""Choice of epochs, the table of systems, and what a system needs to translate."""
 
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import math
 
@@ -14,10 +13,7 @@ from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, score_corpus
 from itersel.evaluate.randomization import p_values, pooled_p_value, run_statistics
-from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.shard import write_shard
 from itersel.limits import MAX_SENTENCE
-from itersel.report.corpus import read_rules
 from itersel.report.layout import aligned, tab_separated
 from itersel.report.resources import read_resources
 from itersel.report.system import System, choose_epoch, read_system, write_system
@@ -43,15 +39,6 @@ def system(name, bleu=(30.0, 31.0), repeat=1):
         "nrefs:1|x",
         12,
     )
-
-
-@pytest.fixture
-def folder(tmp_path):
-    def write(name, lines):
-        (tmp_path / name).write_text("".join(line + "\n" for line in lines))
-        return str(tmp_path / name)
-
-    return write
 
 
 def test_choose_epoch():
@@ -140,13 +127,21 @@ CHOOSE = [
 ]
 
 
-def test_command_choose(tmp_path, folder):
+def test_command_choose(tmp_path, text_file):
     weights = [str(tmp_path / f"w{epoch}.h5") for epoch in (1, 2, 3)]
     for epoch, path in enumerate(weights, 1):
         write_weights(path, make_weights({"a": epoch, "b": 0.0, "c": 1.0}))
-    translations = [folder("t1", BAD), folder("t2", GOOD), folder("t3", GOOD)]
+    translations = [text_file("t1", BAD), text_file("t2", GOOD), text_file("t3", GOOD)]
     output = tmp_path / "system.json"
-    arguments = ["report", "choose", *CHOOSE, "--reference", folder("ref", REFERENCES), "--weights", *weights]
+    arguments = [
+        "report",
+        "choose",
+        *CHOOSE,
+        "--reference",
+        text_file("ref", REFERENCES),
+        "--weights",
+        *weights,
+    ]
     arguments += ["--translations", *translations, "--output-weights", str(tmp_path / "best.h5")]
     assert main([*arguments, "--output", str(output)]) == 0
     chosen = read_system(output)
@@ -156,19 +151,19 @@ def test_command_choose(tmp_path, folder):
     assert (tmp_path / "best.h5").read_bytes() == (tmp_path / "w2.h5").read_bytes()
 
 
-def test_command_choose_needs_pairs(tmp_path, folder, capsys):
-    arguments = ["report", "choose", *CHOOSE, "--reference", folder("ref", REFERENCES), "--weights", "w"]
+def test_command_choose_needs_pairs(tmp_path, text_file, capsys):
+    arguments = ["report", "choose", *CHOOSE, "--reference", text_file("ref", REFERENCES), "--weights", "w"]
     arguments += ["--translations", "a", "b", "--output-weights", "x", "--output", str(tmp_path / "out")]
     assert main(arguments) == 1
     assert "2 translations, but 1 weights" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
-def test_command_table(tmp_path, folder, capsys):
+def test_command_table(tmp_path, text_file, capsys):
     for name in "ab":
         write_system(tmp_path / f"{name}.json", system(name))
-    arguments = ["report", "table", "--reference", folder("ref", REFERENCES), "--trials", "50"]
-    arguments += ["--translations", folder("ta", GOOD), folder("tb", BAD)]
+    arguments = ["report", "table", "--reference", text_file("ref", REFERENCES), "--trials", "50"]
+    arguments += ["--translations", text_file("ta", GOOD), text_file("tb", BAD)]
     arguments += ["--systems", str(tmp_path / "a.json"), str(tmp_path / "b.json"), "--output"]
     outputs = [str(tmp_path / f"table{suffix}") for suffix in (".json", ".txt", ".tsv")]
     assert main([*arguments, *outputs]) == 0
@@ -191,11 +186,11 @@ def test_command_table(tmp_path, folder, capsys):
         ({"repeat": 2, "devtest_bleu": (1.0,), "epoch": 1}, "'same' differ in epochs"),
     ],
 )
-def test_systems_of_one_name_are_not_merged(tmp_path, folder, capsys, change, message):
+def test_systems_of_one_name_are_not_merged(tmp_path, text_file, capsys, change, message):
     write_system(tmp_path / "a.json", system("same"))
     write_system(tmp_path / "b.json", dataclasses.replace(system("same"), **change))
-    arguments = ["report", "table", "--reference", folder("ref", REFERENCES), "--translations"]
-    arguments += [folder("ta", GOOD), folder("tb", BAD), "--output", str(tmp_path / "table.txt")]
+    arguments = ["report", "table", "--reference", text_file("ref", REFERENCES), "--translations"]
+    arguments += [text_file("ta", GOOD), text_file("tb", BAD), "--output", str(tmp_path / "table.txt")]
     assert main([*arguments, "--systems", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 1
     assert message in capsys.readouterr().err
 
@@ -244,106 +239,6 @@ def test_resources_missing_or_damaged(tmp_path):
         read_resources(tmp_path)
 
 
-def write_sentence(path, rules):
-    """Write a shard of a sentence with so many rules, and the rule that passes its word through."""
-    write_shard(path, make_shard([("a",)], None, [[Rule(("a",), (f"x{i}",), {}) for i in range(rules)]]))
-
-
-def test_command_corpus(tmp_path, folder, monkeypatch):
-    write_sentence(tmp_path / "0.h5", 3)
-    write_sentence(tmp_path / "1.h5", 0)
-    monkeypatch.setattr(
-        "sys.stdin", io.TextIOWrapper(io.BytesIO(f"{tmp_path}/0.h5\n{tmp_path}/1.h5\n".encode()))
-    )
-    rules = str(tmp_path / "rules.json")
-    assert main(["report", "rules", "--shards", "-", "--output", rules]) == 0
-    assert json.loads((tmp_path / "rules.json").read_text()) == {"rules": 3}
-    further = {"sentences": 5, "tokens": 9, "types": 2, "dropped": {"empty": 7}}
-    document = {
-        "splits": {"train": split(2, 3, 4, short=1, long=2, none=0), "dev": split(1, 1, 1)},
-        "monolingual": further,
-    }
-    counts = {"pages": 3, "paragraphs": 90, "no counterpart": 11, "untranslated": 0, "duplicates": 22}
-    collection = folder("collection.json", [json.dumps({"packages": {}, "pairs": 57, **counts})])
-    preparation = folder("statistics.json", [json.dumps(document)])
-    arguments = ["report", "corpus", "--preparation", preparation, "--collection", collection]
-    arguments += ["--rules", "train", rules, "--output"]
-    assert (
-        main([*arguments, *(str(tmp_path / f"corpus{suffix}") for suffix in (".txt", ".tsv", ".json"))]) == 0
-    )
-    rows = [line.split() for line in (tmp_path / "corpus.txt").read_text().splitlines()]
-    assert rows[2:4] == [["train", "2", "3", "4", "3", "3", "2"], ["dev", "1", "1", "1", "0", "-", "-"]]
-    assert [" ".join(row) for row in rows[5:]] == [
-        "left out of why pairs",
-        " ".join(rows[6]),  # the line below the header
-        "collection no counterpart 11",
-        "collection duplicates 22",
-        "train short 1",
-        "train long 2",
-        "monolingual empty 7",
-    ]
-    assert (tmp_path / "corpus.tsv").read_text().splitlines()[2] == "dev\t1\t1\t1\t0\t-\t-"
-    result = json.loads((tmp_path / "corpus.json").read_text())
-    assert result["splits"]["train"] == {**document["splits"]["train"], "rules": 3}
-    assert result["splits"]["dev"]["rules"] is None
-    assert result["left_out"][0] == {"of": "collection", "why": "no counterpart", "count": 11}
-    assert len(result["left_out"]) == 5
-
-
-COUNTS = dict.fromkeys(("no counterpart", "untranslated", "duplicates"), 1)
-
-
-@pytest.mark.parametrize(
-    ("collection", "monolingual"),
-    [
-        ({**COUNTS, "duplicates": float("inf")}, {"dropped": {}}),
-        ({**COUNTS, "duplicates": "3"}, {"dropped": {}}),
-        ({**COUNTS, "duplicates": -1}, {"dropped": {}}),
-        ({}, {"dropped": {}}),
-        ([], {"dropped": {}}),
-        (COUNTS, {"dropped": {"x": "abc"}}),
-        (COUNTS, {"dropped": {"x": float("inf")}}),
-        (COUNTS, {"dropped": ["x"]}),
-        (COUNTS, {"dropped": None}),
-        (COUNTS, {}),
-        (COUNTS, [1]),
-    ],
-)
-def test_left_out_of_wrong_kinds(folder, tmp_path, capsys, collection, monolingual):
-    files = {
-        "statistics.json": {"splits": {"train": split(1, 1, 1)}, "monolingual": monolingual},
-        "collection.json": collection,
-    }
-    paths = [folder(name, [json.dumps(content)]) for name, content in files.items()]
-    arguments = ["report", "corpus", "--preparation", paths[0], "--collection", paths[1]]
-    assert main([*arguments, "--output", str(tmp_path / "corpus.txt")]) == 1
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert f"{paths[collection is not COUNTS]}: is not a statistics file" in error
-    assert not (tmp_path / "corpus.txt").exists()
-
-
-def split(sentences, source, target, **dropped):
-    sides = {"source": {"tokens": source, "types": 1}, "target": {"tokens": target, "types": 1}}
-    return {"sentences": sentences, **sides, "dropped": dropped}
-
-
-def test_command_corpus_errors(tmp_path, folder, capsys):
-    preparation = folder("statistics.json", [json.dumps({"splits": {"dev": split(1, 1, 1)}})])
-    output = str(tmp_path / "x.txt")
-    arguments = ["report", "corpus", "--preparation", preparation, "--output", output]
-    broken = folder("rules.json", ["[]"])
-    assert main([*arguments, "--collection", broken]) == 1
-    assert "is not a statistics file of itersel corpus" in capsys.readouterr().err
-    assert main([*arguments, "--rules", "dev", broken]) == 1
-    assert "is not a count of rules" in capsys.readouterr().err
-    assert main([*arguments, "--rules", "test", broken]) == 1
-    assert "no statistics of test" in capsys.readouterr().err
-    assert main(["report", "rules", "--shards", folder("list", [broken]), "--output", output]) == 1
-    assert "rules.json: damaged or truncated HDF5 file" in capsys.readouterr().err
-    assert not (tmp_path / "x.txt").exists()
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -366,13 +261,6 @@ def test_system_with_other_types(tmp_path, change):
     (tmp_path / "system.json").write_text(json.dumps(content))
     with pytest.raises(InputError, match="is not the description of a system"):
         read_system(tmp_path / "system.json")
-
-
-@pytest.mark.parametrize("rules", [-1, 10**300, 1.5, "3", None, True])
-def test_a_count_that_is_none(tmp_path, rules):
-    (tmp_path / "rules.json").write_text(json.dumps({"rules": rules}))
-    with pytest.raises(InputError, match=r"rules\.json: is not a count of rules"):
-        read_rules(tmp_path / "rules.json")
 
 
 def test_resources_out_of_bounds(tmp_path):

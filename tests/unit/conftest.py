@@ -1,0 +1,20 @@
+"""Fixtures of several unit tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def text_file(tmp_path: Path) -> Callable[[str, Sequence[str]], str]:
+    """Return a function that writes lines to a file in the test's folder, and returns its path."""
+
+    def write(name: str, lines: Sequence[str]) -> str:
+        path = tmp_path / name
+        path.write_text("".join(line + "\n" for line in lines))
+        return str(path)
+
+    return write

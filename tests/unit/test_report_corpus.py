@@ -1,0 +1,121 @@
+"""The table of corpora, and the counts of rules that it is made from."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from itersel.cli.main import main
+from itersel.errors import InputError
+from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.shard import write_shard
+from itersel.report.corpus import read_rules
+
+
+def write_sentence(path, rules):
+    """Write a shard of a sentence with so many rules, and the rule that passes its word through."""
+    write_shard(path, make_shard([("a",)], None, [[Rule(("a",), (f"x{i}",), {}) for i in range(rules)]]))
+
+
+def test_command_corpus(tmp_path, text_file, monkeypatch):
+    write_sentence(tmp_path / "0.h5", 3)
+    write_sentence(tmp_path / "1.h5", 0)
+    monkeypatch.setattr(
+        "sys.stdin", io.TextIOWrapper(io.BytesIO(f"{tmp_path}/0.h5\n{tmp_path}/1.h5\n".encode()))
+    )
+    rules = str(tmp_path / "rules.json")
+    assert main(["report", "rules", "--shards", "-", "--output", rules]) == 0
+    assert json.loads((tmp_path / "rules.json").read_text()) == {"rules": 3}
+    further = {"sentences": 5, "tokens": 9, "types": 2, "dropped": {"empty": 7}}
+    document = {
+        "splits": {"train": split(2, 3, 4, short=1, long=2, none=0), "dev": split(1, 1, 1)},
+        "monolingual": further,
+    }
+    counts = {"pages": 3, "paragraphs": 90, "no counterpart": 11, "untranslated": 0, "duplicates": 22}
+    collection = text_file("collection.json", [json.dumps({"packages": {}, "pairs": 57, **counts})])
+    preparation = text_file("statistics.json", [json.dumps(document)])
+    arguments = ["report", "corpus", "--preparation", preparation, "--collection", collection]
+    arguments += ["--rules", "train", rules, "--output"]
+    assert (
+        main([*arguments, *(str(tmp_path / f"corpus{suffix}") for suffix in (".txt", ".tsv", ".json"))]) == 0
+    )
+    rows = [line.split() for line in (tmp_path / "corpus.txt").read_text().splitlines()]
+    assert rows[2:4] == [["train", "2", "3", "4", "3", "3", "2"], ["dev", "1", "1", "1", "0", "-", "-"]]
+    assert [" ".join(row) for row in rows[5:]] == [
+        "left out of why pairs",
+        " ".join(rows[6]),  # the line below the header
+        "collection no counterpart 11",
+        "collection duplicates 22",
+        "train short 1",
+        "train long 2",
+        "monolingual empty 7",
+    ]
+    assert (tmp_path / "corpus.tsv").read_text().splitlines()[2] == "dev\t1\t1\t1\t0\t-\t-"
+    result = json.loads((tmp_path / "corpus.json").read_text())
+    assert result["splits"]["train"] == {**document["splits"]["train"], "rules": 3}
+    assert result["splits"]["dev"]["rules"] is None
+    assert result["left_out"][0] == {"of": "collection", "why": "no counterpart", "count": 11}
+    assert len(result["left_out"]) == 5
+
+
+COUNTS = dict.fromkeys(("no counterpart", "untranslated", "duplicates"), 1)
+
+
+@pytest.mark.parametrize(
+    ("collection", "monolingual"),
+    [
+        ({**COUNTS, "duplicates": float("inf")}, {"dropped": {}}),
+        ({**COUNTS, "duplicates": "3"}, {"dropped": {}}),
+        ({**COUNTS, "duplicates": -1}, {"dropped": {}}),
+        ({}, {"dropped": {}}),
+        ([], {"dropped": {}}),
+        (COUNTS, {"dropped": {"x": "abc"}}),
+        (COUNTS, {"dropped": {"x": float("inf")}}),
+        (COUNTS, {"dropped": ["x"]}),
+        (COUNTS, {"dropped": None}),
+        (COUNTS, {}),
+        (COUNTS, [1]),
+    ],
+)
+def test_left_out_of_wrong_kinds(text_file, tmp_path, capsys, collection, monolingual):
+    files = {
+        "statistics.json": {"splits": {"train": split(1, 1, 1)}, "monolingual": monolingual},
+        "collection.json": collection,
+    }
+    paths = [text_file(name, [json.dumps(content)]) for name, content in files.items()]
+    arguments = ["report", "corpus", "--preparation", paths[0], "--collection", paths[1]]
+    assert main([*arguments, "--output", str(tmp_path / "corpus.txt")]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert f"{paths[collection is not COUNTS]}: is not a statistics file" in error
+    assert not (tmp_path / "corpus.txt").exists()
+
+
+def split(sentences, source, target, **dropped):
+    sides = {"source": {"tokens": source, "types": 1}, "target": {"tokens": target, "types": 1}}
+    return {"sentences": sentences, **sides, "dropped": dropped}
+
+
+def test_command_corpus_errors(tmp_path, text_file, capsys):
+    preparation = text_file("statistics.json", [json.dumps({"splits": {"dev": split(1, 1, 1)}})])
+    output = str(tmp_path / "x.txt")
+    arguments = ["report", "corpus", "--preparation", preparation, "--output", output]
+    broken = text_file("rules.json", ["[]"])
+    assert main([*arguments, "--collection", broken]) == 1
+    assert "is not a statistics file of itersel corpus" in capsys.readouterr().err
+    assert main([*arguments, "--rules", "dev", broken]) == 1
+    assert "is not a count of rules" in capsys.readouterr().err
+    assert main([*arguments, "--rules", "test", broken]) == 1
+    assert "no statistics of test" in capsys.readouterr().err
+    assert main(["report", "rules", "--shards", text_file("list", [broken]), "--output", output]) == 1
+    assert "rules.json: damaged or truncated HDF5 file" in capsys.readouterr().err
+    assert not (tmp_path / "x.txt").exists()
+
+
+@pytest.mark.parametrize("rules", [-1, 10**300, 1.5, "3", None, True])
+def test_a_count_that_is_none(tmp_path, rules):
+    (tmp_path / "rules.json").write_text(json.dumps({"rules": rules}))
+    with pytest.raises(InputError, match=r"rules\.json: is not a count of rules"):
+        read_rules(tmp_path / "rules.json")
