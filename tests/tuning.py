@@ -13,6 +13,8 @@ from tests.naive.tuning import ORDER, Sentence, Translation
 
 from itersel.cli.main import main
 from itersel.config.tuners import TUNERS
+from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.shard import write_shard
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table
 from itersel.tune.accumulate import Pool, SparseRows
@@ -178,3 +180,23 @@ def run_tune(
         shards += ["--previous", str(folder / "previous")]
     files = ["--lists", str(folder / "lists"), "--output", str(folder / "out.h5")]
     return main(["tune", "--tuner", tuner, *shards, *files, *options])
+
+
+def make_decodable(folder: Path, model_text: str, sentences: Sequence[tuple[str, str]]) -> Path:
+    """Make a shard of sentences and references, one without references, and a language model."""
+    rules = [Rule((s,), (t,), {"EgivenFCoherent": v}, ((0, 0),)) for s, t, v in
+             (("a", "x", 0.5), ("a", "y", 0.25), ("b", "y", 0.125), ("b", "z", 1.0))]  # fmt: skip
+    sources, references = ([tuple(text.split()) for text in side] for side in zip(*sentences, strict=True))
+    for name, given in (("shard.h5", references), ("plain.h5", None)):
+        write_shard(folder / name, make_shard(sources, given, [rules if words else [] for words in sources]))
+    (folder / "text").write_text(model_text)
+    lm = ["lm", "estimate", "--order", "3", "--input", str(folder / "text"), "--output", str(folder / "arpa")]
+    assert main(lm) == 0
+    assert main(["lm", "compile", "--input", str(folder / "arpa"), "--output", str(folder / "model")]) == 0
+    return folder
+
+
+def write_decoded(step: str, folder: Path, output: Path, *options: str, shard: str = "shard.h5") -> int:
+    """Run `itersel kbest` or `itersel forest` in a folder of `make_decodable`; returns the exit status."""
+    files = ["--shard", str(folder / shard), "--model", str(folder / "model"), "--output", str(output)]
+    return main([step, *files, *options])

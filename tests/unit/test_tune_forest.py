@@ -15,13 +15,13 @@ from tests.naive import learning
 from tests.naive import tuning as naive
 from tests.naive.strategies import Problem, small_grammars, solve, to_arpa, to_shard
 from tests.naive.tuning import Edge, Translation
+from tests.tuning import make_decodable, write_decoded
 
 from itersel.cli.main import main
 from itersel.config.tuners import ForestMert, Mert
 from itersel.decode.decoder import Decoder
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.shard import write_shard
 from itersel.lm.binary import compile_model, load_model
 from itersel.storage.ragged import offsets_of
 from itersel.tune.forest_kernels import Forests, find_bad_sentence
@@ -233,23 +233,8 @@ def test_never_worse_than_the_start(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def decodable(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("forests")
-    rules = [Rule((s,), (t,), {"EgivenFCoherent": v}, ((0, 0),)) for s, t, v in
-             (("a", "x", 0.5), ("a", "y", 0.25), ("b", "y", 0.125), ("b", "z", 1.0))]  # fmt: skip
-    sentences = [("a", "b", "a", "b", "b"), (), ("b", "a", "a", "b")]
-    references = [("x", "y", "x", "y", "z"), ("x",), ("y", "x", "x", "y")]
-    for name, part in (("shard.h5", references), ("plain.h5", None)):
-        write_shard(folder / name, make_shard(sentences, part, [rules, [], rules]))
-    (folder / "text").write_text("x y x y z\ny x x y\n")
-    lm = ["lm", "estimate", "--order", "3", "--input", str(folder / "text"), "--output", str(folder / "arpa")]
-    assert main(lm) == 0
-    assert main(["lm", "compile", "--input", str(folder / "arpa"), "--output", str(folder / "model")]) == 0
-    return folder
-
-
-def forest(folder: Path, output: Path, *options: str, shard: str = "shard.h5") -> int:
-    files = ["--shard", str(folder / shard), "--model", str(folder / "model"), "--output", str(output)]
-    return main(["forest", *files, *options])
+    sentences = [("a b a b b", "x y x y z"), ("", "x"), ("b a a b", "y x x y")]
+    return make_decodable(tmp_path_factory.mktemp("forests"), "x y x y z\ny x x y\n", sentences)
 
 
 def test_command(decodable: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -259,8 +244,11 @@ def test_command(decodable: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
         for iteration in (1, 2):
             paths.append(tmp_path / f"{shard}.{iteration}.h5")
             place = ["--shard-number", str(shard), "--iteration", str(iteration)]
-            assert forest(decodable, paths[-1], *place, "--weights", str(tmp_path / "before")) == 0
-    assert forest(decodable, tmp_path / "x.h5", "--iteration", "2") == 1
+            assert (
+                write_decoded("forest", decodable, paths[-1], *place, "--weights", str(tmp_path / "before"))
+                == 0
+            )
+    assert write_decoded("forest", decodable, tmp_path / "x.h5", "--iteration", "2") == 1
     assert "iteration 2 needs --weights, those of the iteration before" in capsys.readouterr().err
     contents = set()
     for order in (paths, paths[::-1], paths[2:] + paths[:2]):
@@ -282,12 +270,12 @@ def test_command(decodable: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert read_weights(output).value.shape[0] > 0
     assert main(["tune", "--tuner", "mert", *one, "--output", str(output)]) == 1
     assert "is not a k-best lists file; make one with 'itersel kbest'" in capsys.readouterr().err
-    assert forest(decodable, tmp_path / "x.h5", shard="plain.h5") == 1
+    assert write_decoded("forest", decodable, tmp_path / "x.h5", shard="plain.h5") == 1
     assert "plain.h5: has no references to tune on" in capsys.readouterr().err
 
 
 def test_forest_without_words(decodable: Path, tmp_path: Path) -> None:
-    assert forest(decodable, tmp_path / "1.h5") == 0
+    assert write_decoded("forest", decodable, tmp_path / "1.h5") == 0
     forests = read_forests(tmp_path / "1.h5", 12)
     assert np.diff(forests.item_offset).tolist()[1] == 1
     _, _, counts = ForestSearch([[forests]], 10)._lines(np.ones(12), np.zeros(12))
@@ -316,7 +304,7 @@ def put(name: str, row: int, value: float):  # type: ignore[no-untyped-def]
 )
 def test_bad_forests(decodable: Path, tmp_path: Path, name: str, row: int, value: float, said: str) -> None:
     path = tmp_path / "1.h5"
-    assert forest(decodable, path) == 0
+    assert write_decoded("forest", decodable, path) == 0
     with resealed(path) as stream:
         put(name, row, value)(stream)
     with pytest.raises(InputError, match=said):

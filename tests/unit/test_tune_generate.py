@@ -11,12 +11,12 @@ import pytest
 from tests.naive import oracle
 from tests.naive.learning import counts
 from tests.naive.tuning import Translation, corpus_bleu
+from tests.tuning import make_decodable, write_decoded
 
 from itersel.cli.main import main
 from itersel.decode.decoder import Decoder, KBest
 from itersel.errors import InputError
-from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.shard import read_shard, write_shard
+from itersel.grammar.shard import read_shard
 from itersel.lm.binary import load_model
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.tune.generate import DIGITS, START, ListSettings, generate_lists
@@ -24,7 +24,7 @@ from itersel.tune.lists import FORMAT
 from itersel.vectors.weights import FORMAT as WEIGHTS
 from itersel.vectors.weights import make_weights
 
-MODEL_TEXT = "a b c d e f\nb c d e\nx y z\n"
+SENTENCES = [("a b a b b", "x y x y z"), ("b a a b", "y x x y")]
 
 
 def test_sums_in_another_order_are_the_same_features(decodable: Path, tmp_path: Path) -> None:
@@ -51,30 +51,13 @@ def test_sums_in_another_order_are_the_same_features(decodable: Path, tmp_path: 
 
 @pytest.fixture(scope="module")
 def decodable(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a shard, one without references, and a language model."""
-    folder = tmp_path_factory.mktemp("decodable")
-    rules = [Rule((s,), (t,), {"EgivenFCoherent": v}, ((0, 0),)) for s, t, v in
-             (("a", "x", 0.5), ("a", "y", 0.25), ("b", "y", 0.125), ("b", "z", 1.0))]  # fmt: skip
-    sentences = [("a", "b", "a", "b", "b"), ("b", "a", "a", "b")]
-    references = [("x", "y", "x", "y", "z"), ("y", "x", "x", "y")]
-    write_shard(folder / "shard.h5", make_shard(sentences, references, [rules, rules]))
-    write_shard(folder / "plain.h5", make_shard(sentences, None, [rules, rules]))
-    (folder / "text").write_text(MODEL_TEXT)
-    lm = ["lm", "estimate", "--order", "3", "--input", str(folder / "text"), "--output", str(folder / "arpa")]
-    assert main(lm) == 0
-    assert main(["lm", "compile", "--input", str(folder / "arpa"), "--output", str(folder / "model")]) == 0
-    return folder
-
-
-def kbest(folder: Path, output: Path, *options: str, shard: str = "shard.h5") -> int:
-    files = ["--shard", str(folder / shard), "--model", str(folder / "model"), "--output", str(output)]
-    return main(["kbest", *files, *options])
+    return make_decodable(tmp_path_factory.mktemp("decodable"), "a b c d e f\nb c d e\nx y z\n", SENTENCES)
 
 
 @pytest.mark.parametrize("features", ["all", "dense"])
 def test_decode_tune_decode(decodable: Path, tmp_path: Path, features: str) -> None:
     lists = tmp_path / "1.h5"
-    assert kbest(decodable, lists, "--features", features) == 0
+    assert write_decoded("kbest", decodable, lists, "--features", features) == 0
     arrays, found = read_arrays(lists, FORMAT)
     assert found["iteration"] == 1
     assert json.loads(found["settings"]) == {
@@ -86,14 +69,17 @@ def test_decode_tune_decode(decodable: Path, tmp_path: Path, features: str) -> N
     assert (arrays["feature"].size > 0) == (features == "all")
     assert arrays["length"].tolist() == [5] * 100 + [4] * 3**4
     first = lists.read_bytes()
-    assert kbest(decodable, lists, "--features", features) == 0
+    assert write_decoded("kbest", decodable, lists, "--features", features) == 0
     assert lists.read_bytes() == first
     (tmp_path / "lists").write_text(f"{lists}\n")
     tuner = "mert" if features == "dense" else "kbest-mira"
     one = ["--lists", str(tmp_path / "lists"), "--shards", "1", "--iteration", "1"]
     assert main(["tune", "--tuner", tuner, *one, "--output", str(tmp_path / "w.h5")]) == 0
     assert (
-        kbest(decodable, tmp_path / "2.h5", "--features", features, "--weights", str(tmp_path / "w.h5")) == 0
+        write_decoded(
+            "kbest", decodable, tmp_path / "2.h5", "--features", features, "--weights", str(tmp_path / "w.h5")
+        )
+        == 0
     )
     decode = ["decode", "--shard", str(decodable / "shard.h5"), "--model", str(decodable / "model")]
     output = tmp_path / "out"
@@ -115,7 +101,7 @@ def test_decode_tune_decode(decodable: Path, tmp_path: Path, features: str) -> N
 def test_shard_without_references(
     decodable: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert kbest(decodable, tmp_path / "1.h5", shard="plain.h5") == 1
+    assert write_decoded("kbest", decodable, tmp_path / "1.h5", shard="plain.h5") == 1
     assert "plain.h5: has no references to tune on" in capsys.readouterr().err
     assert not (tmp_path / "1.h5").exists()
 
