@@ -10,7 +10,7 @@ import re
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from itersel.limits import (
     LANGUAGE_PATTERN,
@@ -21,9 +21,6 @@ from itersel.limits import (
     MAX_SYMBOLS,
 )
 from itersel.numerals import parse_number
-
-if TYPE_CHECKING:
-    pass
 
 MAX_NUMPY_SEED = 2**32 - 1
 
