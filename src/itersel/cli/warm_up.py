@@ -90,7 +90,8 @@ def _marker() -> Path:
 
 def _steps(folder: Path, main: Main) -> None:
     """Run every step; on several cores in two processes, of which the second takes longer."""
-    if len(os.sched_getaffinity(0)) == 1:
+    # where processors cannot be counted, as on macOS, one process is right
+    if len(getattr(os, "sched_getaffinity", lambda _: {0})(0)) == 1:
         _prepare(folder, main)
         _learn(folder, main)
         return
@@ -108,26 +109,22 @@ def _prepare_interpreted(folder: Path, main: Main) -> None:
 
 
 def _run_processes(tasks: Sequence[Callable[[], None]]) -> None:
-    """Run each task in a process of its own; raises the first error."""
+    """Run each task in a process of its own, and raise the first error; the others end with this process."""
     context = multiprocessing.get_context("fork")
-    pipes = [context.Pipe(duplex=False) for _ in tasks]
-    processes = [
-        context.Process(target=_send_error, args=(task, sender), daemon=True)
-        for task, (_, sender) in zip(tasks, pipes, strict=True)
-    ]
-    for process in processes:
-        process.start()
-    errors = []
-    for process, (receiver, sender) in zip(processes, pipes, strict=True):
+    receivers = []
+    for task in tasks:
+        receiver, sender = context.Pipe(duplex=False)
+        context.Process(target=_send_error, args=(task, sender), daemon=True).start()
+        # before the next process is forked, which would hold it open
         sender.close()
-        # a process that is killed sends nothing
-        with contextlib.suppress(EOFError):
-            errors.append(receiver.recv_bytes().decode())
-        process.join()
-    if len(errors) < len(tasks):
-        raise InputError("the kernels could not be compiled: a process was killed")
-    if any(errors):
-        raise InputError(next(filter(None, errors)))
+        receivers.append(receiver)
+    for receiver in receivers:
+        try:
+            error = receiver.recv_bytes().decode()
+        except EOFError:
+            error = "the kernels could not be compiled: a process was killed"
+        if error:
+            raise InputError(error)
 
 
 def _send_error(task: Callable[[], None], sender: Connection) -> None:
@@ -144,11 +141,7 @@ def _send_error(task: Callable[[], None], sender: Connection) -> None:
 
 def _prepare(folder: Path, main: Main) -> None:
     """Run the steps from text to shards and a language model."""
-
-    def path(name: str) -> str:
-        return str(folder / name)
-
-    itersel = partial(_itersel, main)
+    path, itersel = partial(os.path.join, folder), partial(_itersel, main)
     for name, lines in (("source", SOURCE), ("target", TARGET), ("alignment", ALIGNMENT), ("ids", "0123")):
         Path(path(name)).write_text("".join(line + "\n" for line in lines))
     itersel("lm", "estimate", "--order", "3", "--input", path("target"), "--output", path("arpa"))
@@ -163,11 +156,7 @@ def _prepare(folder: Path, main: Main) -> None:
 
 def _learn(folder: Path, main: Main) -> None:
     """Run the steps that decode and learn."""
-
-    def path(name: str) -> str:
-        return str(folder / name)
-
-    itersel = partial(_itersel, main)
+    path, itersel = partial(os.path.join, folder), partial(_itersel, main)
     model = ["--model", path("lm")]
     train = ["train", "--shard", path("loo.h5"), *model, "--k-best", "10", "--output", path("shard.h5")]
     for learner in (
