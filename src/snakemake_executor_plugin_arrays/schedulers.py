@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import xml.etree.ElementTree as ElementTree
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,17 +169,23 @@ class Slurm:
 
     def statuses(self, output: str) -> dict[Task, Status]:
         """Return the tasks by lines of squeue; jobs that are no arrays have no number."""
-        found = {}
+        found, waiting = dict[Task, Status](), defaultdict[str, dict[int, str]](dict)
         for line in output.splitlines():
             # where several clusters are asked (SLURM_CLUSTERS), each has a line with its name
             if not line.strip() or line.startswith("CLUSTER:"):
                 continue
             array, task, word, *reason = line.split(maxsplit=3)
-            if task.isdigit():
-                why = reason[0] if reason and word == "PENDING" else ""
-                held, hopeless = bool(self.HELD.search(why)), bool(self.HOPELESS.search(why))
-                said = f"{word} ({why})" if held or hopeless else word
-                found[array, int(task)] = Status(said, word not in self.ENDED, held, hopeless)
+            if task.isdigit() and word == "PENDING":
+                waiting[array][int(task)] = reason[0] if reason else ""
+            elif task.isdigit():
+                found[array, int(task)] = Status(word, word not in self.ENDED)
+        for array, reasons in waiting.items():
+            # tasks of an array ask for the same, but Slurm may have looked at some of them only
+            excess = next(filter(self.HOPELESS.search, reasons.values()), None)
+            for number, why in reasons.items():
+                held = bool(self.HELD.search(why))
+                said = f"PENDING ({excess or why})" if excess or held else "PENDING"
+                found[array, number] = Status(said, True, held, bool(excess))
         return found
 
     def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:

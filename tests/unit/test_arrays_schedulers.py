@@ -87,9 +87,11 @@ SQUEUE = """\
 8 1 PENDING PartitionTimeLimit
 
 CLUSTER: another
-8 2 PENDING QOSMaxWallDurationPerJobLimit
-8 3 PENDING QOSMaxCpuPerUserLimit
-8 4 SOMETHING_NEW None
+8 2 RUNNING None
+8 3 PENDING Priority
+10 1 PENDING QOSMaxWallDurationPerJobLimit
+11 1 PENDING QOSMaxCpuPerUserLimit
+11 2 SOMETHING_NEW None
 7 6 COMPLETING None
 7 7 NODE_FAIL NodeDown
 """
@@ -103,14 +105,17 @@ def test_squeue():
     assert statuses["7", 4] == Status("PENDING", alive=True)
     assert statuses["7", 5] == Status("PENDING (launch failed requeued held)", alive=True, held=True)
     assert statuses["8", 1] == Status("PENDING (PartitionTimeLimit)", alive=True, hopeless=True)
-    assert statuses["8", 2] == Status("PENDING (QOSMaxWallDurationPerJobLimit)", alive=True, hopeless=True)
+    # Slurm has not looked at all of an array yet, and all of it asks for the same
+    assert statuses["8", 2] == Status("RUNNING", alive=True)
+    assert statuses["8", 3] == statuses["8", 1]
+    assert statuses["10", 1] == Status("PENDING (QOSMaxWallDurationPerJobLimit)", alive=True, hopeless=True)
     # it passes when other jobs of the user have ended
-    assert statuses["8", 3] == Status("PENDING", alive=True)
-    assert statuses["8", 4] == Status("SOMETHING_NEW", alive=True)
+    assert statuses["11", 1] == Status("PENDING", alive=True)
+    assert statuses["11", 2] == Status("SOMETHING_NEW", alive=True)
     assert statuses["7", 6].alive
     assert not statuses["7", 7].alive
     # jobs that are no arrays have no task
-    assert len(statuses) == 11
+    assert len(statuses) == 13
 
 
 # As Grid Engine 8.1.9 prints it.
