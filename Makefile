@@ -10,25 +10,25 @@ INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --
 .PHONY: help demo test test-cluster test-cluster-jobs test-cluster-times lint coverage bench generated
 
 help:
-	@echo "make demo       run the default experiment (config.yaml); the table and where it is come last"
-	@echo "make test       run all tests"
-	@echo "make test-cluster  run the workflow on a real Slurm and a real Grid Engine of one machine (a quarter of an hour)"
+	@echo "make demo       run the experiments of config.yaml; the table is printed at the end"
+	@echo "make test       run all tests but those on clusters"
+	@echo "make test-cluster  run the workflow on Slurm and Grid Engine, started on this machine (15 minutes)"
 	@echo "make lint       check style, types and the workflow"
-	@echo "make coverage   run the unit tests without compiling kernels, and measure their coverage"
+	@echo "make coverage   run the unit tests without compiled kernels, and measure their coverage"
 	@echo "make bench      measure speed and memory (benchmarks/README.md)"
-	@echo "make generated  make the files anew that are generated from src/itersel/config"
+	@echo "make generated  write again the files generated from src/itersel/config"
 
 demo: $(VENV)/installed
 	"$(BIN)"/snakemake
 
-# The kernels are compiled once before: the two processes of pytest would each compile all of them.
+# Kernels are compiled beforehand, as each of the two processes of pytest would compile all of them.
 test: $(VENV)/installed-for-tests
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/itersel warm-up
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -n 2 --dist loadgroup --durations=15
 
-# Slurm and Grid Engine are started by the tests, on this machine; tests/cluster/install.sh installs them (as root).
-# Tests that wait leave the machine to others: four processes, each with schedulers of its own. Then what is measured.
-# CLUSTER_TESTS is an expression of pytest's -k.
+# The tests start Slurm and Grid Engine on this machine; tests/cluster/install.sh installs both (as root). They wait most
+# of the time, so four processes run them, each with schedulers of its own; then come the tests that measure time.
+# CLUSTER_TESTS is an expression for pytest's -k.
 test-cluster: test-cluster-jobs test-cluster-times
 
 test-cluster-jobs: $(VENV)/installed-for-tests
@@ -46,7 +46,7 @@ lint: $(VENV)/installed-for-lint
 	"$(BIN)"/snakefmt --check Snakefile workflow
 	"$(BIN)"/snakemake --lint
 
-# Hashes overflow on purpose; interpreted, numpy warns of it, and commands that tests run have to be silent.
+# Hashes overflow on purpose. Without compilation numpy warns of it, but tests expect commands to print nothing.
 coverage: $(VENV)/installed-for-tests
 	NUMBA_DISABLE_JIT=1 PYTHONWARNINGS='ignore:overflow encountered:RuntimeWarning' \
 	  "$(BIN)"/python -m pytest -n 2 --cov=itersel --cov-report=term-missing:skip-covered tests/unit
@@ -59,18 +59,18 @@ generated: $(VENV)/installed
 	"$(BIN)"/itersel config documentation --output docs/config.md
 	"$(BIN)"/itersel config template config.yaml --output config.yaml
 
-# Stamps: an environment is installed once, and again when what it is made from changes.
+# Each environment is installed once, and again when the files that define it change.
 $(VENV)/installed: pyproject.toml envs/constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Python 3.11 or later is needed, '$(PYTHON)' is none; name it: make PYTHON=python3" >&2; exit 1; }
 	@$(PYTHON) -m venv "$(VENV)" || { \
 	  echo "'$(PYTHON) -m venv' failed; on Debian and Ubuntu it is the package python3-venv" >&2; exit 1; }
 	$(INSTALL) --editable .
-	@# `--profile slurm` is looked for here first; whatever has that name already is left alone
+	@# Snakemake looks for `--profile slurm` in this folder first; an existing file of that name is left alone
 	@for name in slurm sge slurm-single; do test -e $$name || test -L $$name || ln -s profiles/$$name $$name; done
 	@touch "$@"
 
-# kenlm has to be compiled, and a few tests compare with it: where it cannot be, they are skipped; not under CI.
+# kenlm needs a compiler. Where it cannot be installed, the tests that compare with it are skipped, except under CI.
 $(VENV)/installed-for-tests: $(VENV)/installed
 	$(INSTALL) --editable '.[test]'
 	@$(INSTALL) kenlm || { test -z "$$CI" && echo "kenlm cannot be installed: tests against it are skipped"; }

@@ -1,17 +1,18 @@
 """Snakemake's executor ``arrays``: ready jobs become array jobs of Slurm or Grid Engine.
 
-Jobs that are ready together and want the same become one array job. The schedulers do the scheduling; this
-package only speaks to them. Every job leaves its exit status in a marker file, so a failed job is one failed
-job, and neither sacct nor qacct is needed; the scheduler is only asked which tasks it still knows.
+Jobs of a rule that become ready together and request the same resources are submitted as one array job. The
+schedulers do the scheduling. Every job leaves its exit status in a marker file, so one failed job does not
+fail its array, and neither sacct nor qacct is needed: the scheduler is only asked which tasks it still knows.
 docs/clusters.md explains how to use it.
 
-`schedulers` holds the languages of the two, `arrays` the files of an array; neither runs anything nor knows
-Snakemake. `commands` runs the schedulers' commands. `executor` is what Snakemake talks to; `requests` says
-what a job asks for, `job_command` and `quoting` write its command, `failures` explains what went wrong.
+`schedulers` has the command lines and the output formats of both schedulers, `arrays` the files of an array;
+neither runs anything or depends on Snakemake. `commands` runs the commands of a scheduler. `executor` is the
+interface to Snakemake; `requests` collects the resources of a job, `job_command` and `quoting` write its
+command, and `failures` explains what went wrong.
 """
 
-# Snakemake calls the types of settings to read them from a command line: here they are no text, and
-# `Optional[str]` instead of `str | None`.
+# Snakemake calls the annotated types to parse the command line, so annotations must be real types here, not
+# strings, and `Optional[str]` instead of `str | None`.
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
@@ -46,17 +47,19 @@ class ExecutorSettings(ExecutorSettingsBase):
     )
     limit: int = _setting(
         1000,
-        "Most tasks in one array job; more jobs become several. At most MaxArraySize - 1 (Slurm: "
-        "scontrol show config) or max_aj_tasks (Grid Engine: qconf -sconf).",
+        "Maximum number of tasks in one array job; more jobs are split into several arrays. At most "
+        "MaxArraySize - 1 (Slurm: scontrol show config) or max_aj_tasks (Grid Engine: qconf -sconf).",
     )
-    concurrent: int = _setting(0, "Most tasks of one array that run at the same time; 0: as many as fit.")
+    concurrent: int = _setting(
+        0, "Maximum number of tasks of one array that run at the same time; 0: no limit."
+    )
     jobs_per_task: int = _setting(
-        1, "Jobs that one task runs, one after another; the resource jobs_per_task of a rule takes its place."
+        1, "Number of jobs that one task runs one after another. A rule's resource jobs_per_task wins."
     )
     runtime_limit: int = _setting(
         0,
-        "Most minutes that a task asks for, also one of several jobs or of a job that is run again: the time "
-        "limit of the partition or queue; 0: none.",
+        "Maximum run time in minutes that a task requests, even if it runs several jobs or a job again: the "
+        "time limit of the partition or queue. 0: no limit.",
     )
     partition: Optional[str] = _setting(  # noqa: UP045
         None, "Slurm: partition. A rule's resource slurm_partition wins."
@@ -69,39 +72,39 @@ class ExecutorSettings(ExecutorSettingsBase):
         "Slurm: account; Grid Engine: project. A rule's resource slurm_account or sge_project wins.",
     )
     parallel_environment: str = _setting(
-        "smp", "Grid Engine: parallel environment of rules with more than one thread (qconf -spl lists them)."
+        "smp", "Grid Engine: parallel environment for jobs with several threads (qconf -spl lists them)."
     )
     memory_complex: str = _setting(
         "",
-        "Grid Engine: complexes that are given mem_mb, separated by commas (qconf -sc lists them; often "
-        "mem_free, h_rss or h_vmem); empty: memory is not asked for.",
+        "Grid Engine: complexes to which mem_mb is passed, separated by commas (qconf -sc lists them; often "
+        "mem_free, h_rss or h_vmem). Empty: no memory is requested.",
     )
     memory_per_job: bool = _setting(
         False,
-        "Grid Engine: the complex counts the memory of the whole job, not of a slot (consumable is JOB).",
+        "Grid Engine: the complex counts memory per job, not per slot (column consumable: JOB).",
     )
     retries_grow: bool = _setting(
         False,
-        "A job that is run again is given more: mem_mb and runtime times the number of the attempt.",
+        "Retries request more: mem_mb and runtime multiplied by the number of the attempt.",
     )
     extra: str = _setting(
         "",
-        "Further options of sbatch or qsub; a rule's resource slurm_extra or sge_extra is added.",
+        "Further options for sbatch or qsub; a rule's resource slurm_extra or sge_extra is appended.",
     )
     scratch: str = _setting(
         "${TMPDIR:-/tmp}",
-        "Folder on the nodes for temporary files; variables are filled in on the node. A folder that is not "
-        "there is replaced by /tmp.",
+        "Folder for temporary files on the nodes, where its variables are expanded. If it does not exist, "
+        "/tmp is used.",
     )
     poll_seconds: int = _setting(
-        10, "Seconds between questions to the scheduler; markers are read each second."
+        10, "Seconds between queries to the scheduler; marker files are read every second."
     )
     lost_seconds: int = _setting(
         60,
-        "A job whose task the scheduler no longer runs has failed after this long without a marker: the time "
-        "that a file needs to be seen on another host.",
+        "Seconds after which a job has failed if its task has ended without a marker file: longer than a "
+        "file takes to become visible on another host.",
     )
     patience_seconds: int = _setting(
-        900, "How long a scheduler that is out of reach is asked again when something is to be submitted."
+        900, "Seconds for which a submission is retried while the scheduler is out of reach."
     )
-    keep_logs: bool = _setting(False, "Keep what jobs that went well have printed (.snakemake/arrays).")
+    keep_logs: bool = _setting(False, "Keep the logs of successful jobs in .snakemake/arrays.")

@@ -37,9 +37,9 @@ MODEL = f"{RESULTS}/lm/lm.bin"
 INDEX = f"{RESULTS}/grammar/index"
 PREPARATION = f"{RESULTS}/corpus/preparation.json"
 
-# Memory in MB and minutes that jobs ask a cluster for; other rules take the default of the profile. Of train_shard and
-# write_lists the time of one shard: a task of several asks for as many times that. Numbers, not functions of `attempt`:
-# with tens of thousands of jobs these take ten seconds.
+# Memory in MB and time in minutes that jobs request on a cluster; rules not listed here take the profile's default.
+# For train_shard and write_lists this is the time of one shard: a task with n of them requests n times as much. These
+# are numbers rather than functions of `attempt`, which add ten seconds of planning to a run of 25,000 jobs.
 SIZES = {
     "fetch_help": {"mem_mb": 2000, "runtime": 60},
     "prepare_help": {"mem_mb": 2000, "runtime": 60},

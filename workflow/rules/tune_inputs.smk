@@ -95,9 +95,9 @@ def lists_per_job(wildcards):
 
 def written_lists(name, epoch, iteration):
     """Return the lists that are tuned on: those of all iterations so far, but on dev the newest forests only."""
-    experiment, is_batch = CONFIG.experiments[name], name in BATCH
-    shards = experiment.tasks.shards if is_batch else CONFIG.decoder.jobs
-    newest_only = not is_batch and commands.list_command(list_tuner(name)) == "forest"
+    experiment, own = CONFIG.experiments[name], name in BATCH
+    shards = experiment.tasks.shards if own else CONFIG.decoder.jobs
+    newest_only = not own and commands.list_command(list_tuner(name)) == "forest"
     return [
         f"{tuning_folder(name, epoch, number)}/lists/{shard}.h5"
         for number in range(iteration if newest_only else 1, iteration + 1)

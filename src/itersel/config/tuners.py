@@ -107,8 +107,9 @@ class HeldOut:
         metadata=explain("How the mixed weights are tuned on k-best lists or forests of dev."),
     )
     iterations: int | None = option(
-        "Times that dev is decoded in an epoch, each time with the weights tuned so far; the tuner reads all "
-        "k-best lists, or the newest forests. null: 1 with line-search, 4 with the others.",
+        "How many times dev is decoded and the weights are tuned after each epoch. Each iteration starts "
+        "from the weights of the one before and reads all k-best lists so far, or only the newest forests. "
+        "null: 1 for line-search, 4 for the others.",
         minimum=1,
         maximum=100,
     )

@@ -50,7 +50,7 @@ class Summary(NamedTuple):
 
 
 def summarize(scores: Sequence[float]) -> Summary:
-    """Return the mean of scores, and the standard deviation of what they are a sample of."""
+    """Return the mean of scores and their sample standard deviation."""
     return Summary(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None)
 
 
