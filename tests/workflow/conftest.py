@@ -86,7 +86,7 @@ class Project:
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """Return the number of jobs by rule that a dry run shows."""
-        output = self.run("--dry-run", "--quiet", "rules", *arguments)
+        output = self.run("--quiet", "rules", "--dry-run", *arguments)
         lines = output.partition("Job stats:")[2].partition("\n\n")[0].splitlines()[3:]
         counts = {name: int(number) for name, number in (line.split() for line in lines)}
         counts.pop("total", None)

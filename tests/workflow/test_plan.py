@@ -6,10 +6,21 @@ import os
 import re
 import socket
 import subprocess
+from collections import defaultdict
+from itertools import product
 
 import pytest
 import yaml
 from tests.conftest import ROOT
+
+
+def dry_run(project):
+    """Return the inputs and the command of each job of a dry run, by rule."""
+    jobs = defaultdict(list)
+    for block in project.run("--dry-run", "--printshellcmds").split("\n["):
+        if found := re.search(r"rule (\w+):", block):
+            jobs[found[1]].append("\n".join(line.strip() for line in block.splitlines()))
+    return jobs
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +28,13 @@ def project(make_project):
     return make_project()
 
 
-def test_jobs_of_all_algorithms(project):
-    jobs = project.planned()
+@pytest.fixture(scope="module")
+def jobs(project):
+    return dry_run(project)
+
+
+def test_jobs_of_all_algorithms(jobs):
+    jobs = {rule: len(members) for rule, members in jobs.items()}
     # dev-dense: 1 shard x 1 epoch; averaged: 2 x 2; selected: 2 x 2
     assert jobs["train_shard"] == 9
     assert jobs["mix"] == 5
@@ -34,20 +50,30 @@ def test_jobs_of_all_algorithms(project):
     assert jobs["prepare_held_out"] == 3
 
 
-@pytest.mark.parametrize("algorithm", ["mixsgd", "itermixsgd", "itersel"])
-@pytest.mark.parametrize("tune_on", ["dev", "train"])
-@pytest.mark.parametrize("shards", [1, 7])
-def test_matrix(make_project, algorithm, tune_on, shards):
+def test_matrix(make_project):
     project = make_project()
+    matrix = list(product(["mixsgd", "itermixsgd", "itersel"], ["dev", "train"], [1, 7]))
     project.configure(
         experiments={
-            "x": {"algorithm": algorithm, "tune_on": tune_on, "tasks": {"shards": shards}, "epochs": 3}
+            f"{algorithm}-{split}-{shards}": {
+                "algorithm": algorithm,
+                "tune_on": split,
+                "tasks": {"shards": shards},
+                "epochs": 3,
+            }
+            for algorithm, split, shards in matrix
         }
     )
-    jobs = project.planned()
-    assert jobs["train_shard"] == 3 * shards
-    assert jobs["mix"] == 3
-    assert jobs["extract_shard"] == shards + 2
+    jobs = dry_run(project)
+    for algorithm, split, shards in matrix:
+        folder = f"results/tiny/experiments/{algorithm}-{split}-{shards}/"
+        trained, mixed = (
+            [job for job in jobs[rule] if f"--output {folder}" in job] for rule in ("train_shard", "mix")
+        )
+        assert (len(trained), len(mixed)) == (3 * shards, 3)
+        assert all(f"--shard results/tiny/shards/{split}/{shards}/" in job for job in trained)
+    # shards that several experiments train are made once, and devtest and test are one shard each
+    assert len(jobs["extract_shard"]) == 2 * (1 + 7) + 2
 
 
 def test_experiments_that_start_from_others(make_project):
@@ -60,18 +86,17 @@ def test_experiments_that_start_from_others(make_project):
             "z": dev,
         }
     )
-    trained, listed = (command_lines(project, rule) for rule in ("train_shard", "write_lists"))
-    tuned = command_lines(project, "tune")
+    jobs = dry_run(project)
 
-    def job(jobs, output):
-        return next(text for text in jobs if f"--output results/tiny/experiments/{output} " in text)
+    def job(rule, output):
+        return next(text for text in jobs[rule] if f"--output results/tiny/experiments/{output} " in text)
 
     best = "results/tiny/experiments/{}/best/weights.h5"
-    assert f"--weights {best.format('y')} --epoch 1" in job(trained, "x/epoch-1/shard-0.h5")
-    assert best.format("y") not in job(trained, "x/epoch-2/shard-0.h5")
-    assert f"--weights {best.format('z')} --iteration 1" in job(listed, "y/epoch-1/lists/0.h5")
-    assert f"--previous {best.format('z')} " in job(tuned, "y/epoch-1/weights.h5")
-    assert "--weights" not in job(trained, "z/epoch-1/shard-0.h5")
+    assert f"--weights {best.format('y')} --epoch 1" in job("train_shard", "x/epoch-1/shard-0.h5")
+    assert best.format("y") not in job("train_shard", "x/epoch-2/shard-0.h5")
+    assert f"--weights {best.format('z')} --iteration 1" in job("write_lists", "y/epoch-1/lists/0.h5")
+    assert f"--previous {best.format('z')} " in job("tune", "y/epoch-1/weights.h5")
+    assert "--weights" not in job("train_shard", "z/epoch-1/shard-0.h5")
 
 
 def test_repeats(make_project):
@@ -83,15 +108,15 @@ def test_repeats(make_project):
             "y": {"tasks": tasks, "epochs": 1, "seed": 2, "tune_on": "dev"},
         }
     )
-    jobs = project.planned()
-    assert jobs["train_shard"] == 6
+    jobs = dry_run(project)
+    assert len(jobs["train_shard"]) == 6
     # train with two seeds, dev with the second, devtest and test once
-    assert jobs["shard_corpus"] == 5
-    assert jobs["estimate_fold_model"] == 4
-    assert jobs["align"] == jobs["estimate_language_model"] == jobs["compare_systems"] == 1
+    assert len(jobs["shard_corpus"]) == 5
+    assert len(jobs["estimate_fold_model"]) == 4
+    assert all(len(jobs[rule]) == 1 for rule in ("align", "estimate_language_model", "compare_systems"))
     seeds = {
         re.search(r"shards/(\w+/\S+)/text", job)[1]: re.search(r"--seed (\d+)|$", job)[1]
-        for job in command_lines(project, "shard_corpus")
+        for job in jobs["shard_corpus"]
     }
     assert seeds == {
         "train/2": "1",
@@ -102,7 +127,7 @@ def test_repeats(make_project):
     }
     trained = [
         re.search(r"shards/(\w+)/(2\S*)/(\d)\.h5 --model (\S+) .*--seed (\d+) ", job).groups()
-        for job in command_lines(project, "train_shard")
+        for job in jobs["train_shard"]
     ]
     models = {
         ("train", "2"): "results/tiny/lm/2-shards/2-folds/{}.bin",
@@ -114,23 +139,14 @@ def test_repeats(make_project):
         for (split, name), model in models.items()
         for shard in "01"
     )
-    chosen = "\n".join(command_lines(project, "choose_epoch"))
+    chosen = "\n".join(jobs["choose_epoch"])
     assert "--name x --repeat 2 " in chosen
 
 
-def command_lines(project, rule):
-    """Return the inputs and the command of each job of a rule in a dry run."""
-    output = project.run("--dry-run", "--printshellcmds")
-    blocks = [block for block in output.split("\n[") if f"rule {rule}:" in block]
-    return ["\n".join(line.strip() for line in block.splitlines()) for block in blocks]
-
-
-def test_where_epochs_start(project):
-    jobs = command_lines(project, "train_shard")
-
+def test_where_epochs_start(jobs):
     def job(experiment, epoch, shard):
         output = f"--output results/tiny/experiments/{experiment}/epoch-{epoch}/shard-{shard}.h5"
-        return next(text for text in jobs if output in text)
+        return next(text for text in jobs["train_shard"] if output in text)
 
     for experiment in ("averaged", "selected"):
         assert "--weights" not in job(experiment, 1, 1)
@@ -148,26 +164,25 @@ def test_models_that_leave_shards_out(make_project):
     content["experiments"]["selected"].update(tasks={"shards": 5, "language_model_folds": 2})
     project.configure(**content)
     folder = "results/tiny/lm/5-shards/2-folds"
-    estimated = command_lines(project, "estimate_fold_model")
-    assert len(estimated) == 2
+    jobs = dry_run(project)
+    assert len(jobs["estimate_fold_model"]) == 2
     for fold in range(2):
-        [job] = [text for text in estimated if f"--output {folder}/{fold}.arpa.gz" in text]
+        [job] = [text for text in jobs["estimate_fold_model"] if f"--output {folder}/{fold}.arpa.gz" in text]
         assert f"--leave-out results/tiny/shards/train/5/text --fold {fold}/2" in job
         assert "--input results/tiny/corpus/train.target.gz --order" in job
     models = {"train": set(), "dev": set()}
-    for job in command_lines(project, "train_shard"):
+    for job in jobs["train_shard"]:
         split, shard = re.search(r"--shard results/tiny/shards/(\w+)/\d+/(\d+)", job).groups()
         models[split].add((int(shard), re.search(r"--model (\S+)", job).group(1)))
     assert models["train"] == {(shard, f"{folder}/{shard % 2}.bin") for shard in range(5)}
     assert {model for _, model in models["dev"]} == {"results/tiny/lm/lm.bin"}
-    assert all("--model results/tiny/lm/lm.bin" in job for job in command_lines(project, "decode_shard"))
+    assert all("--model results/tiny/lm/lm.bin" in job for job in jobs["decode_shard"])
 
 
-def test_how_epochs_are_mixed(project):
-    jobs = command_lines(project, "mix")
-
+def test_how_epochs_are_mixed(jobs):
     def job(experiment, epoch):
-        return next(text for text in jobs if f"experiments/{experiment}/epoch-{epoch}/weights.h5 " in text)
+        output = f"experiments/{experiment}/epoch-{epoch}/weights.h5 "
+        return next(text for text in jobs["mix"] if output in text)
 
     assert "--previous results/tiny/experiments/averaged/epoch-1/weights.h5" in job("averaged", 2)
     assert "--previous" not in job("averaged", 1)
@@ -175,8 +190,8 @@ def test_how_epochs_are_mixed(project):
     assert "--mixing selection --shards 2 --select 300 --norm l2 --epoch 2" in job("selected", 2)
 
 
-def test_only_train_is_left_out(project):
-    for job in command_lines(project, "extract_shard"):
+def test_only_train_is_left_out(jobs):
+    for job in jobs["extract_shard"]:
         assert ("--leave-one-out" in job) == ("shards/train/" in job)
 
 
@@ -189,25 +204,25 @@ def test_given_files(make_project):
     content["data"].update(tokenized=True, monolingual="mono")
     content["data"]["train"]["alignment"] = "alignment"
     project.configure(data=content["data"])
-    jobs = project.planned()
+    jobs = dry_run(project)
     assert "align" not in jobs
-    assert "estimate_language_model" in jobs
-    [job] = command_lines(project, "estimate_language_model")
+    [job] = jobs["estimate_language_model"]
     assert "results/tiny/corpus/monolingual.gz" in job
     del content["data"]["monolingual"]
     project.configure(data=content["data"], language_model={"arpa": "model.arpa"})
-    assert "estimate_language_model" not in project.planned()
-    [job] = command_lines(project, "compile_language_model")
+    jobs = dry_run(project)
+    assert "estimate_language_model" not in jobs
+    [job] = jobs["compile_language_model"]
     assert "--input model.arpa" in job
 
 
 def test_libreoffice_help_is_fetched_and_split_by_hash(make_project):
     project = make_project()
     project.configure(data={"kind": "libreoffice-help", "max_train": 100})
-    jobs = project.planned()
-    assert jobs["fetch_help"] == jobs["prepare_help"] == 1
+    jobs = dry_run(project)
+    assert len(jobs["fetch_help"]) == 1
     assert "prepare_held_out" not in jobs
-    [job] = command_lines(project, "prepare_help")
+    [job] = jobs["prepare_help"]
     assert "--split hash" in job
     assert "--task results/tiny/corpus/help/task.gz" in job
 
@@ -218,11 +233,12 @@ def test_given_packages_are_inputs(make_project):
     for language in ("de", "en-us"):
         (project.folder / f"packages/libreoffice-help-{language}_1_all.deb").touch()
     project.configure(data={"kind": "libreoffice-help", "folder": "packages/"})
-    [job] = command_lines(project, "fetch_help")
+    jobs = dry_run(project)
+    [job] = jobs["fetch_help"]
     names = [f"packages/libreoffice-help-{language}_1_all.deb" for language in ("de", "en-us")]
     assert f"input: {', '.join(names)}" in job
     assert "results/tiny/corpus/help/statistics.json" in job
-    [job] = command_lines(project, "describe_corpus")
+    [job] = jobs["describe_corpus"]
     assert "--collection results/tiny/corpus/help/statistics.json" in job
 
 
@@ -324,9 +340,8 @@ def test_paths(make_project, tmp_path):
 
 def test_config_files_do_not_mix(project):
     """A file named on the command line replaces config.yaml; Snakemake by itself would merge them."""
-    output = project.run("--dry-run", "--quiet", "rules")
-    assert "train-selected" not in output
-    assert project.planned()["choose_epoch"] == 3
+    assert "train-selected" not in (output := project.run("--dry-run", "--quiet", "rules"))
+    assert re.search(r"^choose_epoch +3$", output, re.M)
 
 
 @pytest.mark.parametrize("graph", [["--dag"], ["--rulegraph"], ["--filegraph"], ["--dag=dot"]])
