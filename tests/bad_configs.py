@@ -151,6 +151,18 @@ INCONSISTENT = [
         "is selection, but algorithm: mixsgd is mixing mean",
     ),
     (experiment(mixing=selection(select=5, threshold=0.1)), "excludes 'experiments.a.mixing.select'"),
+    (
+        experiment(mixing=selection(threshold=0.1, relative_threshold=0.1)),
+        "'experiments.a.mixing.relative_threshold' excludes 'experiments.a.mixing.threshold'",
+    ),
+    (
+        experiment(mixing=selection(relative_threshold=1.5)),
+        "'experiments.a.mixing.relative_threshold' is 1.5, must be at most 1",
+    ),
+    (
+        experiment(mixing=selection(keep=["WordPenalties"])),
+        "'experiments.a.mixing.keep' is 'WordPenalties', must be dense, a template (R, RBS, RBT, Shape), or",
+    ),
     ({**experiment(), "data": {"kind": "files"}}, "'data.train.source' is missing"),
     ({**experiment(), "data": {"test": {"target": "x"}}}, "'data.test.target' needs data.kind: files"),
     ({**experiment(), "data": {"kind": "files", **FILES, "folder": "x"}}, "'data.folder' needs"),

@@ -11,7 +11,7 @@ from tests.configs import experiment, selection
 
 from itersel.config import Experiment, commands, read_config, values
 from itersel.config.learners import LEARNERS
-from itersel.config.mixing import MIXINGS, NORMS
+from itersel.config.mixing import MIXINGS, NORMS, Selection
 from itersel.config.tuners import TUNERS, ForestMert, HeldOut, Pro
 
 CONFIG = read_config(
@@ -120,6 +120,12 @@ def test_selection_options():
     assert commands.mix_options(CONFIG.experiments["a"]).endswith(" --threshold 0.5 --norm l2")
     assert commands.mix_options(CONFIG.experiments["b"]).endswith(" --select 100000 --norm l2")
     assert commands.mix_options(CONFIG.experiments["c"]) == "--mixing mean-of-epochs --shards 1"
+    mixing = Selection(relative_threshold=0.25, norm="l0", keep=("dense", "RBT:,_it's"))
+    made = commands.mix_options(Experiment(mixing=mixing)).split("--shards 1 ")[1]
+    assert shlex.split(made) == [
+        *("--relative-threshold", "0.25", "--norm", "l0"),
+        *("--keep", "dense", "RBT:,_it's"),
+    ]
 
 
 def test_values_that_begin_with_a_dash():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import time
 from pathlib import Path
@@ -27,6 +28,15 @@ from itersel.storage.hdf5 import read_header
 from itersel.vectors.features import feature_key
 from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
 
+# features by group
+GROUPS = {
+    "dense": ["WordPenalty", "CountEF"],
+    "R": ["R:X:a:b", "R:"],
+    "RBT": ["RBT:a_b"],
+    "Shape": ["Shape_S010_T010"],
+    "other": ["Shape_", "RBTS", "R", "é", "feature0", "feature1", "feature2"],
+}
+MIXED = [*itertools.chain(*GROUPS.values())]
 NAMES = [f"feature{i}" for i in range(12)]
 
 
@@ -55,23 +65,37 @@ def test_figure_2(tmp_path: Path, total: int) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.lists(st.dictionaries(st.sampled_from(NAMES), st.integers(-3, 3).map(float)), min_size=1, max_size=5),
+    st.lists(st.dictionaries(st.sampled_from(MIXED), st.integers(-3, 3).map(float)), min_size=1, max_size=5),
     st.sampled_from(sorted(NORMS)),
-    st.one_of(st.integers(1, 14), st.floats(0, 6)),
+    st.one_of(
+        st.tuples(st.just("select"), st.integers(1, 14)),
+        st.tuples(st.just("threshold"), st.floats(0, 6)),
+        st.tuples(st.just("relative_threshold"), st.sampled_from([0.0, 0.25, 0.3, 0.5, 1.0])),
+    ),
+    st.lists(st.sampled_from([*GROUPS, *MIXED]), max_size=3),
 )
 def test_selection_equals_plain_python(
-    tmp_path_factory: pytest.TempPathFactory, shards: list[Vector], norm: str, limit: float
+    tmp_path_factory: pytest.TempPathFactory,
+    shards: list[Vector],
+    norm: str,
+    limit: tuple[str, float],
+    keep: list[str],
 ) -> None:
     folder = tmp_path_factory.mktemp("mix")
-    by_number = isinstance(limit, int)
-    how = MixSettings(
-        "selection", 1, len(shards), limit if by_number else None, None if by_number else limit, norm
-    )
+    how = MixSettings("selection", 1, len(shards), norm=norm, keep=tuple(keep), **dict([limit]))
     mix(write_shards(folder, shards), folder / "v.h5", how, matrix=folder / "W.h5")
-    columns = {name: [shard.get(name, 0.0) for shard in shards] for name in NAMES}
+    columns = {name: [shard.get(name, 0.0) for shard in shards] for name in MIXED}
     norms = {name: column_norm(column, norm) for name, column in columns.items() if any(column)}
-    ranked = sorted(norms, key=lambda name: (-norms[name], feature_key(name)))
-    chosen = ranked[:limit] if by_number else [name for name in ranked if norms[name] > limit]
+    kept = {name for one in keep for name in GROUPS.get(one, [one])} & norms.keys()
+    ranked = sorted(norms.keys() - kept, key=lambda name: (-norms[name], feature_key(name)))
+    kind, value = limit
+    largest = max((norms[name] for name in ranked), default=0.0)
+    chosen = {
+        "select": ranked[:value] if kind == "select" else [],
+        "threshold": [name for name in ranked if norms[name] > value],
+        "relative_threshold": [name for name in ranked if norms[name] >= value * largest],
+    }[kind]
+    chosen += kept
     means = {name: sum(columns[name]) / len(shards) for name in chosen}
     assert read_weights(folder / "v.h5").to_dict() == {name: mean for name, mean in means.items() if mean}
     with h5py.File(folder / "W.h5") as stream:

@@ -209,8 +209,9 @@ def test_fewer_shards_are_never_mixed(tmp_path: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["selection", "--epoch", "1"], "needs --select or --threshold"),
-        (["mean", "--epoch", "1", "--select", "3"], "selects nothing"),
+        (["selection", "--epoch", "1"], "needs one of --select, --threshold and --relative-threshold"),
+        (["mean", "--epoch", "1", "--select", "3"], "selects nothing; drop --select"),
+        (["mean", "--epoch", "1", "--keep", "dense"], "selects nothing; drop --keep"),
         (["none", "--epoch", "1"], "is for one shard, not 3"),
         (["mean-of-epochs", "--epoch", "2"], "--previous"),
         (["mean-of-epochs", "--epoch", "1", "--previous", "v.h5"], "drop --previous"),

@@ -84,7 +84,8 @@ def test_one_core_and_more_decoding_jobs_give_the_same_bytes(finished, copy):
     project = without_experiments(copy)
     shutil.rmtree(project.results / "shards")
     project.configure(decoder={"k_best": 20, "pop_limit": 30, "jobs": 3})
-    project.run("--cores", "1", "results/tiny/experiments/selected/best/test.txt")
+    folder = "results/tiny/experiments/selected"
+    project.run("--cores", "1", f"{folder}/best/test.txt", f"{folder}/selection.txt")
     assert len(project.contents("experiments/selected/epoch-1/devtest/*")) == 3
     whole = re.compile(r"shards/train/|experiments/selected/.*(h5|txt)$")
     pieces = re.compile(r".*/(devtest|test)/")

@@ -1,7 +1,9 @@
 # Choice of the epoch on devtest, scores on test, tables.
 #
-# needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,devtest.txt}, best/test.txt, corpus/*.target.gz
-# makes: experiments/{experiment}/best/{system.json,weights.h5,resources.json}, report/{table,corpus}.{txt,tsv,json}
+# needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,selection.h5,devtest.txt}, best/test.txt,
+#        corpus/*.target.gz
+# makes: experiments/{experiment}/best/{system.json,weights.h5,resources.json},
+#        experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json}
 
 
 localrules:
@@ -52,6 +54,28 @@ rule describe_resources:
     shell:
         "itersel report resources --model {input.model:q} --index {input.index:q}"
         " --preparation {input.preparation:q} {params.options} --output {output:q} &> {log:q}"
+
+
+rule describe_selection:
+    input:
+        of_epochs("selection.h5"),
+    output:
+        multiext(
+            f"{RESULTS}/experiments/{{experiment}}/selection",
+            text=".txt",
+            tsv=".tsv",
+            json=".json",
+        ),
+    log:
+        f"{LOGS}/selection/{{experiment}}.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["describe_selection"],
+    params:
+        code=step_digest("report", "_selection"),
+    shell:
+        "itersel report selection --matrices {input:q} --output {output:q} &> {log:q}"
 
 
 rule compare_systems:

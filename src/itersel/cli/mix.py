@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import finite, output_file, positive
+from itersel.cli.arguments import finite, not_above, not_below, output_file, positive
 
 DESCRIPTIONS = {
     "none": "the weights of the single shard",
@@ -51,6 +51,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     limit.add_argument(
         "--threshold", type=finite, metavar="L", help="selection: keep the features with a norm above L"
     )
+    limit.add_argument(
+        "--relative-threshold",
+        type=not_above(not_below(0), 1),
+        metavar="R",
+        help="selection: keep the features with a norm of at least R times the largest norm",
+    )
+    parser.add_argument(
+        "--keep",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="selection: features always kept, in addition to those selected among the others; dense and "
+        "R, RBS, RBT, Shape stand for all features of the kind",
+    )
     parser.add_argument(
         "--norm",
         choices=("l0", "l1", "l2", "linf"),
@@ -84,6 +98,8 @@ def run(options: argparse.Namespace) -> None:
         shards=options.shards,
         select=options.select,
         threshold=options.threshold,
+        relative_threshold=options.relative_threshold,
         norm=options.norm,
+        keep=tuple(options.keep),
     )
     mix(read_names(options.inputs), options.output, settings, options.previous, options.matrix)

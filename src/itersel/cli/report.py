@@ -1,4 +1,4 @@
-"""``itersel report``: choice of the epoch, table of experiments, table of the corpora."""
+"""``itersel report``: choice of the epoch; tables of experiments, of selected features, of the corpora."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ FORMATS = (".txt", ".tsv", ".json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-steps choose, resources, table, rules and corpus."""
+    """Add the sub-steps choose, resources, table, selection, rules and corpus."""
     steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
     _add_choose(steps.add_parser("choose", help="choose the best epoch of an experiment on devtest"))
     _add_resources(steps.add_parser("resources", help="record what a system needs to translate new text"))
     _add_table(steps.add_parser("table", help="make a table of systems: scores and significant differences"))
+    _add_selection(steps.add_parser("selection", help="make a table of what was selected in each epoch"))
     _add_rules(steps.add_parser("rules", help="count the rules in the grammars of some shards"))
     _add_corpus(steps.add_parser("corpus", help="make a table of the corpora: sentences, words, rules"))
 
@@ -86,6 +87,16 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     )
     _add_formats(parser)
     parser.set_defaults(run=_table)
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Count the features that were selected in each epoch, by group; the shards that share them; and "
+        "those that had been selected before."
+    )
+    parser.add_argument("--matrices", nargs="+", required=True, help="selection.h5 of each epoch, in order")
+    _add_formats(parser)
+    parser.set_defaults(run=_selection)
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
@@ -198,6 +209,13 @@ def _table(options: argparse.Namespace) -> None:
         seed=options.seed,
     )
     _write_formats(options.output, table.text, table.tsv, table.json)
+
+
+def _selection(options: argparse.Namespace) -> None:
+    from itersel.report.selection import describe_selection, json_table, text_table, tsv_table
+
+    rows = describe_selection(options.matrices)
+    _write_formats(options.output, *(partial(table, rows) for table in (text_table, tsv_table, json_table)))
 
 
 def _rules(options: argparse.Namespace) -> None:

@@ -11,7 +11,7 @@ from itersel.config.repeats import split_repeat
 from itersel.config.tuners import ALL_DENSE, STEP, Batch, ForestMert, HeldOut, LineSearch, NoTuner
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import InputError
-from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES, MAX_SEED, SPLITS
+from itersel.limits import DENSE_FEATURES, MAX_SEED, SPLITS, TEMPLATES
 
 DEFAULT_FOLDS = 10
 
@@ -79,16 +79,26 @@ def check_experiments(config: Config) -> None:
         if shards != 1 and (experiment.algorithm == "sgd" or is_alone):
             why = "algorithm: sgd" if experiment.algorithm == "sgd" else "mixing: {name: none}"
             raise InputError(f"config key '{key}.tasks.shards' is {shards}, must be 1 with {why}")
-        if isinstance(mixing, Selection) and None not in (mixing.select, mixing.threshold):
-            raise InputError(
-                f"config key '{key}.mixing.threshold' excludes '{key}.mixing.select'; remove one of them"
-            )
+        if isinstance(mixing, Selection):
+            _check_selection(mixing, f"{key}.mixing")
         conflict = None if isinstance(experiment.learner, Batch) else find_conflict(experiment.learner)
         if conflict:
             raise InputError(f"config key '{key}.learner.{conflict[0]}' {conflict[1]}")
         _check_start(config, name)
         _check_folds(config, experiment, key)
         _check_held_out(experiment, f"{key}.held_out")
+
+
+def _check_selection(mixing: Selection, key: str) -> None:
+    """Refuse two limits, and features that no grammar has."""
+    first, *others = mixing.limits
+    if others:
+        raise InputError(f"config key '{key}.{others[0]}' excludes '{key}.{first}'; remove one of them")
+    for name in mixing.keep:
+        if name in (ALL_DENSE, *TEMPLATES, *DENSE_FEATURES) or name.startswith(tuple(TEMPLATES.values())):
+            continue
+        expected = f"dense, a template ({', '.join(TEMPLATES)}), or the name of a feature"
+        reject(f"{key}.keep", name, expected)
 
 
 def _check_held_out(experiment: Experiment, key: str) -> None:
@@ -111,7 +121,7 @@ def _check_held_out(experiment: Experiment, key: str) -> None:
             "on from their own weights"
         )
     if isinstance(held_out.tuner, LineSearch):
-        allowed = (ALL_DENSE, STEP, *GRAMMAR_FEATURES, *DECODER_FEATURES)
+        allowed = (ALL_DENSE, STEP, *DENSE_FEATURES)
         if not held_out.tuner.directions:
             raise InputError(f"config key '{key}.tuner.directions' is empty; name at least one")
         for name in held_out.tuner.directions:

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import asdict
 
 from itersel.config.learners import Learner, learner_name
-from itersel.config.mixing import DEFAULT_SELECT, EpochsMean, Nothing, Selection, mixing_name
+from itersel.config.mixing import EpochsMean, Nothing, Selection, mixing_name
 from itersel.config.repeats import split_repeat
 from itersel.config.tuners import STEP, Batch, ForestMert, LineSearch, NoTuner, tuner_name
 from itersel.config.values import Config, Experiment
@@ -195,8 +195,8 @@ def mix_options(experiment: Experiment) -> str:
     chosen = options(mixing=mixing_name(mixing), shards=experiment.tasks.shards)
     if not isinstance(mixing, Selection):
         return chosen
-    select = (mixing.select or DEFAULT_SELECT) if mixing.threshold is None else None
-    return f"{chosen} {options(select=select, threshold=mixing.threshold, norm=mixing.norm)}"
+    kept = f" --keep {shlex.join(mixing.keep)}" if mixing.keep else ""
+    return f"{chosen} {options(**mixing.limits, norm=mixing.norm)}{kept}"
 
 
 def decode_options(config: Config, experiment: Experiment) -> str:

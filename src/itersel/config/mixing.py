@@ -35,7 +35,22 @@ class Selection:
     threshold: float | None = option(
         "Keep the features with a norm above this instead of a fixed number.", minimum=0
     )
+    relative_threshold: float | None = option(
+        "Keep the features with a norm of at least this fraction of the largest norm.", minimum=0, maximum=1
+    )
     norm: str = option("Norm over the shards by which features are selected.", "l2", choices=NORMS)
+    keep: tuple[str, ...] = option(
+        "Features always kept, in addition to those selected among the others: names of features, dense, or "
+        "templates of sparse features (R, RBS, RBT, Shape).",
+        (),
+    )
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The keys given that say how many features are selected; the default where there are none."""
+        names = ("select", "threshold", "relative_threshold")
+        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return given or {"select": DEFAULT_SELECT}
 
 
 Mixing = Nothing | EpochsMean | Mean | Selection

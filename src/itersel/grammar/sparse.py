@@ -21,9 +21,10 @@ from itersel.errors import InputError
 from itersel.grammar.categories import FIXED_CATEGORIES
 from itersel.grammar.shard_kernels import CATEGORY_S, GLUE, GLUE_START
 from itersel.grammar.sparse_kernels import Rules, count_features, renumber
+from itersel.limits import TEMPLATES
 from itersel.storage.strings import StringTable, string_table
 
-COMPUTED_FEATURE = re.compile(r"R:|RBS:|RBT:|Shape_S")
+COMPUTED_FEATURE = re.compile("|".join(TEMPLATES.values()))
 ESCAPED = tuple(b"=;")
 ESCAPE = ord("_")
 # Bytes of a name beside its symbols: `R::`, `Shape_S....._T.....`, `RBS:<r>_</r>`.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from itersel.select.merge_kernels import Columns
 from itersel.select.selection import Features, Selection
-from itersel.storage.formats import Digest
+from itersel.storage.formats import Array, Digest, FileFormat, numbers
 from itersel.storage.hdf5 import write_header
 from itersel.vectors.weights import FORMAT
 
@@ -34,6 +34,19 @@ DATASETS = {
     "selected": np.uint8,
     "v": np.float64,
 }
+KIND = "shard-matrix"
+# Without the entries of W, which nothing reads but users with h5py.
+MATRIX = FileFormat(
+    FORMAT.kind,
+    FORMAT.version,
+    "itersel mix --matrix",
+    {
+        **{name: array for name, array in FORMAT.arrays.items() if name.startswith("features/")},
+        "W/indptr": Array("<i8", ("D+1",), least=0, rising=True),
+        "norm": numbers("<f8", "D", least=0),
+        "selected": Array("|u1", ("D",), most=1),
+    },
+)
 CHUNK_BYTES = 1 << 20
 BLOCK = 1 << 20  # columns
 

@@ -14,10 +14,12 @@ import numpy as np
 import itersel
 from itersel.errors import InputError
 from itersel.progress import progress
-from itersel.select.matrix import MatrixWriter
+from itersel.select.matrix import KIND, MatrixWriter
 from itersel.select.merge_kernels import COLLISION, FINE, NOT_FINITE, Columns, Entries, Status, merge_entries
 from itersel.select.selection import (
+    AboveFraction,
     AboveThreshold,
+    Besides,
     Largest,
     Selection,
     nonzero_means,
@@ -48,10 +50,15 @@ class MixSettings:
     shards
         Z; 1 for ``none``.
     select, threshold
-        For ``selection``, one of them: how many features of largest norm to keep, or the norm that they must
-        exceed.
+        For ``selection``, one of these or `relative_threshold`: how many features of largest norm to keep, or
+        the norm that they must exceed.
     norm
         Of the columns of W: ``l0`` (number of shards with the feature), ``l1``, ``l2`` or ``linf``.
+    relative_threshold
+        The fraction of the largest norm that a selected feature's norm must reach.
+    keep
+        For ``selection``: names of features and groups (`itersel.vectors.groups`) that are kept whatever
+        their norm, besides those that are selected among the others.
     """
 
     mixing: str
@@ -60,13 +67,20 @@ class MixSettings:
     select: int | None = None
     threshold: float | None = None
     norm: str = "l2"
+    relative_threshold: float | None = None
+    keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        limits = (self.select is not None) + (self.threshold is not None)
-        if self.mixing == "selection" and limits != 1:
-            raise InputError("mixing selection needs --select or --threshold, and not both")
-        if self.mixing != "selection" and limits:
-            raise InputError(f"mixing {self.mixing} selects nothing; drop --select and --threshold")
+        limits = [
+            f"--{name.replace('_', '-')}"
+            for name in ("select", "threshold", "relative_threshold")
+            if getattr(self, name) is not None
+        ]
+        if self.mixing == "selection" and len(limits) != 1:
+            raise InputError("mixing selection needs one of --select, --threshold and --relative-threshold")
+        if self.mixing != "selection" and (limits or self.keep):
+            unused = " and ".join([*limits, *(["--keep"] if self.keep else [])])
+            raise InputError(f"mixing {self.mixing} selects nothing; drop {unused}")
         if self.mixing == "none" and self.shards != 1:
             raise InputError(f"mixing none is for one shard, not {self.shards}")
 
@@ -127,7 +141,7 @@ def mix(
         attributes |= {"features": count, "selected": selected.key.shape[0]}
         weights = nonzero_means(selected)
         if writer is not None:
-            writer.finish(selection, {"kind": "shard-matrix", **attributes})
+            writer.finish(selection, {"kind": KIND, **attributes})
         if before is not None:
             try:
                 weights = average_epochs(before, weights, settings.epoch)
@@ -226,9 +240,14 @@ def _read_previous(
 
 
 def _make_selection(settings: MixSettings) -> Selection:
+    selection: Selection
     if settings.select is not None:
-        return Largest(settings.select)
-    return AboveThreshold(-math.inf if settings.threshold is None else settings.threshold)
+        selection = Largest(settings.select)
+    elif settings.relative_threshold is not None:
+        selection = AboveFraction(settings.relative_threshold)
+    else:
+        selection = AboveThreshold(-math.inf if settings.threshold is None else settings.threshold)
+    return Besides(settings.keep, selection) if settings.keep else selection
 
 
 def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
@@ -241,10 +260,11 @@ def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
         "shards": settings.shards,
         "norm": settings.norm,
     }
-    if settings.select is not None:
-        attributes["select"] = settings.select
-    if settings.threshold is not None:
-        attributes["threshold"] = settings.threshold
+    for name in ("select", "threshold", "relative_threshold"):
+        if (limit := getattr(settings, name)) is not None:
+            attributes[name] = limit
+    if settings.keep:
+        attributes["keep"] = " ".join(settings.keep)
     return attributes
 
 

@@ -18,7 +18,9 @@ from itersel.select.merge_kernels import (
     column_norms,
     column_sums,
 )
-from itersel.storage.strings import StringTable, concatenate
+from itersel.storage.strings import StringTable, concatenate, string_table
+from itersel.vectors.features import feature_keys
+from itersel.vectors.groups import GROUPS, find_groups
 from itersel.vectors.weights import Weights
 
 NORMS = {"l0": L0, "l1": L1, "l2": L2, "linf": LINF}
@@ -79,6 +81,34 @@ class AboveThreshold:
         return norm > self._threshold
 
 
+class AboveFraction:
+    """Select features of a norm of at least this fraction of the largest norm; 0 selects all."""
+
+    def __init__(self, fraction: float) -> None:
+        self._fraction, self._largest = fraction, 0.0
+        self._kept: list[Features] = []
+
+    def add(self, features: Features) -> None:
+        """Look at some more features."""
+        largest = max(self._largest, features.norm.max(initial=0.0))
+        if largest > self._largest:
+            self._largest = largest
+            self._kept = [self._selected(part) for part in self._kept]
+        self._kept.append(self._selected(features))
+
+    def _selected(self, features: Features) -> Features:
+        return features.take(np.flatnonzero(self.contains(features.key, features.norm)))
+
+    def result(self) -> Features:
+        """Return the selected features, by ascending key."""
+        self._kept = [_join(self._kept)]
+        return self._kept[0]
+
+    def contains(self, key: NDArray[np.uint64], norm: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Tell which features are selected."""
+        return norm >= self._fraction * self._largest
+
+
 class Largest:
     """Select the K features of the largest norm; equal norms by ascending key.
 
@@ -121,6 +151,41 @@ class Largest:
         """Tell which features are selected, after `result`."""
         selected: NDArray[np.bool_] = (norm == self._last_norm) & (key <= self._last_key)
         return selected | (norm > self._last_norm)
+
+
+class Besides:
+    """Select some features by name or group, and of the others what another selection makes of them.
+
+    Parameters
+    ----------
+    kept
+        Names of features, and of `GROUPS`.
+    others
+        Sees the others alone: what is kept does not compete with them.
+    """
+
+    def __init__(self, kept: Sequence[str], others: Selection) -> None:
+        self._groups = [GROUPS.index(name) for name in kept if name in GROUPS]
+        self._names = feature_keys(string_table(name for name in kept if name not in GROUPS))
+        self._others = others
+        self._kept: list[Features] = []
+
+    def add(self, features: Features) -> None:
+        """Look at some more features."""
+        is_kept = np.isin(features.key, self._names)
+        is_kept |= np.isin(find_groups(features.key, features.name), self._groups)
+        self._kept.append(features.take(np.flatnonzero(is_kept)))
+        self._others.add(features.take(np.flatnonzero(~is_kept)))
+
+    def result(self) -> Features:
+        """Return the selected features, by ascending key."""
+        self._kept = [_join(self._kept)]
+        selected = _join([*self._kept, self._others.result()])
+        return selected.take(np.argsort(selected.key))
+
+    def contains(self, key: NDArray[np.uint64], norm: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Tell which features are selected, after `result`."""
+        return np.isin(key, self._kept[0].key) | self._others.contains(key, norm)
 
 
 def summarise(entries: Entries, columns: Columns, shards: int, norm: str) -> Features:

@@ -1,0 +1,126 @@
+"""The table of selected features: against counts from the weights of the shards, as dictionaries."""
+
+from __future__ import annotations
+
+import csv
+import json
+import statistics
+from pathlib import Path
+
+import pytest
+from tests.mixing import write_shards
+from tests.naive.selection import Vector, column_norm
+
+from itersel.cli.main import main
+from itersel.select.mix import MixSettings, mix
+from itersel.vectors.weights import make_weights, write_weights
+
+GROUP = {
+    "WordPenalty": "dense",
+    "R:X:a:b": "R",
+    "R:X:c:d": "R",
+    "RBT:a_b": "RBT",
+    "Shape_S010_T010": "Shape",
+    "own": "other",
+}
+EPOCHS = [
+    # the weights of three shards after each epoch
+    [
+        {"WordPenalty": -3.0, "R:X:a:b": 1.0, "own": 0.5},
+        {"WordPenalty": -2.0, "R:X:c:d": 2.0, "Shape_S010_T010": 0.25},
+        {"WordPenalty": -1.0, "RBT:a_b": -4.0, "R:X:a:b": -1.0},
+    ],
+    [{"WordPenalty": -3.0, "own": 5.0}, {"WordPenalty": -2.0, "RBT:a_b": 1.0}, {"R:X:c:d": 2.0}],
+]
+SELECT = 3
+
+
+def write_epochs(folder: Path, epochs: list[list[Vector]]) -> list[str]:
+    paths = []
+    for epoch, shards in enumerate(epochs, 1):
+        own = folder / f"epoch-{epoch}"
+        own.mkdir(parents=True)
+        settings = MixSettings("selection", epoch, len(shards), select=SELECT)
+        mix(write_shards(own, shards, epoch), own / "v.h5", settings, matrix=own / "selection.h5")
+        paths.append(str(own / "selection.h5"))
+    return paths
+
+
+def expected_rows(epochs: list[list[Vector]]) -> list[dict]:
+    rows, before = [], set()
+    for epoch, shards in enumerate(epochs, 1):
+        columns = {name: [shard.get(name, 0.0) for shard in shards] for name in GROUP}
+        norms = {name: column_norm(column, "l2") for name, column in columns.items() if any(column)}
+        chosen = set(sorted(norms, key=norms.get)[-SELECT:])
+        for group in ("all", "dense", "R", "RBS", "RBT", "Shape", "other"):
+            members = [name for name in norms if group in ("all", GROUP[name])]
+            if not members:
+                continue
+            own = [name for name in members if name in chosen]
+            active = [sum(map(bool, columns[name])) for name in own]
+            found = [norms[name] for name in own] or [None]
+            rows.append(
+                {
+                    "epoch": epoch,
+                    "group": group,
+                    "features": len(members),
+                    "selected": len(own),
+                    "selected_before": len(before.intersection(own)),
+                    "selected_by_number_of_shards": [active.count(number) for number in (1, 2, 3)],
+                    "norm": {
+                        "smallest": min(found),
+                        "median": statistics.median(found) if own else None,
+                        "largest": max(found),
+                    },
+                }
+            )
+        before = chosen
+    return rows
+
+
+def test_all_epochs_and_groups(tmp_path):
+    paths = write_epochs(tmp_path, EPOCHS)
+    outputs = [str(tmp_path / f"selection.{suffix}") for suffix in ("txt", "tsv", "json")]
+    assert main(["report", "selection", "--matrices", *paths, "--output", *outputs]) == 0
+    rows, expected = json.loads((tmp_path / "selection.json").read_text()), expected_rows(EPOCHS)
+    assert len(expected) == 6 + 5
+    for found, wanted in zip(rows, expected, strict=True):
+        assert found.pop("norm") == pytest.approx(wanted.pop("norm"))
+        assert found == wanted
+    with (tmp_path / "selection.tsv").open() as stream:
+        table = list(csv.DictReader(stream, delimiter="\t"))
+    assert [(row["epoch"], row["group"]) for row in table[:2]] == [("1", "all"), ("1", "dense")]
+    # WordPenalty is in three shards, RBT and R:X:c:d in one
+    assert table[0]["shards_per_feature"] == "1.7"
+    shape = next(row for row in table if row["group"] == "Shape")
+    assert (shape["selected"], shape["shards_per_feature"], shape["median_norm"]) == ("0", "-", "-")
+    assert "as before" in (tmp_path / "selection.txt").read_text()
+
+
+def refusal(capsys, paths, output):
+    assert main(["report", "selection", "--matrices", *paths, "--output", str(output)]) == 1
+    assert not output.exists()
+    return capsys.readouterr().err
+
+
+def test_files_that_are_no_epochs_of_one_run(tmp_path, capsys):
+    output = tmp_path / "selection.json"
+    first, second = write_epochs(tmp_path, EPOCHS)
+    assert f"{second}: is of epoch 2, 1 was expected" in refusal(capsys, [second, first], output)
+    fewer = write_epochs(tmp_path / "fewer", [EPOCHS[0], EPOCHS[1][:2]])[1]
+    assert f"{fewer}: is of 2 shards, the epochs before it are of 3" in refusal(
+        capsys, [first, fewer], output
+    )
+    weights = tmp_path / "v.h5"
+    write_weights(weights, make_weights({"a": 1.0}), {"kind": "mixed-weights", "epoch": 1})
+    assert f"{weights}: holds no weights of several shards" in refusal(capsys, [str(weights)], output)
+    assert "nowhere.h5: no such file" in refusal(capsys, ["nowhere.h5"], output)
+
+
+def test_damage_is_found(tmp_path, capsys):
+    [path] = write_epochs(tmp_path, EPOCHS[:1])
+    content = bytearray(Path(path).read_bytes())
+    place = content.index(b"WordPenalty")
+    content[place] ^= 1
+    Path(path).write_bytes(content)
+    assert "features/name' does not match its checksum" in refusal(capsys, [path], tmp_path / "t.json")
