@@ -160,6 +160,19 @@ INCONSISTENT = [
         "'experiments.a.mixing.relative_threshold' is 1.5, must be at most 1",
     ),
     (
+        experiment(mixing={"name": "path-following", "epsilon": 1, "minimum": 2}),
+        "'experiments.a.mixing.minimum' is 2.0, must be at most the threshold",
+    ),
+    (experiment(mixing={"name": "path-following"}), "is perceptron, whose loss is 0 where all weights are"),
+    (
+        experiment(
+            mixing={"name": "path-following", "epsilon": 1},
+            learner={"name": "mira"},
+            held_out={"tuner": {"name": "line-search"}, "start": "tuned"},
+        ),
+        "path following compares the losses of mixed weights",
+    ),
+    (
         experiment(mixing=selection(keep=["WordPenalties"])),
         "'experiments.a.mixing.keep' is 'WordPenalties', must be dense, a template (R, RBS, RBT, Shape), or",
     ),

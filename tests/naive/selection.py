@@ -61,6 +61,34 @@ def iter_sel_sgd(shards: Sequence[Shard], epochs: int, train: Train[Shard], numb
     return weights
 
 
+def path_following(
+    shards: Sequence[Shard],
+    epochs: int,
+    train: Train[Shard],
+    loss: Callable[[Shard, Vector], float],
+    path: tuple[float, float, float],
+) -> tuple[Vector, list[float]]:
+    """Algorithm 3 of the talk of Simianer & Riezler (2013); returns the weights and the thresholds used."""
+    threshold, epsilon, minimum = path
+    weights: Vector = {}
+    thresholds = []
+    before = 0.0
+    for epoch in range(epochs):
+        now = sum(loss(shard, weights) for shard in shards)
+        if epoch > 0:
+            threshold = min(threshold, (before - now) / epsilon)
+        if threshold < minimum:
+            break
+        thresholds.append(threshold)
+        before = now
+        results = [train(shard, weights) for shard in shards]
+        names = {name for result in results for name in result}
+        columns = {name: [w.get(name, 0.0) for w in results] for name in names}
+        mean = scaled_sum(results, 1 / len(shards))
+        weights = {name: mean[name] for name in names if column_norm(columns[name], "l2") > threshold}
+    return weights, thresholds
+
+
 def column_norm(column: Sequence[float], norm: str) -> float:
     if norm == "l0":
         return float(sum(value != 0 for value in column))

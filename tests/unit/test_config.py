@@ -197,7 +197,8 @@ def test_defaults_are_within_their_bounds():
     for kinds in (LEARNERS, MIXINGS):
         for name, kind in kinds.items():
             key = "learner" if kinds is LEARNERS else "mixing"
-            found = read_config(experiment(**{key: {"name": name, **all_defaults(kind)}})).experiments["a"]
+            chosen = {"learner": {"name": "mira"}, key: {"name": name, **all_defaults(kind)}}
+            found = read_config(experiment(**chosen)).experiments["a"]
             assert getattr(found, key) == kind()
     content = all_defaults(Config) | {"experiments": {"a": all_defaults(Experiment)}}
     for item in dataclasses.fields(Config):

@@ -17,7 +17,15 @@ from tests.naive import oracle
 from tests.naive.learners import EagerWeights, Steps, Vector
 from tests.naive.learning import PAIRS, Bleu, Hypothesis, counts, dot, update_pairs
 
-from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES, AdaGrad, Mira, Perceptron
+from itersel.config.learners import (
+    LEARNERS,
+    REGULARIZATIONS,
+    SCHEDULES,
+    AdaGrad,
+    MarginPerceptron,
+    Mira,
+    Perceptron,
+)
 from itersel.errors import InputError
 from itersel.learn.feature_table import Start
 from itersel.learn.learner import make_learner
@@ -124,6 +132,43 @@ def test_equals_plain_python(
     if average:
         assert found.state is not None
         assert close(found.state.weights.to_dict(), expected.weights)
+
+
+def loss_of(learner: Any, kbest: list[Hypothesis], bleu: list[float], words: float) -> float:
+    """Return the loss of a k-best list, from the formula of the learner."""
+    score = [one.score for one in kbest]
+    if isinstance(learner, Mira):
+        cost = [words * (1 - value) for value in bleu]
+        hope = max(range(len(kbest)), key=lambda i: (score[i] - cost[i], -i))
+        return max(0.0, *(cost[i] - cost[hope] - (score[hope] - score[i]) for i in range(len(kbest))), 0.0)
+    leads = [score[better] - score[worse] for better, worse in PAIRS[learner.pairs](bleu)]
+    if isinstance(learner, AdaGrad):
+        return sum(math.log1p(math.exp(-lead)) for lead in leads)
+    margin = 1.0 if isinstance(learner, MarginPerceptron) else 0.0
+    return sum(max(0.0, margin - lead) for lead in leads)
+
+
+@pytest.mark.parametrize("bleu", ["nakov", "chiang"])
+@pytest.mark.parametrize("delay", [1, 3])
+@pytest.mark.parametrize("name", sorted(LEARNERS))
+def test_loss_of_the_start(name: str, delay: int, bleu: str) -> None:
+    """It is of all sentences with the start weights, and measuring it changes nothing else."""
+    corpus = sentences(7, 12)
+    learner = LEARNERS[name](bleu=bleu, delay=delay, **({} if name == "mira" else {"pairs": "all"}))
+    shard = oracle.make_shard(corpus, NAMES)
+    how, start = TrainSettings(k_best=15, learner=learner), Start(make_weights(START))
+    found = train_shard(shard, [oracle.OracleDecoder(corpus, shard)], start, how, measure_loss=True)
+    scorer, expected = Bleu(bleu), 0.0
+    for sentence in corpus:
+        kbest, words = sentence.kbest(START, 15), scorer.words(sentence.reference)
+        scores = scorer.score_all([one.words for one in kbest], sentence.reference)
+        expected += loss_of(learner, kbest, scores, words)
+    assert found.loss == pytest.approx(expected)
+    assert found.loss > 0
+    without = train(corpus, learner)
+    assert without.loss is None
+    assert found.weights.to_dict() == without.weights.to_dict()
+    assert found[2:6] == without[2:6]
 
 
 @settings(max_examples=40, deadline=None)

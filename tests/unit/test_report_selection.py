@@ -8,11 +8,12 @@ import statistics
 from pathlib import Path
 
 import pytest
-from tests.mixing import write_shards
+from tests.mixing import attributes_of, write_shards
 from tests.naive.selection import Vector, column_norm
 
 from itersel.cli.main import main
-from itersel.select.mix import MixSettings, mix
+from itersel.select.mix import mix
+from itersel.select.settings import MixSettings
 from itersel.vectors.weights import make_weights, write_weights
 
 GROUP = {
@@ -95,6 +96,24 @@ def test_all_epochs_and_groups(tmp_path):
     shape = next(row for row in table if row["group"] == "Shape")
     assert (shape["selected"], shape["shards_per_feature"], shape["median_norm"]) == ("0", "-", "-")
     assert "as before" in (tmp_path / "selection.txt").read_text()
+
+
+def test_path(tmp_path):
+    write_shards(tmp_path, EPOCHS[0])
+    for z, weights in enumerate(EPOCHS[0]):
+        attributes = {**attributes_of(z), "loss": 1.5}
+        write_weights(tmp_path / f"shard{z}.h5", make_weights(weights), attributes)
+    limits = {"threshold": 2.5, "epsilon": 1.0, "minimum": 0.1}
+    matrix, paths = tmp_path / "selection.h5", [str(path) for path in sorted(tmp_path.glob("shard*"))]
+    mix(paths, tmp_path / "v.h5", MixSettings("path-following", 1, 3, **limits), matrix=matrix)
+    outputs = [str(tmp_path / f"selection.{suffix}") for suffix in ("txt", "tsv", "json")]
+    assert main(["report", "selection", "--matrices", str(matrix), "--output", *outputs]) == 0
+    first = json.loads((tmp_path / "selection.json").read_text())[0]
+    assert (first["selected"], first["threshold"], first["loss_before"]) == (2, 2.5, 4.5)
+    with (tmp_path / "selection.tsv").open() as stream:
+        row = next(csv.DictReader(stream, delimiter="\t"))
+    assert (row["threshold"], row["loss_before"]) == ("2.5", "4.5")
+    assert "loss before" in (tmp_path / "selection.txt").read_text().splitlines()[0]
 
 
 def refusal(capsys, paths, output):

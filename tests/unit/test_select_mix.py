@@ -22,8 +22,9 @@ from itersel.config.learners import Perceptron
 from itersel.config.mixing import ALGORITHMS
 from itersel.learn.feature_table import Start
 from itersel.learn.train import TrainSettings, train_shard
-from itersel.select.mix import MixSettings, average_epochs, mix
+from itersel.select.mix import average_epochs, mix
 from itersel.select.selection import NORMS
+from itersel.select.settings import MixSettings
 from itersel.storage.hdf5 import read_header
 from itersel.vectors.features import feature_key
 from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights

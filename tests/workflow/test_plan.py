@@ -190,6 +190,29 @@ def test_how_epochs_are_mixed(jobs):
     assert "--mixing selection --shards 2 --select 300 --norm l2 --epoch 2" in job("selected", 2)
 
 
+def test_path_following(make_project):
+    """Shards measure the loss, and the threshold depends on the epoch before."""
+    project = make_project()
+    path = {"name": "path-following", "epsilon": 5}
+    mira = {"name": "mira"}
+    project.configure(
+        experiments={
+            "x": {"tasks": {"shards": 2}, "epochs": 2, "mixing": path, "learner": mira},
+            "y": {"tasks": {"shards": 2}, "epochs": 2, "learner": mira},
+        }
+    )
+    jobs = dry_run(project)
+    for job in jobs["train_shard"]:
+        assert ("--measure-loss" in job) == ("experiments/x/" in job)
+    mixed = {
+        epoch: next(job for job in jobs["mix"] if f"--output results/tiny/experiments/x/epoch-{epoch}" in job)
+        for epoch in (1, 2)
+    }
+    limits = "--mixing path-following --shards 2 --threshold 1.0 --epsilon 5.0 --minimum 0.01 --norm l2"
+    assert f"{limits} --epoch 1 --matrix" in mixed[1]
+    assert f"{limits} --epoch 2 --previous results/tiny/experiments/x/epoch-1/weights.h5" in mixed[2]
+
+
 def test_only_train_is_left_out(jobs):
     for job in jobs["extract_shard"]:
         assert ("--leave-one-out" in job) == ("shards/train/" in job)

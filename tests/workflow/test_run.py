@@ -18,6 +18,7 @@ from itersel.lm.arpa import write_arpa
 from itersel.lm.binary import compile_model, load_model
 from itersel.lm.estimate import estimate, read_text
 from itersel.lm.score import score_lines
+from itersel.vectors.weights import read_weights
 from snakemake_executor_plugin_arrays.arrays import Run
 
 # one group: `finished` is made once, however many processes run the tests
@@ -284,6 +285,29 @@ def test_repeats(copy):
     assert sorted(lines[0]) == sorted(lines[1])
     (system,) = json.loads((copy.results / "report/table.json").read_text())["systems"]
     assert (system["name"], len(system["runs"])) == ("dev-dense", 2)
+
+
+def test_a_path_that_ends(copy):
+    """After it has, epochs pass the weights on without training."""
+    path = {"name": "path-following", "threshold": 0.5, "epsilon": 1e9, "minimum": 0.1, "keep": ["dense"]}
+    experiment = {**copy.config()["experiments"]["selected"], "mixing": path, "learner": {"name": "mira"}}
+    copy.configure(experiments={"path": {**experiment, "epochs": 3}})
+    folder = copy.results / "experiments/path"
+    copy.run("--cores", "2", "results/tiny/experiments/path/selection.json")
+    selected = [row for row in json.loads((folder / "selection.json").read_text()) if row["group"] == "all"]
+    thresholds = [row["threshold"] for row in selected]
+    assert thresholds[0] == 0.5
+    assert thresholds[1] == thresholds[2] < 0.1
+    first, *others = (read_weights(folder / f"epoch-{epoch}/weights.h5").to_dict() for epoch in (1, 2, 3))
+    assert len(first) > 8
+    assert others == [first, first]
+    assert "stopped" in weights_log(folder / "epoch-3/shard-1.h5")
+
+
+def weights_log(path):
+    """Return what weights say of themselves."""
+    command = [sys.executable, "-m", "itersel.cli.main", "weights", "show", "--number", "1", str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def test_another_cache_changes_no_result(copy, tmp_path):

@@ -5,7 +5,7 @@
 # Options are cached: there may be tens of thousands of jobs.
 import functools
 
-from itersel.config.mixing import EpochsMean
+from itersel.config.mixing import EpochsMean, PathFollowing
 
 # Threads that a job asks for; --set-threads train_shard=N changes it.
 MOST_THREADS = 8
@@ -143,9 +143,11 @@ def trained_shards(name, epoch):
 
 
 def previous_weights(wildcards):
-    """Return the mean of the epochs before, of the algorithms that average over epochs."""
+    """Return the mixed weights of the epoch before, if those of this one depend on them."""
     experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
-    if epoch == 1 or not isinstance(experiment.mixing, EpochsMean):
+    if epoch == 1 or not isinstance(
+        experiment.mixing, EpochsMean | PathFollowing
+    ):
         return []
     return mixed_weights(wildcards.experiment, epoch - 1)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import finite, not_above, not_below, output_file, positive
+from itersel.cli.arguments import above, finite, not_above, not_below, output_file, positive
 
 DESCRIPTIONS = {
     "none": "the weights of the single shard",
     "mean-of-epochs": "mean over shards and epochs",
     "mean": "mean over shards",
     "selection": "mean over shards of the selected features",
+    "path-following": "the same with a threshold that falls with the training loss",
 }
 
 
@@ -42,14 +43,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--previous",
         metavar="FILE",
-        help="mixed weights of the previous epoch, .h5; for mean-of-epochs, from epoch 2 on",
+        help="mixed weights of the previous epoch, .h5; from epoch 2 on for mean-of-epochs and "
+        "path-following",
     )
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument(
         "--select", type=positive, metavar="K", help="selection: keep the K features with the largest norm"
     )
     limit.add_argument(
-        "--threshold", type=finite, metavar="L", help="selection: keep the features with a norm above L"
+        "--threshold",
+        type=finite,
+        metavar="L",
+        help="selection: keep the features with a norm above L; path-following: L of the first epoch",
     )
     limit.add_argument(
         "--relative-threshold",
@@ -58,12 +63,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="selection: keep the features with a norm of at least R times the largest norm",
     )
     parser.add_argument(
+        "--epsilon",
+        type=above(0),
+        metavar="E",
+        help="path-following: the threshold is at most the fall of the training loss divided by E",
+    )
+    parser.add_argument(
+        "--minimum",
+        type=not_below(0),
+        metavar="M",
+        help="path-following: the weights no longer change once the threshold would be below M",
+    )
+    parser.add_argument(
         "--keep",
         nargs="+",
         default=[],
         metavar="NAME",
-        help="selection: features always kept, in addition to those selected among the others; dense and "
-        "R, RBS, RBT, Shape stand for all features of the kind",
+        help="selection, path-following: features always kept, in addition to those selected among the "
+        "others; dense and R, RBS, RBT, Shape stand for all features of the kind",
     )
     parser.add_argument(
         "--norm",
@@ -89,7 +106,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Select and mix."""
-    from itersel.select.mix import MixSettings, mix
+    from itersel.select.mix import mix
+    from itersel.select.settings import MixSettings
     from itersel.storage.files import read_names
 
     settings = MixSettings(
@@ -101,5 +119,7 @@ def run(options: argparse.Namespace) -> None:
         relative_threshold=options.relative_threshold,
         norm=options.norm,
         keep=tuple(options.keep),
+        epsilon=options.epsilon,
+        minimum=options.minimum,
     )
     mix(read_names(options.inputs), options.output, settings, options.previous, options.matrix)

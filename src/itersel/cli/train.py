@@ -23,7 +23,7 @@ from itersel.errors import InputError
 from itersel.limits import MAX_K_BEST
 
 if TYPE_CHECKING:
-    from itersel.learn.train import Training, TrainSettings
+    from itersel.learn.train import TrainSettings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,6 +73,12 @@ def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
         help="learner (default: %(default)s); 'itersel train --learner NAME --help' shows its own options",
     )
     learning.add_argument(
+        "--measure-loss",
+        action="store_true",
+        help="first decode all sentences with the initial weights and record their loss, for --mixing "
+        "path-following; weights of a path that has ended are passed on without training",
+    )
+    learning.add_argument(
         "--seed", type=seed, default=1, metavar="N", help="random seed for --pairs pro (default: 1)"
     )
     learning.add_argument(
@@ -101,7 +107,7 @@ def train(options: argparse.Namespace) -> None:
     """Train one shard for one epoch."""
     from itersel.decode.decoder import Decoder
     from itersel.grammar.shard import read_shard
-    from itersel.learn.state import read_start, write_training
+    from itersel.learn.state import has_stopped, read_start, write_training
     from itersel.learn.train import TrainSettings, train_shard
     from itersel.lm.binary import load_model
 
@@ -118,6 +124,9 @@ def train(options: argparse.Namespace) -> None:
         epoch=options.epoch,
         shard=options.shard_number,
     )
+    if options.measure_loss and options.epoch > 1 and options.weights and has_stopped(options.weights):
+        _pass_on(options.weights, options.output, settings)
+        return
     shard = read_shard(options.shard)
     if not shard.has_references:
         raise InputError("has no references to learn from; extract it with --references", options.shard)
@@ -128,16 +137,31 @@ def train(options: argparse.Namespace) -> None:
         for _ in range(min(options.threads, settings.learner.delay))
     ]
     try:
-        result = train_shard(shard, decoders, start, settings)
+        result = train_shard(shard, decoders, start, settings, options.measure_loss)
     except InputError as error:
         # features that do not go together, weights that overflow: it takes both files
         files = options.shard if options.weights is None else f"{options.shard} and {options.weights}"
         raise InputError(error.message, files) from None
-    write_training(options.output, result, _provenance(settings, result))
+    seen: dict[str, str | int | float] = {
+        "sentences": result.sentences,
+        "pairs": result.pairs,
+        "updates": result.updates,
+        "mean_bleu": result.mean_bleu,
+    }
+    if result.loss is not None:
+        seen["loss"] = result.loss
+    write_training(options.output, result, {**_provenance(settings), **seen})
 
 
-def _provenance(settings: TrainSettings, result: Training) -> dict[str, str | int | float]:
-    """Return attributes of the output: what made it, and what there was to see.
+def _pass_on(start: str, output: str, settings: TrainSettings) -> None:
+    """Write the weights of a path that has ended as those of a shard."""
+    from itersel.vectors.weights import read_weights, write_weights
+
+    write_weights(output, read_weights(start), {**_provenance(settings), "stopped": 1})
+
+
+def _provenance(settings: TrainSettings) -> dict[str, str | int | float]:
+    """Return attributes of the output: what made it.
 
     ``settings`` is equal for all shards and epochs of an experiment.
     """
@@ -149,8 +173,4 @@ def _provenance(settings: TrainSettings, result: Training) -> dict[str, str | in
         "settings": json.dumps(values, sort_keys=True),
         "epoch": epoch,
         "shard": shard,
-        "sentences": result.sentences,
-        "pairs": result.pairs,
-        "updates": result.updates,
-        "mean_bleu": result.mean_bleu,
     }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from itersel.config.learners import find_conflict
+from itersel.config.learners import Perceptron, find_conflict
 from itersel.config.messages import reject
-from itersel.config.mixing import EpochsMean, Nothing, Selection, mixing_name
+from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection, mixing_name
 from itersel.config.repeats import split_repeat
 from itersel.config.tuners import ALL_DENSE, STEP, Batch, ForestMert, HeldOut, LineSearch, NoTuner
 from itersel.config.values import Align, Config, Experiment
@@ -80,7 +80,11 @@ def check_experiments(config: Config) -> None:
             why = "algorithm: sgd" if experiment.algorithm == "sgd" else "mixing: {name: none}"
             raise InputError(f"config key '{key}.tasks.shards' is {shards}, must be 1 with {why}")
         if isinstance(mixing, Selection):
-            _check_selection(mixing, f"{key}.mixing")
+            _check_limits(mixing, f"{key}.mixing")
+        if isinstance(mixing, PathFollowing):
+            _check_path(experiment, mixing, key)
+        if isinstance(mixing, Selection | PathFollowing):
+            _check_kept(mixing.keep, f"{key}.mixing.keep")
         conflict = None if isinstance(experiment.learner, Batch) else find_conflict(experiment.learner)
         if conflict:
             raise InputError(f"config key '{key}.learner.{conflict[0]}' {conflict[1]}")
@@ -89,16 +93,36 @@ def check_experiments(config: Config) -> None:
         _check_held_out(experiment, f"{key}.held_out")
 
 
-def _check_selection(mixing: Selection, key: str) -> None:
-    """Refuse two limits, and features that no grammar has."""
+def _check_limits(mixing: Selection, key: str) -> None:
+    """Refuse two limits."""
     first, *others = mixing.limits
     if others:
         raise InputError(f"config key '{key}.{others[0]}' excludes '{key}.{first}'; remove one of them")
-    for name in mixing.keep:
+
+
+def _check_path(experiment: Experiment, mixing: PathFollowing, key: str) -> None:
+    """Refuse a path that ends before it begins, or on which losses cannot be compared."""
+    if mixing.minimum > mixing.threshold:
+        reject(f"{key}.mixing.minimum", mixing.minimum, "at most the threshold")
+    if type(experiment.learner) is Perceptron and experiment.start_from is None:
+        raise InputError(
+            f"config key '{key}.learner.name' is perceptron, whose loss is 0 where all weights are: path "
+            "following needs another learner, or start_from"
+        )
+    if experiment.held_out.start == "tuned":
+        raise InputError(
+            f"config key '{key}.held_out.start' is tuned, but path following compares the losses of mixed "
+            "weights"
+        )
+
+
+def _check_kept(names: tuple[str, ...], key: str) -> None:
+    """Refuse features that no grammar has."""
+    for name in names:
         if name in (ALL_DENSE, *TEMPLATES, *DENSE_FEATURES) or name.startswith(tuple(TEMPLATES.values())):
             continue
         expected = f"dense, a template ({', '.join(TEMPLATES)}), or the name of a feature"
-        reject(f"{key}.keep", name, expected)
+        reject(key, name, expected)
 
 
 def _check_held_out(experiment: Experiment, key: str) -> None:

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import asdict
 
 from itersel.config.learners import Learner, learner_name
-from itersel.config.mixing import EpochsMean, Nothing, Selection, mixing_name
+from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection, mixing_name
 from itersel.config.repeats import split_repeat
 from itersel.config.tuners import STEP, Batch, ForestMert, LineSearch, NoTuner, tuner_name
 from itersel.config.values import Config, Experiment
@@ -157,6 +157,7 @@ def train_options(config: Config, experiment: Experiment) -> str:
         seed=own_seed(config, experiment),
         learner=learner_name(experiment.learner),
         **asdict(experiment.learner),
+        measure_loss=isinstance(experiment.mixing, PathFollowing),
     )
 
 
@@ -193,10 +194,14 @@ def mix_options(experiment: Experiment) -> str:
     """Return the options of `itersel mix`."""
     mixing = experiment.mixing
     chosen = options(mixing=mixing_name(mixing), shards=experiment.tasks.shards)
-    if not isinstance(mixing, Selection):
+    if not isinstance(mixing, Selection | PathFollowing):
         return chosen
+    if isinstance(mixing, Selection):
+        limits = options(**mixing.limits)
+    else:
+        limits = options(threshold=mixing.threshold, epsilon=mixing.epsilon, minimum=mixing.minimum)
     kept = f" --keep {shlex.join(mixing.keep)}" if mixing.keep else ""
-    return f"{chosen} {options(**mixing.limits, norm=mixing.norm)}{kept}"
+    return f"{chosen} {limits} {options(norm=mixing.norm)}{kept}"
 
 
 def decode_options(config: Config, experiment: Experiment) -> str:

@@ -8,6 +8,11 @@ from itersel.config.options import option
 
 NORMS = ("l0", "l1", "l2", "linf")
 DEFAULT_SELECT = 100_000
+NORM = "Norm over the shards by which features are selected."
+KEEP = (
+    "Features always kept, in addition to those selected among the others: names of features, dense, or "
+    "templates of sparse features (R, RBS, RBT, Shape)."
+)
 
 
 @dataclass(frozen=True)
@@ -38,12 +43,8 @@ class Selection:
     relative_threshold: float | None = option(
         "Keep the features with a norm of at least this fraction of the largest norm.", minimum=0, maximum=1
     )
-    norm: str = option("Norm over the shards by which features are selected.", "l2", choices=NORMS)
-    keep: tuple[str, ...] = option(
-        "Features always kept, in addition to those selected among the others: names of features, dense, or "
-        "templates of sparse features (R, RBS, RBT, Shape).",
-        (),
-    )
+    norm: str = option(NORM, "l2", choices=NORMS)
+    keep: tuple[str, ...] = option(KEEP, ())
 
     @property
     def limits(self) -> dict[str, float]:
@@ -53,13 +54,33 @@ class Selection:
         return given or {"select": DEFAULT_SELECT}
 
 
-Mixing = Nothing | EpochsMean | Mean | Selection
+@dataclass(frozen=True)
+class PathFollowing:
+    """Selection with a threshold that falls with the training loss (Simianer & Riezler 2013)."""
+
+    threshold: float = option("Threshold for the norm in the first epoch.", 1.0, above=0)
+    epsilon: float = option(
+        "The threshold of an epoch is at most the last fall of the training loss divided by this.",
+        1.0,
+        above=0,
+    )
+    minimum: float = option(
+        "Learning stops, and the weights no longer change, once the threshold would be below this.",
+        0.01,
+        minimum=0,
+    )
+    norm: str = option(NORM, "l2", choices=NORMS)
+    keep: tuple[str, ...] = option(KEEP, ())
+
+
+Mixing = Nothing | EpochsMean | Mean | Selection | PathFollowing
 
 MIXINGS: dict[str, type[Mixing]] = {
     "none": Nothing,
     "mean-of-epochs": EpochsMean,
     "mean": Mean,
     "selection": Selection,
+    "path-following": PathFollowing,
 }
 
 # The algorithms of Simianer, Riezler & Dyer (2012) by name, and their mixings; sgd has one shard.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from itersel.config.learners import AdaGrad
 from itersel.learn.learner import Example, Move, OnlineLearner
 from itersel.learn.logistic_kernels import logistic_coefficients
-from itersel.learn.pairs import make_pairs
+from itersel.learn.pairs import leads, make_pairs
 from itersel.learn.parameters import StepSettings
 
 
@@ -33,3 +35,8 @@ class LogisticLearner(OnlineLearner):
             return Move(None, 0, 0)
         coefficient, wrong = logistic_coefficients(example.kbest.score, pairs)
         return Move(coefficient, pairs.shape[0], wrong)
+
+    def loss(self, example: Example) -> float:
+        """Return the sum of the logistic losses of the pairs."""
+        lead = leads(make_pairs(self._pairs, example.bleu, example.seed), example.kbest.score)
+        return float(np.logaddexp(0.0, -lead).sum())

@@ -92,6 +92,10 @@ class OnlineLearner(Protocol):
         """Return where the weights should move."""
         ...
 
+    def loss(self, example: Example) -> float:
+        """Return the loss of the weights that the list was made with; nothing is learned."""
+        ...
+
 
 def make_learner(settings: Learner) -> OnlineLearner:
     """Return the learner of some settings."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itersel.config.learners import Mira
 from itersel.decode.derivations import DerivationFinder
@@ -39,12 +40,13 @@ class MiraLearner(OnlineLearner):
 
     def learn(self, example: Example) -> Move:
         """Return the step of the sentence."""
-        score, cost = example.kbest.score, example.words * (1.0 - example.bleu)
-        hope, fear = hope_and_fear(score, cost, self._is_oracle, self._is_prediction)
+        hope, fear, loss = self._compare(example)
+        score = example.kbest.score
         if self._all:
-            coefficient, active = solve_constraints(gram_matrix(example.columns), score, cost, hope, self._c)
+            coefficient, active = solve_constraints(
+                gram_matrix(example.columns), score, _cost(example), hope, self._c
+            )
             return Move(coefficient if active else None, score.shape[0] - 1, active)
-        loss = cost[fear] - cost[hope] - (score[hope] - score[fear])
         if hope == fear or loss <= 0:
             return Move(None, 1, 0)
         distance = squared_distance(example.columns, hope, fear)
@@ -54,3 +56,18 @@ class MiraLearner(OnlineLearner):
         coefficient[hope] = min(self._c, loss / distance)
         coefficient[fear] = -coefficient[hope]
         return Move(coefficient, 1, 1)
+
+    def loss(self, example: Example) -> float:
+        """Return by how much the fear violates its margin to the hope."""
+        return float(max(0.0, self._compare(example)[2]))
+
+    def _compare(self, example: Example) -> tuple[int, int, float]:
+        """Return hope, fear, and the loss of the two, which may be negative."""
+        score, cost = example.kbest.score, _cost(example)
+        hope, fear = hope_and_fear(score, cost, self._is_oracle, self._is_prediction)
+        return hope, fear, cost[fear] - cost[hope] - (score[hope] - score[fear])
+
+
+def _cost(example: Example) -> NDArray[np.float64]:
+    cost: NDArray[np.float64] = example.words * (1.0 - example.bleu)
+    return cost

@@ -77,6 +77,11 @@ def make_pairs(strategy: str, bleu: NDArray[np.float64], seed: tuple[int, ...]) 
     return pro_pairs(bleu, seed)
 
 
+def leads(pairs: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return by how much the model score of the better translation exceeds that of the worse, by pair."""
+    return score[pairs[:, 0]] - score[pairs[:, 1]]
+
+
 def _pairs(bleu: NDArray[np.float64], level: NDArray[np.int64]) -> NDArray[np.int64]:
     order = np.argsort(-bleu, kind="stable")
     return order[pairs_across_levels(bleu[order], level)]

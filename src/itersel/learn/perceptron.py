@@ -6,7 +6,7 @@ import numpy as np
 
 from itersel.config.learners import MarginPerceptron, Perceptron
 from itersel.learn.learner import Example, Move, OnlineLearner
-from itersel.learn.pairs import make_pairs
+from itersel.learn.pairs import leads, make_pairs
 from itersel.learn.parameters import StepSettings
 from itersel.learn.update_kernels import gram_matrix, violated_pairs
 
@@ -43,3 +43,8 @@ class PairLearner(OnlineLearner):
             example.kbest.score, pairs, gram, example.rate, self._margin, self._sequential
         )
         return Move(coefficient if updates else None, pairs.shape[0], updates)
+
+    def loss(self, example: Example) -> float:
+        """Return the sum over the pairs of what the better translation lacks of its margin."""
+        lead = leads(make_pairs(self._pairs, example.bleu, example.seed), example.kbest.score)
+        return float(np.maximum(self._margin - lead, 0.0).sum())

@@ -59,6 +59,14 @@ def write_training(path: str | os.PathLike[str], training: Training, attributes:
     write_arrays(path, both, {**weight_arrays(training.weights), **arrays}, attributes)
 
 
+def has_stopped(path: str | os.PathLike[str]) -> bool:
+    """Tell whether mixed weights are the end of a path (`itersel.select.path`)."""
+    if not os.fspath(path).endswith(".h5"):
+        return False
+    with open_hdf5(path) as stream:
+        return bool(read_header(stream, FORMAT, path).attributes.get("stopped", 0))
+
+
 def read_start(path: str | os.PathLike[str]) -> Start:
     """Read where to go on: at the state of a shard if the file holds one, else at its weights.
 

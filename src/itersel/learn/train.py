@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from itersel.config.learners import Learner, Perceptron, learner_name
 from itersel.errors import InputError
 from itersel.learn.feature_table import FeatureTable, Start
-from itersel.learn.learner import Example, Move, make_learner
+from itersel.learn.learner import Example, Move, OnlineLearner, make_learner
 from itersel.learn.parameters import Parameters, WeightOverflowError
 from itersel.learn.sentence_bleu import SentenceBleu
 from itersel.progress import progress
@@ -89,6 +89,8 @@ class Training(NamedTuple):
         Counts: of sentences, of their preference pairs, and of pairs that had a loss.
     mean_bleu
         Mean sentence BLEU of the translations that the model liked best, 0 without sentences.
+    loss
+        Sum over all sentences of the learner's loss of the start weights; None where it is not measured.
     """
 
     weights: Weights
@@ -97,6 +99,7 @@ class Training(NamedTuple):
     pairs: int
     updates: int
     mean_bleu: float
+    loss: float | None
 
 
 def train_shard(
@@ -104,6 +107,7 @@ def train_shard(
     decoders: Sequence[SentenceDecoder],
     start: Start | None,
     settings: TrainSettings,
+    measure_loss: bool = False,
 ) -> Training:
     """Decode and learn, sentence by sentence, or `delay` sentences at a time (Langford et al. 2009).
 
@@ -118,6 +122,9 @@ def train_shard(
         Where to start from; None: all weights are zero.
     settings
         How to learn.
+    measure_loss
+        First decode all sentences with the start weights, and sum up the learner's loss. No other result
+        depends on it.
 
     Raises
     ------
@@ -132,9 +139,35 @@ def train_shard(
     learner = make_learner(settings.learner)
     before = (settings.epoch - 1) * shard.sentence_count
     parameters = Parameters(table.dense, table.sparse, learner.steps, before, table.memory)
+    pair_count, updates, total_bleu = 0, 0, 0.0
+
+    def examples() -> Iterator[tuple[int, Example]]:
+        return _examples(shard, decoders, settings, learner, parameters, table)
+
+    loss = None
+    if measure_loss:
+        loss = sum((learner.loss(example) for _, example in examples()), 0.0)
+    for sentence, example in examples():
+        move = learner.learn(example)
+        _step(parameters, example, move, table, sentence)
+        updates, pair_count = updates + move.updates, pair_count + move.pairs
+        total_bleu += float(example.bleu[0])
+    weights, state = table.collect(parameters, settings.learner.average)
+    mean_bleu = total_bleu / max(1, shard.sentence_count)
+    return Training(weights, state, shard.sentence_count, pair_count, updates, mean_bleu, loss)
+
+
+def _examples(
+    shard: Shard,
+    decoders: Sequence[SentenceDecoder],
+    settings: TrainSettings,
+    learner: OnlineLearner,
+    parameters: Parameters,
+    table: FeatureTable,
+) -> Iterator[tuple[int, Example]]:
+    """Yield each sentence with its k-best list, made with the weights of that moment."""
     bleu = SentenceBleu(settings.learner.bleu)
     column_of = np.full(shard.feature_key.shape[0], -1, np.int32)
-    pair_count, updates, total_bleu = 0, 0, 0.0
 
     def reference(sentence: int) -> NDArray[np.int32]:
         return shard.reference[slice(*shard.reference_offset[sentence : sentence + 2])]
@@ -148,14 +181,7 @@ def train_shard(
             words = bleu.target(reference(sentence)).words
             scores = bleu.score(kbest.word, kbest.word_offset, reference(sentence))
             seed = (settings.seed, settings.epoch, settings.shard, sentence)
-            example = Example(kbest, scores, words, parameters.rate, seed, column_of)
-            move = learner.learn(example)
-            _step(parameters, example, move, table, sentence)
-            updates, pair_count = updates + move.updates, pair_count + move.pairs
-            total_bleu += float(scores[0])
-    weights, state = table.collect(parameters, settings.learner.average)
-    mean_bleu = total_bleu / max(1, shard.sentence_count)
-    return Training(weights, state, shard.sentence_count, pair_count, updates, mean_bleu)
+            yield sentence, Example(kbest, scores, words, parameters.rate, seed, column_of)
 
 
 class _Pool:

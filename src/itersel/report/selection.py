@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ COLUMNS = (
     "median norm",
     "largest norm",
 )
+# of path following alone
+PATH_COLUMNS = ("threshold", "loss before")
 
 
 class Columns(NamedTuple):
@@ -78,6 +80,8 @@ class Row:
         Of the selected features, how many have a weight in 1, 2, ... Z shards.
     norms
         Smallest, median and largest norm of the selected ones; `None` where there are none.
+    path
+        Of path following: the threshold, and the loss of the weights that the epoch started from.
     """
 
     epoch: int
@@ -87,14 +91,16 @@ class Row:
     kept: int
     shards: tuple[int, ...]
     norms: tuple[float, float, float] | None
+    path: tuple[float, float] | None
 
     def cells(self) -> list[str]:
-        """Return the row as text, in the order of `COLUMNS`."""
+        """Return the row as text, in the order of `COLUMNS` and `PATH_COLUMNS`."""
         total = sum(number * count for number, count in enumerate(self.shards, 1))
         measures = [f"{total / self.selected:.1f}" if self.selected else "-"]
         measures += ["-"] * 3 if self.norms is None else [f"{norm:.4g}" for norm in self.norms]
         counts = (self.features, self.selected, self.kept)
-        return [str(self.epoch), self.group, *map(str, counts), *measures]
+        path = [] if self.path is None else [f"{value:.6g}" for value in self.path]
+        return [str(self.epoch), self.group, *map(str, counts), *measures, *path]
 
 
 def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[Row]:
@@ -113,21 +119,23 @@ def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[Row]:
     rows: list[Row] = []
     before, shards = np.empty(0, np.uint64), None
     for epoch, path in enumerate(paths, 1):
-        number, columns = _read(path, epoch)
-        if shards is not None and number != shards:
-            raise InputError(f"is of {number} shards, the epochs before it are of {shards}", path)
-        shards = number
-        rows.append(_summarize(epoch, ALL, columns, before, shards))
-        for position, group in enumerate(GROUPS):
-            members = columns.take(columns.group == position)
-            if members.key.shape[0]:
-                rows.append(_summarize(epoch, group, members, before, shards))
+        found, columns = _read(path, epoch)
+        if shards is not None and found["shards"] != shards:
+            raise InputError(f"is of {found['shards']} shards, the epochs before it are of {shards}", path)
+        shards = found["shards"]
+        groups = {ALL: columns}
+        groups |= {group: columns.take(columns.group == place) for place, group in enumerate(GROUPS)}
+        rows += [
+            _summarize(found, group, members, before)
+            for group, members in groups.items()
+            if group == ALL or members.key.shape[0]
+        ]
         before = columns.key[columns.selected]
     return rows
 
 
-def _read(path: str | os.PathLike[str], epoch: int) -> tuple[int, Columns]:
-    """Return the number of shards, and the columns."""
+def _read(path: str | os.PathLike[str], epoch: int) -> tuple[dict[str, Any], Columns]:
+    """Return what the file says of itself, and the columns."""
     with open_hdf5(path) as stream:
         found = read_header(stream, MATRIX, path).attributes
     if found.get("kind") != KIND:
@@ -141,38 +149,48 @@ def _read(path: str | os.PathLike[str], epoch: int) -> tuple[int, Columns]:
     )
     if columns.shards.max(initial=0) > found["shards"]:
         raise InputError("damaged: has columns with more entries than shards; recreate the file", path)
-    return int(found["shards"]), columns
+    return found, columns
 
 
-def _summarize(epoch: int, group: str, columns: Columns, before: NDArray[np.uint64], shards: int) -> Row:
+def _summarize(found: Mapping[str, Any], group: str, columns: Columns, before: NDArray[np.uint64]) -> Row:
     chosen = columns.take(columns.selected)
     norms = None
     if chosen.key.shape[0]:
         norms = (float(chosen.norm.min()), float(np.median(chosen.norm)), float(chosen.norm.max()))
     return Row(
-        epoch=epoch,
+        epoch=found["epoch"],
         group=group,
         features=columns.key.shape[0],
         selected=chosen.key.shape[0],
         kept=int(np.isin(chosen.key, before, assume_unique=True).sum()),
-        shards=tuple(np.bincount(chosen.shards, minlength=shards + 1)[1:].tolist()),
+        shards=tuple(np.bincount(chosen.shards, minlength=found["shards"] + 1)[1:].tolist()),
         norms=norms,
+        path=(found["threshold"], found["loss"]) if "loss" in found else None,
     )
 
 
 def text_table(rows: Sequence[Row]) -> list[str]:
     """Return the table for people."""
-    return [
-        *aligned(COLUMNS, [row.cells() for row in rows], left=(1,)),
+    lines = [
+        *aligned(_columns(rows), [row.cells() for row in rows], left=(1,)),
         "",
         "features: with a weight in at least one shard. as before: also selected after the previous epoch.",
-        "The last four columns are of the selected features; norms are of their weights in all shards.",
+        "shards per feature, norms: of the selected features, of their weights in all shards.",
     ]
+    if rows[0].path is not None:
+        lines.append("loss before: of the training corpus, with the weights that the epoch started from.")
+    return lines
+
+
+def _columns(rows: Sequence[Row]) -> tuple[str, ...]:
+    return COLUMNS if rows[0].path is None else (*COLUMNS, *PATH_COLUMNS)
 
 
 def tsv_table(rows: Sequence[Row]) -> list[str]:
     """Return the table for spreadsheets."""
-    return tab_separated([column.replace(" ", "_") for column in COLUMNS], [row.cells() for row in rows])
+    return tab_separated(
+        [column.replace(" ", "_") for column in _columns(rows)], [row.cells() for row in rows]
+    )
 
 
 def json_table(rows: Sequence[Row]) -> list[str]:
@@ -186,6 +204,7 @@ def json_table(rows: Sequence[Row]) -> list[str]:
             "selected_before": row.kept,
             "selected_by_number_of_shards": row.shards,
             "norm": dict(zip(("smallest", "median", "largest"), row.norms or [None] * 3, strict=True)),
+            **({} if row.path is None else dict(zip(("threshold", "loss_before"), row.path, strict=True))),
         }
         for row in rows
     ]

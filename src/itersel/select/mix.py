@@ -6,8 +6,7 @@ import contextlib
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.select.matrix import KIND, MatrixWriter
 from itersel.select.merge_kernels import COLLISION, FINE, NOT_FINITE, Columns, Entries, Status, merge_entries
+from itersel.select.path import PathStep, next_step
 from itersel.select.selection import (
     AboveFraction,
     AboveThreshold,
@@ -25,6 +25,7 @@ from itersel.select.selection import (
     nonzero_means,
     summarise,
 )
+from itersel.select.settings import LIMITS, PATH_LIMITS, MixSettings
 from itersel.select.shard_files import DAMAGED, ShardFile, ShardReader, open_shard
 from itersel.storage.hdf5 import open_hdf5, read_header, stream_hdf5
 from itersel.storage.strings import StringTable, concatenate
@@ -34,60 +35,6 @@ from itersel.vectors.weights import FORMAT, Weights, read_weights, write_weights
 # what files of weights say that they are
 SHARD, MIXED = "shard-weights", "mixed-weights"
 TEXT = "is text, which does not say what made it"
-
-
-@dataclass(frozen=True)
-class MixSettings:
-    """How to mix.
-
-    Attributes
-    ----------
-    mixing
-        ``none``: the weights of the one shard; ``mean-of-epochs``: mean over shards and epochs; ``mean``:
-        mean over the shards of this epoch; ``selection``: the same of selected features.
-    epoch
-        Number of the epoch, from 1.
-    shards
-        Z; 1 for ``none``.
-    select, threshold
-        For ``selection``, one of these or `relative_threshold`: how many features of largest norm to keep, or
-        the norm that they must exceed.
-    norm
-        Of the columns of W: ``l0`` (number of shards with the feature), ``l1``, ``l2`` or ``linf``.
-    relative_threshold
-        The fraction of the largest norm that a selected feature's norm must reach.
-    keep
-        For ``selection``: names of features and groups (`itersel.vectors.groups`) that are kept whatever
-        their norm, besides those that are selected among the others.
-    """
-
-    mixing: str
-    epoch: int
-    shards: int
-    select: int | None = None
-    threshold: float | None = None
-    norm: str = "l2"
-    relative_threshold: float | None = None
-    keep: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        limits = [
-            f"--{name.replace('_', '-')}"
-            for name in ("select", "threshold", "relative_threshold")
-            if getattr(self, name) is not None
-        ]
-        if self.mixing == "selection" and len(limits) != 1:
-            raise InputError("mixing selection needs one of --select, --threshold and --relative-threshold")
-        if self.mixing != "selection" and (limits or self.keep):
-            unused = " and ".join([*limits, *(["--keep"] if self.keep else [])])
-            raise InputError(f"mixing {self.mixing} selects nothing; drop {unused}")
-        if self.mixing == "none" and self.shards != 1:
-            raise InputError(f"mixing none is for one shard, not {self.shards}")
-
-    @property
-    def needs_previous(self) -> bool:
-        """Whether the result is a mean over epochs, and this is not the first one."""
-        return self.mixing == "mean-of-epochs" and self.epoch > 1
 
 
 def mix(
@@ -113,7 +60,7 @@ def mix(
     settings
         How to mix.
     previous
-        v.h5 of the epoch before; needed for the mean over epochs, not allowed otherwise.
+        v.h5 of the epoch before; needed for the mean over epochs and path following, not allowed otherwise.
     matrix
         W.h5 to write, see `itersel.select.matrix`.
 
@@ -128,7 +75,11 @@ def mix(
     shards = _open_shards(inputs, settings)
     attributes = _provenance(settings, shards[0].settings)
     before = None if previous is None else _read_previous(previous, settings, attributes)
-    selection = _make_selection(settings)
+    step = None
+    if settings.path is not None:
+        step = next_step(settings.path, shards, before and before.attributes)
+        attributes |= step._asdict() | {"stopped": int(step.stopped)}
+    selection = _make_selection(settings, step)
     with _matrix_writer(matrix) as writer:
         count = 0
         for entries, columns in _merge(shards):
@@ -142,9 +93,11 @@ def mix(
         weights = nonzero_means(selected)
         if writer is not None:
             writer.finish(selection, {"kind": KIND, **attributes})
-        if before is not None:
+        if step is not None and step.stopped and before is not None:
+            weights = before.weights
+        elif step is None and before is not None:
             try:
-                weights = average_epochs(before, weights, settings.epoch)
+                weights = average_epochs(before.weights, weights, settings.epoch)
             except InputError as error:
                 raise InputError(error.message, previous) from None
     write_weights(output, weights, {"kind": MIXED, **attributes})
@@ -207,16 +160,21 @@ def _check_names(
         raise InputError("is the name of both the weights and the matrix; give one of them another", matrix)
     what = f"mixing {settings.mixing}, epoch {settings.epoch}"
     if previous is not None and not settings.needs_previous:
-        raise InputError(f"{what}, is no mean with the epoch before; drop --previous")
+        raise InputError(f"{what}, does not depend on the epoch before; drop --previous")
     if previous is None and settings.needs_previous:
-        raise InputError(
-            f"{what}, is a mean over epochs; name the mixed weights of the epoch before with --previous"
-        )
+        raise InputError(f"{what}, depends on the epoch before; name its mixed weights with --previous")
+
+
+class Mixed(NamedTuple):
+    """Mixed weights of an epoch, and what they say of themselves."""
+
+    weights: Weights
+    attributes: dict[str, Any]
 
 
 def _read_previous(
     path: str | os.PathLike[str], settings: MixSettings, attributes: Mapping[str, Any]
-) -> Weights:
+) -> Mixed:
     """Return the mixed weights of the epoch before."""
     if not os.fspath(path).endswith(".h5"):
         raise InputError(f"{TEXT}; mix the epoch before with an --output that ends in .h5", path)
@@ -236,12 +194,17 @@ def _read_previous(
         )
     if found.get("settings") != attributes["settings"]:
         raise InputError("was trained with other settings than the shards; train that epoch again", path)
-    return read_weights(path)
+    for name in PATH_LIMITS[1:]:
+        if found.get(name) != attributes.get(name):
+            raise InputError(f"was mixed with another --{name}; mix that epoch again", path)
+    return Mixed(read_weights(path), found)
 
 
-def _make_selection(settings: MixSettings) -> Selection:
+def _make_selection(settings: MixSettings, step: PathStep | None) -> Selection:
     selection: Selection
-    if settings.select is not None:
+    if step is not None:
+        selection = AboveThreshold(step.threshold)
+    elif settings.select is not None:
         selection = Largest(settings.select)
     elif settings.relative_threshold is not None:
         selection = AboveFraction(settings.relative_threshold)
@@ -260,7 +223,7 @@ def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
         "shards": settings.shards,
         "norm": settings.norm,
     }
-    for name in ("select", "threshold", "relative_threshold"):
+    for name in LIMITS:
         if (limit := getattr(settings, name)) is not None:
             attributes[name] = limit
     if settings.keep:

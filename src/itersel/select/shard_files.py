@@ -10,6 +10,7 @@ As all of a file is read in the end, its checksums are compared while it is: not
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -34,7 +35,8 @@ DAMAGED = "damaged or not written by 'itersel train'; recreate it"
 class ShardFile(NamedTuple):
     """Where the arrays of a weights file are (positions in bytes of `ARRAYS`), and how long they are.
 
-    kind, settings, epoch, shard: what the file says of itself; -1: it does not. digests: of `ARRAYS`.
+    kind, settings, epoch, shard: what the file says of itself; -1: it does not. loss: of the weights that the
+    shard started from; None: it was not measured. stopped: those are its weights. digests: of `ARRAYS`.
     """
 
     path: str
@@ -42,6 +44,8 @@ class ShardFile(NamedTuple):
     settings: str
     epoch: int
     shard: int
+    loss: float | None
+    stopped: bool
     weights: int
     name_length: int
     key: int
@@ -69,11 +73,26 @@ def open_shard(path: str) -> ShardFile:
             key, value, name_offset, name = (_position(found[name], name, sizes[name]) for name in ARRAYS)
             kind, settings = (str(header.attributes.get(name, "")) for name in ("kind", "settings"))
             epoch, number = (_whole(header.attributes.get(name, -1)) for name in ("epoch", "shard"))
+            loss = _loss(header.attributes.get("loss"))
+            stopped = bool(header.attributes.get("stopped", 0))
             digests = tuple(header.digests[name] for name in ARRAYS)
         except ERRORS as error:
             raise InputError(f"{DAMAGED} ({one_line(error)})", path) from None
     return ShardFile(
-        path, kind, settings, epoch, number, count, length, key, value, name_offset, name, digests
+        path=path,
+        kind=kind,
+        settings=settings,
+        epoch=epoch,
+        shard=number,
+        loss=loss,
+        stopped=stopped,
+        weights=count,
+        name_length=length,
+        key=key,
+        value=value,
+        name_offset=name_offset,
+        name=name,
+        digests=digests,
     )
 
 
@@ -81,6 +100,15 @@ def _whole(value: object) -> int:
     """Return an attribute that is a whole number."""
     if type(value) is not int:
         raise ValueError("the number of the epoch or shard is not a whole number")
+    return value
+
+
+def _loss(value: object) -> float | None:
+    """Return an attribute that is a loss, if there is one."""
+    if value is None:
+        return None
+    if not isinstance(value, float) or not 0 <= value < math.inf:
+        raise ValueError("the loss is not a positive number")
     return value
 
 
