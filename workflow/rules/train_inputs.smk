@@ -145,9 +145,7 @@ def trained_shards(name, epoch):
 def previous_weights(wildcards):
     """Return the mixed weights of the epoch before, if those of this one depend on them."""
     experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
-    if epoch == 1 or not isinstance(
-        experiment.mixing, EpochsMean | PathFollowing
-    ):
+    if epoch == 1 or not isinstance(experiment.mixing, EpochsMean | PathFollowing):
         return []
     return mixed_weights(wildcards.experiment, epoch - 1)
 
