@@ -55,8 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sum-sparse",
         action="store_true",
-        help="tune the dense features and one factor for all sparse features, only on the lists of iteration "
-        "T; requires --previous",
+        help="tune the dense features and one factor for all sparse features (forests: only those of "
+        "iteration T); requires --previous",
     )
     parser.add_argument(
         "--last",
