@@ -32,9 +32,7 @@ rule all:
         table=f"{RESULTS}/report/table.txt",
         corpus=f"{RESULTS}/report/corpus.txt",
         resources=of_experiments("best/resources.json"),
-        selections=[
-            experiment_file(name, "selection.txt") for name in [*MIXED, *HELD_OUT]
-        ],
+        selections=[experiment_file(name, "selection.txt") for name in SELECTING],
 
 
 onstart:

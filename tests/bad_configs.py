@@ -160,13 +160,25 @@ INCONSISTENT = [
         "'experiments.a.mixing.relative_threshold' is 1.5, must be at most 1",
     ),
     (
-        experiment(mixing={"name": "path-following", "epsilon": 1, "minimum": 2}),
+        experiment(mixing={"name": "path-following", "threshold": 1, "epsilon": 1, "minimum": 2}),
         "'experiments.a.mixing.minimum' is 2.0, must be at most the threshold",
     ),
-    (experiment(mixing={"name": "path-following"}), "is perceptron, whose loss is 0 where all weights are"),
+    (experiment(mixing=selection(keep=["RBT:"])), "'experiments.a.mixing.keep' is 'RBT:', must be dense"),
+    (
+        experiment(mixing={"name": "path-following", "epsilon": 1}),
+        "'experiments.a.mixing.threshold' is missing; see path-following in docs/learning.md",
+    ),
+    (
+        experiment(mixing={"name": "path-following", "threshold": 1}),
+        "'experiments.a.mixing.epsilon' is missing",
+    ),
+    (
+        experiment(mixing={"name": "path-following", "threshold": 1, "epsilon": 1}),
+        "is perceptron, whose loss is 0 if all weights are 0",
+    ),
     (
         experiment(
-            mixing={"name": "path-following", "epsilon": 1},
+            mixing={"name": "path-following", "threshold": 1, "epsilon": 1},
             learner={"name": "mira"},
             held_out={"tuner": {"name": "line-search"}, "start": "tuned"},
         ),

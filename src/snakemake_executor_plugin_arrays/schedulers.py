@@ -179,13 +179,15 @@ class Slurm:
                 waiting[array][int(task)] = reason[0] if reason else ""
             elif task.isdigit():
                 found[array, int(task)] = Status(word, word not in self.ENDED)
+        begun = {array for array, _ in found}
         for array, reasons in waiting.items():
-            # tasks of an array ask for the same, but Slurm may have looked at some of them only
-            excess = next(filter(self.HOPELESS.search, reasons.values()), None)
-            for number, why in reasons.items():
-                held = bool(self.HELD.search(why))
-                said = f"PENDING ({excess or why})" if excess or held else "PENDING"
-                found[array, number] = Status(said, True, held, bool(excess))
+            # Tasks of an array request the same, but Slurm may not have examined all of them yet.
+            excess = next(filter(self.HOPELESS.search, reasons.values()), "") if array not in begun else ""
+            for number, own in reasons.items():
+                why = own if self.HELD.search(own) else excess or own
+                held, hopeless = bool(self.HELD.search(why)), bool(self.HOPELESS.search(why))
+                said = f"PENDING ({why})" if held or hopeless else "PENDING"
+                found[array, number] = Status(said, True, held, hopeless)
         return found
 
     def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:

@@ -61,6 +61,7 @@ SYNTAX = [
     "[VP] ||| [S,1] liegt [NP,2] ||| lies [2] [1] |||",
 ]
 SEARCH = ("--k-best", "20", "--pop-limit", "30")
+PATH = ("--mixing", "path-following", "--threshold", "0.0001", "--epsilon", "1", "--minimum", "0")
 LANGUAGES = ("--source-language", "de", "--target-language", "en")
 CONFIG = """\
 name: small
@@ -104,6 +105,7 @@ def make_corpus(folder: Path) -> None:
         "hypotheses.txt": [line.replace("the", "a") for line in TARGET],
         "parts.txt": ["part0.h5", "part1.h5"],
         "late.txt": ["late0.h5", "late1.h5"],
+        "path.txt": ["path0.h5", "path1.h5"],
         "shards.txt": ["shard.h5", "shard1.h5"],
         "lists.txt": ["lists.h5"],
         "dense.txt": ["dense.h5"],
@@ -165,6 +167,7 @@ def _make_weights() -> None:
     for number, shard in enumerate(("shard.h5", "shard1.h5")):
         train = ("--shard", shard, "--model", "lm.bin", "--shard-number", str(number), *SEARCH)
         itersel("train", *train, "--epoch", "2", "--weights", "previous.h5", "--output", f"late{number}.h5")
+    _make_path()
     itersel("weights", "export", "weights.h5", "--output", "weights.txt")
     data = ("--shard", "plain-references.h5", "--model", "lm.bin", "--pop-limit", "30")
     itersel("kbest", *data, "--k-best", "20", "--output", "lists.h5")
@@ -172,6 +175,18 @@ def _make_weights() -> None:
     itersel("forest", *data, "--density", "5", "--output", "forests.h5")
     train = ("--shard", "shard.h5", "--model", "lm.bin", *SEARCH, "--learner", "adagrad", "--average")
     itersel("train", *train, "--output", "state.h5")
+
+
+def _make_path() -> None:
+    """Make an epoch of path following, and the weights of the shards in the next one."""
+    for epoch, start in ((1, ()), (2, ("--weights", "path.h5"))):
+        for number, shard in enumerate(("shard.h5", "shard1.h5")):
+            train = ("--shard", shard, "--model", "lm.bin", "--shard-number", str(number), *SEARCH, *start)
+            learner = ("--learner", "mira", "--measure-loss", "--epoch", str(epoch))
+            itersel("train", *train, *learner, "--output", f"path{number}.h5")
+        if epoch == 1:
+            mix = ("mix", "--inputs", "path.txt", "--shards", "2", "--epoch", "1", *PATH)
+            itersel(*mix, "--matrix", "path.W.h5", "--output", "path.h5")
 
 
 def _make_descriptions() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.fuzz.corpus import LANGUAGES, SEARCH
+from tests.fuzz.corpus import LANGUAGES, PATH, SEARCH
 
 DAMAGED, RESEALED, CHANGED = "damaged", "resealed", "changed"
 # How files are damaged: the modules that do it are in `cases`.
@@ -38,6 +38,7 @@ class Target:
 
 _MIX = "mix --shards 2 --output out.h5"
 _SEARCH = " ".join(SEARCH)
+_PATH = " ".join(PATH)
 _PREPARE = f"corpus prepare --split train --output out {' '.join(LANGUAGES)}"
 _WEIGHTS = (
     f"train --shard shard.h5 --model lm.bin --weights FILE {_SEARCH} --output out.h5",
@@ -71,7 +72,9 @@ TARGETS = {
         ),
     ),
     "weights": Target(("weights.h5", "part0.h5"), HDF5, _WEIGHTS),
-    "matrix": Target(("W.h5",), HDF5, _WEIGHTS),
+    "matrix": Target(
+        ("W.h5", "path.W.h5"), HDF5, (*_WEIGHTS, "report selection --matrices FILE --output out.txt")
+    ),
     "lists": Target(
         ("lists.h5", "dense.h5"),
         HDF5,
@@ -110,6 +113,18 @@ TARGETS = {
         ("previous.h5",),
         HDF5,
         (f"{_MIX} --inputs late.txt --epoch 2 --mixing mean-of-epochs --previous FILE",),
+    ),
+    "path-previous": Target(
+        ("path.h5",),
+        HDF5,
+        (
+            f"{_MIX} --inputs path.txt --epoch 2 {_PATH} --previous FILE",
+            f"train --shard shard.h5 --model lm.bin --weights FILE --measure-loss --learner mira {_SEARCH} "
+            "--epoch 2 --output out.h5",
+        ),
+    ),
+    "path-input": Target(
+        ("path0.h5",), HDF5, (f"{_MIX} --inputs path.txt --epoch 2 {_PATH} --previous path.h5",)
     ),
     "model": Target(
         ("lm.bin",),

@@ -87,8 +87,11 @@ SQUEUE = """\
 8 1 PENDING PartitionTimeLimit
 
 CLUSTER: another
-8 2 RUNNING None
-8 3 PENDING Priority
+8 2 PENDING Priority
+8 3 PENDING JobHeldUser
+12 1 PENDING PartitionTimeLimit
+12 2 PENDING Priority
+12 3 RUNNING None
 10 1 PENDING QOSMaxWallDurationPerJobLimit
 11 1 PENDING QOSMaxCpuPerUserLimit
 11 2 SOMETHING_NEW None
@@ -105,9 +108,12 @@ def test_squeue():
     assert statuses["7", 4] == Status("PENDING", alive=True)
     assert statuses["7", 5] == Status("PENDING (launch failed requeued held)", alive=True, held=True)
     assert statuses["8", 1] == Status("PENDING (PartitionTimeLimit)", alive=True, hopeless=True)
-    # Slurm has not looked at all of an array yet, and all of it asks for the same
-    assert statuses["8", 2] == Status("RUNNING", alive=True)
-    assert statuses["8", 3] == statuses["8", 1]
+    # Slurm has not examined all of the array yet, and all of it requests the same
+    assert statuses["8", 2] == statuses["8", 1]
+    assert statuses["8", 3] == Status("PENDING (JobHeldUser)", alive=True, held=True)
+    # but where a task runs, others can, too
+    assert statuses["12", 1] == statuses["8", 1]
+    assert statuses["12", 2] == Status("PENDING", alive=True)
     assert statuses["10", 1] == Status("PENDING (QOSMaxWallDurationPerJobLimit)", alive=True, hopeless=True)
     # it passes when other jobs of the user have ended
     assert statuses["11", 1] == Status("PENDING", alive=True)
@@ -115,7 +121,7 @@ def test_squeue():
     assert statuses["7", 6].alive
     assert not statuses["7", 7].alive
     # jobs that are no arrays have no task
-    assert len(statuses) == 13
+    assert len(statuses) == 16
 
 
 # As Grid Engine 8.1.9 prints it.

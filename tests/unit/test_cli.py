@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import time
 from functools import partial
 
 import pytest
@@ -251,6 +253,11 @@ def test_processes_of_a_warm_up(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"a", "b"}
     with pytest.raises(InputError, match="is wrong"):
         warm_up._run_processes([partial(write, "a"), fail])
+    begin = time.monotonic()
+    with pytest.raises(InputError, match="is wrong"):
+        warm_up._run_processes([fail, partial(time.sleep, 60)])
+    assert not multiprocessing.active_children()
+    assert time.monotonic() - begin < 30
     with pytest.raises(InputError, match="a process was killed"):
         warm_up._run_processes([partial(write, "a"), lambda: os.kill(os.getpid(), signal.SIGKILL)])
 

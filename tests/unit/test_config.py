@@ -197,9 +197,10 @@ def test_defaults_are_within_their_bounds():
     for kinds in (LEARNERS, MIXINGS):
         for name, kind in kinds.items():
             key = "learner" if kinds is LEARNERS else "mixing"
-            chosen = {"learner": {"name": "mira"}, key: {"name": name, **all_defaults(kind)}}
+            required = {"threshold": 1.0, "epsilon": 2.0} if name == "path-following" else {}
+            chosen = {"learner": {"name": "mira"}, key: {"name": name, **all_defaults(kind), **required}}
             found = read_config(experiment(**chosen)).experiments["a"]
-            assert getattr(found, key) == kind()
+            assert getattr(found, key) == kind(**required)
     content = all_defaults(Config) | {"experiments": {"a": all_defaults(Experiment)}}
     for item in dataclasses.fields(Config):
         kind = types_of(Config)[item.name]

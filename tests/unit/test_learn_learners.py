@@ -168,7 +168,11 @@ def test_loss_of_the_start(name: str, delay: int, bleu: str) -> None:
     without = train(corpus, learner)
     assert without.loss is None
     assert found.weights.to_dict() == without.weights.to_dict()
-    assert found[2:6] == without[2:6]
+    assert found[2:-1] == without[2:-1]
+    assert (found.state is None) == (without.state is None)
+    if found.state is not None and without.state is not None:
+        assert found.state.weights.to_dict() == without.state.weights.to_dict()
+        assert str(found.state.memory) == str(without.state.memory)
 
 
 @settings(max_examples=40, deadline=None)

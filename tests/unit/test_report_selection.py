@@ -21,6 +21,7 @@ GROUP = {
     "R:X:a:b": "R",
     "R:X:c:d": "R",
     "RBT:a_b": "RBT",
+    "RBS:a_X": "RBS",
     "Shape_S010_T010": "Shape",
     "own": "other",
 }
@@ -28,7 +29,7 @@ EPOCHS = [
     # the weights of three shards after each epoch
     [
         {"WordPenalty": -3.0, "R:X:a:b": 1.0, "own": 0.5},
-        {"WordPenalty": -2.0, "R:X:c:d": 2.0, "Shape_S010_T010": 0.25},
+        {"WordPenalty": -2.0, "R:X:c:d": 2.0, "Shape_S010_T010": 0.25, "RBS:a_X": 0.125},
         {"WordPenalty": -1.0, "RBT:a_b": -4.0, "R:X:a:b": -1.0},
     ],
     [{"WordPenalty": -3.0, "own": 5.0}, {"WordPenalty": -2.0, "RBT:a_b": 1.0}, {"R:X:c:d": 2.0}],
@@ -84,7 +85,7 @@ def test_all_epochs_and_groups(tmp_path):
     outputs = [str(tmp_path / f"selection.{suffix}") for suffix in ("txt", "tsv", "json")]
     assert main(["report", "selection", "--matrices", *paths, "--output", *outputs]) == 0
     rows, expected = json.loads((tmp_path / "selection.json").read_text()), expected_rows(EPOCHS)
-    assert len(expected) == 6 + 5
+    assert len(expected) == 7 + 5
     for found, wanted in zip(rows, expected, strict=True):
         assert found.pop("norm") == pytest.approx(wanted.pop("norm"))
         assert found == wanted
@@ -99,7 +100,6 @@ def test_all_epochs_and_groups(tmp_path):
 
 
 def test_path(tmp_path):
-    write_shards(tmp_path, EPOCHS[0])
     for z, weights in enumerate(EPOCHS[0]):
         attributes = {**attributes_of(z), "loss": 1.5}
         write_weights(tmp_path / f"shard{z}.h5", make_weights(weights), attributes)
@@ -109,11 +109,25 @@ def test_path(tmp_path):
     outputs = [str(tmp_path / f"selection.{suffix}") for suffix in ("txt", "tsv", "json")]
     assert main(["report", "selection", "--matrices", str(matrix), "--output", *outputs]) == 0
     first = json.loads((tmp_path / "selection.json").read_text())[0]
-    assert (first["selected"], first["threshold"], first["loss_before"]) == (2, 2.5, 4.5)
+    assert (first["selected"], first["threshold"], first["loss_before"], first["ended"]) == (
+        2,
+        2.5,
+        4.5,
+        False,
+    )
     with (tmp_path / "selection.tsv").open() as stream:
         row = next(csv.DictReader(stream, delimiter="\t"))
     assert (row["threshold"], row["loss_before"]) == ("2.5", "4.5")
     assert "loss before" in (tmp_path / "selection.txt").read_text().splitlines()[0]
+
+
+def test_mixings_do_not_go_together(tmp_path, capsys):
+    first, _ = write_epochs(tmp_path, EPOCHS)
+    other = tmp_path / "other.h5"
+    shards = write_shards(tmp_path, EPOCHS[1], 2)
+    mix(shards, tmp_path / "v.h5", MixSettings("selection", 2, 3, threshold=0.5), matrix=other)
+    message = f"{other}: has other select than {first}; name epochs of one run"
+    assert message in refusal(capsys, [first, str(other)], tmp_path / "t.json")
 
 
 def refusal(capsys, paths, output):
@@ -127,7 +141,7 @@ def test_files_that_are_no_epochs_of_one_run(tmp_path, capsys):
     first, second = write_epochs(tmp_path, EPOCHS)
     assert f"{second}: is of epoch 2, 1 was expected" in refusal(capsys, [second, first], output)
     fewer = write_epochs(tmp_path / "fewer", [EPOCHS[0], EPOCHS[1][:2]])[1]
-    assert f"{fewer}: is of 2 shards, the epochs before it are of 3" in refusal(
+    assert f"{fewer}: has other shards than {first}; name epochs of one run" in refusal(
         capsys, [first, fewer], output
     )
     weights = tmp_path / "v.h5"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import h5py
@@ -12,7 +13,8 @@ from tests.naive import oracle, selection
 from tests.naive.learning import PAIRS, Bleu
 from tests.naive.selection import Vector
 
-from itersel.config.learners import MarginPerceptron
+from itersel.cli.main import main
+from itersel.config.learners import LEARNERS, MarginPerceptron
 from itersel.learn.feature_table import Start
 from itersel.learn.state import has_stopped
 from itersel.learn.train import TrainSettings, train_shard
@@ -39,67 +41,84 @@ def loss(sentences: list[oracle.Sentence], weights: Vector) -> float:
     return total
 
 
-def follow(folder: Path, corpus: list[list[oracle.Sentence]], epochs: int, path: tuple) -> list[dict]:
+LIMITS = ("--threshold", "--epsilon", "--minimum")
+# threshold of the first epoch, minimum
+FIRST, LAST = 0.35, 0.02
+EPOCHS = 7
+# of `itersel train` without options but those of HOW
+SETTINGS = json.dumps(
+    {name: value for name, value in HOW.to_dict().items() if name not in ("epoch", "shard")}, sort_keys=True
+)
+
+
+def random_corpus(seed: int) -> list[list[oracle.Sentence]]:
+    random = np.random.default_rng(seed)
+    return [[oracle.random_sentence(random, NAMES, exact=False) for _ in range(8)] for _ in range(3)]
+
+
+def train(sentences: list[oracle.Sentence], weights: Vector) -> Vector:
+    return oracle.train(sentences, weights, HOW)
+
+
+def pass_on(folder: Path, shard: int, epoch: int) -> None:
+    """Run the step on weights of a path that has ended: neither shard nor model are read."""
+    options = ["--learner", "margin-perceptron", "--learning-rate", str(HOW.learner.learning_rate)]
+    options += ["--measure-loss", "--epoch", str(epoch), "--shard-number", str(shard)]
+    files = ["--shard", "none", "--model", "none", "--weights", str(folder / "v.h5")]
+    assert main(["train", *files, *options, "--output", str(folder / f"shard{shard}.h5")]) == 0
+
+
+def follow(folder: Path, corpus: list[list[oracle.Sentence]], path: tuple[float, ...]) -> list[dict]:
     """Train and mix epoch by epoch, as the pipeline does; return what each v says of itself."""
     shards = [oracle.make_shard(sentences, NAMES) for sentences in corpus]
     limits = [word for name, value in zip(LIMITS, path, strict=True) for word in (name, str(value))]
     found, previous = [], []
-    for epoch in range(1, epochs + 1):
-        stopped = epoch > 1 and has_stopped(folder / "v.h5")
+    for epoch in range(1, EPOCHS + 1):
         for z, (sentences, shard) in enumerate(zip(corpus, shards, strict=True)):
-            output = folder / f"shard{z}.h5"
-            if stopped:
-                write_weights(
-                    output, read_weights(folder / "v.h5"), {**attributes_of(z, epoch), "stopped": 1}
-                )
+            if found and found[-1]["stopped"]:
+                pass_on(folder, z, epoch)
                 continue
             start = None if epoch == 1 else Start(read_weights(folder / "v.h5"))
             decoder = oracle.OracleDecoder(sentences, shard)
             result = train_shard(shard, [decoder], start, HOW, measure_loss=True)
-            write_weights(output, result.weights, {**attributes_of(z, epoch), "loss": result.loss})
+            more = {"loss": result.loss, "settings": SETTINGS}
+            write_weights(folder / f"shard{z}.h5", result.weights, {**attributes_of(z, epoch), **more})
         matrix = ["--matrix", str(folder / "W.h5")]
         assert run(folder, *PATH, *limits, "--epoch", str(epoch), *previous, *matrix) == 0
         previous = ["--previous", str(folder / "v.h5")]
-        found.append({**attributes(folder / "v.h5"), "weights": read_weights(folder / "v.h5").to_dict()})
-        assert attributes(folder / "W.h5")["stopped"] == found[-1]["stopped"]
+        weights = read_weights(folder / "v.h5").to_dict()
+        found.append({**attributes(folder / "v.h5"), "weights": weights})
+        # the matrix holds the same weights
+        selected = {name: value for name, value in read_weights(folder / "W.h5").to_dict().items() if value}
+        assert selected == weights
+        assert attributes(folder / "W.h5") == {**attributes(folder / "v.h5"), "kind": "shard-matrix"}
     return found
-
-
-LIMITS = ("--threshold", "--epsilon", "--minimum")
 
 
 @pytest.mark.parametrize("epsilon", [10.0, 100.0, 1000.0])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_equals_the_pseudo_code(tmp_path, seed, epsilon):
-    random = np.random.default_rng(seed)
-    corpus = [[oracle.random_sentence(random, NAMES, exact=False) for _ in range(8)] for _ in range(3)]
-    epochs, path = 7, (0.35, epsilon, 0.02)
-
-    def train(sentences: list[oracle.Sentence], weights: Vector) -> Vector:
-        return oracle.train(sentences, weights, HOW)
-
-    weights, thresholds = selection.path_following(corpus, epochs, train, loss, path)
-    found = follow(tmp_path, corpus, epochs, path)
+    corpus, path = random_corpus(seed), (FIRST, epsilon, LAST)
+    weights, thresholds = selection.path_following(corpus, EPOCHS, train, loss, path)
+    found = follow(tmp_path, corpus, path)
     going = [one for one in found if not one["stopped"]]
-    assert [one["threshold"] for one in going] == pytest.approx(thresholds)
+    assert [one["lambda"] for one in going] == pytest.approx(thresholds)
     assert going == found[: len(going)]
     for one in found[len(thresholds) - 1 :]:
         assert one["weights"] == pytest.approx(weights, abs=1e-12)
+        assert one["lambda"] == going[-1]["lambda"]
     assert len(weights) > 1
 
 
-def test_some_paths_fall_and_some_stop():
+def test_thresholds_fall_and_some_paths_end():
     """Or the test before this one would not test much."""
     kinds = set()
     for seed in (1, 2, 3):
-        random = np.random.default_rng(seed)
-        corpus = [[oracle.random_sentence(random, NAMES, exact=False) for _ in range(8)] for _ in range(3)]
         for epsilon in (10.0, 100.0, 1000.0):
-            _, used = selection.path_following(
-                corpus, 7, lambda s, w: oracle.train(s, w, HOW), loss, (0.35, epsilon, 0.02)
-            )
-            kinds.add(("falls" if used[-1] < used[0] else "is constant", len(used) < 7))
-    assert kinds == {("falls", True), ("falls", False)}
+            path = (FIRST, epsilon, LAST)
+            _, used = selection.path_following(random_corpus(seed), EPOCHS, train, loss, path)
+            kinds.add((used[-1] < used[0], len(used) < EPOCHS))
+    assert kinds == {(True, True), (True, False)}
 
 
 @pytest.fixture
@@ -130,13 +149,14 @@ def test_figure_2(shards):
     assert read_weights(folder / "v.h5").to_dict() == pytest.approx({"x0": 11 / 3})
     shards(2, (12.0, 15.0, 25.0))
     assert mix_epoch(folder, 2) == 0
-    assert attributes(folder / "v.h5")["threshold"] == (60 - 52) / 2
+    found = attributes(folder / "v.h5")
+    assert (found["threshold"], found["lambda"]) == (6, (60 - 52) / 2)
     both = {"x0": 11 / 3, "x1": 7 / 3}
     assert read_weights(folder / "v.h5").to_dict() == pytest.approx(both)
     shards(3, (12.0, 15.0, 24.0))
     assert mix_epoch(folder, 3) == 0
     found = attributes(folder / "v.h5")
-    assert (found["threshold"], found["loss"], found["stopped"]) == (0.5, 51.0, 1)
+    assert (found["lambda"], found["loss"], found["stopped"]) == (4.0, 51.0, 1)
     assert read_weights(folder / "v.h5").to_dict() == pytest.approx(both)
 
 
@@ -144,7 +164,11 @@ def test_figure_2(shards):
     ("losses", "more", "message"),
     [
         ((1.0, None, 1.0), {}, "shard1.h5: has no loss; train the shard with --measure-loss"),
-        ((1.0, 1.0, 1.0), {"stopped": 1}, "shard0.h5: was not trained, but training goes on"),
+        (
+            (1.0, 1.0, 1.0),
+            {"stopped": 1},
+            "shard0.h5: was passed on untrained although the path has not ended",
+        ),
         ((1.0, 1.0, -1.0), {}, "shard2.h5: damaged or not written by 'itersel train'"),
     ],
 )
@@ -163,18 +187,16 @@ def test_shard_that_was_trained_after_the_end(shards, capsys):
     assert has_stopped(folder / "v.h5")
     shards(3, (1.0, 1.0, 1.0))
     assert mix_epoch(folder, 3) == 1
-    assert (
-        "shard0.h5: was trained, but training has stopped after the epoch before" in capsys.readouterr().err
-    )
+    assert "shard0.h5: was trained although the path has ended" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--threshold", "1"], "needs --threshold, --epsilon and --minimum alone"),
+        (["--threshold", "1"], "needs --threshold, --epsilon and --minimum, and nothing else"),
         (
             ["--select", "3", "--epsilon", "1", "--minimum", "0"],
-            "needs --threshold, --epsilon and --minimum alone",
+            "needs --threshold, --epsilon and --minimum, and nothing else",
         ),
         (["--threshold", "1", "--epsilon", "1", "--minimum", "2"], "--minimum is above --threshold"),
     ],
@@ -185,10 +207,59 @@ def test_options_that_do_not_fit(shards, capsys, options, message):
     assert message in capsys.readouterr().err
 
 
-def test_another_path(shards, capsys):
+@pytest.mark.parametrize(
+    ("changed", "value"),
+    [("threshold", "7"), ("epsilon", "3"), ("minimum", "2"), ("norm", "l0"), ("keep", "dense")],
+)
+def test_another_path(shards, capsys, changed, value):
     folder = shards(1, (10.0, 20.0, 30.0))
     assert mix_epoch(folder, 1) == 0
     shards(2, (1.0, 1.0, 1.0))
-    limits = ["--threshold", "6", "--epsilon", "3", "--minimum", "1"]
-    assert run(folder, *PATH, *limits, "--epoch", "2", "--previous", str(folder / "v.h5")) == 1
-    assert "v.h5: was mixed with another --epsilon; mix that epoch again" in capsys.readouterr().err
+    limits = {"threshold": "6", "epsilon": "2", "minimum": "1", changed: value}
+    words = [word for name, one in limits.items() for word in (f"--{name}", one)]
+    assert run(folder, *PATH, *words, "--epoch", "2", "--previous", str(folder / "v.h5")) == 1
+    assert f"v.h5: was mixed with another --{changed}; mix that epoch again" in capsys.readouterr().err
+
+
+def test_threshold_that_nothing_exceeds(shards, capsys):
+    """With no weights, nothing would be learned in the next epoch either."""
+    folder = shards(1, (10.0, 20.0, 30.0))
+    limits = ["--threshold", "7", "--epsilon", "2", "--minimum", "1"]
+    assert run(folder, *PATH, *limits, "--epoch", "1", "--matrix", str(folder / "W.h5")) == 1
+    assert "no feature has a norm above 7; the largest is 7: choose a smaller" in capsys.readouterr().err
+    assert not (folder / "W.h5").exists()
+    assert run(folder, *PATH, *limits, "--epoch", "1", "--keep", "x1") == 0
+
+
+@pytest.mark.parametrize("name", ["lambda", "loss"])
+@pytest.mark.parametrize("value", [None, "x", -1.0, float("inf"), 3])
+def test_weights_that_do_not_say_where_their_path_is(shards, capsys, name, value):
+    folder = shards(1, (10.0, 20.0, 30.0))
+    assert mix_epoch(folder, 1) == 0
+    found = attributes(folder / "v.h5")
+    del found[name]
+    if value is not None:
+        found[name] = value
+    write_weights(folder / "v.h5", read_weights(folder / "v.h5"), found)
+    shards(2, (1.0, 1.0, 1.0))
+    assert mix_epoch(folder, 2) == 1
+    assert "v.h5: does not say where its path is; mix that epoch again" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["adagrad", "margin-perceptron"])
+def test_losses_of_two_epochs_are_of_the_same_pairs(name):
+    """Pairs that are drawn, too: unchanged weights have the same loss in every epoch."""
+    [sentences, *_] = random_corpus(4)
+    shard = oracle.make_shard(sentences, NAMES)
+    start = Start(make_weights({"feature1": 0.5, "WordPenalty": -0.25}))
+    losses = {
+        train_shard(
+            shard,
+            [oracle.OracleDecoder(sentences, shard)],
+            start,
+            TrainSettings(learner=LEARNERS[name](pairs="pro"), epoch=epoch),
+            measure_loss=True,
+        ).loss
+        for epoch in (1, 2, 3)
+    }
+    assert len(losses) == 1

@@ -193,17 +193,24 @@ def test_how_epochs_are_mixed(jobs):
 def test_path_following(make_project):
     """Shards measure the loss, and the threshold depends on the epoch before."""
     project = make_project()
-    path = {"name": "path-following", "epsilon": 5}
+    path = {"name": "path-following", "threshold": 1, "epsilon": 5, "minimum": 0.01}
     mira = {"name": "mira"}
     project.configure(
         experiments={
             "x": {"tasks": {"shards": 2}, "epochs": 2, "mixing": path, "learner": mira},
             "y": {"tasks": {"shards": 2}, "epochs": 2, "learner": mira},
+            "z": {
+                "tasks": {"shards": 2},
+                "epochs": 2,
+                "mixing": path,
+                "learner": mira,
+                "held_out": {"tuner": {"name": "line-search"}},
+            },
         }
     )
     jobs = dry_run(project)
     for job in jobs["train_shard"]:
-        assert ("--measure-loss" in job) == ("experiments/x/" in job)
+        assert ("--measure-loss" in job) == ("experiments/y/" not in job)
     mixed = {
         epoch: next(job for job in jobs["mix"] if f"--output results/tiny/experiments/x/epoch-{epoch}" in job)
         for epoch in (1, 2)
@@ -211,6 +218,12 @@ def test_path_following(make_project):
     limits = "--mixing path-following --shards 2 --threshold 1.0 --epsilon 5.0 --minimum 0.01 --norm l2"
     assert f"{limits} --epoch 1 --matrix" in mixed[1]
     assert f"{limits} --epoch 2 --previous results/tiny/experiments/x/epoch-1/weights.h5" in mixed[2]
+    # a step on dev in between changes nothing
+    mixed_before = "results/tiny/experiments/z/epoch-1/mixed.h5"
+    [job] = [job for job in jobs["mix_before_tuning"] if "--epoch 2" in job]
+    assert f"--previous {mixed_before}" in job
+    [job] = [job for job in jobs["train_shard"] if "experiments/z/epoch-2/shard-0.h5 " in job]
+    assert f"--weights {mixed_before}" in job
 
 
 def test_only_train_is_left_out(jobs):

@@ -57,7 +57,7 @@ SIZES = {
     "write_lists": {"mem_mb": 2000, "runtime": 240},
     "tune": {"mem_mb": 4000, "runtime": 120},
     "decode_shard": {"mem_mb": 2000, "runtime": 120},
-    "describe_selection": {"mem_mb": 4000, "runtime": 60},
+    "describe_selection": {"mem_mb": 8000, "runtime": 60},
     "compare_systems": {"mem_mb": 2000, "runtime": 60},
     "count_rules": {"mem_mb": 2000, "runtime": 60},
 }

@@ -1,11 +1,11 @@
 # Inputs and options of train.smk, decode.smk and evaluate.smk. Nothing here makes files.
 #
-# needs: common.smk     gives: experiment_file, of_*, BATCH, HELD_OUT, MIXED, what an epoch needs, counts of rules
+# needs: common.smk     gives: experiment_file, of_*, BATCH, HELD_OUT, MIXED, SELECTING, what an epoch needs, counts of rules
 #
 # Options are cached: there may be tens of thousands of jobs.
 import functools
 
-from itersel.config.mixing import EpochsMean, PathFollowing
+from itersel.config.mixing import EpochsMean, PathFollowing, Selection
 
 # Threads that a job asks for; --set-threads train_shard=N changes it.
 MOST_THREADS = 8
@@ -43,6 +43,11 @@ HELD_OUT = [
     name for name, one in CONFIG.experiments.items() if commands.held_out_tuner(one)
 ]
 MIXED = [name for name in CONFIG.experiments if name not in (*BATCH, *HELD_OUT)]
+SELECTING = [
+    name
+    for name in [*MIXED, *HELD_OUT]
+    if isinstance(CONFIG.experiments[name].mixing, Selection | PathFollowing)
+]
 
 
 def mixed_weights(name, epoch):

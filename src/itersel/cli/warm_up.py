@@ -109,22 +109,31 @@ def _prepare_interpreted(folder: Path, main: Main) -> None:
 
 
 def _run_processes(tasks: Sequence[Callable[[], None]]) -> None:
-    """Run each task in a process of its own, and raise the first error; the others end with this process."""
+    """Run each task in a process of its own, and raise the first error; then none of them is left."""
     context = multiprocessing.get_context("fork")
-    receivers = []
+    running = []
     for task in tasks:
         receiver, sender = context.Pipe(duplex=False)
-        context.Process(target=_send_error, args=(task, sender), daemon=True).start()
+        process = context.Process(target=_send_error, args=(task, sender), daemon=True)
+        process.start()
         # before the next process is forked, which would hold it open
         sender.close()
-        receivers.append(receiver)
-    for receiver in receivers:
-        try:
-            error = receiver.recv_bytes().decode()
-        except EOFError:
-            error = "the kernels could not be compiled: a process was killed"
-        if error:
-            raise InputError(error)
+        running.append((process, receiver))
+    try:
+        for _, receiver in running:
+            try:
+                error = receiver.recv_bytes().decode()
+            except EOFError:
+                error = "the kernels could not be compiled: a process was killed"
+            if error:
+                raise InputError(error)
+    except BaseException:
+        for process, _ in running:
+            process.terminate()
+        raise
+    finally:
+        for process, _ in running:
+            process.join()
 
 
 def _send_error(task: Callable[[], None], sender: Connection) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
 
 from itersel.config.learners import Perceptron, find_conflict
@@ -102,11 +103,16 @@ def _check_limits(mixing: Selection, key: str) -> None:
 
 def _check_path(experiment: Experiment, mixing: PathFollowing, key: str) -> None:
     """Refuse a path that ends before it begins, or on which losses cannot be compared."""
-    if mixing.minimum > mixing.threshold:
+    for name in ("threshold", "epsilon"):
+        if getattr(mixing, name) is None:
+            raise InputError(
+                f"config key '{key}.mixing.{name}' is missing; see path-following in docs/learning.md"
+            )
+    if mixing.threshold is not None and mixing.minimum > mixing.threshold:
         reject(f"{key}.mixing.minimum", mixing.minimum, "at most the threshold")
     if type(experiment.learner) is Perceptron and experiment.start_from is None:
         raise InputError(
-            f"config key '{key}.learner.name' is perceptron, whose loss is 0 where all weights are: path "
+            f"config key '{key}.learner.name' is perceptron, whose loss is 0 if all weights are 0: path "
             "following needs another learner, or start_from"
         )
     if experiment.held_out.start == "tuned":
@@ -119,7 +125,8 @@ def _check_path(experiment: Experiment, mixing: PathFollowing, key: str) -> None
 def _check_kept(names: tuple[str, ...], key: str) -> None:
     """Refuse features that no grammar has."""
     for name in names:
-        if name in (ALL_DENSE, *TEMPLATES, *DENSE_FEATURES) or name.startswith(tuple(TEMPLATES.values())):
+        is_sparse = any(name.startswith(prefix) and name != prefix for prefix in TEMPLATES.values())
+        if name in (ALL_DENSE, *TEMPLATES, *DENSE_FEATURES) or (is_sparse and not re.search(r"\s", name)):
             continue
         expected = f"dense, a template ({', '.join(TEMPLATES)}), or the name of a feature"
         reject(key, name, expected)

@@ -58,15 +58,14 @@ class Selection:
 class PathFollowing:
     """Selection with a threshold that falls with the training loss (Simianer & Riezler 2013)."""
 
-    threshold: float = option("Threshold for the norm in the first epoch.", 1.0, above=0)
-    epsilon: float = option(
-        "The threshold of an epoch is at most the last fall of the training loss divided by this.",
-        1.0,
+    threshold: float | None = option("Required. Threshold for the norm in the first epoch.", above=0)
+    epsilon: float | None = option(
+        "Required. The threshold is at most the last decrease of the training loss divided by this.",
         above=0,
     )
     minimum: float = option(
-        "Learning stops, and the weights no longer change, once the threshold would be below this.",
-        0.01,
+        "The path ends, and the weights no longer change, once the threshold would be below this.",
+        0.0,
         minimum=0,
     )
     norm: str = option(NORM, "l2", choices=NORMS)

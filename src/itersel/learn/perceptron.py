@@ -45,6 +45,6 @@ class PairLearner(OnlineLearner):
         return Move(coefficient if updates else None, pairs.shape[0], updates)
 
     def loss(self, example: Example) -> float:
-        """Return the sum over the pairs of what the better translation lacks of its margin."""
+        """Return the sum over the pairs of how far the better one is from leading by the margin."""
         lead = leads(make_pairs(self._pairs, example.bleu, example.seed), example.kbest.score)
         return float(np.maximum(self._margin - lead, 0.0).sum())

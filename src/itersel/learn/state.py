@@ -60,7 +60,7 @@ def write_training(path: str | os.PathLike[str], training: Training, attributes:
 
 
 def has_stopped(path: str | os.PathLike[str]) -> bool:
-    """Tell whether mixed weights are the end of a path (`itersel.select.path`)."""
+    """Tell whether path following has ended with these mixed weights (`itersel.select.path`)."""
     if not os.fspath(path).endswith(".h5"):
         return False
     with open_hdf5(path) as stream:

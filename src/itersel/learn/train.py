@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -141,13 +141,15 @@ def train_shard(
     parameters = Parameters(table.dense, table.sparse, learner.steps, before, table.memory)
     pair_count, updates, total_bleu = 0, 0, 0.0
 
-    def examples() -> Iterator[tuple[int, Example]]:
-        return _examples(shard, decoders, settings, learner, parameters, table)
+    def examples(epoch: int, label: str) -> Iterator[tuple[int, Example]]:
+        how = replace(settings, epoch=epoch)
+        return _examples(shard, decoders, how, learner, parameters, table, label)
 
     loss = None
     if measure_loss:
-        loss = sum((learner.loss(example) for _, example in examples()), 0.0)
-    for sentence, example in examples():
+        # of no epoch: losses of different weights are to be compared, so pairs must be drawn alike
+        loss = sum((learner.loss(example) for _, example in examples(0, "measure loss")), 0.0)
+    for sentence, example in examples(settings.epoch, "train"):
         move = learner.learn(example)
         _step(parameters, example, move, table, sentence)
         updates, pair_count = updates + move.updates, pair_count + move.pairs
@@ -164,6 +166,7 @@ def _examples(
     learner: OnlineLearner,
     parameters: Parameters,
     table: FeatureTable,
+    label: str,
 ) -> Iterator[tuple[int, Example]]:
     """Yield each sentence with its k-best list, made with the weights of that moment."""
     bleu = SentenceBleu(settings.learner.bleu)
@@ -176,7 +179,7 @@ def _examples(
         return learner.finder(bleu.target(reference(sentence)))
 
     with _Pool(shard, decoders, settings.k_best, finder) as pool:
-        for sentence, kbest in pool.decode_all(parameters, settings.learner.delay):
+        for sentence, kbest in pool.decode_all(parameters, settings.learner.delay, label):
             _check_scores(kbest, parameters, table, sentence)
             words = bleu.target(reference(sentence)).words
             scores = bleu.score(kbest.word, kbest.word_offset, reference(sentence))
@@ -207,10 +210,10 @@ class _Pool:
         if self._threads is not None:
             self._threads.shutdown(cancel_futures=True)
 
-    def decode_all(self, parameters: Parameters, delay: int) -> Iterator[tuple[int, KBest]]:
+    def decode_all(self, parameters: Parameters, delay: int, label: str) -> Iterator[tuple[int, KBest]]:
         """Yield every sentence with its k-best list; the weights change after every `delay` sentences."""
         shard = self._shard
-        for begin in progress(range(0, shard.sentence_count, delay), "train"):
+        for begin in progress(range(0, shard.sentence_count, delay), label):
             batch = range(begin, min(begin + delay, shard.sentence_count))
             rules = slice(shard.grammar_offset[batch.start], shard.grammar_offset[batch.stop])
             parameters.refresh(shard.grammar_rule[rules], shard.rule_feature, shard.rule_feature_offset)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from itersel.errors import InputError
 from itersel.report.layout import aligned, tab_separated
 from itersel.select.matrix import KIND, MATRIX
+from itersel.select.path import PathStep, read_step
+from itersel.select.settings import PATH
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable
 from itersel.vectors.groups import GROUPS, find_groups
@@ -29,6 +31,11 @@ COLUMNS = (
     "smallest norm",
     "median norm",
     "largest norm",
+)
+# what makes epochs comparable
+OF_ALL_EPOCHS = (
+    *("mixing", "settings", "shards", "norm", "keep"),
+    *("select", "threshold", "relative_threshold", "epsilon", "minimum"),
 )
 # of path following alone
 PATH_COLUMNS = ("threshold", "loss before")
@@ -74,32 +81,35 @@ class Row:
         How many have a weight in some shard.
     selected
         How many of these were selected.
-    kept
+    selected_before
         How many of the selected ones were selected after the previous epoch, too.
     shards
         Of the selected features, how many have a weight in 1, 2, ... Z shards.
     norms
         Smallest, median and largest norm of the selected ones; `None` where there are none.
     path
-        Of path following: the threshold, and the loss of the weights that the epoch started from.
+        Where path following is, if that is how the weights were mixed.
     """
 
     epoch: int
     group: str
     features: int
     selected: int
-    kept: int
+    selected_before: int
     shards: tuple[int, ...]
     norms: tuple[float, float, float] | None
-    path: tuple[float, float] | None
+    path: PathStep | None
 
     def cells(self) -> list[str]:
         """Return the row as text, in the order of `COLUMNS` and `PATH_COLUMNS`."""
         total = sum(number * count for number, count in enumerate(self.shards, 1))
         measures = [f"{total / self.selected:.1f}" if self.selected else "-"]
         measures += ["-"] * 3 if self.norms is None else [f"{norm:.4g}" for norm in self.norms]
-        counts = (self.features, self.selected, self.kept)
-        path = [] if self.path is None else [f"{value:.6g}" for value in self.path]
+        counts = (self.features, self.selected, self.selected_before)
+        path = []
+        if self.path is not None:
+            threshold = "ended" if self.path.stopped else f"{self.path.threshold:.6g}"
+            path = [threshold, f"{self.path.loss:.6g}"]
         return [str(self.epoch), self.group, *map(str, counts), *measures, *path]
 
 
@@ -117,19 +127,20 @@ def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[Row]:
         If a file is missing or damaged, holds no matrix, or is of another epoch or number of shards.
     """
     rows: list[Row] = []
-    before, shards = np.empty(0, np.uint64), None
+    before = np.empty(0, np.uint64)
+    first: dict[str, Any] = {}
     for epoch, path in enumerate(paths, 1):
         found, columns = _read(path, epoch)
-        if shards is not None and found["shards"] != shards:
-            raise InputError(f"is of {found['shards']} shards, the epochs before it are of {shards}", path)
-        shards = found["shards"]
-        groups = {ALL: columns}
-        groups |= {group: columns.take(columns.group == place) for place, group in enumerate(GROUPS)}
-        rows += [
-            _summarize(found, group, members, before)
-            for group, members in groups.items()
-            if group == ALL or members.key.shape[0]
-        ]
+        first = first or found
+        for name in OF_ALL_EPOCHS:
+            if found.get(name) != first.get(name):
+                raise InputError(f"has other {name} than {os.fspath(paths[0])}; name epochs of one run", path)
+        step = read_step(found, path) if found.get("mixing") == PATH else None
+        rows.append(_row(epoch, ALL, columns, before, found["shards"], step))
+        for place, group in enumerate(GROUPS):
+            members = columns.take(columns.group == place)
+            if members.key.shape[0]:
+                rows.append(_row(epoch, group, members, before, found["shards"], step))
         before = columns.key[columns.selected]
     return rows
 
@@ -147,25 +158,32 @@ def _read(path: str | os.PathLike[str], epoch: int) -> tuple[dict[str, Any], Col
     columns = Columns(
         key, find_groups(key, name), arrays["norm"], np.diff(arrays["W/indptr"]), arrays["selected"] == 1
     )
-    if columns.shards.max(initial=0) > found["shards"]:
+    if not isinstance(found.get("shards"), int) or columns.shards.max(initial=0) > found["shards"]:
         raise InputError("damaged: has columns with more entries than shards; recreate the file", path)
     return found, columns
 
 
-def _summarize(found: Mapping[str, Any], group: str, columns: Columns, before: NDArray[np.uint64]) -> Row:
+def _row(
+    epoch: int,
+    group: str,
+    columns: Columns,
+    before: NDArray[np.uint64],
+    shards: int,
+    path: PathStep | None,
+) -> Row:
     chosen = columns.take(columns.selected)
     norms = None
     if chosen.key.shape[0]:
         norms = (float(chosen.norm.min()), float(np.median(chosen.norm)), float(chosen.norm.max()))
     return Row(
-        epoch=found["epoch"],
+        epoch=epoch,
         group=group,
         features=columns.key.shape[0],
         selected=chosen.key.shape[0],
-        kept=int(np.isin(chosen.key, before, assume_unique=True).sum()),
-        shards=tuple(np.bincount(chosen.shards, minlength=found["shards"] + 1)[1:].tolist()),
+        selected_before=int(np.isin(chosen.key, before, assume_unique=True).sum()),
+        shards=tuple(np.bincount(chosen.shards, minlength=shards + 1)[1:].tolist()),
         norms=norms,
-        path=(found["threshold"], found["loss"]) if "loss" in found else None,
+        path=path,
     )
 
 
@@ -179,6 +197,7 @@ def text_table(rows: Sequence[Row]) -> list[str]:
     ]
     if rows[0].path is not None:
         lines.append("loss before: of the training corpus, with the weights that the epoch started from.")
+        lines.append("ended: the weights are those of the epoch before.")
     return lines
 
 
@@ -201,11 +220,15 @@ def json_table(rows: Sequence[Row]) -> list[str]:
             "group": row.group,
             "features": row.features,
             "selected": row.selected,
-            "selected_before": row.kept,
+            "selected_before": row.selected_before,
             "selected_by_number_of_shards": row.shards,
             "norm": dict(zip(("smallest", "median", "largest"), row.norms or [None] * 3, strict=True)),
-            **({} if row.path is None else dict(zip(("threshold", "loss_before"), row.path, strict=True))),
+            **({} if row.path is None else _path_entries(row.path)),
         }
         for row in rows
     ]
     return [json.dumps(document, indent=2)]
+
+
+def _path_entries(step: PathStep) -> dict[str, Any]:
+    return {"threshold": step.threshold, "loss_before": step.loss, "ended": step.stopped}

@@ -6,7 +6,7 @@ import contextlib
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.select.matrix import KIND, MatrixWriter
 from itersel.select.merge_kernels import COLLISION, FINE, NOT_FINITE, Columns, Entries, Status, merge_entries
-from itersel.select.path import PathStep, next_step
+from itersel.select.path import PathStep, next_step, read_step
 from itersel.select.selection import (
-    AboveFraction,
     AboveThreshold,
-    Besides,
+    AtLeastFraction,
+    KeepAlways,
     Largest,
     Selection,
     nonzero_means,
@@ -30,7 +30,7 @@ from itersel.select.shard_files import DAMAGED, ShardFile, ShardReader, open_sha
 from itersel.storage.hdf5 import open_hdf5, read_header, stream_hdf5
 from itersel.storage.strings import StringTable, concatenate
 from itersel.vectors.common import common_features
-from itersel.vectors.weights import FORMAT, Weights, read_weights, write_weights
+from itersel.vectors.weights import FORMAT, Weights, find_weights, read_weights, write_weights
 
 # what files of weights say that they are
 SHARD, MIXED = "shard-weights", "mixed-weights"
@@ -74,30 +74,41 @@ def mix(
     _check_names(output, settings, previous, matrix)
     shards = _open_shards(inputs, settings)
     attributes = _provenance(settings, shards[0].settings)
-    before = None if previous is None else _read_previous(previous, settings, attributes)
-    step = None
-    if settings.path is not None:
-        step = next_step(settings.path, shards, before and before.attributes)
-        attributes |= step._asdict() | {"stopped": int(step.stopped)}
+    found = None if previous is None else _check_previous(previous, settings, attributes)
+    step = _next_step(settings, shards, found, previous)
+    before = None
+    if previous is not None and (step is None or step.stopped):
+        before = read_weights(previous)
+    if step is not None:
+        attributes |= step.attributes()
+        if previous is not None and step.stopped:
+            # at the end of the path, every shard passes on the weights of the previous epoch
+            shards = [open_shard(os.fspath(previous))] * settings.shards
     selection = _make_selection(settings, step)
     with _matrix_writer(matrix) as writer:
-        count = 0
+        count, largest = 0, 0.0
         for entries, columns in _merge(shards):
             features = summarise(entries, columns, settings.shards, settings.norm)
-            count += features.key.shape[0]
+            if step is not None and before is not None:
+                # the mean of equal numbers may be rounded
+                features = features._replace(mean=find_weights(before, features.key))
+            count, largest = count + features.key.shape[0], max(largest, features.norm.max(initial=0.0))
             selection.add(features)
             if writer is not None:
                 writer.append(columns, features)
         selected = selection.result()
         attributes |= {"features": count, "selected": selected.key.shape[0]}
         weights = nonzero_means(selected)
+        if found is None and step is not None and not selected.key.shape[0]:
+            raise InputError(
+                f"no feature has a norm above {step.threshold:g}; the largest is {largest:g}: choose a "
+                "smaller --threshold"
+            )
         if writer is not None:
             writer.finish(selection, {"kind": KIND, **attributes})
-        if step is not None and step.stopped and before is not None:
-            weights = before.weights
-        elif step is None and before is not None:
+        if step is None and before is not None:
             try:
-                weights = average_epochs(before.weights, weights, settings.epoch)
+                weights = average_epochs(before, weights, settings.epoch)
             except InputError as error:
                 raise InputError(error.message, previous) from None
     write_weights(output, weights, {"kind": MIXED, **attributes})
@@ -165,17 +176,10 @@ def _check_names(
         raise InputError(f"{what}, depends on the epoch before; name its mixed weights with --previous")
 
 
-class Mixed(NamedTuple):
-    """Mixed weights of an epoch, and what they say of themselves."""
-
-    weights: Weights
-    attributes: dict[str, Any]
-
-
-def _read_previous(
+def _check_previous(
     path: str | os.PathLike[str], settings: MixSettings, attributes: Mapping[str, Any]
-) -> Mixed:
-    """Return the mixed weights of the epoch before."""
+) -> dict[str, Any]:
+    """Return what the mixed weights of the epoch before say of themselves."""
     if not os.fspath(path).endswith(".h5"):
         raise InputError(f"{TEXT}; mix the epoch before with an --output that ends in .h5", path)
     with open_hdf5(path) as stream:
@@ -194,23 +198,36 @@ def _read_previous(
         )
     if found.get("settings") != attributes["settings"]:
         raise InputError("was trained with other settings than the shards; train that epoch again", path)
-    for name in PATH_LIMITS[1:]:
+    for name in ("norm", "keep", *PATH_LIMITS):
         if found.get(name) != attributes.get(name):
             raise InputError(f"was mixed with another --{name}; mix that epoch again", path)
-    return Mixed(read_weights(path), found)
+    return found
+
+
+def _next_step(
+    settings: MixSettings,
+    shards: Sequence[ShardFile],
+    found: Mapping[str, Any] | None,
+    previous: str | os.PathLike[str] | None,
+) -> PathStep | None:
+    """Return where path following is, if that is how to mix."""
+    if settings.path is None:
+        return None
+    before = None if found is None or previous is None else read_step(found, previous)
+    return next_step(settings.path, shards, before)
 
 
 def _make_selection(settings: MixSettings, step: PathStep | None) -> Selection:
     selection: Selection
     if step is not None:
-        selection = AboveThreshold(step.threshold)
+        selection = AboveThreshold(-math.inf if step.stopped else step.threshold)
     elif settings.select is not None:
         selection = Largest(settings.select)
     elif settings.relative_threshold is not None:
-        selection = AboveFraction(settings.relative_threshold)
+        selection = AtLeastFraction(settings.relative_threshold)
     else:
         selection = AboveThreshold(-math.inf if settings.threshold is None else settings.threshold)
-    return Besides(settings.keep, selection) if settings.keep else selection
+    return KeepAlways(settings.keep, selection) if settings.keep else selection
 
 
 def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 Algorithm 3 of Simianer & Riezler's talk on multi-task learning (2013): lambda_{t+1} = min(lambda_t,
 (loss of v_{t-1} - loss of v_t) / epsilon), until it is below a minimum. The loss of v_t is that of all
-sentences of all shards; shards measure it when they start epoch t + 1 from v_t.
+sentences of all shards; the shards measure it when they start epoch t + 1 from v_t.
 """
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -24,9 +26,9 @@ class PathSettings:
     threshold
         lambda of the first epoch.
     epsilon
-        Fall of the loss for which the threshold may be 1.
+        The threshold is at most the decrease of the loss divided by this.
     minimum
-        Training stops when the threshold is below.
+        The path ends when the threshold would be below this.
     """
 
     threshold: float
@@ -40,21 +42,38 @@ class PathStep(NamedTuple):
     Attributes
     ----------
     threshold
-        lambda of this epoch.
+        lambda by which the weights were selected; that of the last epoch that selected if the path has ended.
     loss
         Of the weights that the epoch started from.
     stopped
-        Whether this epoch, or one before it, changed nothing any more.
+        Whether the path has ended: the weights are those of the epoch before.
     """
 
     threshold: float
     loss: float
     stopped: bool
 
+    def attributes(self) -> dict[str, float | int]:
+        """Return the attributes of a file that `read_step` reads."""
+        return {"lambda": self.threshold, "loss": self.loss, "stopped": int(self.stopped)}
 
-def next_step(
-    settings: PathSettings, shards: Sequence[ShardFile], before: Mapping[str, Any] | None
-) -> PathStep:
+
+def read_step(attributes: Mapping[str, Any], path: str | os.PathLike[str]) -> PathStep:
+    """Return where the path was when a file was written.
+
+    Raises
+    ------
+    InputError
+        If the file does not say so.
+    """
+    threshold, loss, stopped = (attributes.get(name) for name in ("lambda", "loss", "stopped"))
+    for value in (threshold, loss):
+        if not isinstance(value, float) or not 0 <= value < math.inf:
+            raise InputError("does not say where its path is; mix that epoch again", path)
+    return PathStep(threshold, loss, bool(stopped))  # type: ignore[arg-type]
+
+
+def next_step(settings: PathSettings, shards: Sequence[ShardFile], before: PathStep | None) -> PathStep:
     """Return the step of an epoch.
 
     Parameters
@@ -64,25 +83,32 @@ def next_step(
     shards
         Files of this epoch's weights, by number: sums of losses run in this order.
     before
-        Attributes of the mixed weights of the epoch before; None in the first.
+        The step of the epoch before; None in the first.
 
     Raises
     ------
     InputError
-        If a shard has measured no loss, or was stopped and others were not.
+        If a shard has measured no loss, or was passed on although the others were trained.
     """
-    is_over = before is not None and bool(before["stopped"])
+    if before is not None and before.stopped:
+        for shard in shards:
+            if not shard.stopped:
+                raise InputError("was trained although the path has ended; train it again", shard.path)
+        return before
+    loss = 0.0
     for shard in shards:
-        if shard.stopped != is_over:
-            what = "was not trained" if shard.stopped else "was trained"
-            other = "goes on" if shard.stopped else "has stopped"
-            raise InputError(f"{what}, but training {other} after the epoch before", shard.path)
-        if shard.loss is None and not is_over:
+        if shard.stopped:
+            raise InputError(
+                "was passed on untrained although the path has not ended; train it again", shard.path
+            )
+        if shard.loss is None:
             raise InputError("has no loss; train the shard with --measure-loss", shard.path)
-    if before is not None and is_over:
-        return PathStep(before["threshold"], before["loss"], True)
-    loss = sum(shard.loss or 0.0 for shard in shards)
+        loss += shard.loss
+    if loss == math.inf:
+        raise InputError("the losses of the shards add up to infinity; start from smaller weights")
     if before is None:
         return PathStep(settings.threshold, loss, False)
-    threshold = min(before["threshold"], (before["loss"] - loss) / settings.epsilon)
-    return PathStep(threshold, loss, threshold < settings.minimum)
+    threshold = min(before.threshold, (before.loss - loss) / settings.epsilon)
+    if threshold < settings.minimum:
+        return PathStep(before.threshold, loss, True)
+    return PathStep(threshold, loss, False)

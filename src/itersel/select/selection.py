@@ -81,7 +81,7 @@ class AboveThreshold:
         return norm > self._threshold
 
 
-class AboveFraction:
+class AtLeastFraction:
     """Select features of a norm of at least this fraction of the largest norm; 0 selects all."""
 
     def __init__(self, fraction: float) -> None:
@@ -153,15 +153,15 @@ class Largest:
         return selected | (norm > self._last_norm)
 
 
-class Besides:
-    """Select some features by name or group, and of the others what another selection makes of them.
+class KeepAlways:
+    """Select some features by name or group; another selection chooses among the others.
 
     Parameters
     ----------
     kept
         Names of features, and of `GROUPS`.
     others
-        Sees the others alone: what is kept does not compete with them.
+        Only sees the other features, so that those kept do not compete with them.
     """
 
     def __init__(self, kept: Sequence[str], others: Selection) -> None:

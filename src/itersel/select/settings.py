@@ -8,8 +8,9 @@ from itersel.errors import InputError
 from itersel.select.path import PathSettings
 
 PATH = "path-following"
-LIMITS = ("select", "threshold", "relative_threshold", "epsilon", "minimum")
+SELECTION_LIMITS = ("select", "threshold", "relative_threshold")
 PATH_LIMITS = ("threshold", "epsilon", "minimum")
+LIMITS = ("select", "threshold", "relative_threshold", "epsilon", "minimum")
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,12 @@ class MixSettings:
 
     def __post_init__(self) -> None:
         given = [name for name in LIMITS if getattr(self, name) is not None]
-        if self.mixing == "selection" and (len(given) != 1 or given[0] not in LIMITS[:3]):
+        if self.mixing == "selection" and (len(given) != 1 or given[0] not in SELECTION_LIMITS):
             raise InputError("mixing selection needs one of --select, --threshold and --relative-threshold")
         if self.mixing == PATH and given != list(PATH_LIMITS):
-            raise InputError(f"mixing {PATH} needs --threshold, --epsilon and --minimum alone")
+            raise InputError(f"mixing {PATH} needs --threshold, --epsilon and --minimum, and nothing else")
         if self.path is not None and self.path.minimum > self.path.threshold:
-            raise InputError("--minimum is above --threshold: there would be no epoch")
+            raise InputError("--minimum is above --threshold; choose a smaller one")
         if self.mixing not in ("selection", PATH) and (given or self.keep):
             unused = [*given, *(["keep"] if self.keep else [])]
             drop = " and ".join(f"--{name.replace('_', '-')}" for name in unused)

@@ -108,7 +108,7 @@ def _loss(value: object) -> float | None:
     if value is None:
         return None
     if not isinstance(value, float) or not 0 <= value < math.inf:
-        raise ValueError("the loss is not a positive number")
+        raise ValueError("the loss is not a number from 0 on")
     return value
 
 
