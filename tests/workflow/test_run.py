@@ -300,9 +300,8 @@ def test_a_path_that_ends(copy):
     folder = copy.results / "experiments/path"
     copy.run("--cores", "2", "results/tiny/experiments/path/selection.json")
     selected = [row for row in json.loads((folder / "selection.json").read_text()) if row["group"] == "all"]
-    thresholds = [row["threshold"] for row in selected]
-    assert thresholds[0] == 0.5
-    assert thresholds[1] == thresholds[2] < 0.1
+    assert [row["threshold"] for row in selected] == [0.5] * 3
+    assert [row["ended"] for row in selected] == [False, True, True]
     first, *others = (read_weights(folder / f"epoch-{epoch}/weights.h5").to_dict() for epoch in (1, 2, 3))
     assert len(first) > 8
     assert others == [first, first]
