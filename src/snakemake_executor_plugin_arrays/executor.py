@@ -56,6 +56,9 @@ class Executor(CommandExecutor):
         # arrays by name, and by identifier: those whose submission was not answered have no identifier
         self.names: set[str] = set()
         self.submitted: set[str] = set()
+        # arrays of which Snakemake knows all jobs, now and when the jobs were last looked at
+        self.complete: set[str] = set()
+        self.complete_before: set[str] = set()
         # jobs that are or may be submitted and not reported; those of submissions without an answer, by array
         self.unreported = 0
         self.uncertain: dict[str, int] = {}
@@ -145,6 +148,7 @@ class Executor(CommandExecutor):
             place = Place(folder, line, identifier, "," in (request.queue or ""))
             external = f"{identifier}_{folder.task(line)}"
             self.report_job_submission(SubmittedJobInfo(job, external_jobid=external, aux={"place": place}))
+        self.complete.add(identifier)
 
     def _clear_uncertain(self) -> None:
         """End arrays that may have been submitted after all: their jobs are about to be submitted anew."""
@@ -160,6 +164,8 @@ class Executor(CommandExecutor):
     ) -> AsyncGenerator[SubmittedJobInfo, None]:
         """Report the jobs that have ended; yield the others."""
         self.next_seconds_between_status_checks = MARKER_SECONDS
+        # `active_jobs` may have been listed while the jobs of an array were being added, by another thread
+        listed, self.complete_before = self.complete_before, set(self.complete)
         if not active_jobs:
             return
         fresh = self._ask()
@@ -179,7 +185,11 @@ class Executor(CommandExecutor):
             if status is not None:
                 self._report_status(info, place, status)
             elif fresh and self._is_hopeless(place):
-                hopeless[place.array].append(info)
+                if place.array in listed:
+                    hopeless[place.array].append(info)
+                else:
+                    living.add(place.array)
+                    yield info
             elif not (fresh and self._is_lost(info, place)):
                 living.add(place.array)
                 yield info

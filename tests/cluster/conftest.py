@@ -67,10 +67,11 @@ def prepared(local: Project, cluster: Cluster, tmp_path: Path) -> Iterator[Clust
     """Return a copy in which everything is there up to the first epoch."""
     copy = local.copy(tmp_path / "a project")
     for path in (copy.results / "experiments/selected").iterdir():
-        if path.name != "epoch-1":
+        if path.is_dir() and path.name != "epoch-1":
             shutil.rmtree(path)
-    for path in copy.results.glob("report/table*"):
-        path.unlink()
+    for pattern in ("report/table*", "experiments/selected/selection.*"):
+        for path in copy.results.glob(pattern):
+            path.unlink()
     yield ClusterProject(cluster, copy)
     cluster.clear()
 

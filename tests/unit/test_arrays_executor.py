@@ -32,6 +32,7 @@ class Watched(Executor):
         self.logger = logging.getLogger("test")
         self.asked, self.statuses, self.explained, self.unreported = -1.0, None, set(), 2
         self.unreadable = set()
+        self.complete, self.complete_before = {"7"}, {"7"}
         self.answers, self.reports, self.cancelled = list(answers), [], []
         self.silent = []
         self.client = SimpleNamespace(statuses=self.answer, cancel=lambda **what: self.cancelled.append(what))
@@ -225,6 +226,23 @@ def test_array_that_will_never_run_is_one_failure(tmp_path, jobs_per_task):
     assert watched.silent == jobs[1:]
     assert [job.attempt for job in jobs] == [2, 2]
     assert watched.unreported == 0
+
+
+def test_array_is_given_up_when_snakemake_knows_all_of_its_jobs(tmp_path):
+    """What is added to the list of jobs later would be found cancelled, and reported job by job."""
+    stuck = Status("PENDING (PartitionTimeLimit)", True, hopeless=True)
+    watched = Watched(tmp_path / "a", [{("7", 1): stuck, ("7", 2): stuck}] * 4)
+    watched.complete, watched.complete_before = set(), set()
+    every = watched.active
+    watched.active = every[:1]
+    assert watched.look() == ["0"]
+    # the list was made before the last job was added
+    watched.complete.add("7")
+    assert watched.look() == ["0"]
+    watched.active = every
+    assert watched.look() == []
+    assert watched.cancelled == [{"arrays": ["7"]}]
+    assert len(watched.reports) == 1
 
 
 @pytest.mark.parametrize(

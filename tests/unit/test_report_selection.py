@@ -126,7 +126,7 @@ def test_mixings_do_not_go_together(tmp_path, capsys):
     other = tmp_path / "other.h5"
     shards = write_shards(tmp_path, EPOCHS[1], 2)
     mix(shards, tmp_path / "v.h5", MixSettings("selection", 2, 3, threshold=0.5), matrix=other)
-    message = f"{other}: has other select than {first}; name epochs of one run"
+    message = f"{other}: differs in 'select' from {first}; name the epochs of one run"
     assert message in refusal(capsys, [first, str(other)], tmp_path / "t.json")
 
 
@@ -141,7 +141,7 @@ def test_files_that_are_no_epochs_of_one_run(tmp_path, capsys):
     first, second = write_epochs(tmp_path, EPOCHS)
     assert f"{second}: is of epoch 2, 1 was expected" in refusal(capsys, [second, first], output)
     fewer = write_epochs(tmp_path / "fewer", [EPOCHS[0], EPOCHS[1][:2]])[1]
-    assert f"{fewer}: has other shards than {first}; name epochs of one run" in refusal(
+    assert f"{fewer}: differs in 'shards' from {first}; name the epochs of one run" in refusal(
         capsys, [first, fewer], output
     )
     weights = tmp_path / "v.h5"

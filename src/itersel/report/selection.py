@@ -124,7 +124,7 @@ def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[Row]:
     Raises
     ------
     InputError
-        If a file is missing or damaged, holds no matrix, or is of another epoch or number of shards.
+        If a file is missing or damaged, holds no matrix, or is not of the same run as the others.
     """
     rows: list[Row] = []
     before = np.empty(0, np.uint64)
@@ -134,7 +134,9 @@ def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[Row]:
         first = first or found
         for name in OF_ALL_EPOCHS:
             if found.get(name) != first.get(name):
-                raise InputError(f"has other {name} than {os.fspath(paths[0])}; name epochs of one run", path)
+                raise InputError(
+                    f"differs in '{name}' from {os.fspath(paths[0])}; name the epochs of one run", path
+                )
         step = read_step(found, path) if found.get("mixing") == PATH else None
         rows.append(_row(epoch, ALL, columns, before, found["shards"], step))
         for place, group in enumerate(GROUPS):
