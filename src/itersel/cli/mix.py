@@ -46,7 +46,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="mixed weights of the previous epoch, .h5; from epoch 2 on for mean-of-epochs and "
         "path-following",
     )
-    limit = parser.add_mutually_exclusive_group()
+    parser.add_argument(
+        "--output",
+        required=True,
+        type=output_file,
+        metavar="FILE",
+        help="mixed weights, .h5 or text (text cannot be the --previous of the next epoch)",
+    )
+    parser.add_argument(
+        "--matrix",
+        type=output_file,
+        metavar="FILE",
+        help="also write the weights of all shards, the norms and the selection, .h5",
+    )
+    _add_selection_options(parser.add_argument_group("selection and path-following"))
+    parser.set_defaults(run=run)
+
+
+def _add_selection_options(selection: argparse._ArgumentGroup) -> None:
+    limit = selection.add_mutually_exclusive_group()
     limit.add_argument(
         "--select", type=positive, metavar="K", help="selection: keep the K features with the largest norm"
     )
@@ -62,19 +80,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="R",
         help="selection: keep the features with a norm of at least R times the largest norm",
     )
-    parser.add_argument(
+    selection.add_argument(
         "--epsilon",
         type=above(0),
         metavar="E",
-        help="path-following: the threshold is at most the fall of the training loss divided by E",
+        help="path-following: the threshold is at most the decrease of the training loss divided by E",
     )
-    parser.add_argument(
+    selection.add_argument(
         "--minimum",
         type=not_below(0),
         metavar="M",
         help="path-following: the weights no longer change once the threshold would be below M",
     )
-    parser.add_argument(
+    selection.add_argument(
         "--keep",
         nargs="+",
         default=[],
@@ -82,26 +100,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="selection, path-following: features always kept, in addition to those selected among the "
         "others; dense and R, RBS, RBT, Shape stand for all features of the kind",
     )
-    parser.add_argument(
+    selection.add_argument(
         "--norm",
         choices=("l0", "l1", "l2", "linf"),
         default="l2",
         help="norm of a feature's weights over all shards (default: %(default)s)",
     )
-    parser.add_argument(
-        "--output",
-        required=True,
-        type=output_file,
-        metavar="FILE",
-        help="mixed weights, .h5 or text (text cannot be the --previous of the next epoch)",
-    )
-    parser.add_argument(
-        "--matrix",
-        type=output_file,
-        metavar="FILE",
-        help="also write the weights of all shards, the norms and the selection, .h5",
-    )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
