@@ -96,7 +96,7 @@ def test_all_epochs_and_groups(tmp_path):
     assert table[0]["shards_per_feature"] == "1.7"
     shape = next(row for row in table if row["group"] == "Shape")
     assert (shape["selected"], shape["shards_per_feature"], shape["median_norm"]) == ("0", "-", "-")
-    assert "as before" in (tmp_path / "selection.txt").read_text()
+    assert "selected before" in (tmp_path / "selection.txt").read_text()
 
 
 def test_path(tmp_path):
@@ -146,7 +146,7 @@ def test_files_that_are_no_epochs_of_one_run(tmp_path, capsys):
     )
     weights = tmp_path / "v.h5"
     write_weights(weights, make_weights({"a": 1.0}), {"kind": "mixed-weights", "epoch": 1})
-    assert f"{weights}: holds no weights of several shards" in refusal(capsys, [str(weights)], output)
+    assert f"{weights}: is not the selection.h5 of an epoch" in refusal(capsys, [str(weights)], output)
     assert "nowhere.h5: no such file" in refusal(capsys, ["nowhere.h5"], output)
 
 

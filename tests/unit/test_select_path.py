@@ -243,7 +243,7 @@ def test_weights_that_do_not_say_where_their_path_is(shards, capsys, name, value
     write_weights(folder / "v.h5", read_weights(folder / "v.h5"), found)
     shards(2, (1.0, 1.0, 1.0))
     assert mix_epoch(folder, 2) == 1
-    assert "v.h5: does not say where its path is; mix that epoch again" in capsys.readouterr().err
+    assert "v.h5: has no valid lambda or loss; mix that epoch again" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["adagrad", "margin-perceptron"])

@@ -91,8 +91,8 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Count the features that were selected in each epoch, by group; the shards that share them; and "
-        "those that had been selected before."
+        "For each epoch and group of features, show how many were selected, how many of these had been "
+        "selected before, how many shards share them, and their norms."
     )
     parser.add_argument("--matrices", nargs="+", required=True, help="selection.h5 of each epoch, in order")
     _add_formats(parser)

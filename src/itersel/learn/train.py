@@ -147,7 +147,7 @@ def train_shard(
 
     loss = None
     if measure_loss:
-        # of no epoch: losses of different weights are to be compared, so pairs must be drawn alike
+        # as of epoch 0: losses of different epochs can be compared only if the same pairs are drawn
         loss = sum((learner.loss(example) for _, example in examples(0, "measure loss")), 0.0)
     for sentence, example in examples(settings.epoch, "train"):
         move = learner.learn(example)

@@ -15,7 +15,7 @@ from itersel.errors import InputError
 from itersel.report.layout import aligned, tab_separated
 from itersel.select.matrix import KIND, MATRIX
 from itersel.select.path import PathStep, read_step
-from itersel.select.settings import PATH
+from itersel.select.settings import LIMITS, PATH
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable
 from itersel.vectors.groups import GROUPS, find_groups
@@ -26,22 +26,19 @@ COLUMNS = (
     "group",
     "features",
     "selected",
-    "as before",
+    "selected before",
     "shards per feature",
     "smallest norm",
     "median norm",
     "largest norm",
 )
 # what makes epochs comparable
-OF_ALL_EPOCHS = (
-    *("mixing", "settings", "shards", "norm", "keep"),
-    *("select", "threshold", "relative_threshold", "epsilon", "minimum"),
-)
+OF_ALL_EPOCHS = ("mixing", "settings", "shards", "norm", "keep", *LIMITS)
 # of path following alone
 PATH_COLUMNS = ("threshold", "loss before")
 
 
-class Columns(NamedTuple):
+class MatrixColumns(NamedTuple):
     """The columns of W of an epoch, by ascending key.
 
     Attributes
@@ -60,9 +57,9 @@ class Columns(NamedTuple):
     shards: NDArray[np.int64]
     selected: NDArray[np.bool_]
 
-    def take(self, rows: NDArray[np.bool_]) -> Columns:
+    def take(self, rows: NDArray[np.bool_]) -> MatrixColumns:
         """Return the columns at `rows`."""
-        return Columns(
+        return MatrixColumns(
             self.key[rows], self.group[rows], self.norm[rows], self.shards[rows], self.selected[rows]
         )
 
@@ -147,17 +144,17 @@ def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[Row]:
     return rows
 
 
-def _read(path: str | os.PathLike[str], epoch: int) -> tuple[dict[str, Any], Columns]:
+def _read(path: str | os.PathLike[str], epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
     """Return what the file says of itself, and the columns."""
     with open_hdf5(path) as stream:
         found = read_header(stream, MATRIX, path).attributes
     if found.get("kind") != KIND:
-        raise InputError("holds no weights of several shards; name the selection.h5 of each epoch", path)
+        raise InputError("is not the selection.h5 of an epoch; name one for each epoch", path)
     if found.get("epoch") != epoch:
         raise InputError(f"is of epoch {found.get('epoch')}, {epoch} was expected; name them in order", path)
     arrays, _ = read_arrays(path, MATRIX)
     key, name = arrays["features/key"], StringTable(arrays["features/name"], arrays["features/name_offset"])
-    columns = Columns(
+    columns = MatrixColumns(
         key, find_groups(key, name), arrays["norm"], np.diff(arrays["W/indptr"]), arrays["selected"] == 1
     )
     if not isinstance(found.get("shards"), int) or columns.shards.max(initial=0) > found["shards"]:
@@ -168,7 +165,7 @@ def _read(path: str | os.PathLike[str], epoch: int) -> tuple[dict[str, Any], Col
 def _row(
     epoch: int,
     group: str,
-    columns: Columns,
+    columns: MatrixColumns,
     before: NDArray[np.uint64],
     shards: int,
     path: PathStep | None,
@@ -194,12 +191,12 @@ def text_table(rows: Sequence[Row]) -> list[str]:
     lines = [
         *aligned(_columns(rows), [row.cells() for row in rows], left=(1,)),
         "",
-        "features: with a weight in at least one shard. as before: also selected after the previous epoch.",
-        "shards per feature, norms: of the selected features, of their weights in all shards.",
+        "features: those with a weight in at least one shard. selected before: also in the previous epoch.",
+        "shards per feature, norms: of the selected features.",
     ]
     if rows[0].path is not None:
-        lines.append("loss before: of the training corpus, with the weights that the epoch started from.")
-        lines.append("ended: the weights are those of the epoch before.")
+        lines.append("loss before: training loss of the weights that the epoch started from.")
+        lines.append("ended: the path has ended; the weights are those of the previous epoch.")
     return lines
 
 

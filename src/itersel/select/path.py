@@ -69,7 +69,7 @@ def read_step(attributes: Mapping[str, Any], path: str | os.PathLike[str]) -> Pa
     threshold, loss, stopped = (attributes.get(name) for name in ("lambda", "loss", "stopped"))
     for value in (threshold, loss):
         if not isinstance(value, float) or not 0 <= value < math.inf:
-            raise InputError("does not say where its path is; mix that epoch again", path)
+            raise InputError("has no valid lambda or loss; mix that epoch again", path)
     return PathStep(threshold, loss, bool(stopped))  # type: ignore[arg-type]
 
 

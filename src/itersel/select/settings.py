@@ -10,7 +10,7 @@ from itersel.select.path import PathSettings
 PATH = "path-following"
 SELECTION_LIMITS = ("select", "threshold", "relative_threshold")
 PATH_LIMITS = ("threshold", "epsilon", "minimum")
-LIMITS = ("select", "threshold", "relative_threshold", "epsilon", "minimum")
+LIMITS = (*SELECTION_LIMITS, "epsilon", "minimum")
 
 
 @dataclass(frozen=True)
