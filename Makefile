@@ -16,7 +16,7 @@ help:
 	@echo "make lint       check style, types and the workflow"
 	@echo "make coverage   run the unit tests without compiled kernels, and measure their coverage"
 	@echo "make bench      measure speed and memory (benchmarks/README.md)"
-	@echo "make generated  write again the files generated from src/itersel/config"
+	@echo "make generated  regenerate the files derived from src/itersel/config"
 
 demo: $(VENV)/installed
 	"$(BIN)"/snakemake
