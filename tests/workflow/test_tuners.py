@@ -35,8 +35,8 @@ EXPERIMENTS = {
     "summed": {**SELECTED, "held_out": {"tuner": {"name": "kbest-mira"}}},
 }
 # What is run, and not only planned: every rule and every kind of list.
-RUN = ("mert", "searched", "tuned-again")
-BATCH = ("mert",)
+RUN = ("mert", "kbest-mira", "searched", "tuned-again")
+BATCH = ("mert", "kbest-mira")
 
 
 @pytest.fixture(scope="module")
