@@ -7,11 +7,12 @@ CACHE ?= $(CURDIR)/cache
 BIN := $(VENV)/bin
 INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt
 
-.PHONY: help demo test test-cluster test-cluster-jobs test-cluster-times lint coverage bench generated
+.PHONY: help demo test fuzz test-cluster test-cluster-jobs test-cluster-times lint coverage bench generated
 
 help:
 	@echo "make demo       run the experiments of config.yaml; the table is printed at the end"
 	@echo "make test       run all tests but those on clusters"
+	@echo "make fuzz       damage every kind of input file, with more cases than make test has (2 minutes)"
 	@echo "make test-cluster  run the workflow on Slurm and Grid Engine, started on this machine (15 minutes)"
 	@echo "make lint       check style, types and the workflow"
 	@echo "make coverage   run the unit tests without compiled kernels, and measure their coverage"
@@ -25,6 +26,12 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-for-tests
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/itersel warm-up
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -n 2 --dist loadgroup --durations=15
+
+# More cases than `make test` has. CASES is their number for each kind of file.
+CASES ?= 16
+fuzz: $(VENV)/installed-for-tests
+	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/itersel warm-up
+	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m tests.fuzz --seed 1 --cases $(CASES)
 
 # The tests start Slurm and Grid Engine on this machine; tests/cluster/install.sh installs both (as root). They wait most
 # of the time, so four processes run them, each with schedulers of its own; then come the tests that measure time.
