@@ -49,6 +49,15 @@ BAD = [
     ({**experiment(), "data": {"modules": "swriter"}}, "'data.modules' must be a list"),
     ({**experiment(), "data": {"modules": [1]}}, "'data.modules' must be text, not 1"),
     ({**experiment(), "data": {"train": {"sauce": "x"}}}, "unknown key 'data.train.sauce'"),
+    ({**experiment(), "data": {"test": {"sauce": "x"}}}, "unknown key 'data.test.sauce'"),
+    ({**experiment(), "data": {"test": "x"}}, "'data.test' must hold files, or test sets by name, not 'x'"),
+    ({**experiment(), "data": {"test": {"a.b": {}}}}, "'data.test.a.b': the name of a test set is made of"),
+    ({**experiment(), "data": {"test": {"pooled": {}}}}, "'data.test.pooled': the name of a test set"),
+    ({**experiment(), "data": {"test": {"a": {"target": [1]}}}}, "'data.test.a.target' must be text, not 1"),
+    (
+        {**experiment(), "data": {"test": {"a": {"target": ["{x"]}}}},
+        "'data.test.a.target' is '{x', must be a",
+    ),
     (experiment(learner=perceptron(learning_rate="1e-5")), "YAML takes 1e-5 as text, write 1.0e-05"),
     (
         experiment(learner=perceptron(learning_rate="1.2.3e5")),
@@ -191,6 +200,37 @@ INCONSISTENT = [
     ({**experiment(), "data": {"kind": "files"}}, "'data.train.source' is missing"),
     ({**experiment(), "data": {"test": {"target": "x"}}}, "'data.test.target' needs data.kind: files"),
     ({**experiment(), "data": {"kind": "files", **FILES, "folder": "x"}}, "'data.folder' needs"),
+    (
+        {**experiment(), "data": {"kind": "files", **FILES, "held_out_modules": ["x"]}},
+        "'data.held_out_modules' needs data.kind: libreoffice-help",
+    ),
+    ({**experiment(), "data": {"kind": "files", **FILES, "test": {}}}, "'data.test.source' is missing"),
+    (
+        {**experiment(), "data": {"kind": "files", **FILES, "test": {"news": {"source": "s"}}}},
+        "'data.test.news.target' is missing; a test set needs a reference translation",
+    ),
+    (
+        {**experiment(), "data": {"test": {"news": {**FILES["test"], "devtest": {"target": "t"}}}}},
+        "'data.test.news.devtest.source' is missing; a test set needs a source text",
+    ),
+    (
+        {
+            **experiment(),
+            "data": {"kind": "files", **FILES, "test": {**FILES["test"], "devtest": FILES["test"]}},
+        },
+        "'data.test.devtest' is of no use beside data.devtest",
+    ),
+    (
+        {**experiment(), "data": {"test": {"sbasic": FILES["test"]}, "held_out_modules": ["sbasic"]}},
+        "'data.held_out_modules': two test sets are named 'sbasic'",
+    ),
+    ({**experiment(), "data": {"held_out_modules": ["a", "a"]}}, "two test sets are named 'a'"),
+    ({**experiment(), "data": {"held_out_modules": ["a/b"]}}, "'data.held_out_modules' is 'a/b', must be a"),
+    ({**experiment(), "data": {"test": {"test": FILES["test"]}}}, "'test' is cut out of the help"),
+    (
+        {**experiment(), "data": {"modules": ["a", "b"], "held_out_modules": ["b"]}},
+        "'data.held_out_modules': 'b' is in data.modules, too",
+    ),
     (
         {**experiment(), "data": {"kind": "files", **FILES, "train": {**FILES["train"], "alignment": "x"}}},
         "needs data.tokenized: true",

@@ -1,6 +1,11 @@
 """Names and bounds that the config and the steps share; it imports nothing, so that both start fast."""
 
 SPLITS = ("train", "dev", "devtest", "test")
+# Of a test set that has a name: test.NAME, and devtest.NAME if it has a devtest of its own.
+# What all test sets together are called.
+POOLED = "pooled"
+TEST_SET_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]*"
+NAMED_SPLIT_PATTERN = rf"(test|devtest)\.{TEST_SET_PATTERN}"
 # As Debian writes languages: de, pt-br.
 LANGUAGE_PATTERN = r"[a-z]{2,3}(-[a-z]+)*"
 
@@ -54,3 +59,13 @@ DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", "LanguageModel", "Lang
 DENSE_FEATURES = (*GRAMMAR_FEATURES, *DECODER_FEATURES)
 # Templates of sparse features, and how their names begin: see itersel.grammar.sparse.
 TEMPLATES = {"R": "R:", "RBS": "RBS:", "RBT": "RBT:", "Shape": "Shape_S"}
+
+
+def test_split(name: str) -> str:
+    """Return the split of a test set; the one without a name is ``test``."""
+    return f"test.{name}" if name else "test"
+
+
+def devtest_split(name: str) -> str:
+    """Return the split on which a test set that has its own devtest chooses the epoch."""
+    return f"devtest.{name}"

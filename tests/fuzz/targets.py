@@ -40,13 +40,14 @@ _MIX = "mix --shards 2 --output out.h5"
 _SEARCH = " ".join(SEARCH)
 _PATH = " ".join(PATH)
 _PREPARE = f"corpus prepare --split train --output out {' '.join(LANGUAGES)}"
+_PREPARE_TEST = _PREPARE.replace("--split train", "--split test.x")
 _WEIGHTS = (
     f"train --shard shard.h5 --model lm.bin --weights FILE {_SEARCH} --output out.h5",
     "decode --shard shard.h5 --model lm.bin --weights FILE --pop-limit 30 --output out",
     "weights show FILE --number 0",
     "weights export FILE --output out",
 )
-_SYSTEMS = "report table --reference target.txt --translations hypotheses.txt target.txt --trials 50"
+_SYSTEMS = "report table --test-set test target.txt --translations hypotheses.txt target.txt --trials 50"
 TARGETS = {
     "shard": Target(
         ("shard.h5",),
@@ -209,6 +210,7 @@ TARGETS = {
         (
             f"{_PREPARE} --source raw.source --target FILE",
             f"{_PREPARE} --source source.txt --target target.txt --tokenized --monolingual FILE",
+            f"{_PREPARE_TEST} --source source.txt --target target.txt --target FILE",
             "grammar index --source source.txt --target FILE --alignment alignment.txt --output out",
             "grammar extract --index index --input source.txt --references FILE --output out.h5",
             "shard --source source.txt --target FILE --shards 2 --output out",
@@ -216,6 +218,7 @@ TARGETS = {
             "lm estimate --order 3 --input target.txt --vocabulary FILE --output out",
             "bleu --reference target.txt FILE",
             "bleu --reference FILE hypotheses.txt",
+            "bleu --reference target.txt --reference FILE hypotheses.txt",
             "compare --trials 20 --reference target.txt hypotheses.txt FILE",
         ),
     ),

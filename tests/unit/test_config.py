@@ -14,7 +14,7 @@ from tests.bad_configs import ALIGNED, BAD, FILES, INCONSISTENT
 from tests.configs import experiment, perceptron, selection
 
 from itersel.cli.main import main
-from itersel.config import Config, Experiment, read_config, values
+from itersel.config import Config, Experiment, commands, read_config, values
 from itersel.config.checks import warnings
 from itersel.config.commands import own_seed
 from itersel.config.learners import LEARNERS, Perceptron
@@ -36,6 +36,9 @@ GOOD = [
     experiment(learner={"name": "mira", "c": 0.1}, mixing={"name": "none"}, tune_on="dev"),
     experiment(learner={"name": "adagrad", "average": True}),
     {**experiment(), "data": {"kind": "files", **FILES, "monolingual": "m"}},
+    {**experiment(), "data": {"kind": "files", **FILES, "test": {"a": FILES["test"], "b-2": FILES["dev"]}}},
+    {**experiment(), "data": {"test": {"a": {**FILES["test"], "devtest": FILES["dev"]}}}},
+    {**experiment(), "data": {"modules": ["a"], "held_out_modules": ["b"]}},
     {**experiment(), "data": ALIGNED, "align": {"model": "eflomal"}},
     {**experiment(algorithm="sgd"), "language_model": {"arpa": "x", "open_vocabulary": False}},
     {**experiment(), "data": {"modules": ["swriter"], "max_ratio": 1}, "seed": 1},
@@ -92,7 +95,7 @@ def test_schema_rejects_the_same(content):
 def test_paths_are_as_snakemake_wants_them(given, taken):
     files = {split: {"source": given, "target": "t"} for split in FILES}
     config = read_config({**experiment(), "output": given, "data": {"kind": "files", **files}})
-    assert config.output == config.data.test.source == taken
+    assert config.output == config.data.train.source == config.data.test[""].source == taken
 
 
 @pytest.mark.parametrize("number", [1e-5, 2.5e-7, 1e20, 0.0001])
@@ -138,6 +141,27 @@ def test_values_are_taken():
     found = config.experiments["a"]
     assert (found.learner, found.mixing) == (Perceptron(learning_rate=1.0), Selection(select=7))
     assert isinstance(found.learner.learning_rate, float)
+
+
+def test_test_sets():
+    """One without a name, several with names, and those that are cut out of the help."""
+    files = {"kind": "files", **FILES}
+    alone = read_config({**experiment(), "data": files})
+    assert alone.data.test == {"": values.TestSet("s", ("t",))}
+    assert (commands.test_sets(alone), commands.own_devtests(alone)) == ({"test": "test"}, {})
+    assert commands.text_of(alone, "test") is alone.data.test[""]
+    own = {"source": "s2", "target": ["t2", "./t3"], "devtest": {"source": "s4", "target": "t4"}}
+    named = read_config({**experiment(), "data": {**files, "test": {"a": FILES["test"], "b": own}}})
+    assert commands.test_sets(named) == {"a": "test.a", "b": "test.b"}
+    assert commands.own_devtests(named) == {"b": "devtest.b"}
+    assert commands.text_of(named, "test.b").target == ("t2", "t3")
+    assert commands.text_of(named, "devtest.b") == values.ScoredText("s4", ("t4",))
+    assert commands.text_of(named, "devtest") is named.data.devtest
+    out = read_config({**experiment(), "data": {"held_out_modules": ["sbasic"], "test": {"b": own}}})
+    assert commands.test_sets(out) == {"test": "test", "sbasic": "test.sbasic", "b": "test.b"}
+    # a template of an earlier config has all keys
+    empty = {"source": None, "task": None}
+    assert read_config({**experiment(), "data": {"test": empty}}) == read_config(experiment())
 
 
 def test_repeats_are_experiments():

@@ -22,13 +22,19 @@ CONFIG = read_config(
 SYSTEM = ["--weights", "x", "--translations", "x", "--output-weights", "x", "--reference", "x"]
 
 
-TABLE = ["--reference", "x", "--systems", "x", "--translations", "x"]
+TABLE = ["--test-set", "test", "x", "--systems", "x", "--translations", "x"]
 
 
 PREPARED = read_config(
     {
         **experiment(),
-        "data": {"max_train": 5, "max_held_out": 2, "modules": ["a", "b"], "compound_splitting": True},
+        "data": {
+            "max_train": 5,
+            "max_held_out": 2,
+            "modules": ["a", "b"],
+            "held_out_modules": ["c"],
+            "compound_splitting": True,
+        },
     }
 )
 
@@ -110,7 +116,8 @@ def test_choices_are_those_of_the_steps(step, option, choices):
 def test_preparation_options():
     assert commands.prepare_options(PREPARED, "hash", "p.json") == (
         "--split hash --source-language de --target-language en-us --max-length 80 --max-ratio 9.0 "
-        "--max-train 5 --max-held-out 2 --max-line-bytes 1048576 --modules a,b --split-compounds"
+        "--max-train 5 --max-held-out 2 --max-line-bytes 1048576 --modules a,b --held-out-modules c "
+        "--split-compounds"
     )
     options = commands.prepare_options(PREPARED, "dev", "a file")
     assert options == "--split dev --preparation 'a file' --max-held-out 2 --max-line-bytes 1048576"

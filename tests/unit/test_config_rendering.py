@@ -35,6 +35,16 @@ def test_configs_of_the_project(root):
         assert yaml.safe_load(commented_yaml(config))["name"] == config.name
 
 
+def test_commented_yaml_of_test_sets():
+    own = {"source": "s", "target": ["t", "u"], "devtest": {"source": "v", "target": "w"}}
+    data = {"kind": "files", **FILES, "test": {"home": FILES["test"], "news": own}}
+    for test in (data["test"], FILES["test"]):
+        config = read_config({"data": {**data, "test": test}, "experiments": {"a": {}}})
+        text = commented_yaml(config)
+        assert read_config(yaml.safe_load(text)) == config
+        jsonschema.validate(yaml.safe_load(text), json_schema())
+
+
 def test_commented_yaml_keeps_all_values():
     content = {
         "name": "x",

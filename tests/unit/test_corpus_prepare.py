@@ -103,6 +103,51 @@ def test_equal_pairs_become_one_and_are_counted(hashed: Path) -> None:
     assert kept == [("satz 1", "sentence 2", "odd")]
 
 
+def test_held_out_modules_are_test_sets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Their pairs are in no other split; of a source that another split has, they lose theirs."""
+    source = [f"Satz {number}" for number in range(600)] + ["Satz 1", "Satz 599"]
+    target = [f"Sentence {number}" for number in range(600)] + ["Other", "Another"]
+    task = [("calc", "basic", "math")[number // 200] for number in range(600)] + ["basic", "basic"]
+    options = prepare_options(tmp_path, source, target, task)
+    options += ["--source-language", "de", "--target-language", "en", "--output", str(tmp_path)]
+    assert main(["corpus", "prepare", *options, "--held-out-modules", "basic,math"]) == 0
+    splits = {split: read_split(tmp_path, split) for split in (*SPLITS, "test.basic", "test.math")}
+    assert [{pair[2] for pair in splits[split]} for split in SPLITS] == [{"calc"}] * 4
+    assert sum(len(splits[split]) for split in SPLITS) == 200
+    # "Satz 1" is in another split with calc; "Satz 599" is in math, which comes after
+    assert len(splits["test.basic"]) == 201
+    assert len(splits["test.math"]) == 199
+    dropped = json.loads((tmp_path / "statistics.json").read_text())["splits"]["test.basic"]["dropped"]
+    assert dropped["source in another split"] == 1
+    assert main(["corpus", "prepare", *options, "--held-out-modules", "draw"]) == 1
+    assert "no pair is of module draw; there are basic, calc, math" in capsys.readouterr().err
+    assert main(["corpus", "prepare", *options, "--held-out-modules", "a/b"]) == 1
+    assert "'a/b' cannot be the name of a test set" in capsys.readouterr().err
+    out = tmp_path / "of modules"
+    modules = ["--modules", "math", "--held-out-modules", "basic", "--output", str(out)]
+    assert main(["corpus", "prepare", *options, *modules]) == 0
+    assert {pair[2] for pair in read_split(out, "train")} == {"math"}
+    assert {pair[2] for pair in read_split(out, "test.basic")} == {"basic"}
+
+
+def test_several_references_stay_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = prepare_options(tmp_path, ["Eins", "Zwei", "Drei"], ["One", "Two", "Three"])
+    write_lines(tmp_path / "other", ["1!", "2!", "3!"])
+    languages = ["--source-language", "de", "--target-language", "en", "--max-held-out", "2"]
+    options = ["corpus", "prepare", *files, "--target", str(tmp_path / "other"), *languages]
+    assert main([*options, "--split", "test.news", "--output", str(tmp_path / "out")]) == 0
+    names = ["test.news.source", "test.news.target", "test.news.target.1"]
+    kept = list(zip(*[read_lines(tmp_path / f"out/{name}.gz") for name in names], strict=True))
+    assert len(kept) == 2
+    assert set(kept) < {("eins", "one", "1 !"), ("zwei", "two", "2 !"), ("drei", "three", "3 !")}
+    assert main([*options, "--split", "dev", "--output", str(tmp_path / "no")]) == 1
+    assert "--split dev takes one --target" in capsys.readouterr().err
+    write_lines(tmp_path / "other", ["1!", "2!"])
+    assert main([*options, "--split", "test", "--output", str(tmp_path / "no")]) == 1
+    assert f"source:3: has no partner: 3 lines, but 2 in {tmp_path / 'other'}" in capsys.readouterr().err
+    assert not (tmp_path / "no").exists()
+
+
 def test_statistics_are_those_of_the_files(hashed: Path) -> None:
     statistics = json.loads((hashed / "statistics.json").read_text())["splits"]
     for split in SPLITS:

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest
 
 from itersel.cli.main import main
@@ -23,7 +24,7 @@ WORSE = ["a b c d x f", "g h i x", "k l m n y", "p q r s t u", "w x y z b"]
 
 def test_closed_form():
     # 9 of 10 words, 7 of 9 bigrams, 5 of 8 trigrams, 3 of 7 4-grams; 10 words against 11: short.
-    metric = make_bleu(["one two three four five six seven eight nine ten eleven"])
+    metric = make_bleu([["one two three four five six seven eight nine ten eleven"]])
     score = score_corpus(metric, ["one two three four five x seven eight nine ten"])
     assert score.precisions == pytest.approx((90.0, 100 * 7 / 9, 100 * 5 / 8, 100 * 3 / 7))
     expected = math.exp(1 - 11 / 10) * (0.9 * 7 / 9 * 5 / 8 * 3 / 7) ** 0.25
@@ -32,24 +33,24 @@ def test_closed_form():
 
 
 def test_no_smoothing():
-    metric = make_bleu(["a b c d e"])
+    metric = make_bleu([["a b c d e"]])
     assert score_corpus(metric, ["a b c x e"]).bleu == 0.0
 
 
 def test_lowercased_and_tokenised_as_mteval():
-    metric = make_bleu(["the cat, said: 3.5 (dogs)."])
+    metric = make_bleu([["the cat, said: 3.5 (dogs)."]])
     assert score_corpus(metric, ["The CAT , said : 3.5 ( dogs ) ."]).bleu == pytest.approx(100)
-    assert score_corpus(make_bleu(["a b c d,"], "none"), ["a b c d ,"]).bleu < 100
+    assert score_corpus(make_bleu([["a b c d,"]], "none"), ["a b c d ,"]).bleu < 100
 
 
 def test_signature():
-    metric = make_bleu(REFERENCES)
+    metric = make_bleu([REFERENCES])
     score_corpus(metric, BETTER)
     assert signature(metric).startswith("nrefs:1|case:lc|eff:no|tok:13a|smooth:none|version:")
 
 
 def bleu_difference(one, other):
-    metric = make_bleu(REFERENCES)
+    metric = make_bleu([REFERENCES])
     return abs(score_corpus(metric, one).bleu - score_corpus(metric, other).bleu)
 
 
@@ -62,7 +63,7 @@ def test_randomization_against_all_exchanges():
         at_least += bleu_difference(one, other) >= observed
     exact = at_least / 2 ** len(REFERENCES)
     assert 0 < exact < 1
-    p = p_values(make_bleu(REFERENCES), BETTER, {"worse": WORSE}, trials=20_000)["worse"]
+    p = p_values(make_bleu([REFERENCES]), BETTER, {"worse": WORSE}, trials=20_000)["worse"]
     assert p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 20_000))
 
 
@@ -75,7 +76,7 @@ def test_pooled_test_against_all_exchanges():
     ]
     kept = [i for i, lines in enumerate(zip(*runs, strict=True)) if len(set(lines)) > 1]
     references, runs = [REFERENCES[i] for i in kept], [[run[i] for i in kept] for run in runs]
-    metric = make_bleu(references)
+    metric = make_bleu([references])
 
     def difference(one, other, third):
         scores = [score_corpus(metric, lines).bleu for lines in (one, other, third)]
@@ -93,13 +94,13 @@ def test_pooled_test_against_all_exchanges():
 
 
 def test_identical_runs():
-    metric = make_bleu(REFERENCES)
+    metric = make_bleu([REFERENCES])
     counts = run_statistics(metric, [BETTER, BETTER])
     assert pooled_p_value(metric, counts, counts, trials=50) == 1.0
 
 
 def test_identical_systems():
-    assert p_values(make_bleu(REFERENCES), BETTER, {"same": list(BETTER)}, trials=100) == {"same": 1.0}
+    assert p_values(make_bleu([REFERENCES]), BETTER, {"same": list(BETTER)}, trials=100) == {"same": 1.0}
 
 
 def test_same_as_sacrebleu_where_nothing_ties(monkeypatch):
@@ -111,7 +112,7 @@ def test_same_as_sacrebleu_where_nothing_ties(monkeypatch):
 
     one, other = damaged(0.10), damaged(0.11)
     monkeypatch.setenv("SACREBLEU_SEED", "7")
-    metric = make_bleu(references)
+    metric = make_bleu([references])
     _, theirs = PairedTest([("one", one), ("other", other)], {"BLEU": metric}, None, "ar", 500)()
     expected = theirs["BLEU"][1].p_value
     assert 1 / 501 < expected < 1
@@ -124,7 +125,7 @@ lines = st.lists(st.text("ab ", max_size=6), min_size=4, max_size=4)
 @settings(deadline=None, max_examples=30)
 @given(lines, lines, lines)
 def test_randomization_is_symmetric(references, one, other):
-    metric = make_bleu(references)
+    metric = make_bleu([references])
     forth = p_values(metric, one, {"s": other}, trials=50)["s"]
     back = p_values(metric, other, {"s": one}, trials=50)["s"]
     assert forth == back
@@ -139,16 +140,34 @@ def write(path, content):
 def test_line_counts_must_agree(tmp_path):
     path = write(tmp_path / "system", BETTER[:4])
     with pytest.raises(InputError, match=r"system: has 4 lines, the reference ref has 5"):
-        read_translations(path, 5, "ref")
+        read_translations(path, [REFERENCES[:5]], "ref")
     with pytest.raises(InputError, match="is empty"):
-        read_references(write(tmp_path / "empty", []))
+        read_references([write(tmp_path / "empty", [])])
+
+
+def test_several_references(tmp_path, capsys):
+    """As sacrebleu's own corpus score; files of other texts are refused."""
+    others = [f"{line} x" for line in REFERENCES]
+    ours = score_corpus(make_bleu([REFERENCES, others]), BETTER)
+    theirs = BLEU(lowercase=True, smooth_method="none", force=True).corpus_score(BETTER, [REFERENCES, others])
+    assert (ours.bleu, ours.reference_length) == (theirs.score, theirs.ref_len)
+    paths = [write(tmp_path / "ref0", REFERENCES), write(tmp_path / "ref1", others)]
+    system = write(tmp_path / "system", BETTER)
+    arguments = [word for path in paths for word in ("--reference", path)]
+    assert main(["bleu", *arguments, system]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[1].startswith(f"{theirs.score:.2f}\t")
+    assert out[2].startswith("# nrefs:2|")
+    short = write(tmp_path / "short", others[:2])
+    assert main(["bleu", *arguments, "--reference", short, system]) == 1
+    assert f"short: has 2 lines, {paths[0]} has {len(REFERENCES)}" in capsys.readouterr().err
 
 
 def test_command_bleu(tmp_path, capsys):
     reference, system = write(tmp_path / "ref", REFERENCES), write(tmp_path / "system", BETTER)
     assert main(["bleu", "--reference", reference, system, reference]) == 0
     out = capsys.readouterr().out.splitlines()
-    expected = score_corpus(make_bleu(REFERENCES), BETTER).bleu
+    expected = score_corpus(make_bleu([REFERENCES]), BETTER).bleu
     assert out[1].split("\t")[0] == f"{expected:.2f}"
     assert out[2] == f"100.00\t100.0/100.0/100.0/100.0\t1.000\t{reference}"
     assert out[3].startswith("# nrefs:1|case:lc|")

@@ -14,10 +14,10 @@ from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, score_corpus
 from itersel.evaluate.randomization import p_values, pooled_p_value, run_statistics
 from itersel.limits import MAX_SENTENCE
+from itersel.report.comparison import Translations, compare
 from itersel.report.layout import aligned, tab_separated
 from itersel.report.resources import read_resources
 from itersel.report.system import System, choose_epoch, read_system, write_system
-from itersel.report.table import make_table
 from itersel.vectors.weights import make_weights, read_weights, write_weights
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
@@ -41,6 +41,10 @@ def system(name, bleu=(30.0, 31.0), repeat=1):
     )
 
 
+def compare_on_one(systems, translations, **settings):
+    return compare([Translations("test", systems, translations, [REFERENCES])], **settings)
+
+
 def test_choose_epoch():
     assert choose_epoch([1.0]) == 1
     assert choose_epoch([1.0, 3.0, 2.0]) == 2
@@ -60,21 +64,25 @@ def test_system_survives_a_file(tmp_path):
 
 def test_table():
     systems = [system("one"), system("two", (40.0, 39.0)), system("three")]
-    table = make_table(systems, [GOOD, BAD, list(GOOD)], REFERENCES, trials=200, seed=4)
+    comparison = compare_on_one(systems, [GOOD, BAD, list(GOOD)], trials=200, seed=4)
+    (table,) = comparison.tables
     assert [row.differs_from for row in table.rows] == [(2,), (1, 3), (2,)]
     assert table.rows[0].p["three"] == 1.0
-    metric = make_bleu(REFERENCES)
+    metric = make_bleu([REFERENCES])
     assert table.rows[1].p["one"] == p_values(metric, GOOD, {"two": BAD}, 200, 4)["two"]
     assert table.rows[1].tests[0].bleu == score_corpus(metric, BAD).bleu
-    text = table.text()
+    text = comparison.text()
     test_bleu = f"{table.rows[0].tests[0].bleu:.2f}"
     assert text[2].split() == f"1 one perceptron selection 4 train all 12 31.00 2 of 2 {test_bleu} 2".split()
     assert "p < 0.05" in text[-3]
     assert text[-1].startswith("BLEU: sacrebleu nrefs:1|case:lc|")
-    assert {len(line.split("\t")) for line in table.tsv()} == {15}
-    document = json.loads("\n".join(table.json()))
+    assert {len(line.split("\t")) for line in comparison.tsv()} == {16}
+    document = json.loads("\n".join(comparison.json()))
     assert document["significance"]["trials"] == 200
-    second = document["systems"][1]
+    assert document["pooled"] is None
+    (found,) = document["test_sets"]
+    assert (found["name"], found["sentences"], found["references"]) == ("test", 40, 1)
+    second = found["systems"][1]
     assert (second["name"], second["shards"], second["devtest"]["mean"]) == ("two", 4, 40.0)
     (run,) = second["runs"]
     assert (run["epoch"], run["devtest_bleu"]) == (1, [40.0, 39.0])
@@ -83,14 +91,52 @@ def test_table():
     assert second["differs_from"] == [1, 3]
 
 
+def test_several_test_sets_and_all_together():
+    """A set of its own devtest has another epoch; the pooled scores are those of one longer text."""
+    news = [line.upper() for line in REFERENCES[:7]]
+    others = [line.replace("b", "x") for line in news]
+    translations = [[GOOD, BAD], [news, [line.replace("C", "x") for line in news]]]
+    first = Translations("help", [system("one"), system("two")], translations[0], [REFERENCES])
+    own = [system("one", (20.0, 10.0)), system("two")]
+    second = Translations("news", own, translations[1], [news, others])
+    comparison = compare([first, second], trials=100)
+    pooled = comparison.pooled
+    assert pooled.sentences == 47
+    metric = make_bleu([[*REFERENCES, *news], [*[None] * 40, *others]])
+    for row, (one, other) in zip(pooled.rows, zip(*translations, strict=True), strict=True):
+        assert row.tests == (score_corpus(metric, [*one, *other]),)
+    expected = p_values(metric, [*GOOD, *news], {"two": [*BAD, *translations[1][1]]}, 100, 1)
+    assert pooled.rows[0].p == expected
+    assert comparison.tables[1] == compare([second], trials=100).tables[0]
+    text = comparison.text()
+    titles = [line for line in text if line.endswith(":") and "sentences" in line]
+    assert titles == [
+        "test set help, 40 sentences:",
+        "test set news, 7 sentences, 2 references:",
+        "all test sets together, 47 sentences:",
+    ]
+    headers = [line for line in text if line.startswith("system")]
+    assert ["epoch" in line for line in headers] == [True, True, False]
+    assert text[-1].startswith("BLEU of pooled: sacrebleu nrefs:var|")
+    assert text[-2].startswith("BLEU of news: sacrebleu nrefs:2|")
+    rows = [line.split("\t") for line in comparison.tsv()]
+    assert [row[0] for row in rows[1:]] == ["help", "help", "news", "news", "pooled", "pooled"]
+    assert {len(row) for row in rows} == {16}
+    epoch = rows[0].index("epoch")
+    assert [row[epoch] for row in rows[1:]] == ["2 of 2", "2 of 2", "1 of 2", "2 of 2", "", ""]
+    document = json.loads("\n".join(comparison.json()))
+    assert [one["references"] for one in document["test_sets"]] == [1, 2]
+    assert set(document["pooled"]["systems"][0]["runs"][0]) == {"repeat", "test"}
+
+
 def test_runs_of_one_experiment_are_a_row():
     systems = [system("one"), system("two", (40.0, 41.0)), system("two", (43.0, 42.0), repeat=2)]
-    table = make_table(systems, [GOOD, BAD, list(GOOD)], REFERENCES, trials=50)
-    first, second = table.rows
+    comparison = compare_on_one(systems, [GOOD, BAD, list(GOOD)], trials=50)
+    first, second = comparison.tables[0].rows
     assert first.devtest == (31.0, None)
     assert second.devtest == (42.0, pytest.approx(math.sqrt(2)))
     assert second.cells()[8:10] == ["42.00 ±1.41", "2, 1 of 2"]
-    metric = make_bleu(REFERENCES)
+    metric = make_bleu([REFERENCES])
     assert second.test.mean == pytest.approx(
         (score_corpus(metric, GOOD).bleu + score_corpus(metric, BAD).bleu) / 2
     )
@@ -99,15 +145,15 @@ def test_runs_of_one_experiment_are_a_row():
         == second.p["one"]
         == pooled_p_value(metric, run_statistics(metric, [GOOD]), run_statistics(metric, [BAD, GOOD]), 50)
     )
-    assert any("standard deviation" in line for line in table.text())
-    assert "±" not in "".join(table.tsv())
-    assert table.tsv()[2].split("\t")[-3:-1] == ["2", "1.41"]
-    found = json.loads("\n".join(table.json()))["systems"][1]
+    assert any("standard deviation" in line for line in comparison.text())
+    assert "±" not in "".join(comparison.tsv())
+    assert comparison.tsv()[2].split("\t")[-3:-1] == ["2", "1.41"]
+    found = json.loads("\n".join(comparison.json()))["test_sets"][0]["systems"][1]
     assert [(run["repeat"], run["epoch"]) for run in found["runs"]] == [(1, 2), (2, 1)]
 
 
 def test_table_of_one_system():
-    table = make_table([system("alone")], [GOOD], REFERENCES, trials=10)
+    (table,) = compare_on_one([system("alone")], [GOOD], trials=10).tables
     assert table.rows[0].cells()[-1] == "-"
 
 
@@ -162,14 +208,14 @@ def test_command_choose_needs_pairs(tmp_path, text_file, capsys):
 def test_command_table(tmp_path, text_file, capsys):
     for name in "ab":
         write_system(tmp_path / f"{name}.json", system(name))
-    arguments = ["report", "table", "--reference", text_file("ref", REFERENCES), "--trials", "50"]
+    arguments = ["report", "table", "--test-set", "test", text_file("ref", REFERENCES), "--trials", "50"]
     arguments += ["--translations", text_file("ta", GOOD), text_file("tb", BAD)]
     arguments += ["--systems", str(tmp_path / "a.json"), str(tmp_path / "b.json"), "--output"]
     outputs = [str(tmp_path / f"table{suffix}") for suffix in (".json", ".txt", ".tsv")]
     assert main([*arguments, *outputs]) == 0
-    assert len(json.loads((tmp_path / "table.json").read_text())["systems"]) == 2
+    assert len(json.loads((tmp_path / "table.json").read_text())["test_sets"][0]["systems"]) == 2
     assert (tmp_path / "table.txt").read_text().startswith("system  experiment")
-    assert (tmp_path / "table.tsv").read_text().startswith("system\texperiment\t")
+    assert (tmp_path / "table.tsv").read_text().startswith("test_set\tsystem\texperiment\t")
     assert main([*arguments, str(tmp_path / "table.pdf")]) == 1
     assert ".txt, .tsv, .json" in capsys.readouterr().err
     (tmp_path / "b.json").write_text("{}")
@@ -189,10 +235,37 @@ def test_command_table(tmp_path, text_file, capsys):
 def test_systems_of_one_name_are_not_merged(tmp_path, text_file, capsys, change, message):
     write_system(tmp_path / "a.json", system("same"))
     write_system(tmp_path / "b.json", dataclasses.replace(system("same"), **change))
-    arguments = ["report", "table", "--reference", text_file("ref", REFERENCES), "--translations"]
+    arguments = ["report", "table", "--test-set", "x", text_file("ref", REFERENCES), "--translations"]
     arguments += [text_file("ta", GOOD), text_file("tb", BAD), "--output", str(tmp_path / "table.txt")]
     assert main([*arguments, "--systems", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 1
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("names", "systems", "message"),
+    [
+        (("a", "a"), ("one", "one"), "two test sets are named 'a'"),
+        (("a", "b"), ("one", "two"), "'a' and 'b' have different systems"),
+        (("a", "b"), ("one",), "2 --test-set, 1 --systems and 1 --translations"),
+    ],
+)
+def test_test_sets_that_do_not_go_together(tmp_path, text_file, capsys, names, systems, message):
+    reference, translation = text_file("ref", REFERENCES), text_file("t", GOOD)
+    arguments = ["report", "table", "--output", str(tmp_path / "table.txt")]
+    for name in names:
+        arguments += ["--test-set", name, reference]
+    for name in systems:
+        write_system(tmp_path / f"{name}.json", system(name))
+        arguments += ["--systems", str(tmp_path / f"{name}.json"), "--translations", translation]
+    assert main(arguments) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "table.txt").exists()
+
+
+def test_test_set_without_a_reference(tmp_path, capsys):
+    arguments = ["--systems", "s", "--translations", "t", "--output", str(tmp_path / "table.txt")]
+    assert main(["report", "table", "--test-set", "news", *arguments]) == 1
+    assert "test set 'news' has no reference" in capsys.readouterr().err
 
 
 EXTRACTION = [

@@ -138,7 +138,7 @@ def test_prepare_refuses_marks_in_tokenised_text_only(
 def test_bleu_of_words_as_they_are() -> None:
     """With --tokenize none, a word with a no-break space is one word: no part of it matches."""
     assert all(chr(code).isspace() == (code in HIDDEN or chr(code) in " \t") for code in range(0x110000))
-    metric = make_bleu([f"a b c {WORD} d e f"], "none")
+    metric = make_bleu([[f"a b c {WORD} d e f"]], "none")
     same, other = (
         score_corpus(metric, [f"a b c {word} d e f"]) for word in (WORD, WORD.replace("km", "miles"))
     )

@@ -263,6 +263,28 @@ def test_libreoffice_help_is_fetched_and_split_by_hash(make_project):
     assert "--task results/tiny/corpus/help/task.gz" in job
 
 
+def test_held_out_modules_and_texts_beside_the_help(make_project):
+    project = make_project()
+    news = {"source": "test.source", "target": ["test.target", "test.target"]}
+    project.configure(
+        data={"kind": "libreoffice-help", "held_out_modules": ["sbasic"], "test": {"news": news}}
+    )
+    jobs = dry_run(project)
+    [job] = jobs["prepare_help"]
+    assert "--held-out-modules sbasic" in job
+    assert "results/tiny/corpus/test.sbasic.target.gz" in job
+    [job] = jobs["prepare_held_out_2_references"]
+    assert "--split test.news --preparation results/tiny/corpus/preparation.json" in job
+    assert "--source test.source --target test.target --target test.target" in job
+    [job] = jobs["compare_systems"]
+    for name, split in (("test", "test"), ("sbasic", "test.sbasic"), ("news", "test.news")):
+        assert f"--test-set {name} results/tiny/corpus/{split}.target.gz" in job
+        assert f"results/tiny/experiments/selected/best/{split}.txt" in job
+    [job] = jobs["describe_corpus"]
+    assert "results/tiny/corpus/statistics.json results/tiny/corpus/test.news.statistics.json" in job
+    assert "--rules test.sbasic results/tiny/report/rules.test.sbasic.json" in job
+
+
 def test_given_packages_are_inputs(make_project):
     project = make_project()
     (project.folder / "packages").mkdir()

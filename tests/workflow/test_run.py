@@ -48,7 +48,7 @@ def without_experiments(project, *names):
 
 def test_results(finished):
     report = finished.results / "report"
-    table = json.loads((report / "table.json").read_text())
+    [table] = json.loads((report / "table.json").read_text())["test_sets"]
     systems = {system["name"]: system for system in table["systems"]}
     assert list(systems) == ["dev-dense", "averaged", "selected"]
     for name, system in systems.items():
@@ -288,8 +288,40 @@ def test_repeats(copy):
     ]
     assert lines[0] != lines[1]
     assert sorted(lines[0]) == sorted(lines[1])
-    (system,) = json.loads((copy.results / "report/table.json").read_text())["systems"]
+    (table,) = json.loads((copy.results / "report/table.json").read_text())["test_sets"]
+    (system,) = table["systems"]
     assert (system["name"], len(system["runs"])) == ("dev-dense", 2)
+
+
+def test_test_sets_by_name(copy):
+    """Each is translated with the weights chosen for it; what was learned is not learned again."""
+    trained = copy.contents("experiments/**/epoch-*/*.h5")
+    translation = copy.contents("experiments/*/best/test.txt")
+    data = copy.config()["data"]
+    (copy.folder / "other").write_bytes(translation["experiments/selected/best/test.txt"])
+    own = {"target": ["test.target", "other"], "devtest": data["dev"]}
+    data["test"] = {"home": data["test"], "news": {**data["test"], **own}}
+    experiments = {name: copy.config()["experiments"][name] for name in ("averaged", "selected")}
+    copy.configure(data=data, experiments=experiments)
+    copy.run("--cores", "2")
+    assert copy.contents("experiments/**/epoch-*/*.h5") == trained
+    for name in experiments:
+        folder = copy.results / "experiments" / name
+        home, news = (
+            json.loads((folder / best / "system.json").read_text()) for best in ("best", "best-news")
+        )
+        assert home["devtest_bleu"] != news["devtest_bleu"]
+        assert (folder / "best/test.home.txt").read_bytes() == translation[
+            f"experiments/{name}/best/test.txt"
+        ]
+        chosen = folder / f"epoch-{news['epoch']}/weights.h5"
+        assert (folder / "best-news/weights.h5").read_bytes() == chosen.read_bytes()
+    report = json.loads((copy.results / "report/table.json").read_text())
+    assert [(one["name"], one["references"]) for one in report["test_sets"]] == [("home", 1), ("news", 2)]
+    assert report["pooled"]["sentences"] == 32
+    # the second reference allows more
+    home, news = (one["systems"][1]["test"]["mean"] for one in report["test_sets"])
+    assert home < news
 
 
 def test_a_path_that_ends(copy):

@@ -123,7 +123,7 @@ def tuned(finished, tmp_path_factory):
 def test_results(tuned, finished):
     systems = {
         system["name"]: system
-        for system in json.loads((tuned.results / "report/table.json").read_text())["systems"]
+        for system in json.loads((tuned.results / "report/table.json").read_text())["test_sets"][0]["systems"]
     }
     assert tuple(systems) == RUN
     for name, system in systems.items():

@@ -13,7 +13,6 @@ from itersel.config.reading import read_yaml
 from itersel.config.repeats import with_repeats
 from itersel.errors import InputError
 from itersel.storage.files import remove_leftovers
-from itersel.limits import SPLITS
 from itersel.sources import step_digest
 
 try:
@@ -79,17 +78,29 @@ os.environ.update(
 )
 
 
+# Test sets by name, and the devtests of those that have their own: their splits.
+TEST_SETS = commands.test_sets(CONFIG)
+OWN_DEVTESTS = commands.own_devtests(CONFIG)
+HELD_OUT_SPLITS = ["dev", "devtest", *OWN_DEVTESTS.values(), *TEST_SETS.values()]
+
+
+def one_of(names):
+    """Return a regular expression for names; of none it matches nothing."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
 wildcard_constraints:
-    split="train|dev|devtest|test",
-    held_out="dev|devtest|test",
+    split=one_of(["train", *HELD_OUT_SPLITS]),
+    held_out=one_of(HELD_OUT_SPLITS),
+    test_set=one_of(OWN_DEVTESTS),
     shards=rf"\d+({SEED_MARK}\d+)?",
     folds=r"\d+",
     fold=r"\d+",
     shard=r"\d+",
     epoch=r"\d+",
     iteration=r"\d+",
-    stage=r"best|epoch-\d+",
-    experiment="|".join(map(re.escape, CONFIG.experiments)),
+    stage=rf"{one_of(['best', *(f'best-{name}' for name in OWN_DEVTESTS)])}|epoch-\d+",
+    experiment=one_of(CONFIG.experiments),
     level="(shards|lm|experiments)/.+",
 
 
@@ -122,6 +133,27 @@ def corpus_file(split, side):
     return f"{RESULTS}/corpus/{split}.{side}.gz"
 
 
+def references(split, count=None):
+    """Return the reference translations of a split that is scored, as many as the config gives, or `count`."""
+    if count is None:
+        count = (
+            len(given_files(split)["target"])
+            if is_given(split) and split != "dev"
+            else 1
+        )
+    further = [corpus_file(split, f"target.{number}") for number in range(1, count)]
+    return [corpus_file(split, "target"), *further]
+
+
+def is_given(split):
+    """Tell whether the config names the files of a split that is held out."""
+    return (
+        CONFIG.data.kind == "files"
+        or "." in split
+        and split.partition(".")[2] in CONFIG.data.test
+    )
+
+
 def given_files(split):
     """Return the raw files of a split by name; `hash` stands for the text that is split by hash."""
     if split == "hash":
@@ -130,16 +162,22 @@ def given_files(split):
             for side in ("source", "target", "task")
         }
     else:
-        files = asdict(getattr(CONFIG.data, split))
+        files = asdict(commands.text_of(CONFIG, split))
+        files.pop("devtest", None)
     if split in ("hash", "train"):
         files["monolingual"] = CONFIG.data.monolingual
-    return {name: path for name, path in files.items() if path is not None}
+    return {
+        name: list(path) if isinstance(path, tuple) else path
+        for name, path in files.items()
+        if path is not None
+    }
 
 
 def statistics_files():
-    if CONFIG.data.kind == "libreoffice-help":
-        return [f"{RESULTS}/corpus/statistics.json"]
-    return [f"{RESULTS}/corpus/{split}.statistics.json" for split in SPLITS]
+    """Return what tells how the splits were prepared, first that of train."""
+    first = "" if CONFIG.data.kind == "libreoffice-help" else "train."
+    given = [f"{split}." for split in HELD_OUT_SPLITS if is_given(split)]
+    return [f"{RESULTS}/corpus/{split}statistics.json" for split in (first, *given)]
 
 
 def help_files():
@@ -159,7 +197,7 @@ def collection_statistics():
 
 def prepared_files():
     """Return what the preparation of train makes; with the splits that are cut out of the same text."""
-    splits = SPLITS if CONFIG.data.kind == "libreoffice-help" else ("train",)
+    splits = ["train", *(split for split in HELD_OUT_SPLITS if not is_given(split))]
     files = [
         corpus_file(split, side) for split in splits for side in ("source", "target")
     ]

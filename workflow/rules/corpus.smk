@@ -1,7 +1,8 @@
 # The parallel text: fetched or given, prepared and split.
 #
 # needs: nothing (LibreOffice Help), or the files of data.{train,dev,devtest,test}
-# makes: corpus/{split}.{source,target}.gz, corpus/preparation.json, statistics
+# makes: corpus/{split}.{source,target}.gz, corpus/{split}.target.{number}.gz (further references),
+#        corpus/preparation.json, statistics
 if CONFIG.data.kind == "libreoffice-help":
 
     rule fetch_help:
@@ -64,17 +65,31 @@ else:
         shell:
             "itersel corpus prepare {params.options} &> {log:q}"
 
-    # As train was prepared: its languages, its compounds.
-    rule prepare_held_out:
+
+# As train was prepared: its languages, its compounds. The number of references is one of outputs, which no wildcard
+# can have: each number has its rule.
+for count in sorted(
+    {len(references(split)) for split in HELD_OUT_SPLITS if is_given(split)}
+):
+
+    rule:
+        name:
+            "prepare_held_out" if count == 1 else f"prepare_held_out_{count}_references"
         input:
             unpack(lambda wildcards: given_files(wildcards.held_out)),
             preparation=PREPARATION,
         output:
             source=corpus_file("{held_out}", "source"),
-            target=corpus_file("{held_out}", "target"),
+            targets=references("{held_out}", count),
             statistics=f"{RESULTS}/corpus/{{held_out}}.statistics.json",
         log:
             f"{LOGS}/corpus/{{held_out}}.log",
+        wildcard_constraints:
+            held_out=one_of(
+                split
+                for split in HELD_OUT_SPLITS
+                if is_given(split) and len(references(split)) == count
+            ),
         conda:
             "../../envs/itersel.yaml"
         params:

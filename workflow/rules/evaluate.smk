@@ -2,14 +2,16 @@
 #
 # needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,selection.h5,devtest.txt}, best/test.txt,
 #        corpus/*.target.gz
-# makes: experiments/{experiment}/best/{system.json,weights.h5,resources.json},
-#        experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json}
+# makes: experiments/{experiment}/best/{system.json,weights.h5,resources.json}; best-{test_set}/ for a test set with
+#        its own devtest
+#       #        experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json}
 
 
 localrules:
     all,
     join_translations,
     choose_epoch,
+    choose_epoch_for_test_set,
     describe_resources,
 
 
@@ -17,7 +19,7 @@ localrules:
 # them need not wait for the number: a checkpoint would cost a new DAG for every experiment.
 rule choose_epoch:
     input:
-        reference=corpus_file("devtest", "target"),
+        references=references("devtest"),
         translations=of_epochs("devtest.txt"),
         weights=of_epochs("weights.h5"),
     output:
@@ -31,9 +33,22 @@ rule choose_epoch:
         options=system_options,
         code=step_digest("report", "_choose"),
     shell:
-        "itersel report choose --reference {input.reference:q} --translations {input.translations:q}"
-        " --weights {input.weights:q} {params.options}"
+        "itersel report choose {params.options} --translations {input.translations:q}"
+        " --weights {input.weights:q}"
         " --output-weights {output.weights:q} --output {output.system:q} &> {log:q}"
+
+
+# For a test set that has its own devtest.
+use rule choose_epoch as choose_epoch_for_test_set with:
+    input:
+        references=lambda wildcards: references(OWN_DEVTESTS[wildcards.test_set]),
+        translations=of_epochs("devtest.{test_set}.txt"),
+        weights=of_epochs("weights.h5"),
+    output:
+        weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
+        system=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/system.json",
+    log:
+        f"{LOGS}/choose/{{experiment}}.{{test_set}}.log",
 
 
 # For `itersel translate`.
@@ -80,9 +95,9 @@ rule describe_selection:
 
 rule compare_systems:
     input:
-        reference=corpus_file("test", "target"),
-        systems=of_experiments("best/system.json"),
-        translations=of_experiments("best/test.txt"),
+        references=[path for split in TEST_SETS.values() for path in references(split)],
+        systems=sum(of_test_sets("system.json").values(), []),
+        translations=sum(of_test_sets("{split}.txt").values(), []),
     output:
         multiext(f"{RESULTS}/report/table", text=".txt", tsv=".tsv", json=".json"),
     log:
@@ -93,11 +108,10 @@ rule compare_systems:
         **SIZES["compare_systems"],
     params:
         names=list(CONFIG.experiments),
-        options=commands.table_options(CONFIG),
+        options=comparison_options(),
         code=step_digest("report", "_table"),
     shell:
-        "itersel report table --reference {input.reference:q} --systems {input.systems:q} {params.options}"
-        " --translations {input.translations:q} --output {output:q} &> {log:q}"
+        "itersel report table {params.options} --output {output:q} &> {log:q}"
 
 
 rule count_rules:

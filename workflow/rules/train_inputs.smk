@@ -24,17 +24,13 @@ def of_epochs(path):
 
     def files(wildcards):
         epochs = range(1, CONFIG.experiments[wildcards.experiment].epochs + 1)
+        name = path.format(**dict(wildcards.items()))
         return [
-            experiment_file(wildcards.experiment, f"epoch-{epoch}/{path}")
+            experiment_file(wildcards.experiment, f"epoch-{epoch}/{name}")
             for epoch in epochs
         ]
 
     return files
-
-
-def one_of(names):
-    """Return a regular expression for names of experiments; of none it matches nothing."""
-    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 # Experiments by what makes the weights of an epoch: `tune` on lists of all epochs, `mix`, or `tune` after it.
@@ -173,7 +169,9 @@ def translated_shards(wildcards):
 
 
 def system_options(wildcards):
-    return commands.system_options(CONFIG, wildcards.experiment)
+    split = OWN_DEVTESTS.get(getattr(wildcards, "test_set", None), "devtest")
+    scored = commands.options(reference=references(split))
+    return f"{commands.system_options(CONFIG, wildcards.experiment)} {scored}"
 
 
 def resource_options(wildcards):
@@ -192,11 +190,37 @@ COUNTED_SPLITS = {
             key=lambda one: (one.tune_on, -one.tasks.shards, -(one.seed or 0)),
         )
     },
-    "devtest": str(CONFIG.decoder.jobs),
-    "test": str(CONFIG.decoder.jobs),
+    **{split: str(CONFIG.decoder.jobs) for split in HELD_OUT_SPLITS if split != "dev"},
 }
 if HELD_OUT:
     COUNTED_SPLITS.setdefault("dev", str(CONFIG.decoder.jobs))
+
+
+def chosen_stage(name):
+    """Return where the weights that a test set is translated with are: those of all, or its own choice."""
+    return f"best-{name}" if name in OWN_DEVTESTS else "best"
+
+
+def of_test_sets(path):
+    """Return the files of all experiments at the epochs chosen for each test set."""
+    return {
+        name: of_experiments(f"{chosen_stage(name)}/{path.format(split=split)}")
+        for name, split in TEST_SETS.items()
+    }
+
+
+def comparison_options():
+    """Return the options of `itersel report table`: for each test set its references, systems, translations."""
+    systems, translations = of_test_sets("system.json"), of_test_sets("{split}.txt")
+    groups = [
+        shlex.join(
+            ["--test-set", name, *references(split), "--systems", *systems[name]]
+        )
+        + " "
+        + shlex.join(["--translations", *translations[name]])
+        for name, split in TEST_SETS.items()
+    ]
+    return " ".join([commands.table_options(CONFIG), *groups])
 
 
 def counted_shards(wildcards):

@@ -19,6 +19,8 @@ from itersel.limits import (
     MAX_SAMPLES,
     MAX_SPAN,
     MAX_SYMBOLS,
+    NAMED_SPLIT_PATTERN,
+    SPLITS,
 )
 from itersel.numerals import parse_number
 
@@ -49,6 +51,13 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
 positive = whole(1)
 not_negative = whole(0)
 seed = whole(0, MAX_NUMPY_SEED)
+
+
+def split(text: str) -> str:
+    """Parse the name of a split, or ``hash``."""
+    if text not in (*SPLITS, "hash") and not re.fullmatch(NAMED_SPLIT_PATTERN, text):
+        _refuse(text, f"a split: {', '.join(SPLITS)}, test.NAME, devtest.NAME, or hash")
+    return text
 
 
 def fold(text: str) -> tuple[int, int]:
@@ -202,11 +211,19 @@ def not_above(parse: Callable[[str], float], most: float) -> Callable[[str], flo
     return parse_bounded
 
 
-def add_scoring_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of everything that computes BLEU."""
+def add_reference(parser: argparse.ArgumentParser) -> None:
+    """Add the reference translations of one text."""
     parser.add_argument(
-        "--reference", required=True, help="reference translations, one per line, plain or .gz"
+        "--reference",
+        required=True,
+        action="append",
+        metavar="FILE",
+        help="reference translation, one sentence per line, plain or .gz; may be repeated",
     )
+
+
+def add_tokenize(parser: argparse.ArgumentParser) -> None:
+    """Add the option of everything that computes BLEU."""
     parser.add_argument(
         "--tokenize",
         choices=("13a", "none"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_scoring_arguments
+from itersel.cli.arguments import add_reference, add_tokenize
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,7 +13,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Compute lowercased BLEU as in mteval-v11b, with sacrebleu. Prints one line per system (BLEU, the "
         "precisions of 1-grams to 4-grams, the brevity penalty, the file), then sacrebleu's signature."
     )
-    add_scoring_arguments(parser)
+    add_reference(parser)
+    add_tokenize(parser)
     parser.add_argument(
         "systems", nargs="+", metavar="SYSTEM", help="translations, one per line (- is standard input)"
     )
@@ -25,7 +26,7 @@ def _run(options: argparse.Namespace) -> None:
 
     references = read_references(options.reference)
     metric = make_bleu(references, options.tokenize)
-    systems = [read_translations(path, len(references), options.reference) for path in options.systems]
+    systems = [read_translations(path, references, options.reference[0]) for path in options.systems]
     print("BLEU\tprecisions\tbrevity_penalty\tsystem")
     for path, translations in zip(options.systems, systems, strict=True):
         score = score_corpus(metric, translations)

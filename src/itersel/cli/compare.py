@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_randomization_arguments, add_scoring_arguments
+from itersel.cli.arguments import add_randomization_arguments, add_reference, add_tokenize
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,7 +13,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Compute lowercased BLEU of a baseline and other systems, and for each system the p-value of its "
         "difference from the baseline by approximate randomization (paired, two-sided)."
     )
-    add_scoring_arguments(parser)
+    add_reference(parser)
+    add_tokenize(parser)
     add_randomization_arguments(parser)
     parser.add_argument("baseline", metavar="BASELINE", help="translations of the baseline, one per line")
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="translations of the other systems")
@@ -27,7 +28,7 @@ def _run(options: argparse.Namespace) -> None:
     references = read_references(options.reference)
     metric = make_bleu(references, options.tokenize)
     paths = [options.baseline, *options.systems]
-    texts = {path: read_translations(path, len(references), options.reference) for path in paths}
+    texts = {path: read_translations(path, references, options.reference[0]) for path in paths}
     baseline = texts[options.baseline]
     others = {path: texts[path] for path in options.systems}
     p_value = p_values(metric, baseline, others, options.trials, options.seed)

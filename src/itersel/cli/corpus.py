@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import above, language, positive, whole
+from itersel.cli.arguments import above, language, positive, split, whole
 from itersel.errors import InputError
-from itersel.limits import DEFAULT_LINE_BYTES, MAX_RAW_LINE_BYTES, MIN_RAW_LINE_BYTES, SPLITS
+from itersel.limits import DEFAULT_LINE_BYTES, MAX_RAW_LINE_BYTES, MIN_RAW_LINE_BYTES, TEST_SET_PATTERN
 
 if TYPE_CHECKING:
     from itersel.corpus.prepare import Preparation
@@ -99,7 +100,11 @@ def _add_prepare_inputs(parser: argparse.ArgumentParser) -> None:
         help="source text, one sentence per line, UTF-8, plain or .gz",
     )
     parser.add_argument(
-        "--target", required=True, metavar="FILE", help="its translation, one sentence per line"
+        "--target",
+        required=True,
+        action="append",
+        metavar="FILE",
+        help="its translation, one sentence per line; repeat it for further references of a test set",
     )
     parser.add_argument("--task", metavar="FILE", help="task label of each line")
     parser.add_argument(
@@ -111,10 +116,11 @@ def _add_prepare_inputs(parser: argparse.ArgumentParser) -> None:
 def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--split",
-        choices=[*SPLITS, "hash"],
+        type=split,
         default="hash",
-        help="split that the text belongs to; hash: a hash of the source decides for each unique pair "
-        "(default)",
+        metavar="SPLIT",
+        help="split that the text belongs to: train, dev, devtest, test, or test.NAME or devtest.NAME of a "
+        "test set; hash: a hash of the source decides for each unique pair (default)",
     )
     parser.add_argument(
         "--max-length",
@@ -141,6 +147,12 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
         "--modules", default="", metavar="A,B,..", help="keep only pairs with these task labels"
     )
     parser.add_argument(
+        "--held-out-modules",
+        default="",
+        metavar="A,B,..",
+        help="with --split hash: write all pairs with such a task label to a test set of its own, test.LABEL",
+    )
+    parser.add_argument(
         "--max-train",
         type=positive,
         default=0,
@@ -152,7 +164,7 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=0,
         metavar="N",
-        help="the same for each of dev, devtest and test",
+        help="the same for each of the other splits",
     )
 
 
@@ -170,18 +182,24 @@ def _prepare(options: argparse.Namespace) -> None:
     from itersel.corpus.text import parallel_blocks, text_blocks, tokenized_blocks
 
     preparation = _preparation(options)
+    target, further = options.target[0], options.target[1:]
+    if further and not options.split.startswith(("test", "devtest")):
+        raise InputError(f"--split {options.split} takes one --target; test sets may have several references")
+    if options.held_out_modules and options.split != "hash":
+        raise InputError("--held-out-modules needs --split hash")
     settings = Settings(
         split=options.split,
         split_compounds=options.split_compounds,
         max_length=options.max_length,
         max_ratio=options.max_ratio,
-        modules=tuple(filter(None, options.modules.split(","))),
+        modules=_names(options.modules),
+        held_out_modules=_test_set_names(options.held_out_modules),
         max_train=options.max_train,
         max_held_out=options.max_held_out,
     )
     reading = {"limit": options.max_line_bytes, "advice": LONG_LINE}
-    files = options.source, options.target, options.task, options.alignment
-    blocks = parallel_blocks(*files, preparation.tokenized, **reading)
+    files = options.source, target, options.task, options.alignment
+    blocks = parallel_blocks(*files, preparation.tokenized, **reading, further=further)
     splits = prepare_corpus(blocks, preparation, settings)
     monolingual = None
     if options.monolingual is not None:
@@ -189,6 +207,18 @@ def _prepare(options: argparse.Namespace) -> None:
         monolingual = prepare_text(read(options.monolingual, **reading), preparation)
     write_corpus(options.output, splits, preparation, settings, monolingual)
     print(format_table({name: split.statistics for name, split in splits.items()}))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, text.split(",")))
+
+
+def _test_set_names(text: str) -> tuple[str, ...]:
+    names = _names(text)
+    for name in names:
+        if not re.fullmatch(TEST_SET_PATTERN, name):
+            raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
+    return names
 
 
 def _preparation(options: argparse.Namespace) -> Preparation:

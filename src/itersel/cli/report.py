@@ -7,17 +7,23 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import (
     add_extraction_settings,
     add_randomization_arguments,
-    add_scoring_arguments,
+    add_reference,
+    add_tokenize,
     output_file,
     positive,
     whole,
 )
 from itersel.errors import InputError
 from itersel.limits import MAX_POP_LIMIT
+
+if TYPE_CHECKING:
+    from itersel.report.comparison import Translations
+    from itersel.report.system import System
 
 FORMATS = (".txt", ".tsv", ".json")
 
@@ -38,7 +44,8 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
         "Score the translations of devtest after each epoch, copy the weights of the best epoch (the "
         "earliest if several are equal), and describe the system."
     )
-    add_scoring_arguments(parser)
+    add_reference(parser)
+    add_tokenize(parser)
     parser.add_argument("--translations", nargs="+", required=True, help="one file per epoch, in order")
     parser.add_argument("--weights", nargs="+", required=True, help="one file per epoch, in order")
     parser.add_argument("--name", required=True, help="name of the experiment")
@@ -74,16 +81,36 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
 
 def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Score systems on test, and test every pair of systems for a significant difference. Systems with "
-        "the same name are runs of one experiment; their scores are averaged."
+        "Score systems on one or more test sets, and test every pair of systems for a significant "
+        "difference. Systems with the same name are runs of one experiment; their scores are averaged. For "
+        "several test sets, repeat --test-set, --systems and --translations in the same order; a further "
+        "table then scores all sentences together."
     )
-    add_scoring_arguments(parser)
+    add_tokenize(parser)
     add_randomization_arguments(parser)
     parser.add_argument(
-        "--systems", nargs="+", required=True, help="descriptions made by 'itersel report choose'"
+        "--test-set",
+        nargs="+",
+        action="append",
+        required=True,
+        metavar=("NAME", "REFERENCE"),
+        help="name of the test set and its reference translations, one sentence per line",
     )
     parser.add_argument(
-        "--translations", nargs="+", required=True, help="translations of test, in the order of --systems"
+        "--systems",
+        nargs="+",
+        action="append",
+        required=True,
+        metavar="FILE",
+        help="descriptions made by 'itersel report choose'",
+    )
+    parser.add_argument(
+        "--translations",
+        nargs="+",
+        action="append",
+        required=True,
+        metavar="FILE",
+        help="translations of the test set, in the order of --systems",
     )
     _add_formats(parser)
     parser.set_defaults(run=_table)
@@ -182,33 +209,56 @@ def _resources(options: argparse.Namespace) -> None:
 
 
 def _table(options: argparse.Namespace) -> None:
-    from itersel.evaluate.bleu import read_references, read_translations
-    from itersel.report.system import System, first_difference, read_system
-    from itersel.report.table import make_table
+    from itersel.report.comparison import compare
 
-    if len(options.systems) != len(options.translations):
+    if not len(options.test_set) == len(options.systems) == len(options.translations):
         raise InputError(
-            f"{len(options.systems)} systems, but {len(options.translations)} translations; give one of each"
+            f"{len(options.test_set)} --test-set, {len(options.systems)} --systems and "
+            f"{len(options.translations)} --translations; give one of each for every test set"
         )
-    systems = [read_system(path) for path in options.systems]
-    for (name, repeat), count in Counter((system.name, system.repeat) for system in systems).items():
+    groups = zip(options.test_set, options.systems, options.translations, strict=True)
+    test_sets = [_read_test_set(*group) for group in groups]
+    first = test_sets[0]
+    for number, one in enumerate(test_sets):
+        if one.name in {other.name for other in test_sets[:number]}:
+            raise InputError(f"two test sets are named '{one.name}'; rename one of them")
+        if [_run_of(system) for system in one.systems] != [_run_of(system) for system in first.systems]:
+            raise InputError(
+                f"test sets '{first.name}' and '{one.name}' have different systems; give the same, in the "
+                "same order"
+            )
+    comparison = compare(test_sets, tokenize=options.tokenize, trials=options.trials, seed=options.seed)
+    _write_formats(options.output, comparison.text, comparison.tsv, comparison.json)
+
+
+def _run_of(system: System) -> tuple[str, int]:
+    return system.name, system.repeat
+
+
+def _read_test_set(named: list[str], descriptions: list[str], translations: list[str]) -> Translations:
+    from itersel.evaluate.bleu import read_references, read_translations
+    from itersel.report.comparison import Translations
+    from itersel.report.system import first_difference, read_system
+
+    name, *paths = named
+    if not paths:
+        raise InputError(f"test set '{name}' has no reference; name its file after the name")
+    if len(descriptions) != len(translations):
+        raise InputError(
+            f"{len(descriptions)} systems, but {len(translations)} translations; give one of each"
+        )
+    systems = [read_system(path) for path in descriptions]
+    for (experiment, repeat), count in Counter(map(_run_of, systems)).items():
         if count > 1:
-            raise InputError(f"{count} systems are repeat {repeat} of '{name}'; compare different ones")
+            raise InputError(f"{count} systems are repeat {repeat} of '{experiment}'; compare different ones")
     first: dict[str, System] = {}
     for system in systems:
         one = first.setdefault(system.name, system)
         if key := first_difference(one, system):
             raise InputError(f"repeats of '{one.name}' differ in {key}; compare runs of one experiment")
-    references = read_references(options.reference)
-    table = make_table(
-        systems,
-        [read_translations(path, len(references), options.reference) for path in options.translations],
-        references,
-        tokenize=options.tokenize,
-        trials=options.trials,
-        seed=options.seed,
-    )
-    _write_formats(options.output, table.text, table.tsv, table.json)
+    references = read_references(paths)
+    texts = [read_translations(path, references, paths[0]) for path in translations]
+    return Translations(name, systems, texts, references)
 
 
 def _selection(options: argparse.Namespace) -> None:

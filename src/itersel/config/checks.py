@@ -10,9 +10,9 @@ from itersel.config.messages import reject
 from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection, mixing_name
 from itersel.config.repeats import split_repeat
 from itersel.config.tuners import ALL_DENSE, STEP, Batch, ForestMert, HeldOut, LineSearch, NoTuner
-from itersel.config.values import Align, Config, Experiment
+from itersel.config.values import Align, Config, Data, Experiment, ScoredText, Split, TestSet
 from itersel.errors import InputError
-from itersel.limits import DENSE_FEATURES, MAX_SEED, SPLITS, TEMPLATES
+from itersel.limits import DENSE_FEATURES, MAX_SEED, TEMPLATES, TEST_SET_PATTERN
 
 DEFAULT_FOLDS = 10
 
@@ -20,26 +20,64 @@ DEFAULT_FOLDS = 10
 def check_data(config: Config) -> None:
     """Refuse keys of `data` that are missing, or of another kind of data."""
     data = config.data
-    for split in SPLITS:
-        files = getattr(data, split)
-        for side in ("source", "target"):
-            if data.kind == "files" and getattr(files, side) is None:
-                raise InputError(f"config key 'data.{split}.{side}' is missing; data.kind: files needs it")
-        for item in fields(files):
-            if data.kind != "files" and getattr(files, item.name) is not None:
-                raise InputError(f"config key 'data.{split}.{item.name}' needs data.kind: files")
-        if files.alignment is not None and split != "train":
-            raise InputError(f"config key 'data.{split}.alignment': only train needs an alignment; remove it")
+    is_files = data.kind == "files"
+    # the test set without a name is cut out of the help
+    texts: dict[str, Split | ScoredText] = {"train": data.train, "dev": data.dev, "devtest": data.devtest}
+    texts |= {"test": data.test.get("", TestSet())} if not is_files or not data.test else {}
+    for name, text in texts.items():
+        _check_given(text, f"data.{name}", is_files)
+    for name, test_set in data.test.items():
+        key = f"data.test.{name}" if name else "data.test"
+        _check_test_set(test_set, key, has_name=bool(name))
+    if data.dev.alignment is not None:
+        raise InputError("config key 'data.dev.alignment': only train needs an alignment; remove it")
     if data.train.alignment is not None and (not data.tokenized or data.compound_splitting):
         raise InputError(
             "config key 'data.train.alignment' counts the tokens of the files: it needs data.tokenized: true "
             "and data.compound_splitting: false"
         )
-    misplaced = ("folder", "modules") if data.kind == "files" else ("tokenized",)
+    misplaced = ("folder", "modules", "held_out_modules") if is_files else ("tokenized",)
     for option in misplaced:
         if getattr(data, option):
-            other = "libreoffice-help" if data.kind == "files" else "files"
+            other = "libreoffice-help" if is_files else "files"
             raise InputError(f"config key 'data.{option}' needs data.kind: {other}")
+    _check_held_out_modules(data)
+
+
+def _check_given(text: Split | ScoredText, key: str, is_files: bool) -> None:
+    """Refuse a text without its files, or files where the text is taken from elsewhere."""
+    for item in fields(text):
+        is_there = getattr(text, item.name) not in (None, (), ScoredText())
+        if is_files and not is_there and item.name in ("source", "target"):
+            raise InputError(f"config key '{key}.{item.name}' is missing; data.kind: files needs it")
+        if is_there and not is_files:
+            raise InputError(f"config key '{key}.{item.name}' needs data.kind: files")
+
+
+def _check_test_set(test_set: TestSet, key: str, has_name: bool) -> None:
+    """Refuse a test set without a source or a reference."""
+    has_devtest = test_set.devtest != ScoredText()
+    if has_devtest and not has_name:
+        raise InputError(f"config key '{key}.devtest' is of no use beside data.devtest; remove it")
+    texts = {key: test_set, **({f"{key}.devtest": test_set.devtest} if has_devtest else {})}
+    for place, text in texts.items():
+        for name in ("source", "target"):
+            if not getattr(text, name):
+                what = "source text" if name == "source" else "reference translation"
+                raise InputError(f"config key '{place}.{name}' is missing; a test set needs a {what}")
+
+
+def _check_held_out_modules(data: Data) -> None:
+    key, names = "data.held_out_modules", data.held_out_modules
+    if data.kind != "files" and "test" in (*data.test, *names):
+        raise InputError("config key 'data.test.test': 'test' is cut out of the help; choose another name")
+    for number, name in enumerate(names):
+        if not re.fullmatch(TEST_SET_PATTERN, name):
+            reject(key, name, "a name of letters, digits, '_' and '-'")
+        if name in data.test or name in names[:number]:
+            raise InputError(f"config key '{key}': two test sets are named '{name}'; remove or rename one")
+        if name in data.modules:
+            raise InputError(f"config key '{key}': '{name}' is in data.modules, too; remove one of them")
 
 
 def check_models(config: Config) -> None:

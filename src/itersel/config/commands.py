@@ -9,7 +9,8 @@ from itersel.config.learners import Learner, learner_name
 from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection, mixing_name
 from itersel.config.repeats import split_repeat
 from itersel.config.tuners import STEP, Batch, ForestMert, LineSearch, NoTuner, tuner_name
-from itersel.config.values import Config, Experiment
+from itersel.config.values import Config, Experiment, ScoredText, Split
+from itersel.limits import devtest_split, test_split
 
 
 def goes_on_alone(experiment: Experiment) -> bool:
@@ -47,11 +48,16 @@ def options(**values: object) -> str:
     """Return keyword arguments as long options.
 
     ``k_best=5`` becomes ``--k-best 5``, ``tokenized=True`` becomes ``--tokenized``; what is `None` or
-    `False` is left out. A value that begins with a dash would be read as an option, and a dash alone as
-    standard input: they become ``--source=-n.de`` and ``--source ./-``.
+    `False` is left out; a list repeats the option. A value that begins with a dash would be read as an
+    option, and a dash alone as standard input: they become ``--source=-n.de`` and ``--source ./-``.
     """
     words: list[str] = []
-    for name, value in values.items():
+    repeated = [
+        (name, one)
+        for name, value in values.items()
+        for one in (value if isinstance(value, list) else [value])
+    ]
+    for name, value in repeated:
         if value is None or value is False:
             continue
         option = "--" + name.replace("_", "-")
@@ -68,6 +74,30 @@ def options(**values: object) -> str:
     return shlex.join(words)
 
 
+def test_sets(config: Config) -> dict[str, str]:
+    """Return the splits of the test sets by name; the one without a name of its own is called ``test``."""
+    data = config.data
+    names = [*(["", *data.held_out_modules] if data.kind != "files" else []), *data.test]
+    return {name or "test": test_split(name) for name in names}
+
+
+def own_devtests(config: Config) -> dict[str, str]:
+    """Return, by name of a test set, the splits of those that choose the epoch on their own devtest."""
+    return {
+        name: devtest_split(name) for name, one in config.data.test.items() if one.devtest != ScoredText()
+    }
+
+
+def text_of(config: Config, split: str) -> Split | ScoredText:
+    """Return the files that the config gives for a split."""
+    kind, _, name = split.partition(".")
+    if kind in ("train", "dev"):
+        return config.data.train if kind == "train" else config.data.dev
+    if kind == "test":
+        return config.data.test[name]
+    return config.data.test[name].devtest if name else config.data.devtest
+
+
 def help_options(config: Config) -> str:
     """Return the options of `itersel corpus libreoffice-help`."""
     data = config.data
@@ -81,7 +111,7 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
     Parameters
     ----------
     split
-        train, dev, devtest, test or hash.
+        train, dev, devtest, test, test.NAME, devtest.NAME or hash.
     preparation
         The file that says how train was prepared; the other splits follow it.
     """
@@ -103,6 +133,7 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
         max_held_out=data.max_held_out if split == "hash" else None,
         max_line_bytes=data.max_line_bytes,
         modules=",".join(data.modules) or None,
+        held_out_modules=",".join(data.held_out_modules) or None,
         tokenized=data.tokenized,
         split_compounds=data.compound_splitting,
     )

@@ -20,6 +20,7 @@ def option(
     maximum: float | None = None,
     pattern: str = "",
     path: bool = False,
+    alone: bool = False,
 ) -> Any:
     """Return a dataclass field that carries its explanation and its bounds.
 
@@ -39,6 +40,8 @@ def option(
         A regular expression that a text must match as a whole.
     path
         The text is the path of a file or folder: of `PATH_PATTERN`; `~` is the user's home.
+    alone
+        Of a list: it may be written as its only value.
     """
     bounds = {
         "choices": choices,
@@ -47,6 +50,7 @@ def option(
         "maximum": maximum,
         "pattern": PATH_PATTERN if path else pattern,
         "path": path,
+        "alone": alone,
     }
     # not `in`: 0 is a bound, and equal to False
     given = {name: value for name, value in bounds.items() if value is not None and value is not False}

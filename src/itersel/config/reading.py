@@ -24,9 +24,9 @@ from itersel.config.tuners import (
     Batch,
     tuner_name,
 )
-from itersel.config.values import Config, Experiment
+from itersel.config.values import Config, Experiment, TestSet
 from itersel.errors import InputError
-from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER
+from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, POOLED, TEST_SET_PATTERN
 from itersel.storage.files import read_bytes
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
@@ -170,12 +170,20 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
         return None
     if is_dataclass(kind):
         return _read_section(kind, value, key)
-    if typing.get_origin(kind) is dict:
+    if kind == dict[str, Experiment]:
         return _read_experiments(value, key)
+    if kind == dict[str, TestSet]:
+        return _read_test_sets(value, key)
     if typing.get_origin(kind) is tuple:
+        if "alone" in item.metadata and isinstance(value, str):
+            value = [value]
         if not isinstance(value, list | tuple):
             raise InputError(f"config key '{key}' must be a list, not {show(value)}")
-        return tuple(_check_type(str, entry, key) for entry in value)
+        return tuple(_read_scalar(item, str, entry, key) for entry in value)
+    return _read_scalar(item, kind, value, key)
+
+
+def _read_scalar(item: Field[Any], kind: type, value: object, key: str) -> Any:
     checked = _check_type(kind, value, key)
     _check_bounds(item.metadata, checked, key)
     return _clean_path(checked) if "path" in item.metadata else checked
@@ -185,6 +193,22 @@ def _clean_path(path: str) -> str:
     """Return a path as Snakemake wants it: it takes ``a//b``, ``a/`` and ``./a`` for mistakes."""
     path = re.sub("/+", "/", os.path.expanduser(path))
     return re.sub(r"^(\./)+(?=.)", "", path.rstrip("/") or "/")
+
+
+def _read_test_sets(value: object, key: str) -> dict[str, TestSet]:
+    """Read one test set without a name (the empty one), or several by name."""
+    if not isinstance(value, Mapping):
+        raise InputError(f"config {name_of(key)} must hold files, or test sets by name, not {show(value)}")
+    if not all(isinstance(entry, Mapping) for entry in value.values()):
+        alone = _read_section(TestSet, value, key)
+        return {} if alone == TestSet() else {"": alone}
+    for name in value:
+        if not isinstance(name, str) or not re.fullmatch(TEST_SET_PATTERN, name) or name == POOLED:
+            raise InputError(
+                f"config key '{join(key, name)}': the name of a test set is made of letters, digits, '_' and "
+                f"'-', and is not '{POOLED}'"
+            )
+    return {name: _read_section(TestSet, files, join(key, name)) for name, files in value.items()}
 
 
 def _read_experiments(value: object, key: str) -> dict[str, Experiment]:

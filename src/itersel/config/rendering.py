@@ -11,8 +11,8 @@ from typing import Any
 
 from itersel.config.options import NAME_PATTERN
 from itersel.config.reading import CHOICES, TYPE_NAMES, split_optional, types_of
-from itersel.config.values import Config, Experiment
-from itersel.limits import MAX_INTEGER
+from itersel.config.values import Config, Experiment, TestSet
+from itersel.limits import MAX_INTEGER, POOLED, TEST_SET_PATTERN
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 JSON_BOUNDS = {"minimum": "minimum", "above": "exclusiveMinimum", "maximum": "maximum"}
@@ -52,24 +52,38 @@ def _value_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
     kind, optional = split_optional(kind)
     if is_dataclass(kind):
         return schema | _section_schema(kind)
-    if typing.get_origin(kind) is dict:
-        names = {"type": "object", "minProperties": 1, "additionalProperties": False}
-        entry = _section_schema(Experiment)
-        return schema | names | {"patternProperties": {f"^{NAME_PATTERN}$": entry}}
+    if kind == dict[str, Experiment]:
+        return schema | {"minProperties": 1} | _names_schema(NAME_PATTERN, Experiment)
+    if kind == dict[str, TestSet]:
+        pattern = f"(?!{POOLED}$){TEST_SET_PATTERN}"
+        return schema | {"anyOf": [_section_schema(TestSet), _names_schema(pattern, TestSet)]}
     if typing.get_origin(kind) is tuple:
         default: Any = item.default
-        return schema | {"type": "array", "items": {"type": "string"}, "default": list(default)}
+        entry = {"type": "string", **_pattern(item.metadata)}
+        several = {"type": "array", "items": entry}
+        if "alone" not in item.metadata:
+            return schema | several | {"default": list(default)}
+        return schema | {"anyOf": [entry, several], "default": list(default)}
     schema["type"] = [JSON_TYPES[kind], "null"] if optional else JSON_TYPES[kind]
     if "choices" in item.metadata:
         schema["enum"] = [*item.metadata["choices"], *([None] if optional else [])]
-    if "pattern" in item.metadata:
-        schema["pattern"] = f"^{item.metadata['pattern']}$"
+    schema |= _pattern(item.metadata)
     for bound, name in JSON_BOUNDS.items():
         if bound in item.metadata:
             schema[name] = item.metadata[bound]
     if kind is int:
         schema.setdefault("maximum", MAX_INTEGER)
     return schema | {"default": item.default}
+
+
+def _names_schema(pattern: str, kind: Any) -> dict[str, Any]:
+    """Return the schema of sections by name."""
+    entries = {f"^{pattern}$": _section_schema(kind)}
+    return {"type": "object", "additionalProperties": False, "patternProperties": entries}
+
+
+def _pattern(metadata: Mapping[str, Any]) -> dict[str, str]:
+    return {"pattern": f"^{metadata['pattern']}$"} if "pattern" in metadata else {}
 
 
 def schema_text() -> str:
@@ -120,9 +134,12 @@ def _sections(kind: Any, key: str) -> Iterator[tuple[str, str, Any]]:
     for item in fields(kind):
         inner = types_of(kind)[item.name]
         if typing.get_origin(inner) is dict:
-            title = f"`{key}{item.name}.<name>`"
-            yield title, item.metadata["explanation"], Experiment
-            yield from _sections(Experiment, f"{key}{item.name}.<name>.")
+            entry = typing.get_args(inner)[1]
+            place = f"{key}{item.name}.<name>"
+            # there may be one test set, which then has no name
+            alone = f"`{key}{item.name}` or " if entry is TestSet else ""
+            yield f"{alone}`{place}`", item.metadata["explanation"], entry
+            yield from _sections(entry, f"{place}.")
         elif item.name in CHOICES:
             for name, choice in CHOICES[item.name].items():
                 yield f"`{key}{item.name}: {{name: {name}}}`", _summary(choice), choice
@@ -141,7 +158,7 @@ def _allowed(bounds: Mapping[str, Any], kind: Any) -> str:
     ]
     name = "list of text" if typing.get_origin(kind) is tuple else TYPE_NAMES[kind]
     if "path" in bounds:
-        name = "path"
+        name = "path or list of paths" if "alone" in bounds else "path"
     elif "pattern" in bounds:
         name += f" of the form `{bounds['pattern']}`"
     return ", ".join([name, *limits])
@@ -182,8 +199,9 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
         yield f"{indent}{item.name}:" + _inline(value)
         if isinstance(value, dict):
             for name, entry in value.items():
-                yield f"{indent}  {_yaml(name)}:"
-                yield from _section_yaml(entry, depth + 2, explained)
+                if name:
+                    yield f"{indent}  {_yaml(name)}:"
+                yield from _section_yaml(entry, depth + (2 if name else 1), explained)
         elif is_dataclass(value):
             if item.name in CHOICES:
                 names = {kind: name for name, kind in CHOICES[item.name].items()}
@@ -192,6 +210,8 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
 
 
 def _inline(value: object) -> str:
+    if value == {}:
+        return " {}"
     return "" if isinstance(value, dict) or is_dataclass(value) else f" {_yaml(value)}"
 
 

@@ -61,6 +61,32 @@ class Split:
 
 
 @dataclass(frozen=True)
+class ScoredText:
+    """The files of a text that is translated and scored."""
+
+    source: str | None = option("Source side: UTF-8, one sentence per line, plain or .gz.", path=True)
+    target: tuple[str, ...] = option(
+        "Reference translation, with the same lines as the source side; or a list of several.",
+        (),
+        path=True,
+        alone=True,
+    )
+    task: str | None = option("Task label of each line (module, domain, section); optional.", path=True)
+
+
+@dataclass(frozen=True)
+class TestSet(ScoredText):
+    """The files of a test set."""
+
+    devtest: ScoredText = field(
+        default_factory=ScoredText,
+        metadata=explain(
+            "Text on which the epoch is chosen for this test set alone; optional, for test sets with a name."
+        ),
+    )
+
+
+@dataclass(frozen=True)
 class Data:
     """Where the text comes from and how it is prepared."""
 
@@ -79,16 +105,27 @@ class Data:
     modules: tuple[str, ...] = option(
         "libreoffice-help: modules to use (swriter, scalc, shared, ...); empty: all.", ()
     )
+    held_out_modules: tuple[str, ...] = option(
+        "libreoffice-help: modules that are in none of train, dev, devtest and test; the text of each is "
+        "a further test set with its name.",
+        (),
+    )
     max_train: int | None = option("Use at most this many pairs for training; null: all.", minimum=1)
     max_held_out: int | None = option(
-        "Use at most this many pairs for each of dev, devtest and test; null: all.", minimum=1
+        "Use at most this many pairs for each of dev, devtest and the test sets; null: all.", minimum=1
     )
     train: Split = field(default_factory=Split, metadata=explain("files: training corpus."))
     dev: Split = field(default_factory=Split, metadata=explain("files: corpus for tuning."))
-    devtest: Split = field(
-        default_factory=Split, metadata=explain("files: corpus on which the epoch is chosen.")
+    devtest: ScoredText = field(
+        default_factory=ScoredText, metadata=explain("files: corpus on which the epoch is chosen.")
     )
-    test: Split = field(default_factory=Split, metadata=explain("files: corpus that is scored at the end."))
+    test: dict[str, TestSet] = field(
+        default_factory=dict,
+        metadata=explain(
+            "files: corpus that is scored at the end; or several test sets by name, which are scored one by "
+            "one and all together. libreoffice-help: further test sets by name."
+        ),
+    )
     monolingual: str | None = option("Additional target text for the language model; optional.", path=True)
     tokenized: bool = option("files: the text is already tokenised; use its tokens as they are.", False)
     max_length: int = option("Drop training pairs with more words than this on either side.", 80, minimum=1)

@@ -19,7 +19,7 @@ from itersel.corpus.split import of_tasks, sample, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
 from itersel.corpus.text import Bitext, concatenate, split_words
 from itersel.errors import InputError
-from itersel.limits import SPLITS
+from itersel.limits import SPLITS, test_split
 from itersel.progress import show_count
 from itersel.storage.files import open_output, write_lines
 
@@ -33,13 +33,17 @@ class Settings:
     Attributes
     ----------
     split
-        One of `SPLITS`: all pairs go there. ``hash``: the source decides, and of equal pairs one stays.
+        One of `SPLITS`, or a test set with a name (``test.NAME``, ``devtest.NAME``): all pairs go there.
+        ``hash``: the source decides, and of equal pairs one stays.
     split_compounds
         Learn to split compounds from the training source, and do it in all splits.
     max_length, max_ratio
         Bounds of training pairs, see `trainable`.
     modules
-        Keep only pairs of these tasks; empty: all.
+        Keep only pairs of these tasks, and of those held out; empty: all.
+    held_out_modules
+        ``hash``: the pairs of such a task are a test set of its name, without those whose source is in
+        another split.
     max_train, max_held_out
         The most pairs of train, and of each of the other splits; 0: no bound.
     """
@@ -49,6 +53,7 @@ class Settings:
     max_length: int = 80
     max_ratio: float = 9.0
     modules: tuple[str, ...] = ()
+    held_out_modules: tuple[str, ...] = ()
     max_train: int = 0
     max_held_out: int = 0
 
@@ -122,22 +127,22 @@ def prepare_text(blocks: Iterable[list[str]], preparation: Preparation) -> Monol
 
 def _gather(blocks: Iterable[Bitext], preparation: Preparation, settings: Settings) -> dict[str, _Part]:
     """Prepare all but compounds, learn these, and leave out at once what compounds cannot bring back."""
-    names = SPLITS if settings.split == BY_HASH else (settings.split,)
+    names: tuple[str, ...] = (settings.split,)
+    if settings.split == BY_HASH:
+        names = (*SPLITS, *map(test_split, settings.held_out_modules))
     parts = {name: _Part() for name in names}
     places: dict[tuple[str, str], str] = {}
     frequency: Counter[str] = Counter()
     number = 0
-    for block in _of_modules(blocks, settings.modules):
+    for block in _of_modules(blocks, settings):
         number += block.size
         show_count(number, "pairs prepared")
         if settings.split == "train" and not any(block.source):
             parts["train"].dropped["empty"] += block.size  # no word to learn from, nothing to prepare
             continue
-        block = block._replace(
-            source=preparation.source(block.source), target=preparation.target(block.target)
-        )
+        block = _prepared(block, preparation)
         if settings.split == BY_HASH:
-            _distribute(block, parts, places, frequency)
+            _distribute(block, parts, places, frequency, settings.held_out_modules)
         else:
             if settings.split_compounds:
                 frequency.update(chain.from_iterable(map(split_words, block.source)))
@@ -148,15 +153,31 @@ def _gather(blocks: Iterable[Bitext], preparation: Preparation, settings: Settin
     return parts
 
 
+def _prepared(block: Bitext, preparation: Preparation) -> Bitext:
+    """Prepare the text of a block, except for compounds."""
+    further = block.further
+    if further is not None:
+        references = [preparation.target(lines) for lines in zip(*further, strict=True)]
+        further = list(zip(*references, strict=True))
+    source, target = preparation.source(block.source), preparation.target(block.target)
+    return block._replace(source=source, target=target, further=further)
+
+
 def _distribute(
-    block: Bitext, parts: dict[str, _Part], places: dict[tuple[str, str], str], frequency: Counter[str]
+    block: Bitext,
+    parts: dict[str, _Part],
+    places: dict[tuple[str, str], str],
+    frequency: Counter[str],
+    held_out: tuple[str, ...],
 ) -> None:
     """Add the pairs of a block to their splits; `places` has those that were there before."""
     chosen: dict[str, list[int]] = {name: [] for name in parts}
-    for index, pair in enumerate(zip(block.source, block.target, strict=True)):
+    tasks = block.task or [""] * block.size
+    for index, (*words, task) in enumerate(zip(block.source, block.target, tasks, strict=True)):
+        pair = words[0], words[1]
         name = places.get(pair)
         if name is None:
-            name = places[pair] = split_of(pair[0])
+            name = places[pair] = test_split(task) if task in held_out else split_of(pair[0])
             chosen[name].append(index)
         else:
             parts[name].dropped["duplicates"] += 1
@@ -181,13 +202,14 @@ def _has_compounds(preparation: Preparation, settings: Settings) -> bool:
     return settings.split_compounds or preparation.compounds is not None
 
 
-def _of_modules(blocks: Iterable[Bitext], modules: tuple[str, ...]) -> Iterator[Bitext]:
-    """Yield the pairs of these modules; of all where none is named."""
+def _of_modules(blocks: Iterable[Bitext], settings: Settings) -> Iterator[Bitext]:
+    """Yield the pairs of the modules that are wanted; of all where none is named."""
     tasks: set[str] = set()
+    named = {*settings.modules, *settings.held_out_modules}
     for block in blocks:
         tasks.update(block.task or ())
-        yield block.take(of_tasks(block.task or (), modules)) if modules else block
-    unknown = sorted(set(modules) - tasks)
+        yield block.take(of_tasks(block.task or (), named)) if settings.modules else block
+    unknown = sorted(named - tasks)
     if unknown:
         there = ", ".join(sorted(tasks)) or "no tasks"
         raise InputError(f"no pair is of module {', '.join(unknown)}; there are {there}")

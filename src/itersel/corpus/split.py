@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from itersel.corpus.text import Bitext, split_words
 
@@ -67,6 +67,6 @@ def trainable(bitext: Bitext, max_length: int, max_ratio: float) -> tuple[list[i
     return kept, dict(dropped)
 
 
-def of_tasks(tasks: Sequence[str], wanted: Sequence[str]) -> list[int]:
+def of_tasks(tasks: Sequence[str], wanted: Collection[str]) -> list[int]:
     """Return the indices of the pairs whose task is one of `wanted`."""
     return [index for index, task in enumerate(tasks) if task in wanted]

@@ -58,12 +58,15 @@ class Bitext(NamedTuple):
         Label of the natural task of each pair, or None.
     alignment
         Lines in Pharaoh format, or None.
+    further
+        Further reference translations of each pair, or None.
     """
 
     source: list[str]
     target: list[str]
     task: list[str] | None = None
     alignment: list[str] | None = None
+    further: list[tuple[str, ...]] | None = None
 
     @property
     def size(self) -> int:
@@ -76,8 +79,11 @@ class Bitext(NamedTuple):
         return Bitext(*columns)  # type: ignore[arg-type]
 
     def columns(self) -> dict[str, list[str]]:
-        """Return the columns that are there, by name."""
-        return {name: column for name, column in self._asdict().items() if column is not None}
+        """Return the columns of text that are there, by name; ``target.N`` is the N-th further reference."""
+        columns = {name: column for name, column in self._asdict().items() if column is not None}
+        for number, lines in enumerate(zip(*columns.pop("further", ()), strict=True), 1):
+            columns[f"target.{number}"] = list(lines)
+        return columns
 
 
 def read_text(path: StrPath, allow_empty: bool = False) -> list[str]:
@@ -192,10 +198,11 @@ def read_parallel(
 
 def concatenate(blocks: Iterable[Bitext]) -> Bitext:
     """Return the pairs of all blocks, which have the same columns; without a block, no pairs."""
-    columns: dict[str, list[str]] = {"source": [], "target": []}
+    columns: dict[str, list[Any]] = {"source": [], "target": []}
     for block in blocks:
-        for name, lines in block.columns().items():
-            columns.setdefault(name, []).extend(lines)
+        for name, lines in block._asdict().items():
+            if lines is not None:
+                columns.setdefault(name, []).extend(lines)
     return Bitext(**columns)
 
 
@@ -208,8 +215,14 @@ def parallel_blocks(
     limit: int = MAX_LINE_BYTES,
     advice: str = "",
     is_kept: bool = False,
+    further: Sequence[StrPath] = (),
 ) -> Iterator[Bitext]:
     """Read parallel files, some pairs at a time; for `limit`, `advice`, `is_kept` see `line_blocks`.
+
+    Parameters
+    ----------
+    further
+        Further reference translations of the source.
 
     Raises
     ------
@@ -219,7 +232,8 @@ def parallel_blocks(
         error names the file and the line.
     """
     named = {"source": source, "target": target, "task": task, "alignment": alignment}
-    paths = {name: path for name, path in named.items() if path is not None}
+    references = {f"target.{number}": path for number, path in enumerate(further, 1)}
+    paths = {name: path for name, path in (named | references).items() if path is not None}
     files = [
         _Column(
             line_blocks(path, limit, advice, is_kept)
@@ -230,7 +244,9 @@ def parallel_blocks(
     ]
     number = 0
     while count := min([file.available() for file in files]):
-        block = Bitext(**dict(zip(paths, [file.take(count) for file in files], strict=True)))
+        columns = dict(zip(paths, [file.take(count) for file in files], strict=True))
+        others = [columns.pop(name) for name in references]
+        block = Bitext(**columns, further=list(zip(*others, strict=True)) if others else None)
         yield _checked(block, paths, tokenized, number)
         number += count
     lines = [range(number + file.rest()) for file in files]
@@ -265,8 +281,9 @@ class _Column:
 def _checked(block: Bitext, paths: dict[str, StrPath], tokenized: bool, before: int) -> Bitext:
     """Check pairs, before which others stand, and return them as they are written."""
     if tokenized:
-        _check_lines(block.source, paths["source"], before + 1)
-        _check_lines(block.target, paths["target"], before + 1)
+        for name, lines in block.columns().items():
+            if name not in ("task", "alignment"):
+                _check_lines(lines, paths[name], before + 1)
     if block.task is not None:
         block = block._replace(task=_checked_labels(block.task, paths["task"], before))
     if block.alignment is not None:

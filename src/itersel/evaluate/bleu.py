@@ -11,6 +11,8 @@ from sacrebleu.metrics.bleu import BLEU
 from itersel.errors import InputError
 from itersel.storage.files import read_lines
 
+References = Sequence[str | None]
+
 # All that str.split splits at, but space and tab, to characters for private use.
 _WHITE_SPACE = [code for code in range(0x3001) if chr(code).isspace() and chr(code) not in " \t"]
 HIDDEN = {code: 0xE000 + number for number, code in enumerate(_WHITE_SPACE)}
@@ -38,13 +40,14 @@ class CorpusScore(NamedTuple):
     reference_length: int
 
 
-def make_bleu(references: Sequence[str], tokenize: str = "13a") -> BLEU:
+def make_bleu(references: Sequence[References], tokenize: str = "13a") -> BLEU:
     """Return sacrebleu's metric with the settings of mteval-v11b, lowercased.
 
     Parameters
     ----------
     references
-        One a sentence.
+        One or more reference translations of the text, each with a line a sentence; `None` instead of a
+        line where a sentence has fewer references than others.
     tokenize
         ``13a`` as mteval-v11b, or ``none`` for text whose tokens are to be scored as they are.
     """
@@ -52,7 +55,7 @@ def make_bleu(references: Sequence[str], tokenize: str = "13a") -> BLEU:
     metric = BLEU(lowercase=True, tokenize=tokenize, smooth_method="none", force=True)
     if tokenize == "none":
         metric.tokenizer = _KeepWords(metric.tokenizer)
-    metric._ref_cache = metric._cache_references([references])
+    metric._ref_cache = metric._cache_references(references)  # type: ignore[arg-type]  # takes None, says so
     return metric
 
 
@@ -81,31 +84,38 @@ def signature(metric: BLEU) -> str:
     return str(metric.get_signature().format())
 
 
-def read_references(path: str | os.PathLike[str]) -> list[str]:
-    """Read references, one a line.
+def read_references(paths: Sequence[str | os.PathLike[str]]) -> list[list[str]]:
+    """Read one or more reference translations of a text, each with a line a sentence.
 
     Raises
     ------
     InputError
-        If there are none.
+        If a file is empty, or the files differ in their number of lines.
     """
-    references = read_lines(path)
-    if not references:
-        raise InputError("is empty; there is nothing to score against", path)
+    references = [read_lines(path) for path in paths]
+    for path, lines in zip(paths, references, strict=True):
+        if not lines:
+            raise InputError("is empty; there is nothing to score against", path)
+        if len(lines) != len(references[0]):
+            raise InputError(
+                f"has {len(lines)} lines, {os.fspath(paths[0])} has {len(references[0])}; give references of "
+                "the same text",
+                path,
+            )
     return references
 
 
 def read_translations(
-    path: str | os.PathLike[str], count: int, reference: str | os.PathLike[str]
+    path: str | os.PathLike[str], references: Sequence[References], reference: str | os.PathLike[str]
 ) -> list[str]:
     """Read the translations of one system, one a line.
 
     Raises
     ------
     InputError
-        If they are not `count`, the number of lines of the file `reference`.
+        If they are not as many as the lines of the references, the first of which is the file `reference`.
     """
-    lines = read_lines(path)
+    lines, count = read_lines(path), len(references[0])
     if len(lines) != count:
         raise InputError(
             f"has {len(lines)} lines, the reference {os.fspath(reference)} has {count}; both must have one "

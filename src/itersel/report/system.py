@@ -67,14 +67,13 @@ def choose_epoch(bleu: Sequence[float]) -> int:
 
 
 def score_epochs(
-    reference: str | os.PathLike[str], translations: Sequence[str], tokenize: str
+    reference: Sequence[str | os.PathLike[str]], translations: Sequence[str], tokenize: str
 ) -> tuple[tuple[float, ...], str]:
     """Return BLEU of the translations of each epoch, and sacrebleu's signature."""
     references = read_references(reference)
     metric = make_bleu(references, tokenize)
     bleu = tuple(
-        score_corpus(metric, read_translations(path, len(references), reference)).bleu
-        for path in translations
+        score_corpus(metric, read_translations(path, references, reference[0])).bleu for path in translations
     )
     return bleu, signature(metric)
 

@@ -1,8 +1,7 @@
-"""The table of all experiments: BLEU on devtest and test, and which differences are significant."""
+"""The table of all experiments on a test set: BLEU, and which differences are significant."""
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,9 +9,9 @@ from typing import Any, NamedTuple
 
 from sacrebleu.metrics.bleu import BLEU
 
-from itersel.evaluate.bleu import CorpusScore, make_bleu, score_corpus, signature
+from itersel.evaluate.bleu import CorpusScore, References, make_bleu, score_corpus, signature
 from itersel.evaluate.randomization import p_values, pooled_p_value, run_statistics
-from itersel.report.layout import aligned, tab_separated
+from itersel.report.layout import aligned
 from itersel.report.system import OF_ALL_RUNS, System
 
 COLUMNS = (
@@ -29,14 +28,11 @@ COLUMNS = (
     "test BLEU",
     "differs from",
 )
-LEFT = (1, 2, 3, 5, 6, 11)
-# Of repeats: further columns for spreadsheets, and what is said below the table.
+LEFT = ("experiment", "learner", "mixing", "tuned on", "features", "differs from")
+# They depend on the epoch, which may differ between the test sets that are pooled.
+OF_EPOCHS = ("active features", "devtest BLEU", "epoch")
+# Of repeats: further columns for spreadsheets.
 DEVIATIONS = ("runs", "devtest BLEU deviation", "test BLEU deviation")
-REPEATED = (
-    "±: standard deviation over the runs of an experiment. Means of several runs are compared by exchanging",
-    "the translations of a sentence among all runs of both (Clark et al. 2011). Where the deviations are as",
-    "large as the difference, do not rely on its significance.",
-)
 
 
 class Summary(NamedTuple):
@@ -109,73 +105,96 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """All experiments, and how they were compared."""
+    """All experiments on a test set, or on several that are pooled.
 
+    Attributes
+    ----------
+    name
+        Of the test set.
+    rows
+        An experiment each.
+    sentences, references
+        Sentences of the test set, and the most references that one of them has.
+    signature
+        sacrebleu's, of the scores on test.
+    is_pooled
+        It is of several test sets, for which different epochs may have been chosen.
+    """
+
+    name: str
     rows: tuple[Row, ...]
+    sentences: int
+    references: int
     signature: str
-    trials: int
-    seed: int
-    alpha: float
+    is_pooled: bool
 
     def text(self) -> list[str]:
         """Return the table for people."""
-        return [
-            *aligned(COLUMNS, [row.cells() for row in self.rows], LEFT),
-            "",
-            f"differs from: systems whose test BLEU differs significantly (p < {self.alpha:g}, approximate",
-            f"randomization, {self.trials} trials, seed {self.seed}). Epochs are chosen on devtest.",
-            *(REPEATED if any(len(row.runs) > 1 for row in self.rows) else ()),
-            f"BLEU: sacrebleu {self.signature}",
-        ]
+        hidden = OF_EPOCHS if self.is_pooled else ()
+        shown = [place for place, column in enumerate(COLUMNS) if column not in hidden]
+        cells = [row.cells() for row in self.rows]
+        header = [COLUMNS[place] for place in shown]
+        left = [place for place, column in enumerate(header) if column in LEFT]
+        return aligned(header, [[row[place] for place in shown] for row in cells], left)
 
-    def tsv(self) -> list[str]:
-        """Return the table for spreadsheets."""
-        names = [column.replace(" ", "_").lower() for column in (*COLUMNS, *DEVIATIONS)]
-        return tab_separated(names, [_spreadsheet_cells(row) for row in self.rows])
+    def spreadsheet_rows(self) -> list[list[str]]:
+        """Return the rows, with the name of the test set, and deviations in cells of their own."""
+        hidden = {COLUMNS.index(column) for column in OF_EPOCHS} if self.is_pooled else set()
+        rows = []
+        for row in self.rows:
+            cells = _spreadsheet_cells(row)
+            cells = ["" if place in hidden else cell for place, cell in enumerate(cells)]
+            deviations = (
+                "" if self.is_pooled else _number(row.devtest.deviation),
+                _number(row.test.deviation),
+            )
+            rows.append([self.name, *cells, str(len(row.runs)), *deviations])
+        return rows
 
-    def json(self) -> list[str]:
-        """Return everything, with p-values and scores in full, for programs."""
-        document: dict[str, Any] = {
+    def document(self) -> dict[str, Any]:
+        """Return everything, with p-values and scores in full."""
+        return {
+            "name": self.name,
+            "sentences": self.sentences,
+            "references": self.references,
             "signature": self.signature,
-            "significance": {
-                "test": "approximate randomization, two-sided, stratified by sentence; runs are pooled",
-                "trials": self.trials,
-                "seed": self.seed,
-                "alpha": self.alpha,
-            },
-            "systems": [
-                {
-                    "system": row.number,
-                    **{key: getattr(row.runs[0], key) for key in OF_ALL_RUNS},
-                    "devtest": row.devtest._asdict(),
-                    "test": row.test._asdict(),
-                    "runs": [
-                        {
-                            **{key: value for key, value in asdict(run).items() if key not in OF_ALL_RUNS},
-                            "test": score._asdict(),
-                        }
-                        for run, score in zip(row.runs, row.tests, strict=True)
-                    ],
-                    "p": row.p,
-                    "differs_from": row.differs_from,
-                }
-                for row in self.rows
-            ],
+            "systems": [self._system(row) for row in self.rows],
         }
-        return [json.dumps(document, indent=2, ensure_ascii=False)]
+
+    def _system(self, row: Row) -> dict[str, Any]:
+        runs = [
+            {**self._run(run), "test": score._asdict()}
+            for run, score in zip(row.runs, row.tests, strict=True)
+        ]
+        return {
+            "system": row.number,
+            **{key: getattr(row.runs[0], key) for key in OF_ALL_RUNS},
+            **({} if self.is_pooled else {"devtest": row.devtest._asdict()}),
+            "test": row.test._asdict(),
+            "runs": runs,
+            "p": row.p,
+            "differs_from": row.differs_from,
+        }
+
+    def _run(self, run: System) -> dict[str, Any]:
+        if self.is_pooled:
+            return {"repeat": run.repeat}
+        return {key: value for key, value in asdict(run).items() if key not in OF_ALL_RUNS}
 
 
 def make_table(
+    name: str,
     systems: Sequence[System],
     translations: Sequence[Sequence[str]],
-    references: Sequence[str],
+    references: Sequence[References],
     *,
     tokenize: str = "13a",
     trials: int = 10_000,
     seed: int = 1,
     alpha: float = 0.05,
+    is_pooled: bool = False,
 ) -> Table:
-    """Score the translations of test, and test each pair of experiments for a difference.
+    """Score the translations of a test set, and test each pair of experiments for a difference.
 
     Systems of one name are runs of one experiment.
     """
@@ -189,14 +208,14 @@ def make_table(
     rows = tuple(
         Row(
             number,
-            tuple(runs[name]),
-            tuple(score_corpus(metric, lines) for lines in texts[name]),
-            p[name],
-            _different(p[name], list(texts), alpha),
+            tuple(runs[one]),
+            tuple(score_corpus(metric, lines) for lines in texts[one]),
+            p[one],
+            _different(p[one], list(texts), alpha),
         )
-        for number, name in enumerate(texts, 1)
+        for number, one in enumerate(texts, 1)
     )
-    return Table(rows, signature(metric), trials, seed, alpha)
+    return Table(name, rows, len(references[0]), len(references), signature(metric), is_pooled)
 
 
 def _compare(
@@ -225,9 +244,11 @@ def _different(p: Mapping[str, float], names: Sequence[str], alpha: float) -> tu
 
 
 def _spreadsheet_cells(row: Row) -> list[str]:
-    """Return the cells of a row with a number in each, not a number and its deviation."""
     cells = row.cells()
     for column, summary in (("devtest BLEU", row.devtest), ("test BLEU", row.test)):
-        cells[COLUMNS.index(column)] = f"{summary.mean:.2f}"
-    deviations = (row.devtest.deviation, row.test.deviation)
-    return [*cells, str(len(row.runs)), *("" if one is None else f"{one:.2f}" for one in deviations)]
+        cells[COLUMNS.index(column)] = _number(summary.mean)
+    return cells
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
