@@ -48,6 +48,11 @@ BAD = [
     ({**experiment(), "data": []}, "'data' must hold"),
     ({**experiment(), "data": {"modules": "swriter"}}, "'data.modules' must be a list"),
     ({**experiment(), "data": {"modules": [1]}}, "'data.modules' must be text, not 1"),
+    (
+        {**experiment(), "grammar": {"templates": ["RBX"]}},
+        "'grammar.templates' is 'RBX', must be one of R, RBS",
+    ),
+    (experiment(templates="R"), "'experiments.a.templates' must be a list"),
     ({**experiment(), "data": {"train": {"sauce": "x"}}}, "unknown key 'data.train.sauce'"),
     ({**experiment(), "data": {"test": {"sauce": "x"}}}, "unknown key 'data.test.sauce'"),
     ({**experiment(), "data": {"test": "x"}}, "'data.test' must hold files, or test sets by name, not 'x'"),
@@ -133,6 +138,17 @@ BAD += [
 
 # What only all keys together show.
 INCONSISTENT = [
+    ({**experiment(), "grammar": {"templates": ["R", "R"]}}, "'grammar.templates': 'R' is there twice"),
+    (experiment(templates=["Lex"]), "'experiments.a.templates': 'Lex' is not in grammar.templates; add it"),
+    (experiment(templates=["R", "R"]), "'experiments.a.templates': 'R' is there twice"),
+    (
+        experiment(templates=["R"], features="dense"),
+        "'experiments.a.templates' is of no use with features: d",
+    ),
+    (
+        {"experiments": {"a": {"start_from": "b", "templates": ["R", "RBS"]}, "b": {}}},
+        "'b' has weights of templates RBT, Shape, which this experiment does not use",
+    ),
     ({"experiments": {"a": {}, "a.repeat-2": {}}}, "'experiments.a.repeat-2': names like this"),
     (experiment(held_out={"iterations": 2}), "'experiments.a.held_out.iterations' is of no use without"),
     (experiment(start_from="b"), "'experiments.a.start_from' is 'b', must be one of"),
@@ -195,7 +211,7 @@ INCONSISTENT = [
     ),
     (
         experiment(mixing=selection(keep=["WordPenalties"])),
-        "'experiments.a.mixing.keep' is 'WordPenalties', must be dense, a template (R, RBS, RBT, Shape), or",
+        "'experiments.a.mixing.keep' is 'WordPenalties', must be dense, a template (R, RBS, RBT, Shape, Sh",
     ),
     ({**experiment(), "data": {"kind": "files"}}, "'data.train.source' is missing"),
     ({**experiment(), "data": {"test": {"target": "x"}}}, "'data.test.target' needs data.kind: files"),

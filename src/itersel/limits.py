@@ -57,8 +57,18 @@ GRAMMAR_FEATURES = (
 # Of a rule alone, or of a derivation: the decoder adds them.
 DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", "LanguageModel", "LanguageModel_OOV")
 DENSE_FEATURES = (*GRAMMAR_FEATURES, *DECODER_FEATURES)
-# Templates of sparse features, and how their names begin: see itersel.grammar.sparse.
-TEMPLATES = {"R": "R:", "RBS": "RBS:", "RBT": "RBT:", "Shape": "Shape_S"}
+# Templates of sparse features, and how their names begin: see itersel.grammar.templates.
+TEMPLATES = {
+    "R": "R:",
+    "RBS": "RBS:",
+    "RBT": "RBT:",
+    "Shape": "Shape_S",
+    "ShapeT": "Shape_T",
+    "Lex": "Lex:",
+    "Del": "Del:",
+    "Count": "Count:",
+}
+DEFAULT_TEMPLATES = ("R", "RBS", "RBT", "Shape")
 
 
 def test_split(name: str) -> str:

@@ -24,6 +24,7 @@ from itersel.config.rendering import json_schema
 from itersel.config.repeats import split_repeat, with_repeats
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
+from itersel.limits import TEMPLATES
 
 GOOD = [
     experiment(),
@@ -39,6 +40,7 @@ GOOD = [
     {**experiment(), "data": {"kind": "files", **FILES, "test": {"a": FILES["test"], "b-2": FILES["dev"]}}},
     {**experiment(), "data": {"test": {"a": {**FILES["test"], "devtest": FILES["dev"]}}}},
     {**experiment(), "data": {"modules": ["a"], "held_out_modules": ["b"]}},
+    {**experiment(templates=["Lex", "R"]), "grammar": {"templates": ["R", "Lex", "Count"]}},
     {**experiment(), "data": ALIGNED, "align": {"model": "eflomal"}},
     {**experiment(algorithm="sgd"), "language_model": {"arpa": "x", "open_vocabulary": False}},
     {**experiment(), "data": {"modules": ["swriter"], "max_ratio": 1}, "seed": 1},
@@ -117,6 +119,9 @@ def test_bounds_are_those_of_the_steps():
     grammar = bounds(values.Grammar)
     assert set(grammar) == {item.name for item in dataclasses.fields(ExtractionSettings)}
     for name, bound in grammar.items():
+        if name == "templates":
+            assert ExtractionSettings(templates=bound["choices"]).templates == tuple(TEMPLATES)
+            continue
         for side, step in (("minimum", -1), ("maximum", 1)):
             ExtractionSettings(**{name: bound[side]})
             with pytest.raises(InputError):

@@ -15,7 +15,14 @@ from itersel.config.mixing import MIXINGS, NORMS, Selection
 from itersel.config.tuners import TUNERS, ForestMert, HeldOut, Pro
 
 CONFIG = read_config(
-    {"experiments": {"a": {"mixing": selection(threshold=0.5)}, "b": {}, "c": {"algorithm": "mixsgd"}}}
+    {
+        "experiments": {
+            "a": {"mixing": selection(threshold=0.5)},
+            "b": {},
+            "c": {"algorithm": "mixsgd"},
+            "d": {"templates": ["R", "RBS"]},
+        }
+    }
 )
 
 
@@ -61,6 +68,16 @@ COMMANDS = [
             commands.train_options(CONFIG, Experiment(learner=kind())),
         )
         for kind in LEARNERS.values()
+    ),
+    (
+        "train",
+        ["--shard", "x", "--model", "x"],
+        commands.train_options(CONFIG, CONFIG.experiments["d"]),
+    ),
+    (
+        "kbest",
+        ["--shard", "x", "--model", "x"],
+        commands.list_options(CONFIG, CONFIG.experiments["d"], Pro()),
     ),
     (
         "decode",

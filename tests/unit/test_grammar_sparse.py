@@ -12,16 +12,20 @@ from itersel.errors import InputError
 from itersel.grammar import sparse
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
-from itersel.grammar.sparse import SparseFeatures, rule_features
+from itersel.grammar.sparse import SparseFeatures, count_bins, rule_features
 from itersel.grammar.sparse_kernels import COLLISION, Names, find_name
+from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
 from itersel.storage.strings import string_table
 from itersel.vectors.features import feature_keys
 
 GLUE_RULES = [(GLUE_START, (-1,), (-1,)), (GLUE, (-1, -2), (-1, -2))]
 
 
-def compute(rules: list[tuple]) -> SparseFeatures:
-    """Return the features of (kind, source, target) with words in place of their numbers."""
+def compute(rules: list[tuple], templates=DEFAULT_TEMPLATES) -> SparseFeatures:
+    """Return the features of (kind, source, target, alignment, count), words in place of their numbers.
+
+    The last two may be missing.
+    """
     vocabulary: dict[str, int] = {}
 
     def side(part):
@@ -34,7 +38,18 @@ def compute(rules: list[tuple]) -> SparseFeatures:
 
     kind = np.array([rule[0] for rule in rules], np.uint8)
     source, target = side(1), side(2)
-    return rule_features(string_table(vocabulary), kind, *source, *target)
+    alignments = [rule[3] if len(rule) > 3 else () for rule in rules]
+    points = np.array([point for points in alignments for point in points], np.uint8).reshape(-1, 2)
+    return rule_features(
+        string_table(vocabulary),
+        kind,
+        *source,
+        *target,
+        rule_alignment=points,
+        rule_alignment_offset=np.cumsum([0, *map(len, alignments)]),
+        rule_bin=count_bins(np.array([rule[4] if len(rule) > 4 else 0 for rule in rules], np.int64)),
+        templates=templates,
+    )
 
 
 def by_rule(features: SparseFeatures) -> list[dict[str, float]]:
@@ -127,16 +142,67 @@ def rules(draw: st.DrawFn) -> tuple:
     return (GRAMMAR_RULE, *filled)
 
 
+@st.composite
+def aligned_rules(draw: st.DrawFn) -> tuple:
+    """Draw a rule with an alignment, also of nonterminals, which no rule should have, and a count."""
+    kind, source, target = draw(rules())
+    points = st.tuples(st.integers(0, len(source) - 1), st.integers(0, max(len(target) - 1, 0)))
+    alignment = draw(st.lists(points, max_size=4, unique=True)) if target else []
+    return kind, source, target, tuple(sorted(alignment)), draw(st.integers(0, 400))
+
+
 @settings(deadline=None)
-@given(st.lists(rules(), max_size=8))
-def test_kernels_agree_with_the_plain_double(drawn: list[tuple]) -> None:
-    features = compute([*GLUE_RULES, *drawn])
+@given(st.lists(aligned_rules(), max_size=8), st.lists(st.sampled_from(list(TEMPLATES)), unique=True))
+def test_kernels_agree_with_the_plain_double(drawn: list[tuple], templates: list[str]) -> None:
+    features = compute([*GLUE_RULES, *drawn], templates)
     expected = [
-        sparse_features((-1,), (-1,), GLUE_START_CATEGORIES),
-        sparse_features((-1, -2), (-1, -2), GLUE_CATEGORIES),
-        *(sparse_features(source, target) for _, source, target in drawn),
+        sparse_features((-1,), (-1,), GLUE_START_CATEGORIES, templates=templates),
+        sparse_features((-1, -2), (-1, -2), GLUE_CATEGORIES, templates=templates),
+        *(
+            sparse_features(source, target, alignment=alignment, count=count, templates=templates)
+            for _, source, target, alignment, count in drawn
+        ),
     ]
     assert by_rule(features) == expected
+
+
+RULE = (GRAMMAR_RULE, ("das", -1, "doch", "haus"), ("the", -1, "house"), ((0, 0), (3, 2), (0, 2)), 3)
+
+
+@pytest.mark.parametrize(
+    ("template", "names"),
+    [
+        ("R", {"R:X:das_NX_doch_haus:the_N1_house"}),
+        ("RBS", {"RBS:<r>_das", "RBS:das_X", "RBS:X_doch", "RBS:doch_haus", "RBS:haus_</r>"}),
+        ("RBT", {"RBT:<r>_the", "RBT:the_X1", "RBT:X1_house", "RBT:house_</r>"}),
+        ("Shape", {"Shape_S11100_T11100"}),
+        ("ShapeT", {"Shape_T11100"}),
+        ("Lex", {"Lex:das_the", "Lex:haus_house", "Lex:das_house"}),
+        ("Del", {"Del:doch"}),
+        ("Count", {"Count:3-4"}),
+    ],
+)
+def test_each_template(template: str, names: set[str], root) -> None:
+    """The example of docs/features.md."""
+    [found] = by_rule(compute([RULE], [template]))
+    assert set(found) == names
+    assert set(found.values()) == {1.0}
+    assert all(name.startswith(TEMPLATES[template]) for name in names)
+    page = (root / "docs/features.md").read_text()
+    [row] = [line for line in page.splitlines() if line.startswith(f"| `{template}` |")]
+    assert all(f"`{name}`" in row for name in names)
+
+
+def test_rules_without_links_delete_nothing() -> None:
+    [features] = by_rule(compute([(GRAMMAR_RULE, ("a", "b"), ("c",))], ["Lex", "Del", "Count", "Shape"]))
+    assert set(features) == {"Shape_S10000_T10000"}
+
+
+def test_bins_of_counts() -> None:
+    counts = np.array([0, 1, 2, 3, 4, 5, 8, 9, 300, 512, 513, 1_000_000])
+    assert count_bins(counts).tolist() == [0, 1, 2, 3, 3, 4, 4, 5, 10, 10, 11, 21]
+    last = by_rule(compute([(GRAMMAR_RULE, ("a",), ("b",), (), 1_000_000)], ["Count"]))
+    assert last == [{"Count:524289-1048576": 1}]
 
 
 def test_names_have_the_categories_of_nonterminals() -> None:

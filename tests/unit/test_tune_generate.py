@@ -19,10 +19,11 @@ from itersel.errors import InputError
 from itersel.grammar.shard import read_shard
 from itersel.lm.binary import load_model
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
+from itersel.storage.strings import StringTable
 from itersel.tune.generate import DIGITS, START, ListSettings, generate_lists
 from itersel.tune.lists import FORMAT
 from itersel.vectors.weights import FORMAT as WEIGHTS
-from itersel.vectors.weights import make_weights
+from itersel.vectors.weights import make_weights, read_weights
 
 SENTENCES = [("a b a b b", "x y x y z"), ("b a a b", "y x x y")]
 
@@ -54,6 +55,27 @@ def decodable(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_decodable(tmp_path_factory.mktemp("decodable"), "a b c d e f\nb c d e\nx y z\n", SENTENCES)
 
 
+def test_templates_of_lists_and_of_training(decodable: Path, tmp_path: Path, capsys) -> None:
+    """Only features of the templates that are named get a weight; those of others are not there at all."""
+    assert write_decoded("kbest", decodable, tmp_path / "1.h5", "--templates", "RBT,Shape") == 0
+    arrays, _ = read_arrays(tmp_path / "1.h5", FORMAT)
+    names = StringTable(arrays["feature_name"], arrays["feature_name_offset"]).to_list()
+    assert {name[:4] for name in names} == {"RBT:", "Shap"}
+    files = ["--shard", str(decodable / "shard.h5"), "--model", str(decodable / "model")]
+    output = tmp_path / "weights.h5"
+    weights = tmp_path / "start"
+    weights.write_text("LanguageModel 1\nWordPenalty -1\n")
+    train = ["train", *files, "--weights", str(weights), "--output", str(output)]
+    assert main([*train, "--templates", "RBT"]) == 0
+    learned = [name for name in read_weights(output).to_dict() if ":" in name or name.startswith("Shape")]
+    assert learned
+    assert all(name.startswith("RBT:") for name in learned)
+    assert main([*train, "--templates", "RBT,Lex"]) == 1
+    assert (
+        "shard.h5: has no features of template 'Lex', only of R, RBS, RBT, Shape" in capsys.readouterr().err
+    )
+
+
 @pytest.mark.parametrize("features", ["all", "dense"])
 def test_decode_tune_decode(decodable: Path, tmp_path: Path, features: str) -> None:
     lists = tmp_path / "1.h5"
@@ -65,6 +87,7 @@ def test_decode_tune_decode(decodable: Path, tmp_path: Path, features: str) -> N
         "k_best": 100,
         "max_span": 15,
         "pop_limit": 200,
+        "templates": [],
     }
     assert (arrays["feature"].size > 0) == (features == "all")
     assert arrays["length"].tolist() == [5] * 100 + [4] * 3**4

@@ -13,6 +13,7 @@ from dataclasses import fields
 from typing import Any, NoReturn
 
 from itersel.limits import (
+    DEFAULT_TEMPLATES,
     LANGUAGE_PATTERN,
     MAX_NONTERMINALS,
     MAX_POP_LIMIT,
@@ -21,6 +22,7 @@ from itersel.limits import (
     MAX_SYMBOLS,
     NAMED_SPLIT_PATTERN,
     SPLITS,
+    TEMPLATES,
 )
 from itersel.numerals import parse_number
 
@@ -58,6 +60,14 @@ def split(text: str) -> str:
     if text not in (*SPLITS, "hash") and not re.fullmatch(NAMED_SPLIT_PATTERN, text):
         _refuse(text, f"a split: {', '.join(SPLITS)}, test.NAME, devtest.NAME, or hash")
     return text
+
+
+def templates(text: str) -> tuple[str, ...]:
+    """Parse names of templates of sparse features, separated by commas."""
+    names = tuple(filter(None, text.split(",")))
+    if len(set(names)) != len(names) or not set(names) <= set(TEMPLATES):
+        _refuse(text, f"different templates of {', '.join(TEMPLATES)}, separated by commas")
+    return names
 
 
 def fold(text: str) -> tuple[int, int]:
@@ -262,6 +272,19 @@ def add_extraction_settings(parser: argparse.ArgumentParser) -> None:
             metavar="N",
             help=f"{meaning} (default: %(default)s)",
         )
+    add_templates(parser, DEFAULT_TEMPLATES, "templates of the sparse features")
+
+
+def add_templates(parser: argparse._ActionsContainer, default: Sequence[str], meaning: str) -> None:
+    """Add the option that names templates of sparse features."""
+    shown = ",".join(default) or "all that the shard has"
+    parser.add_argument(
+        "--templates",
+        type=templates,
+        default=tuple(default),
+        metavar="A,B,..",
+        help=f"{meaning}: {', '.join(TEMPLATES)} (default: {shown})",
+    )
 
 
 def add_search_arguments(search: argparse._ActionsContainer) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_extraction_settings, output_file
+from itersel.cli.arguments import add_extraction_settings, add_templates, output_file
+from itersel.limits import DEFAULT_TEMPLATES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,6 +83,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
         "words it contains",
     )
     parser.add_argument("--references", metavar="TEXT", help="one reference a line; needed for training")
+    add_templates(parser, DEFAULT_TEMPLATES, "templates of the sparse features; those of Count are listed")
     parser.add_argument("--output", required=True, type=output_file, metavar="SHARD", help="shard")
     parser.set_defaults(run=_import)
 
@@ -101,6 +103,7 @@ def _extract(options: argparse.Namespace) -> None:
         max_nonterminals=options.max_nonterminals,
         min_gap=options.min_gap,
         max_samples=options.max_samples,
+        templates=options.templates,
     )
     extract_shard(
         options.index, options.input, options.output, options.leave_one_out, options.references, settings
@@ -116,4 +119,11 @@ def _export(options: argparse.Namespace) -> None:
 def _import(options: argparse.Namespace) -> None:
     from itersel.grammar.text import import_grammars
 
-    import_grammars(options.input, options.grammars, options.output, options.references, options.grammar)
+    import_grammars(
+        options.input,
+        options.grammars,
+        options.output,
+        options.references,
+        options.grammar,
+        options.templates,
+    )

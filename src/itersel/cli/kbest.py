@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_tuning_arguments, whole
+from itersel.cli.arguments import add_templates, add_tuning_arguments, whole
 from itersel.errors import InputError
 from itersel.limits import MAX_K_BEST
 
@@ -15,6 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Decode a shard and write the n-gram matches, the length and the features of each translation."
     )
     search = add_tuning_arguments(parser, "k-best lists, .h5", "all", "features to score with and to write")
+    add_templates(search, (), "templates of sparse features to score with and to write")
     search.add_argument(
         "--k-best",
         type=whole(1, MAX_K_BEST),
@@ -32,8 +33,10 @@ def run(options: argparse.Namespace) -> None:
     from itersel.lm.binary import load_model
     from itersel.tune.generate import ListSettings, generate_lists, read_start
 
-    settings = ListSettings(options.k_best, options.features, options.pop_limit, options.max_span)
-    shard = read_shard(options.shard)
+    settings = ListSettings(
+        options.k_best, options.features, options.pop_limit, options.max_span, options.templates
+    )
+    shard = read_shard(options.shard, options.templates)
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --references", options.shard)
     weights = read_start(options.weights, options.iteration)

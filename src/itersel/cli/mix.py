@@ -98,7 +98,7 @@ def _add_selection_options(selection: argparse._ArgumentGroup) -> None:
         default=[],
         metavar="NAME",
         help="selection, path-following: features always kept, in addition to those selected among the "
-        "others; dense and R, RBS, RBT, Shape stand for all features of the kind",
+        "others; dense, or a template such as RBT, stands for all features of the kind",
     )
     selection.add_argument(
         "--norm",

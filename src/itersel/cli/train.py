@@ -11,6 +11,7 @@ import itersel
 from itersel.cli.arguments import (
     add_chosen_section,
     add_search_arguments,
+    add_templates,
     not_negative,
     output_file,
     positive,
@@ -45,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     search.add_argument(
         "--features", choices=("all", "dense"), default="all", help="features to learn (default: %(default)s)"
     )
+    add_templates(search, (), "templates of sparse features to learn")
     search.add_argument(
         "--k-best",
         type=whole(1, MAX_K_BEST),
@@ -116,6 +118,7 @@ def train(options: argparse.Namespace) -> None:
         raise InputError(f"--{conflict[0]} {conflict[1]}")
     settings = TrainSettings(
         features=options.features,
+        templates=options.templates,
         k_best=options.k_best,
         pop_limit=options.pop_limit,
         max_span=options.max_span,
@@ -127,7 +130,7 @@ def train(options: argparse.Namespace) -> None:
     if options.measure_loss and options.epoch > 1 and options.weights and has_stopped(options.weights):
         _pass_on(options.weights, options.output, settings)
         return
-    shard = read_shard(options.shard)
+    shard = read_shard(options.shard, options.templates)
     if not shard.has_references:
         raise InputError("has no references to learn from; extract it with --references", options.shard)
     start = None if options.weights is None else read_start(options.weights)

@@ -82,6 +82,10 @@ def _check_held_out_modules(data: Data) -> None:
 
 def check_models(config: Config) -> None:
     """Refuse what would change nothing, as far as it is not at its default."""
+    templates = config.grammar.templates
+    for number, name in enumerate(templates):
+        if name in templates[:number]:
+            raise InputError(f"config key 'grammar.templates': '{name}' is there twice; remove one")
     if config.data.train.alignment is not None:
         for item in fields(Align):
             if getattr(config.align, item.name) != item.default:
@@ -127,9 +131,22 @@ def check_experiments(config: Config) -> None:
         conflict = None if isinstance(experiment.learner, Batch) else find_conflict(experiment.learner)
         if conflict:
             raise InputError(f"config key '{key}.learner.{conflict[0]}' {conflict[1]}")
+        _check_templates(config, name)
         _check_start(config, name)
         _check_folds(config, experiment, key)
         _check_held_out(experiment, f"{key}.held_out")
+
+
+def _check_templates(config: Config, name: str) -> None:
+    """Refuse templates that no shard has, or that are not used."""
+    key, experiment = f"experiments.{name}.templates", config.experiments[name]
+    for number, template in enumerate(experiment.templates):
+        if template not in config.grammar.templates:
+            raise InputError(f"config key '{key}': '{template}' is not in grammar.templates; add it there")
+        if template in experiment.templates[:number]:
+            raise InputError(f"config key '{key}': '{template}' is there twice; remove one")
+    if experiment.templates and experiment.features == "dense":
+        raise InputError(f"config key '{key}' is of no use with features: dense; remove one of them")
 
 
 def _check_limits(mixing: Selection, key: str) -> None:
@@ -209,6 +226,14 @@ def _check_start(config: Config, name: str) -> None:
             raise InputError(f"config key '{key}' goes round in a circle: {', '.join([*path, start])}")
         path.append(start)
     first = experiments[name].start_from
+    used = set(experiments[name].templates or config.grammar.templates)
+    if first and experiments[first].features == "all" == experiments[name].features:
+        others = set(experiments[first].templates or config.grammar.templates) - used
+        if others:
+            raise InputError(
+                f"config key '{key}': '{first}' has weights of templates {', '.join(sorted(others))}, which "
+                "this experiment does not use"
+            )
     if first and experiments[name].features == "dense" and experiments[first].features == "all":
         raise InputError(
             f"config key '{key}': '{first}' has features: all, and this experiment only dense ones"

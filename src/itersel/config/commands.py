@@ -174,6 +174,7 @@ def extract_options(config: Config) -> str:
         max_nonterminals=grammar.max_nonterminals,
         min_gap=grammar.min_gap,
         max_samples=grammar.max_samples,
+        templates=grammar.templates,
     )
 
 
@@ -182,6 +183,7 @@ def train_options(config: Config, experiment: Experiment) -> str:
     assert not isinstance(experiment.learner, Batch)
     return options(
         features=experiment.features,
+        templates=experiment.templates or None,
         k_best=experiment.k_best or config.decoder.k_best,
         pop_limit=config.decoder.pop_limit,
         max_span=config.grammar.max_span,
@@ -209,6 +211,7 @@ def list_options(config: Config, experiment: Experiment, tuner: Batch) -> str:
     is_summed = is_forest and held_out_tuner(experiment) is not None
     return options(
         features="all" if is_summed else experiment.features,
+        templates=None if is_forest else experiment.templates or None,
         k_best=None if is_forest else experiment.k_best or config.decoder.k_best,
         density=config.decoder.forest_density if is_forest else None,
         pop_limit=config.decoder.pop_limit,
@@ -260,7 +263,7 @@ def system_options(config: Config, name: str) -> str:
         learner=_name(experiment.learner),
         mixing=mixing_name(experiment.mixing),
         tune_on=experiment.tune_on,
-        features=experiment.features,
+        features=", ".join(experiment.templates) or experiment.features,
         shards=experiment.tasks.shards,
         tokenize=config.evaluation.tokenize,
     )

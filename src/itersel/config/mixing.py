@@ -11,7 +11,7 @@ DEFAULT_SELECT = 100_000
 NORM = "Norm over the shards by which features are selected."
 KEEP = (
     "Features always kept, in addition to those selected among the others: names of features, dense, or "
-    "templates of sparse features (R, RBS, RBT, Shape)."
+    "templates of sparse features (docs/features.md)."
 )
 
 

@@ -59,7 +59,9 @@ def _value_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
         return schema | {"anyOf": [_section_schema(TestSet), _names_schema(pattern, TestSet)]}
     if typing.get_origin(kind) is tuple:
         default: Any = item.default
-        entry = {"type": "string", **_pattern(item.metadata)}
+        entry: dict[str, Any] = {"type": "string", **_pattern(item.metadata)}
+        if "choices" in item.metadata:
+            entry["enum"] = list(item.metadata["choices"])
         several = {"type": "array", "items": entry}
         if "alone" not in item.metadata:
             return schema | several | {"default": list(default)}
@@ -150,7 +152,8 @@ def _sections(kind: Any, key: str) -> Iterator[tuple[str, str, Any]]:
 
 def _allowed(bounds: Mapping[str, Any], kind: Any) -> str:
     if "choices" in bounds:
-        return ", ".join(f"`{choice}`" for choice in bounds["choices"])
+        listed = "list of " if typing.get_origin(kind) is tuple else ""
+        return listed + ", ".join(f"`{choice}`" for choice in bounds["choices"])
     limits = [
         f"{word} {bounds[bound]}"
         for bound, word in (("minimum", "at least"), ("above", "above"), ("maximum", "at most"))

@@ -14,6 +14,7 @@ from itersel.config.options import NAME_PATTERN, explain, option
 from itersel.config.tuners import Batch, HeldOut
 from itersel.limits import (
     DEFAULT_LINE_BYTES,
+    DEFAULT_TEMPLATES,
     LANGUAGE_PATTERN,
     MAX_K_BEST,
     MAX_NONTERMINALS,
@@ -25,6 +26,7 @@ from itersel.limits import (
     MAX_SPAN,
     MAX_SYMBOLS,
     MIN_RAW_LINE_BYTES,
+    TEMPLATES,
 )
 
 DATA_KINDS = ("libreoffice-help", "files")
@@ -188,6 +190,11 @@ class Grammar:
     max_samples: int = option(
         "Maximum number of sampled occurrences of a source side.", 300, minimum=1, maximum=MAX_SAMPLES
     )
+    templates: tuple[str, ...] = option(
+        "Templates of the sparse features of rules (docs/features.md).",
+        DEFAULT_TEMPLATES,
+        choices=tuple(TEMPLATES),
+    )
 
 
 @dataclass(frozen=True)
@@ -263,9 +270,14 @@ class Experiment:
     )
     tune_on: str = option("Corpus from which weights are learned.", "train", choices=TUNING_SETS)
     features: str = option(
-        "dense: the 12 dense features; all: also sparse features (rule identity, bigrams, shape).",
+        "dense: the 12 dense features; all: also sparse features.",
         "all",
         choices=FEATURE_SETS,
+    )
+    templates: tuple[str, ...] = option(
+        "features all: use only the sparse features of these templates of grammar.templates; empty: of all.",
+        (),
+        choices=tuple(TEMPLATES),
     )
     epochs: int = option("Number of epochs T; the best one on devtest is used.", 10, minimum=1, maximum=1000)
     start_from: str | None = option(

@@ -14,7 +14,7 @@ from itersel.grammar.categories import CategorySet, S, X
 from itersel.grammar.shard import Shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import SparseFeatures, rule_features
-from itersel.limits import GRAMMAR_FEATURES
+from itersel.limits import DEFAULT_TEMPLATES, GRAMMAR_FEATURES, TEMPLATES
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import concatenate, string_table
 from itersel.vectors.features import feature_keys, unique_features
@@ -72,6 +72,7 @@ def make_shard(
     references: Iterable[Sequence[str]] | None,
     grammars: Iterable[Iterable[Rule]],
     attributes: Mapping[str, Any] | None = None,
+    templates: Sequence[str] = DEFAULT_TEMPLATES,
 ) -> Shard:
     """Build a shard, with glue and pass-through rules and all sparse features.
 
@@ -84,6 +85,8 @@ def make_shard(
         cdec: derivations may use either. The shard keeps the rules of one source side together.
     attributes
         What made the shard.
+    templates
+        Of the sparse features that follow from the rules, see `itersel.limits.TEMPLATES`.
 
     Raises
     ------
@@ -96,7 +99,7 @@ def make_shard(
         source.append(builder.words(words))
         grammar.append(builder.sentence(words, rules))
     reference = None if references is None else [builder.words(words) for words in references]
-    return builder.finish(source, reference, grammar, attributes or {})
+    return builder.finish(source, reference, grammar, attributes or {}, templates)
 
 
 class _Builder:
@@ -159,6 +162,7 @@ class _Builder:
         reference: list[tuple[int, ...]] | None,
         grammar: list[list[int]],
         attributes: Mapping[str, Any],
+        templates: Sequence[str],
     ) -> Shard:
         vocabulary = string_table(self.vocabulary)
         kind = np.array([row.kind for row in self.rows], np.uint8)
@@ -168,6 +172,8 @@ class _Builder:
         category = string_table(self.categories.numbers)
         if not rule_category[2:].any():  # X everywhere but in the glue rules
             category, rule_category = string_table(()), rule_category[:0]
+        points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in self.rows])
+        alignment, alignment_offset = points.astype(np.uint8).reshape(-1, 2), points_offset // 2
         features = rule_features(
             vocabulary,
             kind,
@@ -177,9 +183,11 @@ class _Builder:
             rule_target_offset,
             category,
             rule_category,
+            alignment,
+            alignment_offset,
+            templates=templates,
         )
         features = _add_features(features, [row.sparse for row in self.rows])
-        points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in self.rows])
         source_words, source_offset = _ragged(source)
         grammar_rule, grammar_offset = _ragged(grammar)
         no_reference = np.zeros(0, np.int32), np.zeros(0, np.int64)
@@ -196,8 +204,8 @@ class _Builder:
             rule_source_offset=rule_source_offset,
             rule_target=rule_target,
             rule_target_offset=rule_target_offset,
-            rule_alignment=points.astype(np.uint8).reshape(-1, 2),
-            rule_alignment_offset=points_offset // 2,
+            rule_alignment=alignment,
+            rule_alignment_offset=alignment_offset,
             rule_feature=features.rule_feature,
             rule_feature_value=features.rule_feature_value,
             rule_feature_offset=features.rule_feature_offset,
@@ -207,10 +215,17 @@ class _Builder:
             grammar_offset=grammar_offset,
             grammar_dense=dense,
             dense_names=names,
+            templates=self._templates(templates),
             attributes=dict(attributes),
             category=category,
             rule_category=rule_category,
         )
+
+    def _templates(self, computed: Sequence[str]) -> tuple[str, ...]:
+        """Return the templates that features are of: Count is listed, not computed."""
+        prefix = TEMPLATES["Count"]
+        is_listed = any(name.startswith(prefix) for row in self.rows for name, _ in row.sparse)
+        return (*computed, *(("Count",) if is_listed else ()))
 
     def _all_dense(self) -> tuple[NDArray[np.float32], tuple[str, ...]]:
         """Return the dense features: the grammar's own seven, then the others by name."""

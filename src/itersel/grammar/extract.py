@@ -17,12 +17,12 @@ from itersel.grammar.grammar_kernels import place_rows, rule_costs
 from itersel.grammar.index import GrammarIndex, Side, check_parallel, load_index, read_side
 from itersel.grammar.index_kernels import SPAN_LIMIT, IndexArrays
 from itersel.grammar.pattern_kernels import Limits
-from itersel.grammar.rules import RuleTable, extract_rule_table
+from itersel.grammar.rules import RuleTable, extract_rule_table, split_by_count
 from itersel.grammar.shard import Shard, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
-from itersel.grammar.sparse import rule_features
+from itersel.grammar.sparse import check_templates, rule_features
 from itersel.grammar.table_kernels import ROW_RULE, ROW_SAMPLES, ROW_SENTENCE
-from itersel.limits import GRAMMAR_FEATURES
+from itersel.limits import DEFAULT_TEMPLATES, GRAMMAR_FEATURES
 from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath
 from itersel.storage.ragged import offsets_of
@@ -50,6 +50,8 @@ class ExtractionSettings:
         Source words that a nonterminal covers, at least.
     max_samples
         Occurrences of a source side that are looked at, at most.
+    templates
+        Of the sparse features, see `itersel.limits.TEMPLATES`.
     """
 
     max_span: int = 15
@@ -57,8 +59,10 @@ class ExtractionSettings:
     max_nonterminals: int = 2
     min_gap: int = 1
     max_samples: int = 300
+    templates: tuple[str, ...] = DEFAULT_TEMPLATES
 
     def __post_init__(self) -> None:
+        check_templates(self.templates)
         bounds = {
             "max_span": (1, SPAN_LIMIT),
             "max_symbols": (1, 15),
@@ -122,8 +126,10 @@ def extract_shard(
         "indexed_sentences": loaded.sentence_count,
         "settings": asdict(settings),
     }
-    table = extract_rule_table(loaded.arrays, source.words, source.offset, own, Limits(**asdict(settings)))
-    write_shard(output, _make_shard(loaded.arrays, list(ids), source, reference, table, attributes))
+    limits = Limits(**{name: getattr(settings, name) for name in Limits._fields})
+    table = extract_rule_table(loaded.arrays, source.words, source.offset, own, limits)
+    shard = _make_shard(loaded.arrays, list(ids), source, reference, table, settings.templates, attributes)
+    write_shard(output, shard)
 
 
 def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side) -> NDArray[np.int64]:
@@ -164,9 +170,14 @@ def _make_shard(
     source: Side,
     reference: Side,
     table: RuleTable,
+    templates: tuple[str, ...],
     attributes: Mapping[str, Any],
 ) -> Shard:
     """Put sentences and rules into a shard, with all features and the glue rules."""
+    bins = None
+    if "Count" in templates:
+        table, bins = split_by_count(table)
+        bins = np.append(np.zeros(GLUE_RULES, np.uint8), bins)
     kind = np.full(table.source_offset.shape[0] - 1, GRAMMAR_RULE, np.uint8)
     kind[table.row[table.row[:, ROW_SAMPLES] == 0, ROW_RULE]] = PASS_THROUGH
     rule, offset, dense = _grammars(index, table, source.sentence_count)
@@ -182,7 +193,17 @@ def _make_shard(
         np.append(GLUE_SYMBOLS, np.where(table.target < 0, table.target, number[table.target])),
         _after_glue(table.target_offset, GLUE_ENDS),
     )
-    features = rule_features(vocabulary, rule_kind, *sides)
+    alignment = table.point.astype(np.uint8)
+    alignment_offset = _after_glue(table.point_offset, np.zeros(GLUE_RULES, np.int64))
+    features = rule_features(
+        vocabulary,
+        rule_kind,
+        *sides,
+        rule_alignment=alignment,
+        rule_alignment_offset=alignment_offset,
+        rule_bin=bins,
+        templates=templates,
+    )
     return Shard(
         vocabulary,
         number[source.words],
@@ -191,8 +212,8 @@ def _make_shard(
         reference.offset,
         rule_kind,
         *sides,
-        rule_alignment=table.point.astype(np.uint8),
-        rule_alignment_offset=_after_glue(table.point_offset, np.zeros(GLUE_RULES, np.int64)),
+        rule_alignment=alignment,
+        rule_alignment_offset=alignment_offset,
         rule_feature=features.rule_feature,
         rule_feature_value=features.rule_feature_value,
         rule_feature_offset=features.rule_feature_offset,
@@ -202,6 +223,7 @@ def _make_shard(
         grammar_offset=offset,
         grammar_dense=dense,
         dense_names=GRAMMAR_FEATURES,
+        templates=templates,
         attributes=attributes,
     )
 

@@ -12,9 +12,11 @@ from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.patterns import find_patterns
 from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, Pairs
+from itersel.grammar.sparse import count_bins
 from itersel.grammar.table_kernels import (
     POINT_END,
     POINTS,
+    ROW_COUNT,
     ROW_RULE,
     ROW_SENTENCE,
     ROWS,
@@ -26,6 +28,7 @@ from itersel.grammar.table_kernels import (
     Corpus,
     Rules,
 )
+from itersel.storage.ragged import take_rows
 
 # 8 MB; a pattern that occurs more often is listed alone
 BATCH = 1 << 20
@@ -143,3 +146,26 @@ def _pass_through(table: RuleTable, words: NDArray[np.int32], sentence: NDArray[
         np.append(table.point_offset, table.point_offset[-1] + step),
         np.append(table.row, row, axis=0),
     )
+
+
+def split_by_count(table: RuleTable) -> tuple[RuleTable, NDArray[np.uint8]]:
+    """Make a rule as many rules as it has bins of counts (`itersel.grammar.sparse.count_bins`).
+
+    With leave-one-out, sentences count a rule differently; most rules are in one sentence of a shard.
+
+    Returns
+    -------
+    table, bin
+        The rules, in the same order, those of one rule by bin; uint8 (R): their bins.
+    """
+    bins = count_bins(table.row[:, ROW_COUNT])
+    pair = table.row[:, ROW_RULE].astype(np.int64) << 8 | bins
+    distinct, number = np.unique(pair, return_inverse=True)
+    row = table.row.copy()
+    row[:, ROW_RULE] = number.reshape(-1)
+    rules = distinct >> 8
+    source, source_offset = take_rows(table.source, table.source_offset, rules)
+    target, target_offset = take_rows(table.target, table.target_offset, rules)
+    point, point_offset = take_rows(table.point, table.point_offset, rules)
+    split = RuleTable(source, source_offset, target, target_offset, point, point_offset, row)
+    return split, (distinct & 0xFF).astype(np.uint8)

@@ -14,8 +14,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -42,10 +42,12 @@ from itersel.grammar.shard_kernels import (
     PASS_THROUGH,
     find_bad_rule,
 )
-from itersel.limits import DECODER_FEATURES
+from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, TEMPLATES
 from itersel.storage.formats import Array, FileFormat, damaged, numbers
 from itersel.storage.hdf5 import read_arrays, write_arrays
+from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
+from itersel.vectors.groups import GROUPS, OTHER, find_groups
 
 KINDS = (GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH)
 
@@ -62,7 +64,7 @@ def _offsets(size: str, into: str, **more: Any) -> Array:
 # Arrays that ascend, all of them or for a while, are shuffled, so that they shrink more; others would grow.
 FORMAT = FileFormat(
     "shard",
-    3,
+    4,
     "itersel grammar extract",
     {
         "vocabulary": _packed("|u1", "bytes of words"),
@@ -130,6 +132,8 @@ class Shard:
         float32 (rules of all sentences, C): dense features, by column.
     dense_names
         The names of the C columns.
+    templates
+        Of `itersel.limits.TEMPLATES`: those of the sparse features. Imports may have other features.
     attributes
         What made the shard: settings, versions.
     category
@@ -160,6 +164,7 @@ class Shard:
     grammar_offset: NDArray[np.int64]
     grammar_dense: NDArray[np.float32]
     dense_names: tuple[str, ...]
+    templates: tuple[str, ...] = DEFAULT_TEMPLATES
     attributes: Mapping[str, Any] = field(default_factory=dict)
     category: StringTable = field(default_factory=lambda: string_table(()))
     rule_category: NDArray[np.uint16] = field(default_factory=lambda: np.zeros((0, 3), np.uint16))
@@ -196,19 +201,20 @@ def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
             arrays[item.name] = value
     attributes = {
         "dense_names": json.dumps(list(shard.dense_names)),
+        "templates": json.dumps(list(shard.templates)),
         "attributes": json.dumps(dict(shard.attributes), sort_keys=True),
     }
     write_arrays(path, FORMAT, arrays, attributes)
 
 
-def read_shard(path: str | os.PathLike[str]) -> Shard:
-    """Read a shard.
+def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = ()) -> Shard:
+    """Read a shard, with the sparse features of some templates; none: of all that it has.
 
     Raises
     ------
     InputError
-        If the file is missing, truncated or damaged, not a shard of this version, or if it has rules
-        that the decoder cannot apply; names the file and the array.
+        If the file is missing, truncated or damaged, not a shard of this version, if it has rules that the
+        decoder cannot apply, or not the templates; names the file and the array.
     """
     arrays, found = read_arrays(path, FORMAT)
     values: dict[str, Any] = {}
@@ -218,14 +224,17 @@ def read_shard(path: str | os.PathLike[str]) -> Shard:
         elif item.name in arrays:
             values[item.name] = arrays[item.name]
     try:
-        names, attributes = json.loads(found["dense_names"]), json.loads(found["attributes"])
+        names, held, attributes = (
+            json.loads(found[name]) for name in ("dense_names", "templates", "attributes")
+        )
     except (KeyError, TypeError, ValueError, RecursionError):
         raise InputError("damaged: its attributes are not JSON; recreate the file", path) from None
     _check_names(names, values["grammar_dense"].shape[1], path)
-    shard = Shard(**values, dense_names=tuple(names), attributes=attributes)
+    _check_templates(held, path)
+    shard = Shard(**values, dense_names=tuple(names), templates=tuple(held), attributes=attributes)
     _check_categories(shard, path)
     _check_rules(shard, path)
-    return shard
+    return _with_templates(shard, templates, path) if templates else shard
 
 
 def _check_names(names: Any, columns: int, path: str | os.PathLike[str]) -> None:
@@ -240,6 +249,37 @@ def _check_names(names: Any, columns: int, path: str | os.PathLike[str]) -> None
         raise InputError(
             f"damaged: 'dense_names' must hold {columns} different names; recreate the file", path
         )
+
+
+def _check_templates(templates: Any, path: str | os.PathLike[str]) -> None:
+    if not isinstance(templates, list) or len(set(map(str, templates))) != len(templates):
+        raise InputError("damaged: 'templates' is not a list of different names; recreate the file", path)
+    if unknown := [name for name in templates if name not in TEMPLATES]:
+        raise InputError(f"has features of an unknown template, {unknown[0]!r}; recreate the file", path)
+
+
+def _with_templates(shard: Shard, templates: Sequence[str], path: str | os.PathLike[str]) -> Shard:
+    """Return a shard with the sparse features of some templates alone, and those listed by an import."""
+    for name in templates:
+        if name not in shard.templates:
+            raise InputError(
+                f"has no features of template '{name}', only of {', '.join(shard.templates) or 'none'}; "
+                "extract it with this template (in a config: grammar.templates)",
+                path,
+            )
+    wanted = [GROUPS.index(name) for name in (*templates, OTHER)]
+    is_kept = np.isin(find_groups(shard.feature_key, shard.feature_name), wanted)
+    rows = is_kept[shard.rule_feature]
+    number = np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
+    return replace(
+        shard,
+        rule_feature=number[shard.rule_feature[rows]],
+        rule_feature_value=shard.rule_feature_value[rows],
+        rule_feature_offset=offsets_of(rows)[shard.rule_feature_offset],
+        feature_key=shard.feature_key[is_kept],
+        feature_name=shard.feature_name.take(np.flatnonzero(is_kept)),
+        templates=tuple(templates),
+    )
 
 
 def _check_categories(shard: Shard, path: str | os.PathLike[str]) -> None:

@@ -1,17 +1,13 @@
-"""Sparse features of rules: identity, source and target bigrams, shape; with cdec's names.
+"""Sparse features of rules, by templates (docs/features.md); those that cdec has, too, have its names.
 
-- ``R:X:NX_haus:N1_house``: the rule itself, source nonterminals by category, target ones by index;
-- ``RBS:<r>_X``, ``RBS:X_haus``, ``RBS:haus_</r>``: bigrams of the source side;
-- ``RBT:<r>_X1``, ``RBT:X1_house``, ``RBT:house_</r>``: bigrams of the target side;
-- ``Shape_S01100_T01100``: positions 1, 3, 5 tell of runs of terminals, 2 and 4 of nonterminals.
-
-``=`` and ``;`` become ``_``, as they separate features in cdec's text formats. A bigram that a rule has twice
-counts two. Names that become equal (through the escapes, or through ``_`` in words) are one feature.
+``=`` and ``;`` become ``_``, as they separate features in cdec's text formats. A feature that a rule has
+twice counts two. Names that become equal (through the escapes, or through ``_`` in words) are one feature.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,12 +15,15 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.grammar.categories import FIXED_CATEGORIES
+from itersel.grammar.name_kernels import Rules
 from itersel.grammar.shard_kernels import CATEGORY_S, GLUE, GLUE_START
-from itersel.grammar.sparse_kernels import Rules, count_features, renumber
-from itersel.limits import TEMPLATES
+from itersel.grammar.sparse_kernels import count_features, renumber
+from itersel.grammar.templates.count_kernels import MAX_BIN
+from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
 from itersel.storage.strings import StringTable, string_table
 
-COMPUTED_FEATURE = re.compile("|".join(TEMPLATES.values()))
+# Those of Count follow from the corpus, not from the rule: text grammars list them.
+COMPUTED_FEATURE = re.compile("|".join(prefix for name, prefix in TEMPLATES.items() if name != "Count"))
 ESCAPED = tuple(b"=;")
 ESCAPE = ord("_")
 # Bytes of a name beside its symbols: `R::`, `Shape_S....._T.....`, `RBS:<r>_</r>`.
@@ -60,6 +59,10 @@ def rule_features(
     rule_target_offset: NDArray[np.int64],
     category: StringTable | None = None,
     rule_category: NDArray[np.uint16] | None = None,
+    rule_alignment: NDArray[np.uint8] | None = None,
+    rule_alignment_offset: NDArray[np.int64] | None = None,
+    rule_bin: NDArray[np.uint8] | None = None,
+    templates: Sequence[str] = DEFAULT_TEMPLATES,
 ) -> SparseFeatures:
     """Return the sparse features of all rules of a shard, glue and pass-through rules included.
 
@@ -71,6 +74,12 @@ def rule_features(
         The rules, as in `itersel.grammar.shard.Shard`.
     category, rule_category
         Their categories; not needed where all nonterminals are X, but for the glue rules.
+    rule_alignment, rule_alignment_offset
+        Their alignments, as in `itersel.grammar.shard.Shard`; None: nobody knows them.
+    rule_bin
+        uint8 (R): how often each was seen, as `count_bins` has it; without it nobody knows.
+    templates
+        Of `itersel.limits.TEMPLATES`.
 
     Raises
     ------
@@ -79,6 +88,9 @@ def rule_features(
     """
     if category is None or rule_category is None or rule_category.shape[0] == 0:
         category, rule_category = string_table(FIXED_CATEGORIES), _fixed_categories(rule_kind)
+    count = rule_kind.shape[0]
+    if rule_alignment is None or rule_alignment_offset is None:
+        rule_alignment, rule_alignment_offset = np.zeros((0, 2), np.uint8), np.zeros(count + 1, np.int64)
     rules = Rules(
         _escape(vocabulary),
         _escape(category),
@@ -87,8 +99,12 @@ def rule_features(
         np.array(rule_source_offset, np.int64),
         np.array(rule_target, np.int32),
         np.array(rule_target_offset, np.int64),
+        np.array(rule_alignment, np.uint8),
+        np.array(rule_alignment_offset, np.int64),
+        np.zeros(count, np.uint8) if rule_bin is None else np.array(rule_bin, np.uint8),
     )
-    rows, names, count, collision = count_features(rules, _longest_name(rules))
+    numbers = np.array([list(TEMPLATES).index(name) for name in templates], np.int64)
+    rows, names, count, collision = count_features(rules, numbers, _longest_name(rules))
     if collision.size:
         raise InputError(
             f"feature '{collision.tobytes().decode()}' has the 64-bit key of another one; change a word of it"
@@ -99,6 +115,22 @@ def rule_features(
     renumber(rows, rank)
     table = StringTable(names.data[: names.offset[count]], names.offset[: count + 1]).take(order)
     return SparseFeatures(rows.feature, rows.value, rows.offset, names.key[order], table)
+
+
+def count_bins(count: NDArray[np.integer]) -> NDArray[np.uint8]:
+    """Return the bin of each count: 0 of 0, 1 of 1, 2 of 2, 3 of 3 and 4, 4 of 5 to 8, ..."""
+    last = 1 << np.arange(MAX_BIN)
+    bins = np.searchsorted(last, count) + 1
+    return np.where(count > 0, bins, 0).astype(np.uint8)
+
+
+def check_templates(templates: Sequence[str]) -> None:
+    """Raise an InputError for a template that there is not, or that is named twice."""
+    for number, name in enumerate(templates):
+        if name not in TEMPLATES:
+            raise InputError(f"there is no template '{name}'; there are {', '.join(TEMPLATES)}")
+        if name in templates[:number]:
+            raise InputError(f"template '{name}' is named twice")
 
 
 def _fixed_categories(rule_kind: NDArray[np.uint8]) -> NDArray[np.uint16]:

@@ -1,8 +1,4 @@
-"""Names of the sparse features of rules, written and counted byte by byte.
-
-A rule with n source and m target symbols has n + m + 4 feature occurrences, numbered here as *slots*:
-0 its identity, 1 to n + 1 the source bigrams, n + 2 to n + m + 2 the target bigrams, the last its shape.
-"""
+"""The sparse features of rules: all templates, and a table of the names."""
 
 from __future__ import annotations
 
@@ -11,32 +7,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import kernel
-from itersel.storage.strings import StringTable
+from itersel.grammar.name_kernels import Rules
+from itersel.grammar.templates.alignment_kernels import deletion_slots, pair_slots, put_deletion, put_pair
+from itersel.grammar.templates.bigram_kernels import bigram_slots, put_bigram
+from itersel.grammar.templates.count_kernels import count_slots, put_count
+from itersel.grammar.templates.identity_kernels import put_identity
+from itersel.grammar.templates.shape_kernels import put_shape, put_target_shape
+from itersel.jit import kernel, leaf_kernel
 from itersel.vectors.feature_kernels import FNV_OFFSET, finish, hash_bytes
 
-LETTER_B, LETTER_N, LETTER_R, LETTER_S, LETTER_T = 66, 78, 82, 83, 84
-COLON, UNDERSCORE, DIGIT_0 = 58, 95, 48
-BEGIN_OF_RULE = np.array([60, 114, 62], np.uint8)  # <r>
-END_OF_RULE = np.array([60, 47, 114, 62], np.uint8)  # </r>
-SHAPE_SOURCE = np.array([83, 104, 97, 112, 101, 95, 83], np.uint8)  # Shape_S
-SHAPE_TARGET = np.array([95, 84], np.uint8)  # _T
+# Numbers of the templates: their places in itersel.limits.TEMPLATES.
+IDENTITY, BIGRAMS_SOURCE, BIGRAMS_TARGET, SHAPE, TARGET_SHAPE, PAIRS, DELETIONS, COUNT = range(8)
 
-FIXED_SLOTS = 4
-SHAPE_POSITIONS = 5
 COLLISION = -1
-
-
-class Rules(NamedTuple):
-    """Rules and their words; shapes as in `itersel.grammar.shard.Shard`."""
-
-    words: StringTable  # the vocabulary, escaped
-    names: StringTable  # of the categories, escaped
-    category: NDArray[np.uint16]
-    source: NDArray[np.int32]
-    source_offset: NDArray[np.int64]
-    target: NDArray[np.int32]
-    target_offset: NDArray[np.int64]
 
 
 class Names(NamedTuple):
@@ -67,120 +50,6 @@ class Occurrences(NamedTuple):
 
 
 @kernel
-def put(name: NDArray[np.uint8], length: int, piece: NDArray[np.uint8], begin: int, end: int) -> int:
-    """Append ``piece[begin:end]`` to the `length` bytes of a name; returns the new length."""
-    for position in range(begin, end):
-        name[length] = piece[position]
-        length += 1
-    return length
-
-
-@kernel
-def put_category(name: NDArray[np.uint8], length: int, rules: Rules, rule: int, symbol: int) -> int:
-    """Append the category of a nonterminal, -1 or -2, or of the left-hand side, 0; returns the new length."""
-    category = rules.category[rule, -symbol]
-    return put(name, length, rules.names.data, rules.names.offset[category], rules.names.offset[category + 1])
-
-
-@kernel
-def put_symbol(
-    name: NDArray[np.uint8], length: int, rules: Rules, rule: int, symbol: int, on_target: bool
-) -> int:
-    """Append a terminal, or a nonterminal by category and, on the target side, index."""
-    if symbol >= 0:
-        return put(name, length, rules.words.data, rules.words.offset[symbol], rules.words.offset[symbol + 1])
-    length = put_category(name, length, rules, rule, symbol)
-    if not on_target:
-        return length
-    name[length] = DIGIT_0 - symbol
-    return length + 1
-
-
-@kernel
-def put_identity(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
-    """Write ``R:lhs:source:target``; returns the length."""
-    name[0], name[1] = LETTER_R, COLON
-    length = put_category(name, 2, rules, rule, 0)
-    name[length] = COLON
-    length += 1
-    for place in range(rules.source_offset[rule], rules.source_offset[rule + 1]):
-        if rules.source[place] < 0:
-            name[length] = LETTER_N
-            length += 1
-        length = put_symbol(name, length, rules, rule, rules.source[place], False)
-        name[length] = UNDERSCORE
-        length += 1
-    name[length - 1] = COLON  # no rule has an empty source side
-    begin = rules.target_offset[rule]
-    for place in range(begin, rules.target_offset[rule + 1]):
-        if place > begin:
-            name[length] = UNDERSCORE
-            length += 1
-        symbol = rules.target[place]
-        if symbol < 0:
-            name[length], name[length + 1] = LETTER_N, DIGIT_0 - symbol
-            length += 2
-        else:
-            length = put_symbol(name, length, rules, rule, symbol, True)
-    return length
-
-
-@kernel
-def put_bigram(
-    name: NDArray[np.uint8],
-    rules: Rules,
-    rule: int,
-    symbols: NDArray[np.int32],
-    begin: int,
-    end: int,
-    place: int,
-    on_target: bool,
-) -> int:
-    """Write the bigram that ends at `place` of a side ``symbols[begin:end]``; returns the length."""
-    name[0], name[1], name[3] = LETTER_R, LETTER_B, COLON
-    name[2] = LETTER_T if on_target else LETTER_S
-    length = 4
-    if place == begin:
-        length = put(name, length, BEGIN_OF_RULE, 0, BEGIN_OF_RULE.shape[0])
-    else:
-        length = put_symbol(name, length, rules, rule, symbols[place - 1], on_target)
-    name[length] = UNDERSCORE
-    length += 1
-    if place == end:
-        return put(name, length, END_OF_RULE, 0, END_OF_RULE.shape[0])
-    return put_symbol(name, length, rules, rule, symbols[place], on_target)
-
-
-@kernel
-def put_shape_side(
-    name: NDArray[np.uint8], length: int, symbols: NDArray[np.int32], begin: int, end: int
-) -> int:
-    """Append the five positions of one side: runs of terminals at 1, 3, 5, nonterminals at 2, 4."""
-    place = begin
-    for position in range(SHAPE_POSITIONS):
-        filled = place < end and (symbols[place] < 0) == (position % 2 == 1)
-        name[length] = DIGIT_0 + filled
-        length += 1
-        if filled and position % 2 == 1:
-            place += 1
-        elif filled:
-            while place < end and symbols[place] >= 0:
-                place += 1
-    return length
-
-
-@kernel
-def put_shape(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
-    """Write ``Shape_S....._T.....``; returns the length."""
-    length = put(name, 0, SHAPE_SOURCE, 0, SHAPE_SOURCE.shape[0])
-    begin, end = rules.source_offset[rule], rules.source_offset[rule + 1]
-    length = put_shape_side(name, length, rules.source, begin, end)
-    length = put(name, length, SHAPE_TARGET, 0, SHAPE_TARGET.shape[0])
-    begin, end = rules.target_offset[rule], rules.target_offset[rule + 1]
-    return put_shape_side(name, length, rules.target, begin, end)
-
-
-@kernel
 def grow(names: Names, count: int, more: int, more_bytes: int) -> Names:
     """Return names with room for some more; the hash table is at most half full then."""
     if count + more > names.key.shape[0]:
@@ -205,7 +74,7 @@ def grow(names: Names, count: int, more: int, more_bytes: int) -> Names:
     return names
 
 
-@kernel
+@leaf_kernel
 def find_name(names: Names, count: int, key: np.uint64, name: NDArray[np.uint8], length: int) -> int:
     """Return the number of a name; `count` after adding it; `COLLISION` if another name has its key.
 
@@ -232,8 +101,42 @@ def find_name(names: Names, count: int, key: np.uint64, name: NDArray[np.uint8],
     return count
 
 
+@leaf_kernel
+def slot_count(rules: Rules, rule: int, template: int) -> int:
+    """Return how many features of a template a rule has, each as often as it has it."""
+    if template in (BIGRAMS_SOURCE, BIGRAMS_TARGET):
+        return bigram_slots(rules, rule, template == BIGRAMS_TARGET)
+    if template == PAIRS:
+        return pair_slots(rules, rule)
+    if template == DELETIONS:
+        return deletion_slots(rules, rule)
+    if template == COUNT:
+        return count_slots(rules, rule)
+    return 1
+
+
+@leaf_kernel
+def put_feature(name: NDArray[np.uint8], rules: Rules, rule: int, template: int, slot: int) -> int:
+    """Write the name of a feature of a rule; returns its length."""
+    if template == IDENTITY:
+        return put_identity(name, rules, rule)
+    if template in (BIGRAMS_SOURCE, BIGRAMS_TARGET):
+        return put_bigram(name, rules, rule, slot, template == BIGRAMS_TARGET)
+    if template == SHAPE:
+        return put_shape(name, rules, rule)
+    if template == TARGET_SHAPE:
+        return put_target_shape(name, rules, rule)
+    if template == PAIRS:
+        return put_pair(name, rules, rule, slot)
+    if template == DELETIONS:
+        return put_deletion(name, rules, rule, slot)
+    return put_count(name, rules, rule)
+
+
 @kernel
-def count_features(rules: Rules, longest: int) -> tuple[Occurrences, Names, int, NDArray[np.uint8]]:
+def count_features(
+    rules: Rules, templates: NDArray[np.int64], longest: int
+) -> tuple[Occurrences, Names, int, NDArray[np.uint8]]:
     """Count the features of every rule.
 
     Returns
@@ -249,11 +152,15 @@ def count_features(rules: Rules, longest: int) -> tuple[Occurrences, Names, int,
     ----------
     rules
         The rules.
+    templates
+        Numbers of the templates.
     longest
         No name has more bytes.
     """
-    rule_count = rules.category.shape[0]
-    slots = rules.source.shape[0] + rules.target.shape[0] + FIXED_SLOTS * rule_count
+    rule_count, slots = rules.category.shape[0], 0
+    for rule in range(rule_count):
+        for template in templates:
+            slots += slot_count(rules, rule, template)
     feature, value = np.empty(slots, np.int32), np.empty(slots, np.float32)
     offset = np.zeros(rule_count + 1, np.int64)
     names = Names(
@@ -261,35 +168,24 @@ def count_features(rules: Rules, longest: int) -> tuple[Occurrences, Names, int,
     )
     name, filled, count = np.empty(longest, np.uint8), 0, 0
     for rule in range(rule_count):
-        source, source_end = rules.source_offset[rule], rules.source_offset[rule + 1]
-        target, target_end = rules.target_offset[rule], rules.target_offset[rule + 1]
-        first_target = 2 + source_end - source
-        last = first_target + 1 + target_end - target
-        names = grow(names, count, last + 1, (last + 1) * longest)
         begin = filled
-        for slot in range(last + 1):
-            if slot == 0:
-                length = put_identity(name, rules, rule)
-            elif slot < first_target:
-                place = source + slot - 1
-                length = put_bigram(name, rules, rule, rules.source, source, source_end, place, False)
-            elif slot < last:
-                place = target + slot - first_target
-                length = put_bigram(name, rules, rule, rules.target, target, target_end, place, True)
-            else:
-                length = put_shape(name, rules, rule)
-            key = finish(hash_bytes(FNV_OFFSET, name, 0, length))
-            number = find_name(names, count, key, name, length)
-            if number == COLLISION:
-                return Occurrences(feature, value, offset), names, count, name[:length]
-            count = max(count, number + 1)
-            place = begin
-            while place < filled and feature[place] != number:
-                place += 1
-            if place == filled:
-                feature[place], value[place] = number, 0.0
-                filled += 1
-            value[place] += 1.0
+        for template in templates:
+            more = slot_count(rules, rule, template)
+            names = grow(names, count, more, more * longest)
+            for slot in range(more):
+                length = put_feature(name, rules, rule, template, slot)
+                key = finish(hash_bytes(FNV_OFFSET, name, 0, length))
+                number = find_name(names, count, key, name, length)
+                if number == COLLISION:
+                    return Occurrences(feature, value, offset), names, count, name[:length]
+                count = max(count, number + 1)
+                place = begin
+                while place < filled and feature[place] != number:
+                    place += 1
+                if place == filled:
+                    feature[place], value[place] = number, 0.0
+                    filled += 1
+                value[place] += 1.0
         offset[rule + 1] = filled
     return Occurrences(feature[:filled], value[:filled], offset), names, count, name[:0]
 

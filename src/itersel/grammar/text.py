@@ -35,8 +35,8 @@ from itersel.grammar.build import Categories, Points, Rule, Symbol, make_shard
 from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORY_SENTENCE, CategorySet, X
 from itersel.grammar.shard import Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
-from itersel.grammar.sparse import COMPUTED_FEATURE
-from itersel.limits import DECODER_FEATURES
+from itersel.grammar.sparse import COMPUTED_FEATURE, check_templates
+from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES
 from itersel.numerals import parse_number
 from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE
@@ -66,6 +66,7 @@ def import_grammars(
     output: str | os.PathLike[str],
     references: str | os.PathLike[str] | None = None,
     grammar: str | os.PathLike[str] | None = None,
+    templates: Sequence[str] = DEFAULT_TEMPLATES,
 ) -> None:
     """Write a shard of sentences and their text grammars.
 
@@ -81,12 +82,17 @@ def import_grammars(
         One reference a line.
     grammar
         One grammar for all sentences, in place of `grammars`: each gets the rules whose words it has.
+    templates
+        Of the sparse features that follow from the rules.
 
     Raises
     ------
     InputError
         With file and line, for whatever is not as described at the head of this module.
     """
+    check_templates(templates)
+    if "Count" in templates:
+        raise InputError("template 'Count' does not follow from text grammars; list its features in them")
     sentences = read_input(text, grammars, grammar)
     reference_words = None
     if references is not None:
@@ -111,6 +117,7 @@ def import_grammars(
         reference_words,
         rules,
         {"step": "grammar import", "version": __version__},
+        templates,
     )
     if shard.rule_category.shape[0]:
         for number, sentence in enumerate(sentences, 1):

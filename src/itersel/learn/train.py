@@ -51,6 +51,8 @@ class TrainSettings:
     ----------
     features, pop_limit, max_span
         Of the decoder.
+    templates
+        Of the sparse features that the shard was read with; none: all that it has.
     k_best
         Translations of a sentence to learn from.
     learner
@@ -68,6 +70,7 @@ class TrainSettings:
     seed: int = 1
     epoch: int = 1
     shard: int = 0
+    templates: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings by name; those of the learner with its name."""

@@ -72,12 +72,15 @@ class ListSettings:
         Translations of a sentence.
     features, pop_limit, max_span
         Of the decoder.
+    templates
+        Of the sparse features that the shard was read with; none: all that it has.
     """
 
     k_best: int = 100
     features: str = "all"
     pop_limit: int = 200
     max_span: int = 15
+    templates: tuple[str, ...] = ()
 
 
 def start_weights() -> Weights:

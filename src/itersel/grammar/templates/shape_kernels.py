@@ -1,0 +1,54 @@
+"""Templates Shape, ``Shape_S01100_T01100``, and ShapeT, the target side alone: ``Shape_T01100``.
+
+Of the five positions, 1, 3 and 5 tell of runs of terminals, 2 and 4 of nonterminals.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.grammar.name_kernels import DIGIT_0, Rules, put
+from itersel.jit import leaf_kernel
+
+SHAPE_SOURCE = np.array([83, 104, 97, 112, 101, 95, 83], np.uint8)  # Shape_S
+SHAPE_ALONE = np.array([83, 104, 97, 112, 101, 95, 84], np.uint8)  # Shape_T
+SHAPE_TARGET = np.array([95, 84], np.uint8)  # _T
+SHAPE_POSITIONS = 5
+
+
+@leaf_kernel
+def put_shape_side(
+    name: NDArray[np.uint8], length: int, symbols: NDArray[np.int32], begin: int, end: int
+) -> int:
+    """Append the five positions of one side: runs of terminals at 1, 3, 5, nonterminals at 2, 4."""
+    place = begin
+    for position in range(SHAPE_POSITIONS):
+        filled = place < end and (symbols[place] < 0) == (position % 2 == 1)
+        name[length] = DIGIT_0 + filled
+        length += 1
+        if filled and position % 2 == 1:
+            place += 1
+        elif filled:
+            while place < end and symbols[place] >= 0:
+                place += 1
+    return length
+
+
+@leaf_kernel
+def put_shape(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
+    """Write ``Shape_S....._T.....``; returns the length."""
+    length = put(name, 0, SHAPE_SOURCE, 0, SHAPE_SOURCE.shape[0])
+    begin, end = rules.source_offset[rule], rules.source_offset[rule + 1]
+    length = put_shape_side(name, length, rules.source, begin, end)
+    length = put(name, length, SHAPE_TARGET, 0, SHAPE_TARGET.shape[0])
+    begin, end = rules.target_offset[rule], rules.target_offset[rule + 1]
+    return put_shape_side(name, length, rules.target, begin, end)
+
+
+@leaf_kernel
+def put_target_shape(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
+    """Write ``Shape_T.....``; returns the length."""
+    length = put(name, 0, SHAPE_ALONE, 0, SHAPE_ALONE.shape[0])
+    begin, end = rules.target_offset[rule], rules.target_offset[rule + 1]
+    return put_shape_side(name, length, rules.target, begin, end)
