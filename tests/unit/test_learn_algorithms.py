@@ -188,6 +188,7 @@ def test_provenance_and_bytes(tmp_path: Path) -> None:
     assert 0 < found["updates"] <= found["pairs"]
     assert json.loads(found["settings"]) == {
         "features": "dense",
+        "templates": [],
         "k_best": K_BEST,
         "pop_limit": 200,
         "max_span": 15,

@@ -64,7 +64,7 @@ def test_rules_name_the_steps_that_they_run(root):
     """`code` in `params` is the digest of the command in `shell`."""
     steps = 0
     for path in sorted((root / "workflow/rules").glob("*.smk")):
-        for rule in re.split(r"(?m)^\s*rule ", path.read_text())[1:]:
+        for rule in re.split(r"(?m)^\s*rule[ :]", path.read_text())[1:]:
             command = re.search(r"itersel ([a-z]+) ([a-z-]+)", rule)
             if "itersel {params.command}" in rule:
                 assert "step_digest(list_command(wildcards), " in rule
