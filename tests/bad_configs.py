@@ -53,10 +53,37 @@ BAD = [
         "'grammar.templates' is 'RBX', must be one of R, RBS",
     ),
     (experiment(templates="R"), "'experiments.a.templates' must be a list"),
+    (
+        experiment(tasks={"name": "tasks"}),
+        "'experiments.a.tasks.name' is 'tasks', must be one of random, natural",
+    ),
+    (
+        experiment(tasks={"name": "natural", "shards": 2}),
+        "'experiments.a.tasks.shards' is none of tasks natural",
+    ),
+    (
+        experiment(tasks={"labels": {"x": 1}}),
+        "'experiments.a.tasks.labels' is none of tasks random; natural has it",
+    ),
+    (
+        experiment(tasks={"name": "natural", "labels": ["x"]}),
+        "'experiments.a.tasks.labels' must hold 'name: num",
+    ),
+    (
+        experiment(tasks={"name": "natural", "labels": {}}),
+        "'experiments.a.tasks.labels' must hold 'name: number'",
+    ),
+    (experiment(tasks={"name": "natural", "labels": {"x": 0}}), "tasks.labels.x' is 0, must be at least 1"),
+    (experiment(tasks={"name": "natural", "labels": {"a b": 1}}), "tasks.labels.a b': a label is one word"),
     ({**experiment(), "data": {"train": {"sauce": "x"}}}, "unknown key 'data.train.sauce'"),
     ({**experiment(), "data": {"test": {"sauce": "x"}}}, "unknown key 'data.test.sauce'"),
     ({**experiment(), "data": {"test": "x"}}, "'data.test' must hold files, or test sets by name, not 'x'"),
     ({**experiment(), "data": {"test": {"a.b": {}}}}, "'data.test.a.b': the name of a test set is made of"),
+    ({**experiment(), "data": {"test": {"a": {"target": 5}}}}, "must be text or a list of text, not 5"),
+    (
+        {**experiment(), "data": {"test": {"a": {}, "devtest": {}}}},
+        "is none of pooled, source, target, task, devtest",
+    ),
     ({**experiment(), "data": {"test": {"pooled": {}}}}, "'data.test.pooled': the name of a test set"),
     ({**experiment(), "data": {"test": {"a": {"target": [1]}}}}, "'data.test.a.target' must be text, not 1"),
     (
@@ -138,9 +165,25 @@ BAD += [
 
 # What only all keys together show.
 INCONSISTENT = [
-    ({**experiment(), "grammar": {"templates": ["R", "R"]}}, "'grammar.templates': 'R' is there twice"),
+    (
+        {**experiment(), "data": {"test": {2016: {}}}},
+        "'data.test.2016': the name of a test set must be text; qu",
+    ),
+    (experiment(tasks={"name": "natural"}), "'experiments.a.tasks.labels' is missing; name the tasks"),
+    (
+        {
+            **experiment(tasks={"name": "natural", "labels": {"x": 1}}, tune_on="dev"),
+            "data": {"kind": "files", **FILES},
+        },
+        "'experiments.a.tasks.labels' needs data.dev.task, a file with the label of each line",
+    ),
+    (
+        experiment(tasks={"name": "natural", "labels": {"x": 2}, "language_model_folds": 3}),
+        "language_model_folds' is 3, must be at most 2, its shards",
+    ),
+    ({**experiment(), "grammar": {"templates": ["R", "R"]}}, "'grammar.templates': 'R' is listed twice"),
     (experiment(templates=["Lex"]), "'experiments.a.templates': 'Lex' is not in grammar.templates; add it"),
-    (experiment(templates=["R", "R"]), "'experiments.a.templates': 'R' is there twice"),
+    (experiment(templates=["R", "R"]), "'experiments.a.templates': 'R' is listed twice"),
     (
         experiment(templates=["R"], features="dense"),
         "'experiments.a.templates' is of no use with features: d",
@@ -211,7 +254,7 @@ INCONSISTENT = [
     ),
     (
         experiment(mixing=selection(keep=["WordPenalties"])),
-        "'experiments.a.mixing.keep' is 'WordPenalties', must be dense, a template (R, RBS, RBT, Shape, Sh",
+        "'experiments.a.mixing.keep' is 'WordPenalties', must be dense, a template (R, RBS, RBT, Shape), or",
     ),
     ({**experiment(), "data": {"kind": "files"}}, "'data.train.source' is missing"),
     ({**experiment(), "data": {"test": {"target": "x"}}}, "'data.test.target' needs data.kind: files"),
@@ -227,7 +270,7 @@ INCONSISTENT = [
     ),
     (
         {**experiment(), "data": {"test": {"news": {**FILES["test"], "devtest": {"target": "t"}}}}},
-        "'data.test.news.devtest.source' is missing; a test set needs a source text",
+        "'data.test.news.devtest.source' is missing; a devtest needs a source text",
     ),
     (
         {
@@ -240,9 +283,32 @@ INCONSISTENT = [
         {**experiment(), "data": {"test": {"sbasic": FILES["test"]}, "held_out_modules": ["sbasic"]}},
         "'data.held_out_modules': two test sets are named 'sbasic'",
     ),
+    (
+        {**experiment(), "data": {"held_out_modules": ["test"]}},
+        "'data.held_out_modules': 'test' is the test set",
+    ),
+    (
+        {**experiment(), "data": {"held_out_modules": ["pooled"]}},
+        "'data.held_out_modules' is 'pooled', must be",
+    ),
+    ({**experiment(), "grammar": {"templates": []}}, "is empty, but experiment 'a' has features: all"),
+    (
+        experiment(mixing=selection(keep=["Lex"])),
+        "is 'Lex', must be dense, a template (R, RBS, RBT, Shape), or",
+    ),
+    (
+        experiment(mixing=selection(keep=["R"]), templates=["RBS"]),
+        "is 'R', must be dense, a template (RBS), or",
+    ),
     ({**experiment(), "data": {"held_out_modules": ["a", "a"]}}, "two test sets are named 'a'"),
-    ({**experiment(), "data": {"held_out_modules": ["a/b"]}}, "'data.held_out_modules' is 'a/b', must be a"),
-    ({**experiment(), "data": {"test": {"test": FILES["test"]}}}, "'test' is cut out of the help"),
+    (
+        {**experiment(), "data": {"held_out_modules": ["a/b"]}},
+        "'data.held_out_modules' is 'a/b', must be a n",
+    ),
+    (
+        {**experiment(), "data": {"test": {"test": FILES["test"]}}},
+        "'data.test': 'test' is the test set taken from the help",
+    ),
     (
         {**experiment(), "data": {"modules": ["a", "b"], "held_out_modules": ["b"]}},
         "'data.held_out_modules': 'b' is in data.modules, too",

@@ -51,9 +51,11 @@ def local(make_project: Callable[[], Project], tmp_path_factory: pytest.TempPath
         lock.seek(0)
         if folder := lock.read():
             return Project(Path(folder), project.snakefile)
+        project.name_tasks()
         experiment = {
             "epochs": EPOCHS,
-            "tasks": {"shards": SHARDS},
+            # tasks of different sizes of shards
+            "tasks": {"name": "natural", "labels": {"even": SHARDS - 2, "odd": 2}},
             "mixing": {"name": "selection", "select": 300},
         }
         project.configure(experiments={"selected": experiment})

@@ -40,6 +40,10 @@ GOOD = [
     {**experiment(), "data": {"kind": "files", **FILES, "test": {"a": FILES["test"], "b-2": FILES["dev"]}}},
     {**experiment(), "data": {"test": {"a": {**FILES["test"], "devtest": FILES["dev"]}}}},
     {**experiment(), "data": {"modules": ["a"], "held_out_modules": ["b"]}},
+    experiment(
+        tasks={"name": "natural", "labels": {"swriter": 2, "scalc": 1}, "others": "join", "minimum": 9}
+    ),
+    experiment(tasks={"name": "random", "shards": 3}),
     {**experiment(templates=["Lex", "R"]), "grammar": {"templates": ["R", "Lex", "Count"]}},
     {**experiment(), "data": ALIGNED, "align": {"model": "eflomal"}},
     {**experiment(algorithm="sgd"), "language_model": {"arpa": "x", "open_vocabulary": False}},
@@ -165,7 +169,7 @@ def test_test_sets():
     out = read_config({**experiment(), "data": {"held_out_modules": ["sbasic"], "test": {"b": own}}})
     assert commands.test_sets(out) == {"test": "test", "sbasic": "test.sbasic", "b": "test.b"}
     # a template of an earlier config has all keys
-    empty = {"source": None, "task": None}
+    empty = {"source": None, "target": None, "task": None}
     assert read_config({**experiment(), "data": {"test": empty}}) == read_config(experiment())
 
 
@@ -207,6 +211,17 @@ def test_warnings():
     assert len(one) == 1
     assert one[0].startswith("experiments.a has language_model_folds: 1: it is trained with a language model")
     assert warnings(read_config(experiment()))[0].startswith("experiments.a has one shard")
+
+
+def test_natural_tasks():
+    natural = {"name": "natural", "labels": {"x": 2, "y": 1}}
+    found = [
+        read_config(experiment(tasks={**natural, "others": others})).experiments["a"].tasks
+        for others in ("drop", "join")
+    ]
+    assert [tasks.shards for tasks in found] == [3, 4]
+    assert [tasks.language_model_folds for tasks in found] == [3, 4]
+    assert commands.natural_options(found[0]) == "--others drop --minimum 1 --labels x=2 y=1"
 
 
 def test_algorithms_are_names_for_mixings():

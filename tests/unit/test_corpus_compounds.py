@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from itersel.corpus.compounds import CompoundSplitter
@@ -63,6 +63,8 @@ def all_splits(word: str, frequency: Mapping[str, int]) -> Iterator[tuple[str, .
                     yield (part, *rest)
 
 
+# on a busy machine, examples may take long to draw
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.dictionaries(st.text("aes", min_size=1, max_size=5), st.integers(1, 9), max_size=12),
     st.text("aes", min_size=1, max_size=12),

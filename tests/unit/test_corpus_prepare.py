@@ -123,11 +123,29 @@ def test_held_out_modules_are_test_sets(tmp_path: Path, capsys: pytest.CaptureFi
     assert "no pair is of module draw; there are basic, calc, math" in capsys.readouterr().err
     assert main(["corpus", "prepare", *options, "--held-out-modules", "a/b"]) == 1
     assert "'a/b' cannot be the name of a test set" in capsys.readouterr().err
+    assert main(["corpus", "prepare", *options, "--held-out-modules", "basic,basic"]) == 1
+    assert "two test sets are named 'basic'" in capsys.readouterr().err
     out = tmp_path / "of modules"
     modules = ["--modules", "math", "--held-out-modules", "basic", "--output", str(out)]
     assert main(["corpus", "prepare", *options, *modules]) == 0
     assert {pair[2] for pair in read_split(out, "train")} == {"math"}
     assert {pair[2] for pair in read_split(out, "test.basic")} == {"basic"}
+
+
+@pytest.mark.parametrize("first", ["calc", "basic"])
+def test_what_a_held_out_module_shares_is_not_held_out(tmp_path: Path, first: str) -> None:
+    """Whichever module comes first."""
+    second = "basic" if first == "calc" else "calc"
+    source = [f"Satz {number}" for number in range(400)] + ["Hilfe", "Hilfe"]
+    target = [f"Sentence {number}" for number in range(400)] + ["Help", "Help"]
+    task = [("calc", "basic")[number // 200] for number in range(400)] + [first, second]
+    options = prepare_options(tmp_path, source, target, task)
+    options += ["--source-language", "de", "--target-language", "en", "--output", str(tmp_path)]
+    assert main(["corpus", "prepare", *options, "--held-out-modules", "basic"]) == 0
+    splits = {split: read_split(tmp_path, split) for split in (*SPLITS, "test.basic")}
+    places = [split for split, pairs in splits.items() if ("hilfe", "help", "calc") in pairs]
+    assert places == [split_of("hilfe")]
+    assert len(splits["test.basic"]) == 200
 
 
 def test_several_references_stay_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -158,6 +158,12 @@ def test_several_references(tmp_path, capsys):
     out = capsys.readouterr().out.splitlines()
     assert out[1].startswith(f"{theirs.score:.2f}\t")
     assert out[2].startswith("# nrefs:2|")
+    blank = write(tmp_path / "blank", [""] * len(others))
+    assert read_references([blank, paths[0]]) == [[None] * len(others), REFERENCES]
+    assert read_references([blank, blank])[0] == [""] * len(others)
+    assert main(["bleu", "--reference", paths[0], "--reference", blank, system]) == 0
+    alone = score_corpus(make_bleu([REFERENCES]), BETTER).bleu
+    assert capsys.readouterr().out.splitlines()[1].startswith(f"{alone:.2f}\t")
     short = write(tmp_path / "short", others[:2])
     assert main(["bleu", *arguments, "--reference", short, system]) == 1
     assert f"short: has 2 lines, {paths[0]} has {len(REFERENCES)}" in capsys.readouterr().err

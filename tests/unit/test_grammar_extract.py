@@ -172,7 +172,7 @@ def sparse_of(shard: Shard, rule: int) -> dict[str, float]:
 
 
 @given(problems())
-@settings(max_examples=20 if numba.config.DISABLE_JIT else 60, deadline=None)
+@settings(max_examples=10 if numba.config.DISABLE_JIT else 25, deadline=None)
 def test_all_templates_for_every_sentence(folder, problem) -> None:
     """Counts are those that leave-one-out gives the sentence, whatever others in the shard have."""
     corpus, sentences, own, _ = problem

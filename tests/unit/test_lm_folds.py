@@ -105,6 +105,15 @@ def test_a_folder_of_another_text(text: Path, how: str, message: str) -> None:
     assert "\n" not in str(error.value)
 
 
+def test_lines_that_are_in_no_shard(text: Path) -> None:
+    """Natural tasks may leave lines out of all shards: every fold has them."""
+    folder = text.parent / "shards"
+    (folder / "4.ids").rename(folder / "rest.ids")
+    found = [lines_of_fold(text, folder, fold, 4) for fold in range(4)]
+    rest = set(map(int, (folder / "rest.ids").read_text().split()))
+    assert set.union(*found) == set(range(len(LINES))) - rest
+
+
 def test_no_folder_and_too_few_shards(text: Path) -> None:
     with pytest.raises(InputError, match="missing: is no folder that `itersel shard` made"):
         lines_of_fold(text, text.parent / "missing", 0, 2)

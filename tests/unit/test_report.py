@@ -33,6 +33,7 @@ def system(name, bleu=(30.0, 31.0), repeat=1):
         "selection",
         "train",
         "all",
+        "random",
         4,
         choose_epoch(bleu),
         tuple(bleu),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import gzip
+from collections import Counter
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 from itersel.cli import shard as command
 from itersel.corpus import sharding
-from itersel.corpus.sharding import shard_corpus, shard_lines
+from itersel.corpus.sharding import NaturalShards, natural_lines, shard_corpus, shard_lines
 from itersel.errors import InputError
 
 
@@ -65,6 +67,92 @@ def test_files(corpus, order):
         ids += numbers
     assert sorted(ids) == list(range(11))
     assert (ids == list(range(11))) == (order == ["--keep-order"])
+
+
+@given(
+    st.lists(st.sampled_from("abcd"), min_size=1, max_size=60),
+    st.dictionaries(st.sampled_from("abc"), st.integers(1, 3), min_size=1),
+    st.booleans(),
+    st.integers(0, 1000),
+)
+def test_natural_tasks(labels, counts, has_others, seed):
+    """Every line of a task is in one of its shards; others are together in the last, or in none."""
+    sizes = Counter(labels)
+    rest = sum(size for name, size in sizes.items() if name not in counts)
+    tasks = NaturalShards(counts, has_others)
+    if any(sizes[name] < count for name, count in counts.items()) or (has_others and rest == 0):
+        with pytest.raises(InputError):
+            natural_lines(labels, tasks, seed)
+        return
+    parts = natural_lines(labels, tasks, seed)
+    places = iter(parts)
+    for name, count in counts.items():
+        own = [next(places).tolist() for _ in range(count)]
+        assert max(map(len, own)) - min(map(len, own)) <= 1
+        assert sorted(chain(*own)) == [line for line, label in enumerate(labels) if label == name]
+        # the order is that of the shuffle of all lines, whatever other tasks there are
+        assert list(chain(*own)) == [
+            line for line in shard_lines(len(labels), 1, seed)[0] if labels[line] == name
+        ]
+    others = [line for line, label in enumerate(labels) if label not in counts]
+    assert [sorted(part.tolist()) for part in places] == ([others] if has_others else [])
+
+
+TASKS = ["x", "y", "x", "z", "x", "y", "x", "x", "y", "x", "z"]
+
+
+def natural(corpus, *options, tasks=TASKS):
+    (corpus / "task").write_text("".join(f"{task}\n" for task in tasks))
+    files = ["--source", str(corpus / "source.gz"), "--target", str(corpus / "target.gz")]
+    run(*files, "--task", str(corpus / "task"), *options, "--output", str(corpus / "out"))
+
+
+def test_files_of_natural_tasks(corpus):
+    natural(corpus, "--labels", "y=1", "x=2", "--seed", "3")
+    out = corpus / "out"
+    numbers = [[int(line) for line in (out / f"{shard}.ids").read_text().split()] for shard in range(3)]
+    assert sorted(numbers[0]) == [1, 5, 8]
+    assert sorted(numbers[1] + numbers[2]) == [0, 2, 4, 6, 7, 9]
+    assert read(out / "0.source.gz") == [f"source {n}\u2028x" for n in numbers[0]]
+    assert (out / "rest.ids").read_text() == "3\n10\n"
+    assert sorted(path.name for path in out.iterdir() if path.suffix == ".ids") == [
+        "0.ids",
+        "1.ids",
+        "2.ids",
+        "rest.ids",
+    ]
+
+
+def test_other_tasks_are_joined(corpus):
+    natural(corpus, "--labels", "y=1", "--others", "join")
+    assert len((corpus / "out/1.ids").read_text().split()) == 8
+    assert not (corpus / "out/rest.ids").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--labels", "q=1"], r"task: no sentence is of task 'q'; there are x, y, z"),
+        (["--labels", "x=2", "y=4"], r"task: task 'y' has 3 sentences, too few for 4 shards"),
+        (
+            ["--labels", "x=2", "z=1", "--minimum", "3"],
+            "task: task 'z' has 2 sentences, too few for a minimum of 3",
+        ),
+        (["--labels", "x=1", "y=1", "z=1", "--others", "join"], "no sentence is of another task"),
+        (["--labels", "x=1", "x=2"], "task 'x' is named twice in --labels"),
+        (["--labels", "x=1", "--keep-order"], "--labels needs --task, and excludes --keep-order"),
+        (["--shards", "2"], "--task, --others and --minimum need --labels"),
+    ],
+)
+def test_bad_tasks(corpus, options, message):
+    with pytest.raises(InputError, match=message):
+        natural(corpus, *options)
+    assert not (corpus / "out").exists()
+
+
+def test_labels_of_another_text(corpus):
+    with pytest.raises(InputError, match=r"task: has 10 lines, .*source\.gz has 11"):
+        natural(corpus, "--labels", "x=1", tasks=TASKS[1:])
 
 
 # numpy.random.PCG64(1).random_raw(8), recorded with numpy 2.4.6

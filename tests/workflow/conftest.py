@@ -36,6 +36,10 @@ EXPERIMENTS = {
 }
 
 
+# Of the experiment 'selected', where a test names tasks; the labels take turns.
+NATURAL = {"name": "natural", "labels": {"even": 1}, "others": "join", "language_model_folds": 1}
+
+
 def sentence(source: random.Random) -> tuple[str, str]:
     """Return a pair: the verb stands last in the source; an adjective may go over into another word."""
     noun, other = source.choices(sorted(NOUNS), k=2)
@@ -102,6 +106,13 @@ class Project:
         content = {**self.config(), **changes}
         (self.folder / "config.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
 
+    def name_tasks(self) -> None:
+        """Let the shards of 'selected' be natural tasks."""
+        content = self.config()
+        content["data"]["train"]["task"] = "train.task"
+        content["experiments"]["selected"]["tasks"] = NATURAL
+        self.configure(**content)
+
     def files(self, pattern: str = "**/*") -> dict[str, tuple[float, bytes]]:
         """Return time and content of result files by name; not of logs and benchmarks."""
         found = {}
@@ -164,6 +175,8 @@ def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callab
             for side, lines in zip(("source", "target"), zip(*pairs, strict=True), strict=True):
                 (folder / f"{split}.{side}").write_text("".join(line + "\n" for line in lines))
             data[split] = {side: f"{split}.{side}" for side in ("source", "target")}
+        labels = ["even" if line % 2 == 0 else "odd" for line in range(SIZES["train"])]
+        (folder / "train.task").write_text("".join(f"{label}\n" for label in labels))
         config = {
             "name": "tiny",
             "cache": str(cache_folder().parent),
@@ -182,5 +195,6 @@ def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callab
 def finished(make_project: Callable[[], Project]) -> Project:
     """Return a project that was run to its end on two cores; tests work on copies."""
     project = make_project()
+    project.name_tasks()
     project.run("--cores", "2")
     return project

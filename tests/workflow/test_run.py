@@ -13,6 +13,7 @@ import time
 
 import numpy as np
 import pytest
+from tests.workflow.conftest import NATURAL
 
 from itersel.lm.arpa import write_arpa
 from itersel.lm.binary import compile_model, load_model
@@ -155,13 +156,13 @@ def test_a_shard_is_trained_without_its_text_in_the_model(copy, finished):
     copy.configure(**content)
     before = copy.contents("lm/lm.bin") | copy.contents("shards/**/*.h5")
     copy.run("--cores", "2", "results/tiny/experiments/selected/epoch-1/weights.h5")
-    text = copy.results / "shards/train/2/text"
+    [text] = copy.results.glob("shards/train/2-natural-*/text")
     lines = (copy.folder / "test.target").read_text().splitlines()
     for fold in range(2):
         arpa, model = copy.folder / f"{fold}.arpa", copy.folder / f"{fold}.bin"
         write_arpa(arpa, estimate(read_text([text / f"{1 - fold}.target.gz"]), 3).model)
         compile_model(arpa, model, 3)
-        made = load_model(copy.results / f"lm/2-shards/2-folds/{fold}.bin")
+        made = load_model(copy.results / f"lm/{text.parent.name}-shards/2-folds/{fold}.bin")
         expected, unknown = score_lines(load_model(model), lines)
         assert len(set(expected)) > 10
         for found, wanted in zip(score_lines(made, lines), (expected, unknown), strict=True):
@@ -217,7 +218,7 @@ CHANGES = [
     ({"grammar": {"max_span": 10}}, {"extract_shard": 7, "train_shard": 9}, {"align", "index_corpus"}),
     ({"language_model": {"order": 2}}, {"estimate_language_model": 1, "train_shard": 9}, {"extract_shard"}),
     (
-        {"experiments": {"tasks": {"shards": 2, "language_model_folds": 2}}},
+        {"experiments": {"tasks": {**NATURAL, "language_model_folds": 2}}},
         {"estimate_fold_model": 2, "train_shard": 4, "mix": 2},
         {"extract_shard", "estimate_language_model"},
     ),
@@ -301,26 +302,21 @@ def test_test_sets_by_name(copy):
     (copy.folder / "other").write_bytes(translation["experiments/selected/best/test.txt"])
     own = {"target": ["test.target", "other"], "devtest": data["dev"]}
     data["test"] = {"home": data["test"], "news": {**data["test"], **own}}
-    experiments = {name: copy.config()["experiments"][name] for name in ("averaged", "selected")}
-    copy.configure(data=data, experiments=experiments)
+    copy.configure(data=data, experiments={"selected": copy.config()["experiments"]["selected"]})
     copy.run("--cores", "2")
     assert copy.contents("experiments/**/epoch-*/*.h5") == trained
-    for name in experiments:
-        folder = copy.results / "experiments" / name
-        home, news = (
-            json.loads((folder / best / "system.json").read_text()) for best in ("best", "best-news")
-        )
-        assert home["devtest_bleu"] != news["devtest_bleu"]
-        assert (folder / "best/test.home.txt").read_bytes() == translation[
-            f"experiments/{name}/best/test.txt"
-        ]
-        chosen = folder / f"epoch-{news['epoch']}/weights.h5"
-        assert (folder / "best-news/weights.h5").read_bytes() == chosen.read_bytes()
+    folder = copy.results / "experiments/selected"
+    home, news = (json.loads((folder / best / "system.json").read_text()) for best in ("best", "best-news"))
+    assert home["devtest_bleu"] != news["devtest_bleu"]
+    before = translation["experiments/selected/best/test.txt"]
+    assert (folder / "best/test.home.txt").read_bytes() == before
+    chosen = folder / f"epoch-{news['epoch']}/weights.h5"
+    assert (folder / "best-news/weights.h5").read_bytes() == chosen.read_bytes()
     report = json.loads((copy.results / "report/table.json").read_text())
     assert [(one["name"], one["references"]) for one in report["test_sets"]] == [("home", 1), ("news", 2)]
     assert report["pooled"]["sentences"] == 32
     # the second reference allows more
-    home, news = (one["systems"][1]["test"]["mean"] for one in report["test_sets"])
+    home, news = (one["systems"][0]["test"]["mean"] for one in report["test_sets"])
     assert home < news
 
 
@@ -386,6 +382,7 @@ def test_names_that_a_shell_or_a_command_would_misread(make_project, finished, t
         ("dev", "source", "--help"),
         ("dev", "target", "*?[x];&|#%\t"),
         ("test", "source", "-"),
+        ("train", "task", "--labels $(touch pwned)"),
     ):
         (folder / f"{split}.{side}").rename(folder / name)
         content["data"][split][side] = name

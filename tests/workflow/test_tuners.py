@@ -6,6 +6,7 @@ import json
 import shutil
 
 import pytest
+from tests.workflow.conftest import NATURAL
 from tests.workflow.test_plan import dry_run
 
 from itersel.vectors.weights import read_weights
@@ -115,7 +116,10 @@ def tuned(finished, tmp_path_factory):
     project = finished.copy(tmp_path_factory.mktemp("tuned") / "a project")
     shutil.rmtree(project.results / "experiments")
     shutil.rmtree(project.results / "report")
-    project.configure(experiments={name: EXPERIMENTS[name] for name in RUN})
+    experiments = {name: dict(EXPERIMENTS[name]) for name in RUN}
+    for name in ("searched", "tuned-again"):
+        experiments[name]["tasks"] = NATURAL  # as 'selected' has them
+    project.configure(experiments=experiments)
     project.run("--cores", "2")
     return project
 

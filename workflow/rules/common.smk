@@ -1,6 +1,7 @@
 # Names and helpers that the other files share. Nothing here makes files.
 #
 # needs: config     gives: CONFIG (checked), RESULTS, LOGS, paths and options by wildcards
+import hashlib
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ from pathlib import Path
 from itersel.config import commands, read_config
 from itersel.config.reading import read_yaml
 from itersel.config.repeats import with_repeats
+from itersel.config.tasks import NaturalTasks
 from itersel.errors import InputError
 from itersel.storage.files import remove_leftovers
 from itersel.sources import step_digest
@@ -93,7 +95,7 @@ wildcard_constraints:
     split=one_of(["train", *HELD_OUT_SPLITS]),
     held_out=one_of(HELD_OUT_SPLITS),
     test_set=one_of(OWN_DEVTESTS),
-    shards=rf"\d+({SEED_MARK}\d+)?",
+    shards=rf"\d+(-natural-[0-9a-f]{{8}})?({SEED_MARK}\d+)?",
     folds=r"\d+",
     fold=r"\d+",
     shard=r"\d+",
@@ -133,16 +135,19 @@ def corpus_file(split, side):
     return f"{RESULTS}/corpus/{split}.{side}.gz"
 
 
-def references(split, count=None):
-    """Return the reference translations of a split that is scored, as many as the config gives, or `count`."""
-    if count is None:
-        count = (
-            len(given_files(split)["target"])
-            if is_given(split) and split != "dev"
-            else 1
-        )
+def references(split):
+    """Return the reference translations of a split that is scored, as many as the config gives."""
+    count = 1
+    if is_given(split) and split != "dev":
+        count = len(given_files(split)["target"])
     further = [corpus_file(split, f"target.{number}") for number in range(1, count)]
     return [corpus_file(split, "target"), *further]
+
+
+def further_columns(split):
+    """Return what a given split has beside a source and a reference: target.1, ..., task."""
+    further = [f"target.{number}" for number, _ in enumerate(references(split))][1:]
+    return (*further, *(["task"] if "task" in given_files(split) else []))
 
 
 def is_given(split):
@@ -201,7 +206,10 @@ def prepared_files():
     files = [
         corpus_file(split, side) for split in splits for side in ("source", "target")
     ]
+    if CONFIG.data.kind == "libreoffice-help":
+        files += [corpus_file(split, "task") for split in splits]
     optional = {
+        "train.task": CONFIG.data.train.task,
         "train.alignment": CONFIG.data.train.alignment,
         "monolingual": CONFIG.data.monolingual,
     }
@@ -226,10 +234,25 @@ def language_model_text():
     return [corpus_file("train", "target"), *further]
 
 
+def tasks_folder(tasks):
+    """Return the name of the folder of shards, but for the seed: natural tasks have a digest of what they are."""
+    if not isinstance(tasks, NaturalTasks):
+        return str(tasks.shards)
+    digest = hashlib.sha256(commands.natural_options(tasks).encode()).hexdigest()
+    return f"{tasks.shards}-natural-{digest[:8]}"
+
+
+NATURAL = {
+    tasks_folder(one.tasks): commands.natural_options(one.tasks)
+    for one in CONFIG.experiments.values()
+    if isinstance(one.tasks, NaturalTasks)
+}
+
+
 def shards_name(experiment):
     """Return the name of the folder of an experiment's shards: 4, or with another seed 4-seed-2."""
-    shards, seed = experiment.tasks.shards, commands.own_seed(CONFIG, experiment)
-    return str(shards) if seed == CONFIG.seed else f"{shards}{SEED_MARK}{seed}"
+    name, seed = tasks_folder(experiment.tasks), commands.own_seed(CONFIG, experiment)
+    return name if seed == CONFIG.seed else f"{name}{SEED_MARK}{seed}"
 
 
 def fold_models(shards, folds):
@@ -244,16 +267,27 @@ def fold_options(wildcards):
 
 
 def shard_files(split, shards):
-    count = int(shards.partition(SEED_MARK)[0])
+    count = int(shards.partition("-")[0])
     return [f"{RESULTS}/shards/{split}/{shards}/{shard}.h5" for shard in range(count)]
 
 
 def sharding_options(wildcards):
     """Shuffle what is learned from; keep the order of what is translated."""
     shards, _, seed = wildcards.shards.partition(SEED_MARK)
+    if shards in NATURAL:
+        task = corpus_file(wildcards.split, "task")
+        return (
+            f"{commands.options(task=task, seed=seed or CONFIG.seed)} {NATURAL[shards]}"
+        )
     if wildcards.split in ("train", "dev"):
         return commands.options(shards=shards, seed=seed or CONFIG.seed)
     return commands.options(shards=shards, keep_order=True)
+
+
+def task_labels(wildcards):
+    """Return the file of labels that natural tasks are cut by."""
+    shards = wildcards.shards.partition(SEED_MARK)[0]
+    return corpus_file(wildcards.split, "task") if shards in NATURAL else []
 
 
 def extract_options(wildcards):

@@ -1,7 +1,7 @@
 # The parallel text: fetched or given, prepared and split.
 #
 # needs: nothing (LibreOffice Help), or the files of data.{train,dev,devtest,test}
-# makes: corpus/{split}.{source,target}.gz, corpus/{split}.target.{number}.gz (further references),
+# makes: corpus/{split}.{source,target,task}.gz, corpus/{split}.target.{number}.gz (further references),
 #        corpus/preparation.json, statistics
 if CONFIG.data.kind == "libreoffice-help":
 
@@ -66,21 +66,22 @@ else:
             "itersel corpus prepare {params.options} &> {log:q}"
 
 
-# As train was prepared: its languages, its compounds. The number of references is one of outputs, which no wildcard
-# can have: each number has its rule.
-for count in sorted(
-    {len(references(split)) for split in HELD_OUT_SPLITS if is_given(split)}
+# As train was prepared: its languages, its compounds. No wildcard can say which further files there are, so that splits
+# with the same ones have a rule: prepare_held_out, prepare_held_out_task, prepare_held_out_target_1, ...
+for further in sorted(
+    {further_columns(split) for split in HELD_OUT_SPLITS if is_given(split)}
 ):
 
     rule:
         name:
-            "prepare_held_out" if count == 1 else f"prepare_held_out_{count}_references"
+            "_".join(["prepare_held_out", *further]).replace(".", "_")
         input:
             unpack(lambda wildcards: given_files(wildcards.held_out)),
             preparation=PREPARATION,
         output:
             source=corpus_file("{held_out}", "source"),
-            targets=references("{held_out}", count),
+            target=corpus_file("{held_out}", "target"),
+            further=[corpus_file("{held_out}", column) for column in further],
             statistics=f"{RESULTS}/corpus/{{held_out}}.statistics.json",
         log:
             f"{LOGS}/corpus/{{held_out}}.log",
@@ -88,7 +89,7 @@ for count in sorted(
             held_out=one_of(
                 split
                 for split in HELD_OUT_SPLITS
-                if is_given(split) and len(references(split)) == count
+                if is_given(split) and further_columns(split) == further
             ),
         conda:
             "../../envs/itersel.yaml"

@@ -1,7 +1,8 @@
 # Translations of devtest with the weights of every epoch, and of test with those of the best one.
 #
 # needs: shards/{devtest,test}/{shards}/{shard}.h5, experiments/{experiment}/{stage}/weights.h5
-# makes: experiments/{experiment}/{stage}/{split}.txt; a stage is an epoch, or `best`
+# makes: experiments/{experiment}/{stage}/{split}.txt; a stage is an epoch, `best`, or
+#        `best-{test_set}`
 
 
 rule decode_shard:

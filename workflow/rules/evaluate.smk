@@ -2,9 +2,8 @@
 #
 # needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,selection.h5,devtest.txt}, best/test.txt,
 #        corpus/*.target.gz
-# makes: experiments/{experiment}/best/{system.json,weights.h5,resources.json}; best-{test_set}/ for a test set with
-#        its own devtest
-#       #        experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json}
+# makes: experiments/{experiment}/best/{system.json,weights.h5,resources.json}, and best-{test_set}/ for a test set
+#        with its own devtest; experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json}
 
 
 localrules:
@@ -48,7 +47,7 @@ use rule choose_epoch as choose_epoch_for_test_set with:
         weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
         system=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/system.json",
     log:
-        f"{LOGS}/choose/{{experiment}}.{{test_set}}.log",
+        f"{LOGS}/choose/{{experiment}}/{{test_set}}.log",
 
 
 # For `itersel translate`.

@@ -180,13 +180,20 @@ def resource_options(wildcards):
 
 # ---- tables
 
+
+def uses_whole_split(experiment):
+    """Tell whether the shards of an experiment have all sentences of what it is tuned on."""
+    tasks = experiment.tasks
+    return not isinstance(tasks, NaturalTasks) or tasks.others == "join"
+
+
 # Splits with grammars, and the shards by which their rules are counted: grammars do not depend on how a
 # split is cut. The fewest are taken, in whatever order the experiments stand.
 COUNTED_SPLITS = {
     **{
         experiment.tune_on: shards_name(experiment)
         for experiment in sorted(
-            CONFIG.experiments.values(),
+            filter(uses_whole_split, CONFIG.experiments.values()),
             key=lambda one: (one.tune_on, -one.tasks.shards, -(one.seed or 0)),
         )
     },

@@ -23,6 +23,7 @@ from itersel.limits import (
     NAMED_SPLIT_PATTERN,
     SPLITS,
     TEMPLATES,
+    is_test_set_name,
 )
 from itersel.numerals import parse_number
 
@@ -44,7 +45,7 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
         # int() alone would take '1_000' and digits of other scripts
         number = int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else None
         if number is None or number < least or (most is not None and number > most):
-            _refuse(text, f"a whole number {limit}")
+            refuse(text, f"a whole number {limit}")
         return number
 
     return parse
@@ -57,8 +58,9 @@ seed = whole(0, MAX_NUMPY_SEED)
 
 def split(text: str) -> str:
     """Parse the name of a split, or ``hash``."""
-    if text not in (*SPLITS, "hash") and not re.fullmatch(NAMED_SPLIT_PATTERN, text):
-        _refuse(text, f"a split: {', '.join(SPLITS)}, test.NAME, devtest.NAME, or hash")
+    is_named = re.fullmatch(NAMED_SPLIT_PATTERN, text) and is_test_set_name(text.partition(".")[2])
+    if text not in (*SPLITS, "hash") and not is_named:
+        refuse(text, f"a split: {', '.join(SPLITS)}, test.NAME, devtest.NAME, or hash")
     return text
 
 
@@ -66,7 +68,7 @@ def templates(text: str) -> tuple[str, ...]:
     """Parse names of templates of sparse features, separated by commas."""
     names = tuple(filter(None, text.split(",")))
     if len(set(names)) != len(names) or not set(names) <= set(TEMPLATES):
-        _refuse(text, f"different templates of {', '.join(TEMPLATES)}, separated by commas")
+        refuse(text, f"different templates of {', '.join(TEMPLATES)}, separated by commas")
     return names
 
 
@@ -75,7 +77,7 @@ def fold(text: str) -> tuple[int, int]:
     found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
     number, folds = map(int, found.groups()) if found else (0, 0)
     if folds < 2 or number >= folds:
-        _refuse(text, "a fold of two or more: 0/2, 1/2, 0/3, ...")
+        refuse(text, "a fold of two or more: 0/2, 1/2, 0/3, ...")
     return number, folds
 
 
@@ -86,7 +88,7 @@ def finite(text: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        _refuse(text, "a number")
+        refuse(text, "a number")
     return number
 
 
@@ -96,7 +98,7 @@ def above(least: float) -> Callable[[str], float]:
     def parse(text: str) -> float:
         number = finite(text)
         if number <= least:
-            _refuse(text, f"a number above {least:g}")
+            refuse(text, f"a number above {least:g}")
         return number
 
     return parse
@@ -105,14 +107,14 @@ def above(least: float) -> Callable[[str], float]:
 def language(text: str) -> str:
     """Parse the code of a language."""
     if not re.fullmatch(LANGUAGE_PATTERN, text):
-        _refuse(text, "the code of a language, such as de or pt-br")
+        refuse(text, "the code of a language, such as de or pt-br")
     return text
 
 
 def output_file(text: str) -> str:
     """Parse the name of a file to write: no folder."""
     if not text or text.endswith("/") or os.path.isdir(text):
-        _refuse(text, "the name of a file")
+        refuse(text, "the name of a file")
     return text
 
 
@@ -185,7 +187,7 @@ def _names(text: str) -> tuple[str, ...]:
     """Parse names with commas between them."""
     names = tuple(text.split(","))
     if not all(names):
-        _refuse(text, "a list of names with commas between them")
+        refuse(text, "a list of names with commas between them")
     return names
 
 
@@ -203,7 +205,7 @@ def not_below(least: float) -> Callable[[str], float]:
     def parse(text: str) -> float:
         number = finite(text)
         if number < least:
-            _refuse(text, f"a number of {least:g} or more")
+            refuse(text, f"a number of {least:g} or more")
         return number
 
     return parse
@@ -215,7 +217,7 @@ def not_above(parse: Callable[[str], float], most: float) -> Callable[[str], flo
     def parse_bounded(text: str) -> float:
         number = parse(text)
         if number > most:
-            _refuse(text, f"a number of at most {most:g}")
+            refuse(text, f"a number of at most {most:g}")
         return number
 
     return parse_bounded
@@ -347,5 +349,6 @@ def add_tuning_arguments(
     return search
 
 
-def _refuse(text: str, wanted: str) -> NoReturn:
+def refuse(text: str, wanted: str) -> NoReturn:
+    """Raise the error of a value of an option that is not what was wanted."""
     raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import above, language, positive, split, whole
 from itersel.errors import InputError
-from itersel.limits import DEFAULT_LINE_BYTES, MAX_RAW_LINE_BYTES, MIN_RAW_LINE_BYTES, TEST_SET_PATTERN
+from itersel.limits import DEFAULT_LINE_BYTES, MAX_RAW_LINE_BYTES, MIN_RAW_LINE_BYTES, is_test_set_name
 
 if TYPE_CHECKING:
     from itersel.corpus.prepare import Preparation
@@ -215,9 +214,11 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _test_set_names(text: str) -> tuple[str, ...]:
     names = _names(text)
-    for name in names:
-        if not re.fullmatch(TEST_SET_PATTERN, name):
+    for number, name in enumerate(names):
+        if not is_test_set_name(name):
             raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
+        if name in names[:number]:
+            raise InputError(f"two test sets are named '{name}'; remove one")
     return names
 
 

@@ -19,7 +19,7 @@ from itersel.cli.arguments import (
     whole,
 )
 from itersel.errors import InputError
-from itersel.limits import MAX_POP_LIMIT
+from itersel.limits import MAX_POP_LIMIT, is_test_set_name
 
 if TYPE_CHECKING:
     from itersel.report.comparison import Translations
@@ -56,6 +56,7 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mixing", required=True, help="mixing of their weights")
     parser.add_argument("--tune-on", required=True, help="corpus it was trained on")
     parser.add_argument("--features", required=True, help="features it uses")
+    parser.add_argument("--tasks", default="random", help="what its shards are (default: %(default)s)")
     parser.add_argument("--shards", type=positive, required=True, help="number of shards")
     parser.add_argument(
         "--output-weights", required=True, type=output_file, help="copy of the weights of the best epoch"
@@ -181,6 +182,7 @@ def _choose(options: argparse.Namespace) -> None:
         mixing=options.mixing,
         tune_on=options.tune_on,
         features=options.features,
+        tasks=options.tasks,
         shards=options.shards,
         epoch=epoch,
         devtest_bleu=bleu,
@@ -241,6 +243,8 @@ def _read_test_set(named: list[str], descriptions: list[str], translations: list
     from itersel.report.system import first_difference, read_system
 
     name, *paths = named
+    if not is_test_set_name(name):
+        raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
     if not paths:
         raise InputError(f"test set '{name}' has no reference; name its file after the name")
     if len(descriptions) != len(translations):

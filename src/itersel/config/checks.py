@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import fields, replace
 
 from itersel.config.learners import Perceptron, find_conflict
 from itersel.config.messages import reject
 from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection, mixing_name
 from itersel.config.repeats import split_repeat
+from itersel.config.tasks import NaturalTasks
 from itersel.config.tuners import ALL_DENSE, STEP, Batch, ForestMert, HeldOut, LineSearch, NoTuner
 from itersel.config.values import Align, Config, Data, Experiment, ScoredText, Split, TestSet
 from itersel.errors import InputError
-from itersel.limits import DENSE_FEATURES, MAX_SEED, TEMPLATES, TEST_SET_PATTERN
+from itersel.limits import DENSE_FEATURES, MAX_SEED, NO_TEST_SETS, TEMPLATES, is_test_set_name
 
 DEFAULT_FOLDS = 10
 
@@ -64,16 +66,22 @@ def _check_test_set(test_set: TestSet, key: str, has_name: bool) -> None:
         for name in ("source", "target"):
             if not getattr(text, name):
                 what = "source text" if name == "source" else "reference translation"
-                raise InputError(f"config key '{place}.{name}' is missing; a test set needs a {what}")
+                kind = "test set" if place == key else "devtest"
+                raise InputError(f"config key '{place}.{name}' is missing; a {kind} needs a {what}")
 
 
 def _check_held_out_modules(data: Data) -> None:
     key, names = "data.held_out_modules", data.held_out_modules
-    if data.kind != "files" and "test" in (*data.test, *names):
-        raise InputError("config key 'data.test.test': 'test' is cut out of the help; choose another name")
+    for place, others in (("data.test", data.test), (key, names)):
+        if data.kind != "files" and "test" in others:
+            raise InputError(
+                f"config key '{place}': 'test' is the test set taken from the help; rename this one"
+            )
     for number, name in enumerate(names):
-        if not re.fullmatch(TEST_SET_PATTERN, name):
-            reject(key, name, "a name of letters, digits, '_' and '-'")
+        if not is_test_set_name(name):
+            reject(
+                key, name, f"a name of letters, digits, '_' and '-', and none of {', '.join(NO_TEST_SETS)}"
+            )
         if name in data.test or name in names[:number]:
             raise InputError(f"config key '{key}': two test sets are named '{name}'; remove or rename one")
         if name in data.modules:
@@ -85,7 +93,7 @@ def check_models(config: Config) -> None:
     templates = config.grammar.templates
     for number, name in enumerate(templates):
         if name in templates[:number]:
-            raise InputError(f"config key 'grammar.templates': '{name}' is there twice; remove one")
+            raise InputError(f"config key 'grammar.templates': '{name}' is listed twice; remove one")
     if config.data.train.alignment is not None:
         for item in fields(Align):
             if getattr(config.align, item.name) != item.default:
@@ -122,12 +130,15 @@ def check_experiments(config: Config) -> None:
         if shards != 1 and (experiment.algorithm == "sgd" or is_alone):
             why = "algorithm: sgd" if experiment.algorithm == "sgd" else "mixing: {name: none}"
             raise InputError(f"config key '{key}.tasks.shards' is {shards}, must be 1 with {why}")
+        if isinstance(experiment.tasks, NaturalTasks):
+            _check_labels(config, experiment, f"{key}.tasks.labels")
         if isinstance(mixing, Selection):
             _check_limits(mixing, f"{key}.mixing")
         if isinstance(mixing, PathFollowing):
             _check_path(experiment, mixing, key)
         if isinstance(mixing, Selection | PathFollowing):
-            _check_kept(mixing.keep, f"{key}.mixing.keep")
+            used = experiment.templates or config.grammar.templates
+            _check_kept(mixing.keep, f"{key}.mixing.keep", used if experiment.features == "all" else ())
         conflict = None if isinstance(experiment.learner, Batch) else find_conflict(experiment.learner)
         if conflict:
             raise InputError(f"config key '{key}.learner.{conflict[0]}' {conflict[1]}")
@@ -137,6 +148,16 @@ def check_experiments(config: Config) -> None:
         _check_held_out(experiment, f"{key}.held_out")
 
 
+def _check_labels(config: Config, experiment: Experiment, key: str) -> None:
+    """Refuse natural tasks without names, or of a text without labels."""
+    assert isinstance(experiment.tasks, NaturalTasks)
+    if experiment.tasks.labels is None:
+        raise InputError(f"config key '{key}' is missing; name the tasks, each with a number of shards")
+    data, split = config.data, experiment.tune_on
+    if data.kind == "files" and (data.train if split == "train" else data.dev).task is None:
+        raise InputError(f"config key '{key}' needs data.{split}.task, a file with the label of each line")
+
+
 def _check_templates(config: Config, name: str) -> None:
     """Refuse templates that no shard has, or that are not used."""
     key, experiment = f"experiments.{name}.templates", config.experiments[name]
@@ -144,7 +165,11 @@ def _check_templates(config: Config, name: str) -> None:
         if template not in config.grammar.templates:
             raise InputError(f"config key '{key}': '{template}' is not in grammar.templates; add it there")
         if template in experiment.templates[:number]:
-            raise InputError(f"config key '{key}': '{template}' is there twice; remove one")
+            raise InputError(f"config key '{key}': '{template}' is listed twice; remove one")
+    if experiment.features == "all" and not config.grammar.templates:
+        raise InputError(
+            f"config key 'grammar.templates' is empty, but experiment '{name}' has features: all"
+        )
     if experiment.templates and experiment.features == "dense":
         raise InputError(f"config key '{key}' is of no use with features: dense; remove one of them")
 
@@ -177,14 +202,15 @@ def _check_path(experiment: Experiment, mixing: PathFollowing, key: str) -> None
         )
 
 
-def _check_kept(names: tuple[str, ...], key: str) -> None:
+def _check_kept(names: tuple[str, ...], key: str, templates: Sequence[str]) -> None:
     """Refuse features that no grammar has."""
+    prefixes = tuple(TEMPLATES[template] for template in templates)
     for name in names:
-        is_sparse = any(name.startswith(prefix) and name != prefix for prefix in TEMPLATES.values())
-        if name in (ALL_DENSE, *TEMPLATES, *DENSE_FEATURES) or (is_sparse and not re.search(r"\s", name)):
+        is_sparse = name.startswith(prefixes) and name not in prefixes and not re.search(r"\s", name)
+        if name in (ALL_DENSE, *templates, *DENSE_FEATURES) or is_sparse:
             continue
-        expected = f"dense, a template ({', '.join(TEMPLATES)}), or the name of a feature"
-        reject(key, name, expected)
+        used = ", ".join(templates) or "none is used"
+        reject(key, name, f"dense, a template ({used}), or the name of a feature of one")
 
 
 def _check_held_out(experiment: Experiment, key: str) -> None:

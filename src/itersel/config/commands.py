@@ -8,6 +8,7 @@ from dataclasses import asdict
 from itersel.config.learners import Learner, learner_name
 from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection, mixing_name
 from itersel.config.repeats import split_repeat
+from itersel.config.tasks import NaturalTasks, tasks_name
 from itersel.config.tuners import STEP, Batch, ForestMert, LineSearch, NoTuner, tuner_name
 from itersel.config.values import Config, Experiment, ScoredText, Split
 from itersel.limits import devtest_split, test_split
@@ -139,6 +140,12 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
     )
 
 
+def natural_options(tasks: NaturalTasks) -> str:
+    """Return the options of `itersel shard` that say which sentences are of which task."""
+    labels = [f"{label}={count}" for label, count in (tasks.labels or {}).items()]
+    return f"{options(others=tasks.others, minimum=tasks.minimum)} {shlex.join(['--labels', *labels])}"
+
+
 def align_options(config: Config) -> str:
     """Return the options of `itersel align`."""
     return options(model=config.align.model, symmetrization=config.align.symmetrization, seed=config.seed)
@@ -264,6 +271,7 @@ def system_options(config: Config, name: str) -> str:
         mixing=mixing_name(experiment.mixing),
         tune_on=experiment.tune_on,
         features=", ".join(experiment.templates) or experiment.features,
+        tasks=tasks_name(experiment.tasks),
         shards=experiment.tasks.shards,
         tokenize=config.evaluation.tokenize,
     )

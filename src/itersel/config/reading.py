@@ -16,7 +16,8 @@ from itersel.config.checks import check_data, check_experiments, check_models, w
 from itersel.config.learners import LEARNERS
 from itersel.config.messages import join, name_of, reject, show
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing, mixing_name
-from itersel.config.options import NAME_PATTERN
+from itersel.config.options import LABEL_PATTERN, NAME_PATTERN
+from itersel.config.tasks import TASKS
 from itersel.config.tuners import (
     DENSE_TUNERS,
     HELD_OUT_TUNERS,
@@ -26,7 +27,7 @@ from itersel.config.tuners import (
 )
 from itersel.config.values import Config, Experiment, TestSet
 from itersel.errors import InputError
-from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, POOLED, TEST_SET_PATTERN
+from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, NO_TEST_SETS, is_test_set_name
 from itersel.storage.files import read_bytes
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
@@ -34,8 +35,11 @@ EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
 CHOICES: dict[str, Mapping[str, Any]] = {
     "learner": {**LEARNERS, **TUNERS},
     "mixing": MIXINGS,
+    "tasks": TASKS,
     "tuner": HELD_OUT_TUNERS,
 }
+# Of these, the name may be left out.
+DEFAULT_CHOICES = {"tasks": "random"}
 # Keys of experiments of earlier versions, and where they stand now.
 MOVED = {
     **dict.fromkeys(("shards", "shards_per_job", "language_model_folds"), "tasks: {%s}"),
@@ -154,6 +158,7 @@ def _read_choice(item: Field[Any], value: object, key: str) -> Any:
     choices = CHOICES[item.name]
     if not isinstance(value, Mapping):
         raise InputError(f"config {name_of(key)} must hold 'name: ...', not {show(value)}")
+    value = {**({"name": DEFAULT_CHOICES[item.name]} if item.name in DEFAULT_CHOICES else {}), **value}
     if "name" not in value:
         raise InputError(f"config key '{key}.name' is missing; one of {', '.join(choices)}")
     if not isinstance(value["name"], str) or value["name"] not in choices:
@@ -174,13 +179,26 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
         return _read_experiments(value, key)
     if kind == dict[str, TestSet]:
         return _read_test_sets(value, key)
+    if kind == dict[str, int]:
+        return _read_numbers(item, value, key)
     if typing.get_origin(kind) is tuple:
-        if "alone" in item.metadata and isinstance(value, str):
-            value = [value]
+        is_alone = "alone" in item.metadata
+        if is_alone and (value is None or isinstance(value, str)):
+            value = [] if value is None else [value]
         if not isinstance(value, list | tuple):
-            raise InputError(f"config key '{key}' must be a list, not {show(value)}")
+            wanted = "text or a list of text" if is_alone else "a list"
+            raise InputError(f"config key '{key}' must be {wanted}, not {show(value)}")
         return tuple(_read_scalar(item, str, entry, key) for entry in value)
     return _read_scalar(item, kind, value, key)
+
+
+def _read_numbers(item: Field[Any], value: object, key: str) -> dict[str, int]:
+    if not isinstance(value, Mapping) or not value:
+        raise InputError(f"config {name_of(key)} must hold 'name: number' lines, not {show(value)}")
+    for name in value:
+        if not isinstance(name, str) or not re.fullmatch(LABEL_PATTERN, name):
+            raise InputError(f"config key '{join(key, name)}': a label is one word without '=' and ','")
+    return {name: _read_scalar(item, int, number, join(key, name)) for name, number in value.items()}
 
 
 def _read_scalar(item: Field[Any], kind: type, value: object, key: str) -> Any:
@@ -199,14 +217,17 @@ def _read_test_sets(value: object, key: str) -> dict[str, TestSet]:
     """Read one test set without a name (the empty one), or several by name."""
     if not isinstance(value, Mapping):
         raise InputError(f"config {name_of(key)} must hold files, or test sets by name, not {show(value)}")
-    if not all(isinstance(entry, Mapping) for entry in value.values()):
+    keys = {item.name for item in fields(TestSet)}
+    if set(value) <= keys or not all(isinstance(entry, Mapping) for entry in value.values()):
         alone = _read_section(TestSet, value, key)
         return {} if alone == TestSet() else {"": alone}
     for name in value:
-        if not isinstance(name, str) or not re.fullmatch(TEST_SET_PATTERN, name) or name == POOLED:
+        if not isinstance(name, str):
+            raise InputError(f"config key '{join(key, name)}': the name of a test set must be text; quote it")
+        if not is_test_set_name(name):
             raise InputError(
                 f"config key '{join(key, name)}': the name of a test set is made of letters, digits, '_' and "
-                f"'-', and is not '{POOLED}'"
+                f"'-', and is none of {', '.join(NO_TEST_SETS)}"
             )
     return {name: _read_section(TestSet, files, join(key, name)) for name, files in value.items()}
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
-from itersel.config.options import NAME_PATTERN
-from itersel.config.reading import CHOICES, TYPE_NAMES, split_optional, types_of
+from itersel.config.options import LABEL_PATTERN, NAME_PATTERN
+from itersel.config.reading import CHOICES, DEFAULT_CHOICES, TYPE_NAMES, split_optional, types_of
 from itersel.config.values import Config, Experiment, TestSet
-from itersel.limits import MAX_INTEGER, POOLED, TEST_SET_PATTERN
+from itersel.limits import MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 JSON_BOUNDS = {"minimum": "minimum", "above": "exclusiveMinimum", "maximum": "maximum"}
@@ -34,10 +34,11 @@ def _section_schema(kind: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def _choice_schema(name: str, kind: Any) -> dict[str, Any]:
+def _choice_schema(name: str, kind: Any, is_default: bool) -> dict[str, Any]:
     schema = _section_schema(kind)
     schema["properties"] = {"name": {"const": name}, **schema["properties"]}
-    return schema | {"description": _summary(kind), "required": ["name"]}
+    required = {} if is_default else {"required": ["name"]}
+    return schema | {"description": _summary(kind), **required}
 
 
 def _summary(kind: Any) -> str:
@@ -48,31 +49,35 @@ def _summary(kind: Any) -> str:
 def _value_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
     schema: dict[str, Any] = {"description": item.metadata["explanation"]}
     if item.name in CHOICES:
-        return schema | {"oneOf": [_choice_schema(*choice) for choice in CHOICES[item.name].items()]}
+        default = DEFAULT_CHOICES.get(item.name)
+        choices = CHOICES[item.name].items()
+        return schema | {"oneOf": [_choice_schema(name, one, name == default) for name, one in choices]}
     kind, optional = split_optional(kind)
     if is_dataclass(kind):
         return schema | _section_schema(kind)
+    if kind == dict[str, int]:
+        number = {"type": "integer", **_bounds(item.metadata)}
+        labels = {"type": ["object", "null"], "minProperties": 1, "additionalProperties": False}
+        return schema | labels | {"patternProperties": {f"^{LABEL_PATTERN}$": number}, "default": None}
     if kind == dict[str, Experiment]:
         return schema | {"minProperties": 1} | _names_schema(NAME_PATTERN, Experiment)
     if kind == dict[str, TestSet]:
-        pattern = f"(?!{POOLED}$){TEST_SET_PATTERN}"
+        pattern = f"(?!({'|'.join(NO_TEST_SETS)})$){TEST_SET_PATTERN}"
         return schema | {"anyOf": [_section_schema(TestSet), _names_schema(pattern, TestSet)]}
     if typing.get_origin(kind) is tuple:
-        default: Any = item.default
+        several_default: Any = item.default
         entry: dict[str, Any] = {"type": "string", **_pattern(item.metadata)}
         if "choices" in item.metadata:
             entry["enum"] = list(item.metadata["choices"])
         several = {"type": "array", "items": entry}
         if "alone" not in item.metadata:
-            return schema | several | {"default": list(default)}
-        return schema | {"anyOf": [entry, several], "default": list(default)}
+            return schema | several | {"default": list(several_default)}
+        return schema | {"anyOf": [entry, several, {"type": "null"}], "default": list(several_default)}
     schema["type"] = [JSON_TYPES[kind], "null"] if optional else JSON_TYPES[kind]
     if "choices" in item.metadata:
         schema["enum"] = [*item.metadata["choices"], *([None] if optional else [])]
     schema |= _pattern(item.metadata)
-    for bound, name in JSON_BOUNDS.items():
-        if bound in item.metadata:
-            schema[name] = item.metadata[bound]
+    schema |= _bounds(item.metadata)
     if kind is int:
         schema.setdefault("maximum", MAX_INTEGER)
     return schema | {"default": item.default}
@@ -82,6 +87,10 @@ def _names_schema(pattern: str, kind: Any) -> dict[str, Any]:
     """Return the schema of sections by name."""
     entries = {f"^{pattern}$": _section_schema(kind)}
     return {"type": "object", "additionalProperties": False, "patternProperties": entries}
+
+
+def _bounds(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: metadata[bound] for bound, name in JSON_BOUNDS.items() if bound in metadata}
 
 
 def _pattern(metadata: Mapping[str, Any]) -> dict[str, str]:
@@ -135,7 +144,7 @@ def _sections(kind: Any, key: str) -> Iterator[tuple[str, str, Any]]:
         yield "Top level", "The run as a whole.", kind
     for item in fields(kind):
         inner = types_of(kind)[item.name]
-        if typing.get_origin(inner) is dict:
+        if typing.get_origin(inner) is dict and not _is_option(item):
             entry = typing.get_args(inner)[1]
             place = f"{key}{item.name}.<name>"
             # there may be one test set, which then has no name
@@ -159,6 +168,8 @@ def _allowed(bounds: Mapping[str, Any], kind: Any) -> str:
         for bound, word in (("minimum", "at least"), ("above", "above"), ("maximum", "at most"))
         if bound in bounds
     ]
+    if kind == dict[str, int]:
+        return "names, each with " + ", ".join([TYPE_NAMES[int], *limits])
     name = "list of text" if typing.get_origin(kind) is tuple else TYPE_NAMES[kind]
     if "path" in bounds:
         name = "path or list of paths" if "alone" in bounds else "path"
@@ -199,8 +210,9 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
                 subsequent_indent=f"{indent}# ",
                 break_on_hyphens=False,
             )
-        yield f"{indent}{item.name}:" + _inline(value)
-        if isinstance(value, dict):
+        inline = f" {_yaml(value)}" if _is_option(item) else _inline(value)
+        yield f"{indent}{item.name}:{inline}"
+        if isinstance(value, dict) and not _is_option(item):
             for name, entry in value.items():
                 if name:
                     yield f"{indent}  {_yaml(name)}:"
@@ -228,6 +240,8 @@ def _yaml(value: object) -> str:
     """Return a scalar or a list as YAML on one line."""
     import yaml  # type: ignore[import-untyped]
 
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_yaml(name)}: {_yaml(one)}" for name, one in value.items()) + "}"
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_yaml, value)) + "]"
     text: str = yaml.safe_dump(value, width=10**6, allow_unicode=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itersel.config.learners import Learner, Perceptron
 from itersel.config.mixing import ALGORITHMS, Mixing, Selection
 from itersel.config.options import NAME_PATTERN, explain, option
+from itersel.config.tasks import RandomTasks, Tasks
 from itersel.config.tuners import Batch, HeldOut
 from itersel.limits import (
     DEFAULT_LINE_BYTES,
@@ -83,7 +84,7 @@ class TestSet(ScoredText):
     devtest: ScoredText = field(
         default_factory=ScoredText,
         metadata=explain(
-            "Text on which the epoch is chosen for this test set alone; optional, for test sets with a name."
+            "Devtest for choosing the epoch for this test set only; optional, named test sets only."
         ),
     )
 
@@ -108,8 +109,8 @@ class Data:
         "libreoffice-help: modules to use (swriter, scalc, shared, ...); empty: all.", ()
     )
     held_out_modules: tuple[str, ...] = option(
-        "libreoffice-help: modules that are in none of train, dev, devtest and test; the text of each is "
-        "a further test set with its name.",
+        "libreoffice-help: modules kept out of train, dev, devtest and test; each becomes a test set named "
+        "after it.",
         (),
     )
     max_train: int | None = option("Use at most this many pairs for training; null: all.", minimum=1)
@@ -124,8 +125,8 @@ class Data:
     test: dict[str, TestSet] = field(
         default_factory=dict,
         metadata=explain(
-            "files: corpus that is scored at the end; or several test sets by name, which are scored one by "
-            "one and all together. libreoffice-help: further test sets by name."
+            "files: corpus that is scored at the end; or several named test sets, scored separately and "
+            "pooled. libreoffice-help: further test sets by name."
         ),
     )
     monolingual: str | None = option("Additional target text for the language model; optional.", path=True)
@@ -233,33 +234,6 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Tasks:
-    """How the tuning corpus is split into Z shards."""
-
-    shards: int = option(
-        "Number of shards Z. The tuning corpus is shuffled and split into Z balanced shards; Z is part of "
-        "the algorithm.",
-        1,
-        minimum=1,
-        maximum=100_000,
-    )
-    language_model_folds: int | None = option(
-        "tune_on train: with N > 1, shards z, z + N, ... are trained with a language model that, like their "
-        "grammars, has not seen their text (docs/workflow.md). 1: all are trained with the model of the "
-        "whole text. null: 10, or as many as there are shards.",
-        minimum=1,
-        maximum=1000,
-    )
-    shards_per_job: int = option(
-        "On a cluster: number of shards that one task of an array job trains, one after another. Does not "
-        "change any result.",
-        1,
-        minimum=1,
-        maximum=100_000,
-    )
-
-
-@dataclass(frozen=True)
 class Experiment:
     """One way to learn weights. All experiments share the corpus, its alignment and the models of it."""
 
@@ -275,7 +249,7 @@ class Experiment:
         choices=FEATURE_SETS,
     )
     templates: tuple[str, ...] = option(
-        "features all: use only the sparse features of these templates of grammar.templates; empty: of all.",
+        "With features: all, use only these templates of grammar.templates; empty: all of them.",
         (),
         choices=tuple(TEMPLATES),
     )
@@ -303,7 +277,7 @@ class Experiment:
         maximum=100,
     )
     tasks: Tasks = field(
-        default_factory=Tasks, metadata=explain("How the tuning corpus is split into Z shards.")
+        default_factory=RandomTasks, metadata=explain("How the tuning corpus is split into Z shards.")
     )
     learner: Learner | Batch = field(
         default_factory=Perceptron,

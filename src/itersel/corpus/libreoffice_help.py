@@ -33,7 +33,7 @@ class Collection(NamedTuple):
     Attributes
     ----------
     bitext
-        Unique pairs, with their module as task, by page, then in order of the source page.
+        The different pairs of each module, with the module as task, in the order of the source pages.
     counts
         ``pages``, ``paragraphs`` (with text, in the source) and of those the pairs that were not kept:
         ``no counterpart``, ``untranslated`` (both sides equal), ``duplicates``.
@@ -70,25 +70,25 @@ def find_pages(folder: Path, language: str) -> Path:
 def collect(source: Path, target: Path) -> Collection:
     """Align the pages below two folders of `find_pages`."""
     counts = Counter({"pages": 0, "paragraphs": 0, "no counterpart": 0, "untranslated": 0, "duplicates": 0})
-    tasks: dict[tuple[str, str], str] = {}
+    found: dict[tuple[str, str, str], None] = {}
     for page in _page_names(source):
         counts["pages"] += 1
         target_page = read_page(target / page) if (target / page).is_file() else {}
         for source_text, target_text in _aligned(read_page(source / page), target_page):
             counts["paragraphs"] += 1
-            pair = (source_text, target_text)
+            pair = (source_text, target_text, page.parts[0])
             if not target_text:
                 counts["no counterpart"] += 1
             elif source_text == target_text:
                 counts["untranslated"] += 1
-            elif pair in tasks:
+            elif pair in found:
                 counts["duplicates"] += 1
             else:
-                tasks[pair] = page.parts[0]
-    if not tasks:
+                found[pair] = None
+    if not found:
         raise InputError("no paragraph has a counterpart in the other language; give two languages", source)
-    sources, targets = zip(*tasks, strict=True)
-    return Collection(Bitext(list(sources), list(targets), list(tasks.values())), dict(counts))
+    sources, targets, tasks = zip(*found, strict=True)
+    return Collection(Bitext(list(sources), list(targets), list(tasks)), dict(counts))
 
 
 def _page_names(folder: Path) -> list[Path]:

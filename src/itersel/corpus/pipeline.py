@@ -42,8 +42,8 @@ class Settings:
     modules
         Keep only pairs of these tasks, and of those held out; empty: all.
     held_out_modules
-        ``hash``: the pairs of such a task are a test set of its name, without those whose source is in
-        another split.
+        ``hash``: the pairs of such a task are a test set of its name, without those whose source another
+        module or another split has, too.
     max_train, max_held_out
         The most pairs of train, and of each of the other splits; 0: no bound.
     """
@@ -131,7 +131,7 @@ def _gather(blocks: Iterable[Bitext], preparation: Preparation, settings: Settin
     if settings.split == BY_HASH:
         names = (*SPLITS, *map(test_split, settings.held_out_modules))
     parts = {name: _Part() for name in names}
-    places: dict[tuple[str, str], str] = {}
+    seen: set[tuple[str, str, str]] = set()
     frequency: Counter[str] = Counter()
     number = 0
     for block in _of_modules(blocks, settings):
@@ -142,7 +142,7 @@ def _gather(blocks: Iterable[Bitext], preparation: Preparation, settings: Settin
             continue
         block = _prepared(block, preparation)
         if settings.split == BY_HASH:
-            _distribute(block, parts, places, frequency, settings.held_out_modules)
+            _distribute(block, parts, seen, frequency, settings.held_out_modules)
         else:
             if settings.split_compounds:
                 frequency.update(chain.from_iterable(map(split_words, block.source)))
@@ -166,23 +166,25 @@ def _prepared(block: Bitext, preparation: Preparation) -> Bitext:
 def _distribute(
     block: Bitext,
     parts: dict[str, _Part],
-    places: dict[tuple[str, str], str],
+    seen: set[tuple[str, str, str]],
     frequency: Counter[str],
     held_out: tuple[str, ...],
 ) -> None:
-    """Add the pairs of a block to their splits; `places` has those that were there before."""
+    """Add the pairs of a block to their splits; `seen` has the pairs before, with their splits.
+
+    A pair of a module that is held out may be in another module, too, which keeps it, whichever comes first.
+    """
     chosen: dict[str, list[int]] = {name: [] for name in parts}
     tasks = block.task or [""] * block.size
-    for index, (*words, task) in enumerate(zip(block.source, block.target, tasks, strict=True)):
-        pair = words[0], words[1]
-        name = places.get(pair)
-        if name is None:
-            name = places[pair] = test_split(task) if task in held_out else split_of(pair[0])
-            chosen[name].append(index)
-        else:
+    for index, (source, target, task) in enumerate(zip(block.source, block.target, tasks, strict=True)):
+        name = test_split(task) if task in held_out else split_of(source)
+        if (source, target, name) in seen:
             parts[name].dropped["duplicates"] += 1
+        else:
+            seen.add((source, target, name))
+            chosen[name].append(index)
         if name == "train":
-            frequency.update(split_words(pair[0]))
+            frequency.update(split_words(source))
     for name, indices in chosen.items():
         if indices:
             parts[name].blocks.append(block.take(indices))

@@ -1,4 +1,4 @@
-"""Cut a corpus into shards of equal size."""
+"""Cut a corpus into shards: of equal size, or by task."""
 
 from __future__ import annotations
 
@@ -7,12 +7,34 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.storage.files import read_lines, write_lines
+
+# Numbers of the lines that are in no shard.
+REST = "rest.ids"
+
+
+class NaturalShards(NamedTuple):
+    """Natural tasks and their shards.
+
+    Attributes
+    ----------
+    shards
+        The number of shards of each task, by its label.
+    has_others
+        The sentences with other labels are one more shard; else they are left out.
+    minimum
+        The fewest sentences of a task.
+    """
+
+    shards: Mapping[str, int]
+    has_others: bool = False
+    minimum: int = 1
 
 
 def shard_lines(lines: int, shards: int, seed: int | None) -> list[NDArray[np.int64]]:
@@ -33,6 +55,42 @@ def shard_lines(lines: int, shards: int, seed: int | None) -> list[NDArray[np.in
     return np.array_split(np.argsort(np.random.PCG64(seed).random_raw(lines), kind="stable"), shards)
 
 
+def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> list[NDArray[np.int64]]:
+    """Return the line numbers of each shard of natural tasks, in the order of the tasks.
+
+    Parameters
+    ----------
+    labels
+        The task of each line.
+    tasks
+        The tasks, and what becomes of other lines.
+    seed
+        Of the shuffle; the sentences of a task are shuffled alike whatever other tasks there are.
+
+    Raises
+    ------
+    InputError
+        If a task has too few lines.
+    """
+    (order,) = shard_lines(len(labels), 1, seed)
+    label = np.array(labels)[order]
+    shards = []
+    for name, count in tasks.shards.items():
+        own = order[label == name]
+        if own.shape[0] == 0:
+            raise InputError(f"no sentence is of task '{name}'; there are {', '.join(sorted(set(labels)))}")
+        if own.shape[0] < max(count, tasks.minimum):
+            why = f"{count} shards" if count > tasks.minimum else f"a minimum of {tasks.minimum}"
+            raise InputError(f"task '{name}' has {own.shape[0]} sentences, too few for {why}")
+        shards += np.array_split(own, count)
+    if tasks.has_others:
+        others = order[~np.isin(label, list(tasks.shards))]
+        if others.shape[0] == 0:
+            raise InputError("no sentence is of another task than those that are named; drop the others")
+        shards.append(others)
+    return shards
+
+
 def shard_corpus(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
@@ -50,15 +108,53 @@ def shard_corpus(
         If the folder holds anything already, the two sides differ in their number of lines, or are fewer
         lines than shards.
     """
-    texts = {"source": read_lines(source), "target": read_lines(target)}
+    texts = _read_texts(source, target)
     lines = len(texts["source"])
-    if len(texts["target"]) != lines:
-        raise InputError(f"has {len(texts['target'])} lines, {os.fspath(source)} has {lines}", target)
     if lines < shards:
         limit = f"use at most {lines} (in a config: decoder.jobs, or shards of an experiment)"
         raise InputError(f"has {lines} lines, too few for {shards} shards; {limit}", source)
     with _new_folder(Path(output)) as folder:
         _write_shards(folder, texts, shard_lines(lines, shards, seed))
+
+
+def shard_tasks(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    task: str | os.PathLike[str],
+    tasks: NaturalShards,
+    seed: int,
+    output: str | os.PathLike[str],
+) -> None:
+    """Do the same with natural tasks; `task` has the label of each line.
+
+    Lines that are left out are named in ``rest.ids``.
+
+    Raises
+    ------
+    InputError
+        What `shard_corpus` raises, or if a task has too few sentences.
+    """
+    texts = _read_texts(source, target)
+    labels = [line.strip() for line in read_lines(task)]
+    if len(labels) != len(texts["source"]):
+        raise InputError(f"has {len(labels)} lines, {os.fspath(source)} has {len(texts['source'])}", task)
+    try:
+        parts = natural_lines(labels, tasks, seed)
+    except InputError as error:
+        raise InputError(error.message, task) from None
+    with _new_folder(Path(output)) as folder:
+        _write_shards(folder, texts, parts)
+        if not tasks.has_others:
+            rest = np.setdiff1d(np.arange(len(labels)), np.concatenate(parts))
+            write_lines(folder / REST, map(str, rest.tolist()))
+
+
+def _read_texts(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> dict[str, list[str]]:
+    texts = {"source": read_lines(source), "target": read_lines(target)}
+    lines = len(texts["source"])
+    if len(texts["target"]) != lines:
+        raise InputError(f"has {len(texts['target'])} lines, {os.fspath(source)} has {lines}", target)
+    return texts
 
 
 @contextlib.contextmanager

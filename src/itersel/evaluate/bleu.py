@@ -55,7 +55,7 @@ def make_bleu(references: Sequence[References], tokenize: str = "13a") -> BLEU:
     metric = BLEU(lowercase=True, tokenize=tokenize, smooth_method="none", force=True)
     if tokenize == "none":
         metric.tokenizer = _KeepWords(metric.tokenizer)
-    metric._ref_cache = metric._cache_references(references)  # type: ignore[arg-type]  # takes None, says so
+    metric._ref_cache = metric._cache_references(references)  # type: ignore[arg-type]  # sacrebleu documents None here
     return metric
 
 
@@ -84,15 +84,17 @@ def signature(metric: BLEU) -> str:
     return str(metric.get_signature().format())
 
 
-def read_references(paths: Sequence[str | os.PathLike[str]]) -> list[list[str]]:
+def read_references(paths: Sequence[str | os.PathLike[str]]) -> list[list[str | None]]:
     """Read one or more reference translations of a text, each with a line a sentence.
+
+    An empty line of one of several is `None`: the sentence has no such reference, unless all are empty.
 
     Raises
     ------
     InputError
         If a file is empty, or the files differ in their number of lines.
     """
-    references = [read_lines(path) for path in paths]
+    references: list[list[str | None]] = [[*read_lines(path)] for path in paths]
     for path, lines in zip(paths, references, strict=True):
         if not lines:
             raise InputError("is empty; there is nothing to score against", path)
@@ -102,6 +104,10 @@ def read_references(paths: Sequence[str | os.PathLike[str]]) -> list[list[str]]:
                 "the same text",
                 path,
             )
+    for sentence in range(len(references[0])):
+        if any(lines[sentence] for lines in references):
+            for lines in references:
+                lines[sentence] = lines[sentence] or None
     return references
 
 

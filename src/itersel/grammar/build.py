@@ -145,6 +145,10 @@ class _Builder:
     def _rule(self, kind: int, rule: Rule) -> int:
         sparse = tuple(sorted(item for item in rule.features.items() if item[0] not in self.columns))
         source, target = self._symbols(rule.source), self._symbols(rule.target)
+        for i, j in rule.alignment:
+            # kernels read what stands there
+            if not (0 <= i < len(source) and 0 <= j < len(target)):
+                raise InputError(f"alignment point {i}-{j} is outside of its rule")
         left, first, second = (self.categories.add(name) for name in rule.categories)
         row = _Row(kind, source, target, rule.alignment, sparse, (left, first, second))
         return self.rows.setdefault(row, len(self.rows))
@@ -222,10 +226,11 @@ class _Builder:
         )
 
     def _templates(self, computed: Sequence[str]) -> tuple[str, ...]:
-        """Return the templates that features are of: Count is listed, not computed."""
-        prefix = TEMPLATES["Count"]
-        is_listed = any(name.startswith(prefix) for row in self.rows for name, _ in row.sparse)
-        return (*computed, *(("Count",) if is_listed else ()))
+        """Return the templates that there are features of: those computed, and those that rules list."""
+        listed = {name for row in self.rows for name, _ in row.sparse}
+        others = [name for name in TEMPLATES if name not in computed]
+        found = [name for name in others if any(one.startswith(TEMPLATES[name]) for one in listed)]
+        return (*computed, *found)
 
     def _all_dense(self) -> tuple[NDArray[np.float32], tuple[str, ...]]:
         """Return the dense features: the grammar's own seven, then the others by name."""

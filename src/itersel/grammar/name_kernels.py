@@ -26,7 +26,7 @@ class Rules(NamedTuple):
     target_offset: NDArray[np.int64]
     point: NDArray[np.uint8]
     point_offset: NDArray[np.int64]
-    bin: NDArray[np.uint8]  # of how often a rule was seen, see count_kernels; 0: nobody knows
+    bin: NDArray[np.uint8]  # of how often a rule was seen, see count_kernels; 0: unknown
 
 
 @leaf_kernel

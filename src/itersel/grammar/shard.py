@@ -252,7 +252,8 @@ def _check_names(names: Any, columns: int, path: str | os.PathLike[str]) -> None
 
 
 def _check_templates(templates: Any, path: str | os.PathLike[str]) -> None:
-    if not isinstance(templates, list) or len(set(map(str, templates))) != len(templates):
+    are_names = isinstance(templates, list) and all(isinstance(name, str) for name in templates)
+    if not are_names or len(set(templates)) != len(templates):
         raise InputError("damaged: 'templates' is not a list of different names; recreate the file", path)
     if unknown := [name for name in templates if name not in TEMPLATES]:
         raise InputError(f"has features of an unknown template, {unknown[0]!r}; recreate the file", path)

@@ -22,11 +22,11 @@ from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
 from itersel.storage.strings import StringTable, string_table
 
-# Those of Count follow from the corpus, not from the rule: text grammars list them.
-COMPUTED_FEATURE = re.compile("|".join(prefix for name, prefix in TEMPLATES.items() if name != "Count"))
+# Text grammars do not list these features, they always follow from the rule.
+COMPUTED_FEATURE = re.compile("|".join(TEMPLATES[name] for name in DEFAULT_TEMPLATES))
 ESCAPED = tuple(b"=;")
 ESCAPE = ord("_")
-# Bytes of a name beside its symbols: `R::`, `Shape_S....._T.....`, `RBS:<r>_</r>`.
+# The most bytes of a name beside its symbols, such as `Count:524289-1048576`; kernels do not check it.
 FIXED_BYTES = 32
 
 
@@ -75,9 +75,9 @@ def rule_features(
     category, rule_category
         Their categories; not needed where all nonterminals are X, but for the glue rules.
     rule_alignment, rule_alignment_offset
-        Their alignments, as in `itersel.grammar.shard.Shard`; None: nobody knows them.
+        Their alignments, as in `itersel.grammar.shard.Shard`; None: unknown.
     rule_bin
-        uint8 (R): how often each was seen, as `count_bins` has it; without it nobody knows.
+        uint8 (R): how often each was seen, as `count_bins` has it; None: unknown.
     templates
         Of `itersel.limits.TEMPLATES`.
 

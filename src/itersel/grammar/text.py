@@ -36,7 +36,7 @@ from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORY_
 from itersel.grammar.shard import Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.grammar.sparse import COMPUTED_FEATURE, check_templates
-from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES
+from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, TEMPLATES
 from itersel.numerals import parse_number
 from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE
@@ -92,7 +92,9 @@ def import_grammars(
     """
     check_templates(templates)
     if "Count" in templates:
-        raise InputError("template 'Count' does not follow from text grammars; list its features in them")
+        raise InputError(
+            "template 'Count' does not follow from text grammars; a grammar may list its features"
+        )
     sentences = read_input(text, grammars, grammar)
     reference_words = None
     if references is not None:
@@ -108,9 +110,9 @@ def import_grammars(
             raise InputError(f"its grammar {sentence.grammar}: no such file", text, number)
     categories = CategorySet()
     if grammar is None:
-        rules = (read_grammar(sentence.grammar, categories) for sentence in sentences)
+        rules = (read_grammar(sentence.grammar, categories, templates) for sentence in sentences)
     else:
-        whole = list(read_grammar(grammar, categories))
+        whole = list(read_grammar(grammar, categories, templates))
         rules = (_rules_of(whole, sentence.words) for sentence in sentences)
     shard = make_shard(
         (sentence.words for sentence in sentences),
@@ -188,12 +190,30 @@ def _grammar_path(folder: Path, identifier: str) -> Path:
     return plain if plain.is_file() else folder / f"grammar.{identifier}.gz"
 
 
-def read_grammar(path: str | os.PathLike[str], categories: CategorySet | None = None) -> Iterator[Rule]:
-    """Read the rules of one grammar; `categories` are those of the grammars of other sentences."""
+def read_grammar(
+    path: str | os.PathLike[str],
+    categories: CategorySet | None = None,
+    templates: Sequence[str] = DEFAULT_TEMPLATES,
+) -> Iterator[Rule]:
+    """Read the rules of one grammar.
+
+    Parameters
+    ----------
+    path
+        The grammar.
+    categories
+        Those of the grammars of other sentences.
+    templates
+        The grammar must not list features of these templates: they are computed.
+    """
     categories = CategorySet() if categories is None else categories
+    computed = tuple(TEMPLATES[name] for name in templates)
     for number, line in enumerate(read_lines(path), 1):
         try:
             rule = parse_rule(line)
+            for name in rule.features:
+                if name.startswith(computed):
+                    raise ValueError(f"feature '{name}' is computed with --templates; leave it out")
             for name in rule.categories:
                 categories.add(name)
             if rule.source == (-1,):
@@ -325,7 +345,10 @@ class _Writer:
                 raise InputError(NO_WORD.format(word))
         self.categories = shard.category.to_list() or list(FIXED_CATEGORIES)
         self.names = shard.feature_name.to_list()
-        self.listed = np.array([COMPUTED_FEATURE.match(name) is None for name in self.names], bool)
+        # a name without a colon would be read as that of a dense feature
+        self.listed = np.array(
+            [COMPUTED_FEATURE.match(name) is None and ":" in name for name in self.names], bool
+        )
 
     def lines(self, sentence: int) -> Iterator[str]:
         """Yield the lines of the grammar of one sentence."""

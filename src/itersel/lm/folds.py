@@ -7,6 +7,7 @@ import re
 from itertools import chain
 from pathlib import Path
 
+from itersel.corpus.sharding import REST
 from itersel.errors import InputError
 from itersel.storage.files import read_lines
 
@@ -21,7 +22,7 @@ def lines_of_fold(
     text
         The target side that was cut into shards.
     shards
-        The folder that `itersel.corpus.sharding.shard_corpus` made of it.
+        The folder that `itersel.corpus.sharding` made of it.
     fold, folds
         Which fold, from 0, of how many.
 
@@ -31,14 +32,16 @@ def lines_of_fold(
         If the folder is not made of this text, whole: a wrong line left out would pass unnoticed.
     """
     folder = Path(shards)
-    count = len(list(folder.glob("*.ids")))
+    rest = folder / REST
+    count = len([path for path in folder.glob("*.ids") if path != rest])
     if count == 0:
         raise InputError("is no folder that `itersel shard` made: there are no line numbers in it", folder)
     if count < folds:
         raise InputError(f"holds {count} shards, too few for {folds} folds", folder)
     lines = read_lines(text)
     numbers = [_numbers(folder / f"{shard}.ids") for shard in range(count)]
-    if sorted(chain.from_iterable(numbers)) != list(range(len(lines))):
+    others = _numbers(rest) if rest.exists() else []
+    if sorted(chain(*numbers, others)) != list(range(len(lines))):
         message = (
             f"does not have each of the {len(lines)} lines of {os.fspath(text)} once; cut that text again"
         )

@@ -69,7 +69,9 @@ class Comparison:
             if self.pooled is not None:
                 lines.append(f"{_title(table)}:")
             lines += [*table.text(), ""]
-        chosen = "devtest" if self.pooled is None else "devtest, or on the test set's own"
+        chosen = "devtest"
+        if len({tuple(row.runs for row in table.rows) for table in self.tables}) > 1:
+            chosen += ", or on the test set's own"
         lines += [
             f"differs from: systems whose test BLEU differs significantly (p < {self.alpha:g}, approximate",
             f"randomization, {self.trials} trials, seed {self.seed}). Epochs are chosen on {chosen}.",

@@ -17,7 +17,7 @@ from itersel.storage.json_files import from_json, read_json
 from itersel.vectors.weights import read_weights
 
 # What the runs of one experiment have in common.
-OF_ALL_RUNS = ("name", "learner", "mixing", "tune_on", "features", "shards")
+OF_ALL_RUNS = ("name", "learner", "mixing", "tune_on", "features", "tasks", "shards")
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class System:
 
     Attributes
     ----------
-    name, learner, mixing, tune_on, features, shards
+    name, learner, mixing, tune_on, features, tasks, shards
         As in the config.
     repeat
         Which of the runs of the experiment it is, from 1.
@@ -46,6 +46,7 @@ class System:
     mixing: str
     tune_on: str
     features: str
+    tasks: str
     shards: int
     epoch: int
     devtest_bleu: tuple[float, ...]

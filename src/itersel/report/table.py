@@ -92,7 +92,7 @@ class Row:
             system.name,
             system.learner,
             system.mixing,
-            str(system.shards),
+            str(system.shards) if system.tasks == "random" else f"{system.shards} {system.tasks}",
             system.tune_on,
             system.features,
             f"{sum(active) / len(active):.0f}",
