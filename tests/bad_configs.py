@@ -75,6 +75,7 @@ BAD = [
     ),
     (experiment(tasks={"name": "natural", "labels": {"x": 0}}), "tasks.labels.x' is 0, must be at least 1"),
     (experiment(tasks={"name": "natural", "labels": {"a b": 1}}), "tasks.labels.a b': a label is one word"),
+    (experiment(tasks={"name": "natural", "labels": {"-a": 1}}), "does not begin with '-'"),
     ({**experiment(), "data": {"train": {"sauce": "x"}}}, "unknown key 'data.train.sauce'"),
     ({**experiment(), "data": {"test": {"sauce": "x"}}}, "unknown key 'data.test.sauce'"),
     ({**experiment(), "data": {"test": "x"}}, "'data.test' must hold files, or test sets by name, not 'x'"),
@@ -165,6 +166,18 @@ BAD += [
 
 # What only all keys together show.
 INCONSISTENT = [
+    (
+        experiment(tasks={"name": "natural", "labels": {2016: 1}}),
+        "labels.2016': a label must be text; quote it",
+    ),
+    (
+        experiment(algorithm="sgd", tasks={"name": "natural", "labels": {"x": 2}}),
+        "'experiments.a.tasks.labels' make 2 shards, must be 1 with algorithm: sgd",
+    ),
+    (
+        experiment(mixing=selection(keep=["R"]), features="dense"),
+        "is 'R', must be dense or the name of a dense feature",
+    ),
     (
         {**experiment(), "data": {"test": {2016: {}}}},
         "'data.test.2016': the name of a test set must be text; qu",

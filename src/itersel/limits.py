@@ -3,11 +3,11 @@
 import re
 
 SPLITS = ("train", "dev", "devtest", "test")
-# Of a test set that has a name: test.NAME, and devtest.NAME if it has a devtest of its own.
 TEST_SET_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]*"
 # What all test sets together are called, and the keys of a single one.
 POOLED = "pooled"
 NO_TEST_SETS = (POOLED, "source", "target", "task", "devtest")
+# Of a test set that has a name: test.NAME, and devtest.NAME if it has a devtest of its own.
 NAMED_SPLIT_PATTERN = rf"(test|devtest)\.{TEST_SET_PATTERN}"
 # As Debian writes languages: de, pt-br.
 LANGUAGE_PATTERN = r"[a-z]{2,3}(-[a-z]+)*"
@@ -75,7 +75,7 @@ DEFAULT_TEMPLATES = ("R", "RBS", "RBT", "Shape")
 
 
 def is_test_set_name(name: object) -> bool:
-    """Tell whether a test set can have this name: part of file names, and none of what stands beside it."""
+    """Tell whether a test set can have this name: it must suit file names and not be a reserved key."""
     return isinstance(name, str) and bool(re.fullmatch(TEST_SET_PATTERN, name)) and name not in NO_TEST_SETS
 
 

@@ -54,7 +54,7 @@ def local(make_project: Callable[[], Project], tmp_path_factory: pytest.TempPath
         project.name_tasks()
         experiment = {
             "epochs": EPOCHS,
-            # tasks of different sizes of shards
+            # tasks with different numbers of shards
             "tasks": {"name": "natural", "labels": {"even": SHARDS - 2, "odd": 2}},
             "mixing": {"name": "selection", "select": 300},
         }

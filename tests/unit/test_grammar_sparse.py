@@ -215,6 +215,13 @@ def test_names_have_the_categories_of_nonterminals() -> None:
     assert {"R:NP:NADJ__und_NS:N2_and_N1", "RBS:ADJ__und", "RBS:und_S", "RBT:<r>_S2"} <= found
 
 
+def test_an_alignment_outside_the_rule() -> None:
+    """Kernels would read what stands there."""
+    rule = Rule(("a",), ("b",), {}, ((0, 1),))
+    with pytest.raises(InputError, match="alignment point 0-1 is outside the rule"):
+        make_shard([("a",)], None, [[rule]], templates=("Lex",))
+
+
 def test_tables_are_sorted_and_complete_when_there_are_many_names() -> None:
     numbers = np.random.default_rng(1).integers(0, 3000, (4000, 4)).astype(str)
     drawn = [(GRAMMAR_RULE, (a, b), (c, d)) for a, b, c, d in numbers.tolist()]

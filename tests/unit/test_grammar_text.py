@@ -93,8 +93,8 @@ def test_white_space_is_ascii_only() -> None:
         ("[X] ||| a ||| x ||| A=-inf", "is not a number from"),
         ("[X] ||| a ||| x ||| A=1.1e12", "is not a number from"),
         ("[X] ||| a ||| x ||| A=1 A=2", "'A' is listed twice"),
-        ("[X] ||| a ||| x ||| PassThrough=1", "added to rules by itersel"),
-        ("[X] ||| a ||| x ||| R:X:a:x=1", "added to rules by itersel"),
+        ("[X] ||| a ||| x ||| PassThrough=1", "is computed, a grammar must not list it; leave it out"),
+        ("[X] ||| a ||| x ||| R:X:a:x=1", "is computed, a grammar must not list it; leave it out"),
         ("[X] ||| a ||| x ||| A=1 ||| 0", "alignment point '0'"),
         ("[X] ||| a ||| x ||| A=1 ||| 0-300", "alignment point '0-300'"),
         ("[X] ||| a ||| x ||| A=1 ||| 0-1", "alignment point 0-1 is outside"),
@@ -122,6 +122,25 @@ def test_rules_are_grouped_by_source_side_with_pass_through_rules_behind(tmp_pat
         (GRAMMAR_RULE, ("a", "b"), ("y",)),
         (PASS_THROUGH, ("a",), ("a",)),
     ]
+
+
+def test_templates_of_an_import(tmp_path: Path) -> None:
+    """Features of templates that are computed must not be listed; of others, they are kept."""
+    (tmp_path / "text").write_text("a\n")
+    (tmp_path / "grammar.0").write_text("[X] ||| a ||| x ||| Lex:b_y=2 Count:2=1 ||| 0-0\n")
+    files = tmp_path / "text", tmp_path, tmp_path / "shard.h5"
+    import_grammars(*files, templates=("RBS", "Del"))
+    shard = read_shard(tmp_path / "shard.h5")
+    assert shard.templates == ("RBS", "Del", "Lex", "Count")
+    names = set(shard.feature_name.to_list())
+    assert {"Lex:b_y", "Count:2", "RBS:<r>_a"} <= names
+    assert not any(name.startswith(("R:", "Shape", "Lex:a")) for name in names)
+    with pytest.raises(
+        InputError, match=r"grammar\.0:1: feature 'Lex:b_y' is one of --templates; leave it out"
+    ):
+        import_grammars(*files, templates=("Lex",))
+    with pytest.raises(InputError, match="template 'Count' does not follow from text grammars"):
+        import_grammars(*files, templates=("Count",))
 
 
 def test_a_rule_listed_twice_is_two_instances_of_one_rule(tmp_path: Path) -> None:

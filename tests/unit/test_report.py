@@ -37,6 +37,7 @@ def system(name, bleu=(30.0, 31.0), repeat=1):
         4,
         choose_epoch(bleu),
         tuple(bleu),
+        "devtest",
         "nrefs:1|x",
         12,
     )
@@ -98,7 +99,10 @@ def test_several_test_sets_and_all_together():
     others = [line.replace("b", "x") for line in news]
     translations = [[GOOD, BAD], [news, [line.replace("C", "x") for line in news]]]
     first = Translations("help", [system("one"), system("two")], translations[0], [REFERENCES])
-    own = [system("one", (20.0, 10.0)), system("two")]
+    own = [
+        dataclasses.replace(system(name, bleu), devtest="devtest.news")
+        for name, bleu in (("one", (20.0, 10.0)), ("two", (30.0, 31.0)))
+    ]
     second = Translations("news", own, translations[1], [news, others])
     comparison = compare([first, second], trials=100)
     pooled = comparison.pooled
@@ -116,6 +120,8 @@ def test_several_test_sets_and_all_together():
         "test set news, 7 sentences, 2 references:",
         "all test sets together, 47 sentences:",
     ]
+    assert "With their own devtest: news." in text
+    assert not any("own devtest" in line for line in compare([first], trials=10).text())
     headers = [line for line in text if line.startswith("system")]
     assert ["epoch" in line for line in headers] == [True, True, False]
     assert text[-1].startswith("BLEU of pooled: sacrebleu nrefs:var|")
@@ -151,6 +157,13 @@ def test_runs_of_one_experiment_are_a_row():
     assert comparison.tsv()[2].split("\t")[-3:-1] == ["2", "1.41"]
     found = json.loads("\n".join(comparison.json()))["test_sets"][0]["systems"][1]
     assert [(run["repeat"], run["epoch"]) for run in found["runs"]] == [(1, 2), (2, 1)]
+
+
+def test_natural_tasks_are_told_in_the_text_alone():
+    natural = dataclasses.replace(system("one"), tasks="natural")
+    comparison = compare_on_one([natural], [GOOD], trials=10)
+    assert "  4 natural  " in comparison.text()[2]
+    assert comparison.tsv()[1].split("\t")[5] == "4"
 
 
 def test_table_of_one_system():

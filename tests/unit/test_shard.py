@@ -132,15 +132,21 @@ def test_other_tasks_are_joined(corpus):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--labels", "q=1"], r"task: no sentence is of task 'q'; there are x, y, z"),
+        (
+            ["--labels", "q=1"],
+            r"task: no sentence has the label 'q'; the most frequent labels are 'x' \(6\), 'y' \(3\)",
+        ),
         (["--labels", "x=2", "y=4"], r"task: task 'y' has 3 sentences, too few for 4 shards"),
         (
             ["--labels", "x=2", "z=1", "--minimum", "3"],
             "task: task 'z' has 2 sentences, too few for a minimum of 3",
         ),
-        (["--labels", "x=1", "y=1", "z=1", "--others", "join"], "no sentence is of another task"),
+        (
+            ["--labels", "x=1", "y=1", "z=1", "--others", "join"],
+            "every sentence has one of the labels that are named",
+        ),
         (["--labels", "x=1", "x=2"], "task 'x' is named twice in --labels"),
-        (["--labels", "x=1", "--keep-order"], "--labels needs --task, and excludes --keep-order"),
+        (["--labels", "x=1", "--keep-order"], "--labels excludes --keep-order"),
         (["--shards", "2"], "--task, --others and --minimum need --labels"),
     ],
 )
@@ -148,6 +154,12 @@ def test_bad_tasks(corpus, options, message):
     with pytest.raises(InputError, match=message):
         natural(corpus, *options)
     assert not (corpus / "out").exists()
+
+
+def test_labels_need_a_file(corpus):
+    files = ["--source", str(corpus / "source.gz"), "--target", str(corpus / "target.gz")]
+    with pytest.raises(InputError, match="--labels needs --task, the file with the label of each line"):
+        run(*files, "--labels", "x=1", "--output", str(corpus / "out"))
 
 
 def test_labels_of_another_text(corpus):

@@ -235,7 +235,7 @@ def language_model_text():
 
 
 def tasks_folder(tasks):
-    """Return the name of the folder of shards, but for the seed: natural tasks have a digest of what they are."""
+    """Return the name of the folder of shards without the seed; of natural tasks, it has a digest of the settings."""
     if not isinstance(tasks, NaturalTasks):
         return str(tasks.shards)
     digest = hashlib.sha256(commands.natural_options(tasks).encode()).hexdigest()

@@ -66,8 +66,8 @@ else:
             "itersel corpus prepare {params.options} &> {log:q}"
 
 
-# As train was prepared: its languages, its compounds. No wildcard can say which further files there are, so that splits
-# with the same ones have a rule: prepare_held_out, prepare_held_out_task, prepare_held_out_target_1, ...
+# Held-out text is prepared like train. Outputs cannot vary with a wildcard, so there is one rule for each set of further
+# files: prepare_held_out, prepare_held_out_task, prepare_held_out_target_1, ...
 for further in sorted(
     {further_columns(split) for split in HELD_OUT_SPLITS if is_given(split)}
 ):

@@ -170,7 +170,7 @@ def translated_shards(wildcards):
 
 def system_options(wildcards):
     split = OWN_DEVTESTS.get(getattr(wildcards, "test_set", None), "devtest")
-    scored = commands.options(reference=references(split))
+    scored = commands.options(devtest=split, reference=references(split))
     return f"{commands.system_options(CONFIG, wildcards.experiment)} {scored}"
 
 

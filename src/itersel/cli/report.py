@@ -56,6 +56,9 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mixing", required=True, help="mixing of their weights")
     parser.add_argument("--tune-on", required=True, help="corpus it was trained on")
     parser.add_argument("--features", required=True, help="features it uses")
+    parser.add_argument(
+        "--devtest", default="devtest", help="split that the translations are of (default: %(default)s)"
+    )
     parser.add_argument("--tasks", default="random", help="what its shards are (default: %(default)s)")
     parser.add_argument("--shards", type=positive, required=True, help="number of shards")
     parser.add_argument(
@@ -186,6 +189,7 @@ def _choose(options: argparse.Namespace) -> None:
         shards=options.shards,
         epoch=epoch,
         devtest_bleu=bleu,
+        devtest=options.devtest,
         signature=signature,
         active_features=active,
     )

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Cut parallel text into Z shards, DIR/z.source.gz, DIR/z.target.gz and DIR/z.ids, the line numbers "
         "(from 0) for 'itersel grammar extract --leave-one-out'. z starts at 0. The sizes of shards differ "
-        "by one at most; with --labels, those of the shards of one task."
+        "by at most one; with --labels, within each task."
     )
     parser.add_argument("--source", required=True, metavar="FILE", help="source text, one sentence per line")
     parser.add_argument(
@@ -64,8 +64,10 @@ def _run(options: argparse.Namespace) -> None:
         chosen = None if options.keep_order else options.seed
         shard_corpus(options.source, options.target, options.shards, chosen, options.output)
         return
-    if options.task is None or options.keep_order:
-        raise InputError("--labels needs --task, and excludes --keep-order")
+    if options.task is None:
+        raise InputError("--labels needs --task, the file with the label of each line")
+    if options.keep_order:
+        raise InputError("--labels excludes --keep-order")
     names = [name for name, _ in options.labels]
     for number, name in enumerate(names):
         if name in names[:number]:

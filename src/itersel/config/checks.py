@@ -126,12 +126,15 @@ def check_experiments(config: Config) -> None:
             )
         if experiment.k_best is not None and isinstance(experiment.learner, ForestMert):
             raise InputError(f"config key '{key}.k_best' is of no use with forests; remove it")
+        if isinstance(experiment.tasks, NaturalTasks):
+            _check_labels(config, experiment, f"{key}.tasks.labels")
         is_alone = isinstance(mixing, Nothing) and not isinstance(experiment.learner, Batch)
         if shards != 1 and (experiment.algorithm == "sgd" or is_alone):
             why = "algorithm: sgd" if experiment.algorithm == "sgd" else "mixing: {name: none}"
-            raise InputError(f"config key '{key}.tasks.shards' is {shards}, must be 1 with {why}")
-        if isinstance(experiment.tasks, NaturalTasks):
-            _check_labels(config, experiment, f"{key}.tasks.labels")
+            is_natural = isinstance(experiment.tasks, NaturalTasks)
+            what = "labels' make" if is_natural else "shards' is"
+            unit = " shards" if is_natural else ""
+            raise InputError(f"config key '{key}.tasks.{what} {shards}{unit}, must be 1 with {why}")
         if isinstance(mixing, Selection):
             _check_limits(mixing, f"{key}.mixing")
         if isinstance(mixing, PathFollowing):
@@ -209,8 +212,9 @@ def _check_kept(names: tuple[str, ...], key: str, templates: Sequence[str]) -> N
         is_sparse = name.startswith(prefixes) and name not in prefixes and not re.search(r"\s", name)
         if name in (ALL_DENSE, *templates, *DENSE_FEATURES) or is_sparse:
             continue
-        used = ", ".join(templates) or "none is used"
-        reject(key, name, f"dense, a template ({used}), or the name of a feature of one")
+        if not templates:
+            reject(key, name, "dense or the name of a dense feature")
+        reject(key, name, f"dense, a template ({', '.join(templates)}), or the name of a feature of one")
 
 
 def _check_held_out(experiment: Experiment, key: str) -> None:

@@ -196,8 +196,13 @@ def _read_numbers(item: Field[Any], value: object, key: str) -> dict[str, int]:
     if not isinstance(value, Mapping) or not value:
         raise InputError(f"config {name_of(key)} must hold 'name: number' lines, not {show(value)}")
     for name in value:
-        if not isinstance(name, str) or not re.fullmatch(LABEL_PATTERN, name):
-            raise InputError(f"config key '{join(key, name)}': a label is one word without '=' and ','")
+        if not isinstance(name, str):
+            raise InputError(f"config key '{join(key, name)}': a label must be text; quote it")
+        if not re.fullmatch(LABEL_PATTERN, name):
+            where = f"config key '{join(key, name)}'"
+            raise InputError(
+                f"{where}: a label is one word without '=', ',' and braces that does not begin with '-'"
+            )
     return {name: _read_scalar(item, int, number, join(key, name)) for name, number in value.items()}
 
 

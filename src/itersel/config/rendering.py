@@ -133,8 +133,11 @@ def _is_option(item: Field[Any]) -> bool:
 
 def _table_row(item: Field[Any], kind: Any) -> str:
     kind, optional = split_optional(kind)
+    # what has no default, but has to be given
+    optional = optional and kind != dict[str, int]
     allowed = _allowed(item.metadata, kind) + (" or null" if optional else "")
-    cells = f"`{item.name}`", f"`{_yaml(item.default)}`", allowed, item.metadata["explanation"]
+    default = "required" if kind == dict[str, int] else f"`{_yaml(item.default)}`"
+    cells = f"`{item.name}`", default, allowed, item.metadata["explanation"]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

@@ -28,7 +28,7 @@ class RandomTasks:
 
 @dataclass(frozen=True)
 class NaturalTasks:
-    """Shards that mean something: those of a task have all sentences with its label, and no others."""
+    """One or more shards for each label, which have the sentences with that label."""
 
     labels: dict[str, int] | None = option(  # noqa: RUF009 (its default is None)
         "Labels of the tasks, each with the number of shards that its sentences are split into. For the "
@@ -37,14 +37,12 @@ class NaturalTasks:
         maximum=100_000,
     )
     others: str = option(
-        "What becomes of sentences with other labels. drop: they are not learned from; join: together they "
-        "are one more shard, the last.",
+        "What becomes of sentences with other labels. drop: they are not learned from; join: they form one "
+        "more shard, the last.",
         "drop",
         choices=("drop", "join"),
     )
-    minimum: int = option(
-        "Stop if a task has fewer sentences than this; it can then be left to 'others'.", 1, minimum=1
-    )
+    minimum: int = option("Smallest number of sentences of a task; a smaller task is an error.", 1, minimum=1)
     language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
     shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
 

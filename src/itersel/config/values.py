@@ -109,8 +109,8 @@ class Data:
         "libreoffice-help: modules to use (swriter, scalc, shared, ...); empty: all.", ()
     )
     held_out_modules: tuple[str, ...] = option(
-        "libreoffice-help: modules kept out of train, dev, devtest and test; each becomes a test set named "
-        "after it.",
+        "libreoffice-help: modules kept out of train, dev, devtest and test, but for text that other modules "
+        "have, too; each becomes a test set named after it.",
         (),
     )
     max_train: int | None = option("Use at most this many pairs for training; null: all.", minimum=1)

@@ -172,7 +172,7 @@ def _distribute(
 ) -> None:
     """Add the pairs of a block to their splits; `seen` has the pairs before, with their splits.
 
-    A pair of a module that is held out may be in another module, too, which keeps it, whichever comes first.
+    A pair of a held-out module that also occurs in another module stays with that module.
     """
     chosen: dict[str, list[int]] = {name: [] for name in parts}
     tasks = block.task or [""] * block.size

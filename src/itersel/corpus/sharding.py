@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from itersel.errors import InputError
 from itersel.storage.files import read_lines, write_lines
 
+# Labels that a message shows.
+SHOWN_LABELS = 10
 # Numbers of the lines that are in no shard.
 REST = "rest.ids"
 
@@ -65,7 +68,7 @@ def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> lis
     tasks
         The tasks, and what becomes of other lines.
     seed
-        Of the shuffle; the sentences of a task are shuffled alike whatever other tasks there are.
+        Of the shuffle; the order within a task does not depend on the other tasks.
 
     Raises
     ------
@@ -78,7 +81,10 @@ def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> lis
     for name, count in tasks.shards.items():
         own = order[label == name]
         if own.shape[0] == 0:
-            raise InputError(f"no sentence is of task '{name}'; there are {', '.join(sorted(set(labels)))}")
+            most = [f"'{label}' ({size})" for label, size in Counter(labels).most_common(SHOWN_LABELS)]
+            raise InputError(
+                f"no sentence has the label '{name}'; the most frequent labels are {', '.join(most)}"
+            )
         if own.shape[0] < max(count, tasks.minimum):
             why = f"{count} shards" if count > tasks.minimum else f"a minimum of {tasks.minimum}"
             raise InputError(f"task '{name}' has {own.shape[0]} sentences, too few for {why}")
@@ -86,7 +92,7 @@ def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> lis
     if tasks.has_others:
         others = order[~np.isin(label, list(tasks.shards))]
         if others.shape[0] == 0:
-            raise InputError("no sentence is of another task than those that are named; drop the others")
+            raise InputError("every sentence has one of the labels that are named; remove others: join")
         shards.append(others)
     return shards
 
@@ -125,7 +131,7 @@ def shard_tasks(
     seed: int,
     output: str | os.PathLike[str],
 ) -> None:
-    """Do the same with natural tasks; `task` has the label of each line.
+    """Write the shards of natural tasks, as `shard_corpus` does; `task` has the label of each line.
 
     Lines that are left out are named in ``rest.ids``.
 

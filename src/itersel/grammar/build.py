@@ -148,7 +148,7 @@ class _Builder:
         for i, j in rule.alignment:
             # kernels read what stands there
             if not (0 <= i < len(source) and 0 <= j < len(target)):
-                raise InputError(f"alignment point {i}-{j} is outside of its rule")
+                raise InputError(f"alignment point {i}-{j} is outside the rule")
         left, first, second = (self.categories.add(name) for name in rule.categories)
         row = _Row(kind, source, target, rule.alignment, sparse, (left, first, second))
         return self.rows.setdefault(row, len(self.rows))

@@ -22,7 +22,7 @@ from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
 from itersel.storage.strings import StringTable, string_table
 
-# Text grammars do not list these features, they always follow from the rule.
+# Features that no text grammar lists: cdec computes them, too.
 COMPUTED_FEATURE = re.compile("|".join(TEMPLATES[name] for name in DEFAULT_TEMPLATES))
 ESCAPED = tuple(b"=;")
 ESCAPE = ord("_")

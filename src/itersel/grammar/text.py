@@ -213,7 +213,7 @@ def read_grammar(
             rule = parse_rule(line)
             for name in rule.features:
                 if name.startswith(computed):
-                    raise ValueError(f"feature '{name}' is computed with --templates; leave it out")
+                    raise ValueError(f"feature '{name}' is one of --templates; leave it out")
             for name in rule.categories:
                 categories.add(name)
             if rule.source == (-1,):
@@ -305,7 +305,7 @@ def _features(text: str) -> dict[str, float]:
         if name in features:
             raise ValueError(f"feature '{name}' is listed twice")
         if name in DECODER_FEATURES or COMPUTED_FEATURE.match(name):
-            raise ValueError(f"feature '{name}' is added to rules by itersel; leave it out")
+            raise ValueError(f"feature '{name}' is computed, a grammar must not list it; leave it out")
         features[name] = value
     return features
 

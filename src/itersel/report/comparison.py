@@ -13,6 +13,7 @@ from itersel.report.layout import tab_separated
 from itersel.report.system import System
 from itersel.report.table import COLUMNS, DEVIATIONS, Table, make_table
 
+DEVTEST = "devtest"
 # What is said of repeats.
 REPEATED = (
     "±: standard deviation over the runs of an experiment. Means of several runs are compared by exchanging",
@@ -69,13 +70,13 @@ class Comparison:
             if self.pooled is not None:
                 lines.append(f"{_title(table)}:")
             lines += [*table.text(), ""]
-        chosen = "devtest"
-        if len({tuple(row.runs for row in table.rows) for table in self.tables}) > 1:
-            chosen += ", or on the test set's own"
         lines += [
             f"differs from: systems whose test BLEU differs significantly (p < {self.alpha:g}, approximate",
-            f"randomization, {self.trials} trials, seed {self.seed}). Epochs are chosen on {chosen}.",
+            f"randomization, {self.trials} trials, seed {self.seed}). Epochs are chosen on devtest.",
         ]
+        own = [one.name for one in self.tables if any(run.devtest != DEVTEST for run in one.rows[0].runs)]
+        if own:
+            lines.append(f"With their own devtest: {', '.join(own)}.")
         if any(len(row.runs) > 1 for row in self.tables[0].rows):
             lines += REPEATED
         signatures = {table.signature: None for table in self._all()}

@@ -34,6 +34,8 @@ class System:
         The best on devtest, from 1; of equal ones the earliest.
     devtest_bleu
         After each epoch.
+    devtest
+        The split that the epoch was chosen on: ``devtest``, or that of a test set.
     signature
         sacrebleu's signature of these scores.
     active_features
@@ -50,6 +52,7 @@ class System:
     shards: int
     epoch: int
     devtest_bleu: tuple[float, ...]
+    devtest: str
     signature: str
     active_features: int
 

@@ -245,6 +245,7 @@ def _different(p: Mapping[str, float], names: Sequence[str], alpha: float) -> tu
 
 def _spreadsheet_cells(row: Row) -> list[str]:
     cells = row.cells()
+    cells[COLUMNS.index("shards")] = str(row.runs[0].shards)
     for column, summary in (("devtest BLEU", row.devtest), ("test BLEU", row.test)):
         cells[COLUMNS.index(column)] = _number(summary.mean)
     return cells
