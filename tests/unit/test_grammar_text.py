@@ -143,6 +143,16 @@ def test_templates_of_an_import(tmp_path: Path) -> None:
         import_grammars(*files, templates=("Count",))
 
 
+def test_export_lists_what_an_import_does_not_compute(tmp_path: Path) -> None:
+    """Also names without a colon."""
+    features = {"Lex:a_x": 1.0, "Del:b": 2.0, "Shape_T10000": 1.0, "Count:2": 1.0, "Own_name": 0.5}
+    rule = Rule(("a",), ("x",), features, ((0, 0),))
+    write_shard(tmp_path / "shard.h5", make_shard([("a",)], None, [[rule]]))
+    export_grammars(tmp_path / "shard.h5", tmp_path)
+    [found] = read_grammar(tmp_path / "grammar.0.gz")
+    assert {name: value for name, value in found.features.items() if name not in GRAMMAR_FEATURES} == features
+
+
 def test_a_rule_listed_twice_is_two_instances_of_one_rule(tmp_path: Path) -> None:
     shard = import_one(tmp_path, "[X] ||| a ||| x ||| CountEF=1", "[X] ||| a ||| x ||| CountEF=2", text="a")
     assert shard.grammar_rule.tolist() == [2, 2, 3]

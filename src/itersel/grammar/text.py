@@ -345,10 +345,7 @@ class _Writer:
                 raise InputError(NO_WORD.format(word))
         self.categories = shard.category.to_list() or list(FIXED_CATEGORIES)
         self.names = shard.feature_name.to_list()
-        # a name without a colon would be read as that of a dense feature
-        self.listed = np.array(
-            [COMPUTED_FEATURE.match(name) is None and ":" in name for name in self.names], bool
-        )
+        self.listed = np.array([COMPUTED_FEATURE.match(name) is None for name in self.names], bool)
 
     def lines(self, sentence: int) -> Iterator[str]:
         """Yield the lines of the grammar of one sentence."""
