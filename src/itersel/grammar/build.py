@@ -145,10 +145,6 @@ class _Builder:
     def _rule(self, kind: int, rule: Rule) -> int:
         sparse = tuple(sorted(item for item in rule.features.items() if item[0] not in self.columns))
         source, target = self._symbols(rule.source), self._symbols(rule.target)
-        for i, j in rule.alignment:
-            # kernels read what stands there
-            if not (0 <= i < len(source) and 0 <= j < len(target)):
-                raise InputError(f"alignment point {i}-{j} is outside the rule")
         left, first, second = (self.categories.add(name) for name in rule.categories)
         row = _Row(kind, source, target, rule.alignment, sparse, (left, first, second))
         return self.rows.setdefault(row, len(self.rows))

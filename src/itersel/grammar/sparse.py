@@ -84,13 +84,15 @@ def rule_features(
     Raises
     ------
     InputError
-        If two names have the same 64-bit key.
+        If two names have the same 64-bit key, or a rule is aligned outside itself.
     """
     if category is None or rule_category is None or rule_category.shape[0] == 0:
         category, rule_category = string_table(FIXED_CATEGORIES), _fixed_categories(rule_kind)
     count = rule_kind.shape[0]
     if rule_alignment is None or rule_alignment_offset is None:
         rule_alignment, rule_alignment_offset = np.zeros((0, 2), np.uint8), np.zeros(count + 1, np.int64)
+    sides = np.stack([np.diff(rule_source_offset), np.diff(rule_target_offset)], axis=1)
+    _check_points(rule_alignment, np.repeat(sides, np.diff(rule_alignment_offset), axis=0))
     rules = Rules(
         _escape(vocabulary),
         _escape(category),
@@ -131,6 +133,12 @@ def check_templates(templates: Sequence[str]) -> None:
             raise InputError(f"there is no template '{name}'; there are {', '.join(TEMPLATES)}")
         if name in templates[:number]:
             raise InputError(f"template '{name}' is named twice")
+
+
+def _check_points(points: NDArray[np.uint8], lengths: NDArray[np.int64]) -> None:
+    """Check that no point (N, 2) is outside its rule, whose sides have these lengths; kernels do not."""
+    for i, j in points[(points >= lengths).any(axis=1)].tolist():
+        raise InputError(f"alignment point {i}-{j} is outside the rule")
 
 
 def _fixed_categories(rule_kind: NDArray[np.uint8]) -> NDArray[np.uint16]:
