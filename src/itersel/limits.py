@@ -7,8 +7,6 @@ TEST_SET_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]*"
 # What all test sets together are called, and the keys of a single one.
 POOLED = "pooled"
 NO_TEST_SETS = (POOLED, "source", "target", "task", "devtest")
-# Of a test set that has a name: test.NAME, and devtest.NAME if it has a devtest of its own.
-NAMED_SPLIT_PATTERN = rf"(test|devtest)\.{TEST_SET_PATTERN}"
 # As Debian writes languages: de, pt-br.
 LANGUAGE_PATTERN = r"[a-z]{2,3}(-[a-z]+)*"
 

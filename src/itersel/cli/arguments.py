@@ -20,7 +20,6 @@ from itersel.limits import (
     MAX_SAMPLES,
     MAX_SPAN,
     MAX_SYMBOLS,
-    NAMED_SPLIT_PATTERN,
     SPLITS,
     TEMPLATES,
     is_test_set_name,
@@ -58,18 +57,24 @@ seed = whole(0, MAX_NUMPY_SEED)
 
 def split(text: str) -> str:
     """Parse the name of a split, or ``hash``."""
-    is_named = re.fullmatch(NAMED_SPLIT_PATTERN, text) and is_test_set_name(text.partition(".")[2])
+    kind, _, name = text.partition(".")
+    is_named = kind in ("test", "devtest") and is_test_set_name(name)
     if text not in (*SPLITS, "hash") and not is_named:
         refuse(text, f"a split: {', '.join(SPLITS)}, test.NAME, devtest.NAME, or hash")
     return text
 
 
+def names(text: str) -> tuple[str, ...]:
+    """Parse names separated by commas; there may be none."""
+    return tuple(filter(None, text.split(",")))
+
+
 def templates(text: str) -> tuple[str, ...]:
     """Parse names of templates of sparse features, separated by commas."""
-    names = tuple(filter(None, text.split(",")))
-    if len(set(names)) != len(names) or not set(names) <= set(TEMPLATES):
+    found = names(text)
+    if len(set(found)) != len(found) or not set(found) <= set(TEMPLATES):
         refuse(text, f"different templates of {', '.join(TEMPLATES)}, separated by commas")
-    return names
+    return found
 
 
 def fold(text: str) -> tuple[int, int]:
@@ -135,7 +140,7 @@ def add_section_arguments(parser: argparse._ActionsContainer, section: Any) -> N
             names: Any = item.default
             parser.add_argument(
                 name,
-                type=_names,
+                type=_no_empty_names,
                 default=names,
                 metavar="NAMES",
                 help=f"{explanation} Separate names with commas. ({','.join(names)})",
@@ -183,12 +188,10 @@ def add_chosen_section(
             add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
 
 
-def _names(text: str) -> tuple[str, ...]:
-    """Parse names with commas between them."""
-    names = tuple(text.split(","))
-    if not all(names):
+def _no_empty_names(text: str) -> tuple[str, ...]:
+    if not all(text.split(",")):
         refuse(text, "a list of names with commas between them")
-    return names
+    return names(text)
 
 
 def _bounded(kind: type, bounds: Mapping[str, Any]) -> Callable[[str], Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import above, language, positive, split, whole
+from itersel.cli.arguments import above, language, names, positive, split, whole
 from itersel.errors import InputError
 from itersel.limits import DEFAULT_LINE_BYTES, MAX_RAW_LINE_BYTES, MIN_RAW_LINE_BYTES, is_test_set_name
 
@@ -143,11 +144,12 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
         help="reject text with a line of more bytes than this (default: %(default)s)",
     )
     parser.add_argument(
-        "--modules", default="", metavar="A,B,..", help="keep only pairs with these task labels"
+        "--modules", type=names, default=(), metavar="A,B,..", help="keep only pairs with these task labels"
     )
     parser.add_argument(
         "--held-out-modules",
-        default="",
+        type=names,
+        default=(),
         metavar="A,B,..",
         help="with --split hash: write all pairs with such a task label to a test set of its own, test.LABEL",
     )
@@ -186,13 +188,14 @@ def _prepare(options: argparse.Namespace) -> None:
         raise InputError(f"--split {options.split} takes one --target; test sets may have several references")
     if options.held_out_modules and options.split != "hash":
         raise InputError("--held-out-modules needs --split hash")
+    _check_test_sets(options.held_out_modules)
     settings = Settings(
         split=options.split,
         split_compounds=options.split_compounds,
         max_length=options.max_length,
         max_ratio=options.max_ratio,
-        modules=_names(options.modules),
-        held_out_modules=_test_set_names(options.held_out_modules),
+        modules=options.modules,
+        held_out_modules=options.held_out_modules,
         max_train=options.max_train,
         max_held_out=options.max_held_out,
     )
@@ -208,18 +211,12 @@ def _prepare(options: argparse.Namespace) -> None:
     print(format_table({name: split.statistics for name, split in splits.items()}))
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, text.split(",")))
-
-
-def _test_set_names(text: str) -> tuple[str, ...]:
-    names = _names(text)
+def _check_test_sets(names: Sequence[str]) -> None:
     for number, name in enumerate(names):
         if not is_test_set_name(name):
             raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
         if name in names[:number]:
             raise InputError(f"two test sets are named '{name}'; remove one")
-    return names
 
 
 def _preparation(options: argparse.Namespace) -> Preparation:

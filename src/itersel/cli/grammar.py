@@ -83,7 +83,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
         "words it contains",
     )
     parser.add_argument("--references", metavar="TEXT", help="one reference a line; needed for training")
-    add_templates(parser, DEFAULT_TEMPLATES, "templates of the sparse features to compute, all but Count")
+    add_templates(parser, DEFAULT_TEMPLATES, "templates of the sparse features (Count cannot be computed)")
     parser.add_argument("--output", required=True, type=output_file, metavar="SHARD", help="shard")
     parser.set_defaults(run=_import)
 
