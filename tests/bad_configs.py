@@ -172,7 +172,7 @@ INCONSISTENT = [
     ),
     (
         experiment(algorithm="sgd", tasks={"name": "natural", "labels": {"x": 2}}),
-        "'experiments.a.tasks.labels' make 2 shards, must be 1 with algorithm: sgd",
+        "'experiments.a.tasks.labels' makes 2 shards, must make 1 with algorithm: sgd",
     ),
     (
         experiment(mixing=selection(keep=["R"]), features="dense"),

@@ -116,7 +116,7 @@ def check_experiments(config: Config) -> None:
     if not config.experiments:
         raise InputError("config key 'experiments' is missing or empty; name at least one experiment")
     for name, experiment in config.experiments.items():
-        key, shards, mixing = f"experiments.{name}", experiment.tasks.shards, experiment.mixing
+        key, mixing = f"experiments.{name}", experiment.mixing
         if split_repeat(name) != (name, 1):
             raise InputError(f"config key '{key}': names like this are those of repeats; choose another")
         if (experiment.seed or config.seed) + experiment.repeats - 1 > MAX_SEED:
@@ -128,13 +128,7 @@ def check_experiments(config: Config) -> None:
             raise InputError(f"config key '{key}.k_best' is of no use with forests; remove it")
         if isinstance(experiment.tasks, NaturalTasks):
             _check_labels(config, experiment, f"{key}.tasks.labels")
-        is_alone = isinstance(mixing, Nothing) and not isinstance(experiment.learner, Batch)
-        if shards != 1 and (experiment.algorithm == "sgd" or is_alone):
-            why = "algorithm: sgd" if experiment.algorithm == "sgd" else "mixing: {name: none}"
-            is_natural = isinstance(experiment.tasks, NaturalTasks)
-            what = "labels' make" if is_natural else "shards' is"
-            unit = " shards" if is_natural else ""
-            raise InputError(f"config key '{key}.tasks.{what} {shards}{unit}, must be 1 with {why}")
+        _check_alone(experiment, f"{key}.tasks")
         if isinstance(mixing, Selection):
             _check_limits(mixing, f"{key}.mixing")
         if isinstance(mixing, PathFollowing):
@@ -149,6 +143,18 @@ def check_experiments(config: Config) -> None:
         _check_start(config, name)
         _check_folds(config, experiment, key)
         _check_held_out(experiment, f"{key}.held_out")
+
+
+def _check_alone(experiment: Experiment, key: str) -> None:
+    """Refuse several shards where weights of one are not mixed with others."""
+    shards, is_sgd = experiment.tasks.shards, experiment.algorithm == "sgd"
+    is_alone = isinstance(experiment.mixing, Nothing) and not isinstance(experiment.learner, Batch)
+    if shards == 1 or not (is_sgd or is_alone):
+        return
+    why = "algorithm: sgd" if is_sgd else "mixing: {name: none}"
+    if isinstance(experiment.tasks, NaturalTasks):
+        raise InputError(f"config key '{key}.labels' makes {shards} shards, must make 1 with {why}")
+    raise InputError(f"config key '{key}.shards' is {shards}, must be 1 with {why}")
 
 
 def _check_labels(config: Config, experiment: Experiment, key: str) -> None:
