@@ -158,7 +158,8 @@ def _read_choice(item: Field[Any], value: object, key: str) -> Any:
     choices = CHOICES[item.name]
     if not isinstance(value, Mapping):
         raise InputError(f"config {name_of(key)} must hold 'name: ...', not {show(value)}")
-    value = {**({"name": DEFAULT_CHOICES[item.name]} if item.name in DEFAULT_CHOICES else {}), **value}
+    if item.name in DEFAULT_CHOICES:
+        value = {"name": DEFAULT_CHOICES[item.name], **value}
     if "name" not in value:
         raise InputError(f"config key '{key}.name' is missing; one of {', '.join(choices)}")
     if not isinstance(value["name"], str) or value["name"] not in choices:

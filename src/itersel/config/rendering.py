@@ -65,14 +65,13 @@ def _value_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
         pattern = f"(?!({'|'.join(NO_TEST_SETS)})$){TEST_SET_PATTERN}"
         return schema | {"anyOf": [_section_schema(TestSet), _names_schema(pattern, TestSet)]}
     if typing.get_origin(kind) is tuple:
-        several_default: Any = item.default
         entry: dict[str, Any] = {"type": "string", **_pattern(item.metadata)}
         if "choices" in item.metadata:
             entry["enum"] = list(item.metadata["choices"])
-        several = {"type": "array", "items": entry}
-        if "alone" not in item.metadata:
-            return schema | several | {"default": list(several_default)}
-        return schema | {"anyOf": [entry, several, {"type": "null"}], "default": list(several_default)}
+        allowed: dict[str, Any] = {"type": "array", "items": entry}
+        if "alone" in item.metadata:
+            allowed = {"anyOf": [entry, allowed, {"type": "null"}]}
+        return schema | allowed | {"default": list(typing.cast(tuple[str, ...], item.default))}
     schema["type"] = [JSON_TYPES[kind], "null"] if optional else JSON_TYPES[kind]
     if "choices" in item.metadata:
         schema["enum"] = [*item.metadata["choices"], *([None] if optional else [])]
