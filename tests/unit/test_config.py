@@ -14,7 +14,7 @@ from tests.bad_configs import ALIGNED, BAD, FILES, INCONSISTENT
 from tests.configs import experiment, perceptron, selection
 
 from itersel.cli.main import main
-from itersel.config import Config, Experiment, commands, read_config, values
+from itersel.config import Config, Experiment, commands, read_config, splits, values
 from itersel.config.checks import warnings
 from itersel.config.commands import own_seed
 from itersel.config.learners import LEARNERS, Perceptron
@@ -157,17 +157,25 @@ def test_test_sets():
     files = {"kind": "files", **FILES}
     alone = read_config({**experiment(), "data": files})
     assert alone.data.test == {"": values.TestSet("s", ("t",))}
-    assert (commands.test_sets(alone), commands.own_devtests(alone)) == ({"test": "test"}, {})
-    assert commands.text_of(alone, "test") is alone.data.test[""]
+    assert (splits.test_sets(alone), splits.own_devtests(alone)) == ({"test": "test"}, {})
+    assert splits.text_of(alone, "test") is alone.data.test[""]
     own = {"source": "s2", "target": ["t2", "./t3"], "devtest": {"source": "s4", "target": "t4"}}
     named = read_config({**experiment(), "data": {**files, "test": {"a": FILES["test"], "b": own}}})
-    assert commands.test_sets(named) == {"a": "test.a", "b": "test.b"}
-    assert commands.own_devtests(named) == {"b": "devtest.b"}
-    assert commands.text_of(named, "test.b").target == ("t2", "t3")
-    assert commands.text_of(named, "devtest.b") == values.ScoredText("s4", ("t4",))
-    assert commands.text_of(named, "devtest") is named.data.devtest
+    assert splits.test_sets(named) == {"a": "test.a", "b": "test.b"}
+    assert splits.own_devtests(named) == {"b": "devtest.b"}
+    assert splits.text_of(named, "test.b").target == ("t2", "t3")
+    assert splits.text_of(named, "devtest.b") == values.ScoredText("s4", ("t4",))
+    assert splits.text_of(named, "devtest") is named.data.devtest
+    assert splits.text_of(named, "train") is named.data.train
     out = read_config({**experiment(), "data": {"held_out_modules": ["sbasic"], "test": {"b": own}}})
-    assert commands.test_sets(out) == {"test": "test", "sbasic": "test.sbasic", "b": "test.b"}
+    assert splits.test_sets(out) == {"test": "test", "sbasic": "test.sbasic", "b": "test.b"}
+    given = [
+        split
+        for split in ("train", "test", "test.sbasic", "test.b", "devtest.b")
+        if splits.is_given(out, split)
+    ]
+    assert given == ["test.b", "devtest.b"]
+    assert splits.is_given(alone, "test")
     # a template of an earlier config has all keys
     empty = {"source": None, "target": None, "task": None}
     assert read_config({**experiment(), "data": {"test": empty}}) == read_config(experiment())

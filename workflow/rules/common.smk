@@ -9,7 +9,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from itersel.config import commands, read_config
+from itersel.config import commands, read_config, splits
 from itersel.config.reading import read_yaml
 from itersel.config.repeats import with_repeats
 from itersel.config.tasks import NaturalTasks
@@ -81,9 +81,11 @@ os.environ.update(
 
 
 # Test sets by name, and the devtests of those that have their own: their splits.
-TEST_SETS = commands.test_sets(CONFIG)
-OWN_DEVTESTS = commands.own_devtests(CONFIG)
+TEST_SETS = splits.test_sets(CONFIG)
+OWN_DEVTESTS = splits.own_devtests(CONFIG)
 HELD_OUT_SPLITS = ["dev", "devtest", *OWN_DEVTESTS.values(), *TEST_SETS.values()]
+# The others are taken from the help.
+GIVEN_SPLITS = [split for split in HELD_OUT_SPLITS if splits.is_given(CONFIG, split)]
 
 
 def one_of(names):
@@ -138,7 +140,7 @@ def corpus_file(split, side):
 def references(split):
     """Return the reference translations of a split that is scored, as many as the config gives."""
     count = 1
-    if is_given(split) and split != "dev":
+    if split in GIVEN_SPLITS and split != "dev":
         count = len(given_files(split)["target"])
     further = [corpus_file(split, f"target.{number}") for number in range(1, count)]
     return [corpus_file(split, "target"), *further]
@@ -150,15 +152,6 @@ def further_columns(split):
     return (*further, *(["task"] if "task" in given_files(split) else []))
 
 
-def is_given(split):
-    """Tell whether the config names the files of a split that is held out."""
-    return (
-        CONFIG.data.kind == "files"
-        or "." in split
-        and split.partition(".")[2] in CONFIG.data.test
-    )
-
-
 def given_files(split):
     """Return the raw files of a split by name; `hash` stands for the text that is split by hash."""
     if split == "hash":
@@ -167,7 +160,7 @@ def given_files(split):
             for side in ("source", "target", "task")
         }
     else:
-        files = asdict(commands.text_of(CONFIG, split))
+        files = asdict(splits.text_of(CONFIG, split))
         files.pop("devtest", None)
     if split in ("hash", "train"):
         files["monolingual"] = CONFIG.data.monolingual
@@ -181,7 +174,7 @@ def given_files(split):
 def statistics_files():
     """Return what tells how the splits were prepared, first that of train."""
     first = "" if CONFIG.data.kind == "libreoffice-help" else "train."
-    given = [f"{split}." for split in HELD_OUT_SPLITS if is_given(split)]
+    given = [f"{split}." for split in GIVEN_SPLITS]
     return [f"{RESULTS}/corpus/{split}statistics.json" for split in (first, *given)]
 
 
@@ -202,12 +195,12 @@ def collection_statistics():
 
 def prepared_files():
     """Return what the preparation of train makes; with the splits that are cut out of the same text."""
-    splits = ["train", *(split for split in HELD_OUT_SPLITS if not is_given(split))]
+    made = ["train", *(split for split in HELD_OUT_SPLITS if split not in GIVEN_SPLITS)]
     files = [
-        corpus_file(split, side) for split in splits for side in ("source", "target")
+        corpus_file(split, side) for split in made for side in ("source", "target")
     ]
     if CONFIG.data.kind == "libreoffice-help":
-        files += [corpus_file(split, "task") for split in splits]
+        files += [corpus_file(split, "task") for split in made]
     optional = {
         "train.task": CONFIG.data.train.task,
         "train.alignment": CONFIG.data.train.alignment,

@@ -68,9 +68,7 @@ else:
 
 # Held-out text is prepared like train. Outputs cannot vary with a wildcard, so there is one rule for each set of further
 # files: prepare_held_out, prepare_held_out_task, prepare_held_out_target_1, ...
-for further in sorted(
-    {further_columns(split) for split in HELD_OUT_SPLITS if is_given(split)}
-):
+for further in sorted({further_columns(split) for split in GIVEN_SPLITS}):
 
     rule:
         name:
@@ -87,9 +85,7 @@ for further in sorted(
             f"{LOGS}/corpus/{{held_out}}.log",
         wildcard_constraints:
             held_out=one_of(
-                split
-                for split in HELD_OUT_SPLITS
-                if is_given(split) and further_columns(split) == further
+                split for split in GIVEN_SPLITS if further_columns(split) == further
             ),
         conda:
             "../../envs/itersel.yaml"

@@ -10,8 +10,7 @@ from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection,
 from itersel.config.repeats import split_repeat
 from itersel.config.tasks import NaturalTasks, tasks_name
 from itersel.config.tuners import STEP, Batch, ForestMert, LineSearch, NoTuner, tuner_name
-from itersel.config.values import Config, Experiment, ScoredText, Split
-from itersel.limits import devtest_split, test_split
+from itersel.config.values import Config, Experiment
 
 
 def goes_on_alone(experiment: Experiment) -> bool:
@@ -73,30 +72,6 @@ def options(**values: object) -> str:
         else:
             words += [option, str(value)]
     return shlex.join(words)
-
-
-def test_sets(config: Config) -> dict[str, str]:
-    """Return the splits of the test sets by name; the one without a name of its own is called ``test``."""
-    data = config.data
-    names = [*(["", *data.held_out_modules] if data.kind != "files" else []), *data.test]
-    return {name or "test": test_split(name) for name in names}
-
-
-def own_devtests(config: Config) -> dict[str, str]:
-    """Return, by name of a test set, the splits of those that choose the epoch on their own devtest."""
-    return {
-        name: devtest_split(name) for name, one in config.data.test.items() if one.devtest != ScoredText()
-    }
-
-
-def text_of(config: Config, split: str) -> Split | ScoredText:
-    """Return the files that the config gives for a split."""
-    kind, _, name = split.partition(".")
-    if kind in ("train", "dev"):
-        return config.data.train if kind == "train" else config.data.dev
-    if kind == "test":
-        return config.data.test[name]
-    return config.data.test[name].devtest if name else config.data.devtest
 
 
 def help_options(config: Config) -> str:
