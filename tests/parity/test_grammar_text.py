@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from itersel.grammar.export import export_grammars
 from itersel.grammar.shard import Shard, read_shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
-from itersel.grammar.text import export_grammars, import_grammars, parse_rule, read_grammar
+from itersel.grammar.text import import_grammars, parse_rule, read_grammar
 from itersel.limits import GRAMMAR_FEATURES
 
 SPARSE = ("RBS:", "RBT:", "Shape_")

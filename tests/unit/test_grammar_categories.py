@@ -9,9 +9,9 @@ from tests.text_grammars import import_one, listed_rules, write
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.categories import MAX_CATEGORIES, MAX_CATEGORY_SENTENCE
+from itersel.grammar.export import export_grammars
 from itersel.grammar.shard import GRAMMAR_RULE, PASS_THROUGH, read_shard, write_shard
 from itersel.grammar.text import (
-    export_grammars,
     import_grammars,
 )
 

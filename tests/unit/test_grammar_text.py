@@ -14,9 +14,9 @@ from tests.text_grammars import import_one, listed_rules, write
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.grammar.build import MAX_DENSE, Rule, is_dense, make_shard
+from itersel.grammar.export import export_grammars
 from itersel.grammar.shard import GRAMMAR_RULE, PASS_THROUGH, Shard, read_shard, write_shard
 from itersel.grammar.text import (
-    export_grammars,
     import_grammars,
     parse_rule,
     read_grammar,

@@ -1,4 +1,4 @@
-"""cdec's text grammars, in and out: ``[X] ||| source ||| target ||| name=value ... ||| 0-0 1-1``.
+"""Grammars in cdec's text format: ``[X] ||| source ||| target ||| name=value ... ||| 0-0 1-1``.
 
 How they are read:
 
@@ -10,8 +10,8 @@ How they are read:
   category could be made of itself by such rules.
 - A feature with a name like ``MaxLexEgivenF`` or ``PhraseModel_0`` (letters and digits; at most one ``_``,
   before a number) is dense, 0 where it is missing; any other is a sparse feature of the rule.
-- Features that follow from the rule (`itersel.grammar.sparse`) and those that the decoder adds must not be
-  listed: they are added to every rule, and would count twice.
+- Features of the templates that cdec has (`itersel.grammar.sparse.COMPUTED_FEATURE`) or that are computed,
+  and those that the decoder adds, must not be listed: they would count twice.
 - A rule listed twice is two rules, as in cdec.
 - Glue and pass-through rules are not listed; every grammar has them.
 """
@@ -25,20 +25,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from itersel import __version__
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import InputError
-from itersel.grammar.build import Categories, Points, Rule, Symbol, make_shard
-from itersel.grammar.categories import CATEGORY, FIXED_CATEGORIES, MAX_CATEGORY_SENTENCE, CategorySet, X
-from itersel.grammar.shard import Shard, read_shard, write_shard
-from itersel.grammar.shard_kernels import GRAMMAR_RULE
+from itersel.grammar.build import Points, Rule, Symbol, make_shard
+from itersel.grammar.categories import CATEGORY, MAX_CATEGORY_SENTENCE, CategorySet, X
+from itersel.grammar.shard import write_shard
 from itersel.grammar.sparse import COMPUTED_FEATURE, check_templates
 from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, TEMPLATES
 from itersel.numerals import parse_number
-from itersel.storage.files import open_output, read_lines
+from itersel.storage.files import read_lines
 from itersel.storage.formats import MAX_MAGNITUDE
 
 SEPARATOR = "|||"
@@ -319,83 +315,3 @@ def _alignment(text: str) -> Points:
             raise ValueError(f"alignment point '{item}', expected two positions as in 0-1")
         points.append((int(match[1]), int(match[2])))
     return tuple(points)
-
-
-def export_grammars(shard: str | os.PathLike[str], output: str | os.PathLike[str]) -> None:
-    """Write the grammars of a shard as ``grammar.0.gz`` ... into the folder `output`.
-
-    Glue and pass-through rules, and the features that follow from a rule, are left out, as cdec makes
-    them itself. Numbers are the shortest that read back the same.
-    """
-    content = read_shard(shard)
-    writer = _Writer(content)
-    for sentence in range(content.sentence_count):
-        with open_output(Path(output) / f"grammar.{sentence}.gz") as stream:
-            stream.writelines(writer.lines(sentence))
-
-
-class _Writer:
-    """Formats the rules of a shard."""
-
-    def __init__(self, shard: Shard) -> None:
-        self.shard = shard
-        self.words = shard.vocabulary.to_list()
-        for word in self.words:
-            if SEPARATOR in word or NONTERMINAL.fullmatch(word):
-                raise InputError(NO_WORD.format(word))
-        self.categories = shard.category.to_list() or list(FIXED_CATEGORIES)
-        self.names = shard.feature_name.to_list()
-        self.listed = np.array([COMPUTED_FEATURE.match(name) is None for name in self.names], bool)
-
-    def lines(self, sentence: int) -> Iterator[str]:
-        """Yield the lines of the grammar of one sentence."""
-        shard = self.shard
-        for place in range(int(shard.grammar_offset[sentence]), int(shard.grammar_offset[sentence + 1])):
-            rule = int(shard.grammar_rule[place])
-            if shard.rule_kind[rule] != GRAMMAR_RULE:
-                continue
-            dense = zip(shard.dense_names, shard.grammar_dense[place], strict=True)
-            features = [f"{name}={_number(value)}" for name, value in dense]
-            yield self._rule(rule, features) + "\n"
-
-    def _rule(self, rule: int, features: list[str]) -> str:
-        shard = self.shard
-        source = shard.rule_source[shard.rule_source_offset[rule] : shard.rule_source_offset[rule + 1]]
-        target = shard.rule_target[shard.rule_target_offset[rule] : shard.rule_target_offset[rule + 1]]
-        row = slice(shard.rule_feature_offset[rule], shard.rule_feature_offset[rule + 1])
-        for feature, value in zip(shard.rule_feature[row], shard.rule_feature_value[row], strict=True):
-            if self.listed[feature]:
-                features.append(f"{self.names[feature]}={_number(value)}")
-        left, *names = self._categories(rule)
-        for word in target[target >= 0].tolist():
-            if self.words[word] in TARGET_NONTERMINALS:
-                raise InputError(NO_WORD.format(self.words[word]))
-        fields = [f"[{left}]", self._symbols(source, names), self._symbols(target, names), " ".join(features)]
-        points = shard.rule_alignment[
-            shard.rule_alignment_offset[rule] : shard.rule_alignment_offset[rule + 1]
-        ]
-        if points.shape[0]:
-            fields.append(" ".join(f"{i}-{j}" for i, j in points.tolist()))
-        return f" {SEPARATOR} ".join(fields)
-
-    def _categories(self, rule: int) -> Categories:
-        if self.shard.rule_category.shape[0] == 0:
-            return X, X, X
-        left, first, second = self.shard.rule_category[rule].tolist()
-        return self.categories[left], self.categories[first], self.categories[second]
-
-    def _symbols(self, symbols: NDArray[np.int32], names: Sequence[str]) -> str:
-        return " ".join(
-            self.words[symbol] if symbol >= 0 else f"[{names[-symbol - 1]},{-symbol}]"
-            for symbol in symbols.tolist()
-        )
-
-
-def _number(value: np.float32) -> str:
-    # The cache must tell 0 from -0, which are equal.
-    return _format(value, bool(np.signbit(value)))
-
-
-@lru_cache(maxsize=1 << 16)
-def _format(value: np.float32, _negative: bool) -> str:
-    return np.format_float_positional(value, unique=True, trim="-")
