@@ -11,14 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import extractor as naive
-from tests.naive.features import sparse_features
 
 from itersel.errors import InputError
 from itersel.grammar.extract import ExtractionSettings, extract_shard
 from itersel.grammar.index import build_index
 from itersel.grammar.shard import Shard, read_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
-from itersel.limits import DEFAULT_TEMPLATES, GRAMMAR_FEATURES, TEMPLATES
 
 SOURCE_WORDS = "abc"
 TARGET_WORDS = "xyz"
@@ -162,66 +160,6 @@ CHIANG = example(
     "australia is one of the few countries that have diplomatic relations with north korea",
     "0-0 1-1 2-11 3-12 4-13 5-8 6-9 6-10 7-4 7-7 8-5 9-6 10-2 10-3",
 )
-
-
-def sparse_of(shard: Shard, rule: int) -> dict[str, float]:
-    names = shard.feature_name.to_list()
-    row = slice(*shard.rule_feature_offset[rule : rule + 2])
-    values = zip(shard.rule_feature[row].tolist(), shard.rule_feature_value[row].tolist(), strict=True)
-    return {names[feature]: value for feature, value in values}
-
-
-@given(problems())
-@settings(max_examples=10 if numba.config.DISABLE_JIT else 25, deadline=None)
-def test_all_templates_for_every_sentence(folder, problem) -> None:
-    """Counts are those that leave-one-out gives the sentence, whatever others in the shard have."""
-    corpus, sentences, own, _ = problem
-    index_corpus(folder, corpus)
-    everything = tuple(TEMPLATES)
-    shard = extract(folder, sentences, own, ExtractionSettings(templates=everything))
-    for sentence in range(len(sentences)):
-        grammar = grammar_of(shard, sentence)
-        for row in range(*shard.grammar_offset[sentence : sentence + 2]):
-            rule = int(shard.grammar_rule[row])
-            source, target = rule_of(shard, rule)
-            alignment, count = ((0, 0),), 0
-            if shard.rule_kind[rule] == GRAMMAR_RULE:
-                dense, alignment = grammar[source, target]
-                count = round(10 ** dense[GRAMMAR_FEATURES.index("CountEF")]) - 1
-            expected = sparse_features(source, target, alignment=alignment, count=count, templates=everything)
-            assert sparse_of(shard, rule) == expected
-    # no other template changes anything about the first four
-    plain = extract(folder, sentences, own, ExtractionSettings())
-    restricted = read_shard(extract_again(folder, sentences, own, everything), DEFAULT_TEMPLATES)
-    assert restricted.templates == plain.templates == DEFAULT_TEMPLATES
-    assert restricted.feature_name.to_list() == plain.feature_name.to_list()
-    assert np.array_equal(restricted.grammar_dense, plain.grammar_dense)
-    rows = zip(restricted.grammar_rule.tolist(), plain.grammar_rule.tolist(), strict=True)
-    for one, other in rows:
-        assert rule_of(restricted, one) == rule_of(plain, other)
-        assert sparse_of(restricted, one) == sparse_of(plain, other)
-
-
-def extract_again(folder: Path, sentences, own, templates) -> Path:
-    extract(folder, sentences, own, ExtractionSettings(templates=templates))
-    return folder / "shard.h5"
-
-
-def test_templates_that_a_shard_lacks(folder: Path) -> None:
-    index_corpus(folder, [naive.SentencePair(("a",), ("x",), frozenset({(0, 0)}))])
-    shard = extract(folder, [("a",)], chosen=ExtractionSettings(templates=("RBS", "Lex")))
-    assert shard.templates == ("RBS", "Lex")
-    assert set(shard.feature_name.to_list()) == {
-        "Lex:a_x", "Lex:a_a", "RBS:<r>_a", "RBS:a_</r>", "RBS:<r>_X", "RBS:X_</r>", "RBS:<r>_S", "RBS:S_X",
-    }  # fmt: skip
-    assert set(read_shard(folder / "shard.h5", ("Lex",)).feature_name.to_list()) == {"Lex:a_x", "Lex:a_a"}
-    with pytest.raises(
-        InputError, match=r"shard\.h5: has no features of template 'R', only of RBS, Lex; ext"
-    ):
-        read_shard(folder / "shard.h5", ("Lex", "R"))
-    for templates, message in ((("R", "R"), "'R' is named twice"), (("Q",), "there is no template 'Q'")):
-        with pytest.raises(InputError, match=message):
-            ExtractionSettings(templates=templates)
 
 
 def test_rules_of_chiang(folder: Path) -> None:

@@ -10,7 +10,6 @@ from collections import defaultdict
 from itertools import product
 
 import pytest
-import yaml
 from tests.conftest import ROOT
 
 
@@ -229,119 +228,6 @@ def test_path_following(make_project):
 def test_only_train_is_left_out(jobs):
     for job in jobs["extract_shard"]:
         assert ("--leave-one-out" in job) == ("shards/train/" in job)
-
-
-def test_natural_tasks(make_project):
-    """Their shards have a folder of their own, named by what they are; those of dev may be natural, too."""
-    project = make_project()
-    project.name_tasks()
-    content = project.config()
-    content["data"]["dev"]["task"] = "train.task"
-    natural = {"name": "natural", "labels": {"even": 2, "odd": 1}, "others": "join", "minimum": 5}
-    content["experiments"]["averaged"]["tasks"] = natural
-    other = {**content["experiments"]["selected"], "tasks": {**natural, "others": "drop"}, "seed": 7}
-    content["experiments"]["other"] = {**other, "epochs": 1}
-    project.configure(**content)
-    jobs = dry_run(project)
-    cut = {re.search(r"shards/(\S+)/text &?", job)[1]: job for job in jobs["shard_corpus"]}
-    [selected] = [name for name in cut if re.fullmatch(r"train/2-natural-[0-9a-f]{8}", name)]
-    options = "--others join --minimum 1 --labels even=1"
-    assert f"--task results/tiny/corpus/train.task.gz --seed 1 {options}" in cut[selected]
-    [averaged] = [name for name in cut if re.fullmatch(r"dev/4-natural-[0-9a-f]{8}", name)]
-    assert "--others join --minimum 5 --labels even=2 odd=1" in cut[averaged]
-    [other] = [name for name in cut if re.fullmatch(r"train/3-natural-[0-9a-f]{8}-seed-7", name)]
-    assert "--seed 7 --others drop --minimum 5 --labels even=2 odd=1" in cut[other]
-    models = {
-        re.search(r"--model results/tiny/(lm/\S+)", job)[1] for job in jobs["train_shard"] if other in job
-    }
-    folder = other.removeprefix("train/")
-    assert models == {f"lm/{folder}-shards/3-folds/{fold}.bin" for fold in range(3)}
-    assert len([job for job in jobs["train_shard"] if averaged in job]) == 4 * 2
-    counted = {
-        re.search(r"--output results/tiny/report/rules\.(\w+)\.json", job)[1] for job in jobs["count_rules"]
-    }
-    assert counted == {"train", "dev", "devtest", "test"}
-    # where sentences are dropped, no shards have all rules of train
-    del content["experiments"]["selected"]
-    project.configure(**content)
-    jobs = dry_run(project)
-    counted = {
-        re.search(r"--output results/tiny/report/rules\.(\w+)\.json", job)[1] for job in jobs["count_rules"]
-    }
-    assert counted == {"dev", "devtest", "test"}
-    [job] = jobs["prepare_held_out_task"]
-    assert "results/tiny/corpus/dev.task.gz" in job
-    [job] = [job for job in jobs["choose_epoch"] if "--name averaged" in job]
-    assert "--tasks natural --shards 4" in job
-
-
-def test_given_files(make_project):
-    project = make_project()
-    content = yaml.safe_load((project.folder / "config.yaml").read_text())
-    lines = len((project.folder / "train.source").read_text().splitlines())
-    for name in ("alignment", "mono", "model.arpa"):
-        (project.folder / name).write_text("0-0\n" * lines)
-    content["data"].update(tokenized=True, monolingual="mono")
-    content["data"]["train"]["alignment"] = "alignment"
-    project.configure(data=content["data"])
-    jobs = dry_run(project)
-    assert "align" not in jobs
-    [job] = jobs["estimate_language_model"]
-    assert "results/tiny/corpus/monolingual.gz" in job
-    del content["data"]["monolingual"]
-    project.configure(data=content["data"], language_model={"arpa": "model.arpa"})
-    jobs = dry_run(project)
-    assert "estimate_language_model" not in jobs
-    [job] = jobs["compile_language_model"]
-    assert "--input model.arpa" in job
-
-
-def test_libreoffice_help_is_fetched_and_split_by_hash(make_project):
-    project = make_project()
-    project.configure(data={"kind": "libreoffice-help", "max_train": 100})
-    jobs = dry_run(project)
-    assert len(jobs["fetch_help"]) == 1
-    assert "prepare_held_out" not in jobs
-    [job] = jobs["prepare_help"]
-    assert "--split hash" in job
-    assert "--task results/tiny/corpus/help/task.gz" in job
-
-
-def test_held_out_modules_and_texts_beside_the_help(make_project):
-    project = make_project()
-    news = {"source": "test.source", "target": ["test.target", "test.target"]}
-    project.configure(
-        data={"kind": "libreoffice-help", "held_out_modules": ["sbasic"], "test": {"news": news}}
-    )
-    jobs = dry_run(project)
-    [job] = jobs["prepare_help"]
-    assert "--held-out-modules sbasic" in job
-    assert "results/tiny/corpus/test.sbasic.target.gz" in job
-    [job] = jobs["prepare_held_out_target_1"]
-    assert "--split test.news --preparation results/tiny/corpus/preparation.json" in job
-    assert "--source test.source --target test.target --target test.target" in job
-    [job] = jobs["compare_systems"]
-    for name, split in (("test", "test"), ("sbasic", "test.sbasic"), ("news", "test.news")):
-        assert f"--test-set {name} results/tiny/corpus/{split}.target.gz" in job
-        assert f"results/tiny/experiments/selected/best/{split}.txt" in job
-    [job] = jobs["describe_corpus"]
-    assert "results/tiny/corpus/statistics.json results/tiny/corpus/test.news.statistics.json" in job
-    assert "--rules test.sbasic results/tiny/report/rules.test.sbasic.json" in job
-
-
-def test_given_packages_are_inputs(make_project):
-    project = make_project()
-    (project.folder / "packages").mkdir()
-    for language in ("de", "en-us"):
-        (project.folder / f"packages/libreoffice-help-{language}_1_all.deb").touch()
-    project.configure(data={"kind": "libreoffice-help", "folder": "packages/"})
-    jobs = dry_run(project)
-    [job] = jobs["fetch_help"]
-    names = [f"packages/libreoffice-help-{language}_1_all.deb" for language in ("de", "en-us")]
-    assert f"input: {', '.join(names)}" in job
-    assert "results/tiny/corpus/help/statistics.json" in job
-    [job] = jobs["describe_corpus"]
-    assert "--collection results/tiny/corpus/help/statistics.json" in job
 
 
 @pytest.mark.parametrize(

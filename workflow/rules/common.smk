@@ -137,19 +137,23 @@ def corpus_file(split, side):
     return f"{RESULTS}/corpus/{split}.{side}.gz"
 
 
+def further_references(split):
+    """Return what a split that is scored has beside its first reference: target.1, target.2, ..."""
+    if split not in GIVEN_SPLITS or split == "dev":
+        return []
+    count = len(given_files(split)["target"])
+    return [f"target.{number}" for number in range(1, count)]
+
+
 def references(split):
     """Return the reference translations of a split that is scored, as many as the config gives."""
-    count = 1
-    if split in GIVEN_SPLITS and split != "dev":
-        count = len(given_files(split)["target"])
-    further = [corpus_file(split, f"target.{number}") for number in range(1, count)]
-    return [corpus_file(split, "target"), *further]
+    return [corpus_file(split, side) for side in ("target", *further_references(split))]
 
 
 def further_columns(split):
     """Return what a given split has beside a source and a reference: target.1, ..., task."""
-    further = [f"target.{number}" for number, _ in enumerate(references(split))][1:]
-    return (*further, *(["task"] if "task" in given_files(split) else []))
+    tasks = ["task"] if "task" in given_files(split) else []
+    return (*further_references(split), *tasks)
 
 
 def given_files(split):
