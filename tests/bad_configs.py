@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from tests.bad_data_configs import BAD_DATA, FILES, INCONSISTENT_DATA
 from tests.configs import experiment, perceptron, selection
-
-FILES = {split: {"source": "s", "target": "t"} for split in ("train", "dev", "devtest", "test")}
-
 
 ALIGNED = {"kind": "files", **FILES, "tokenized": True, "train": {**FILES["train"], "alignment": "x"}}
 
 
 # What a schema can say: config, and what the message must hold.
 BAD = [
+    *BAD_DATA,
     ({**experiment(), "sed": 1}, "unknown key 'sed'"),
     (experiment(epoch=3), "unknown key 'experiments.a.epoch'"),
     (experiment(epochs=0), "'experiments.a.epochs' is 0, must be at least 1"),
     (experiment(epochs=1.5), "'experiments.a.epochs' must be a whole number, not 1.5"),
     (experiment(epochs=True), "'experiments.a.epochs' must be a whole number, not true"),
     (experiment(epochs="3"), "'experiments.a.epochs' must be a whole number, not '3'"),
-    (
-        {**experiment(), "data": {"max_length": 2**53 + 1}},
-        "'data.max_length' is 9007199254740993, must be at",
-    ),
     (
         experiment(learner=perceptron(learning_rate=0)),
         "'experiments.a.learner.learning_rate' is 0.0, must be above 0",
@@ -45,9 +40,6 @@ BAD = [
     ({"experiments": {}}, "'experiments' is missing or empty"),
     ({"experiments": []}, "'experiments' must hold"),
     ({}, "'experiments' is missing or empty"),
-    ({**experiment(), "data": []}, "'data' must hold"),
-    ({**experiment(), "data": {"modules": "swriter"}}, "'data.modules' must be a list"),
-    ({**experiment(), "data": {"modules": [1]}}, "'data.modules' must be text, not 1"),
     (
         {**experiment(), "grammar": {"templates": ["RBX"]}},
         "'grammar.templates' is 'RBX', must be one of R, RBS",
@@ -76,21 +68,6 @@ BAD = [
     (experiment(tasks={"name": "natural", "labels": {"x": 0}}), "tasks.labels.x' is 0, must be at least 1"),
     (experiment(tasks={"name": "natural", "labels": {"a b": 1}}), "tasks.labels.a b': a label is one word"),
     (experiment(tasks={"name": "natural", "labels": {"-a": 1}}), "does not begin with '-'"),
-    ({**experiment(), "data": {"train": {"sauce": "x"}}}, "unknown key 'data.train.sauce'"),
-    ({**experiment(), "data": {"test": {"sauce": "x"}}}, "unknown key 'data.test.sauce'"),
-    ({**experiment(), "data": {"test": "x"}}, "'data.test' must hold files, or test sets by name, not 'x'"),
-    ({**experiment(), "data": {"test": {"a.b": {}}}}, "'data.test.a.b': the name of a test set is made of"),
-    ({**experiment(), "data": {"test": {"a": {"target": 5}}}}, "must be text or a list of text, not 5"),
-    (
-        {**experiment(), "data": {"test": {"a": {}, "devtest": {}}}},
-        "is none of pooled, source, target, task, devtest",
-    ),
-    ({**experiment(), "data": {"test": {"pooled": {}}}}, "'data.test.pooled': the name of a test set"),
-    ({**experiment(), "data": {"test": {"a": {"target": [1]}}}}, "'data.test.a.target' must be text, not 1"),
-    (
-        {**experiment(), "data": {"test": {"a": {"target": ["{x"]}}}},
-        "'data.test.a.target' is '{x', must be a",
-    ),
     (experiment(learner=perceptron(learning_rate="1e-5")), "YAML takes 1e-5 as text, write 1.0e-05"),
     (
         experiment(learner=perceptron(learning_rate="1.2.3e5")),
@@ -105,8 +82,6 @@ BAD = [
         "'output' is 'a{b}', must be a path without control characters, { and }",
     ),
     ({**experiment(), "cache": ""}, "'cache' is '', must be a path"),
-    ({**experiment(), "data": {"folder": "{x"}}, "'data.folder' is '{x', must be a path"),
-    ({**experiment(), "data": {"source_language": "x y"}}, "'data.source_language' is 'x y', must be"),
     ({**experiment(), "name": "../x"}, "'name' is '../x', must be"),
     ({**experiment(), "decoder": {"k_best": 1}}, "'decoder.k_best' is 1, must be at least 2"),
     ({**experiment(), "language_model": {"order": 10}}, "'language_model.order' is 10"),
@@ -166,6 +141,7 @@ BAD += [
 
 # What only all keys together show.
 INCONSISTENT = [
+    *INCONSISTENT_DATA,
     (
         experiment(tasks={"name": "natural", "labels": {2016: 1}}),
         "labels.2016': a label must be text; quote it",
@@ -177,10 +153,6 @@ INCONSISTENT = [
     (
         experiment(mixing=selection(keep=["R"]), features="dense"),
         "is 'R', must be dense or the name of a dense feature",
-    ),
-    (
-        {**experiment(), "data": {"test": {2016: {}}}},
-        "'data.test.2016': the name of a test set must be text; qu",
     ),
     (experiment(tasks={"name": "natural"}), "'experiments.a.tasks.labels' is missing; name the tasks"),
     (
@@ -269,41 +241,6 @@ INCONSISTENT = [
         experiment(mixing=selection(keep=["WordPenalties"])),
         "'experiments.a.mixing.keep' is 'WordPenalties', must be dense, a template (R, RBS, RBT, Shape), or",
     ),
-    ({**experiment(), "data": {"kind": "files"}}, "'data.train.source' is missing"),
-    ({**experiment(), "data": {"test": {"target": "x"}}}, "'data.test.target' needs data.kind: files"),
-    ({**experiment(), "data": {"kind": "files", **FILES, "folder": "x"}}, "'data.folder' needs"),
-    (
-        {**experiment(), "data": {"kind": "files", **FILES, "held_out_modules": ["x"]}},
-        "'data.held_out_modules' needs data.kind: libreoffice-help",
-    ),
-    ({**experiment(), "data": {"kind": "files", **FILES, "test": {}}}, "'data.test.source' is missing"),
-    (
-        {**experiment(), "data": {"kind": "files", **FILES, "test": {"news": {"source": "s"}}}},
-        "'data.test.news.target' is missing; a test set needs a reference translation",
-    ),
-    (
-        {**experiment(), "data": {"test": {"news": {**FILES["test"], "devtest": {"target": "t"}}}}},
-        "'data.test.news.devtest.source' is missing; a devtest needs a source text",
-    ),
-    (
-        {
-            **experiment(),
-            "data": {"kind": "files", **FILES, "test": {**FILES["test"], "devtest": FILES["test"]}},
-        },
-        "'data.test.devtest' is of no use beside data.devtest",
-    ),
-    (
-        {**experiment(), "data": {"test": {"sbasic": FILES["test"]}, "held_out_modules": ["sbasic"]}},
-        "'data.held_out_modules': two test sets are named 'sbasic'",
-    ),
-    (
-        {**experiment(), "data": {"held_out_modules": ["test"]}},
-        "'data.held_out_modules': 'test' is the test set",
-    ),
-    (
-        {**experiment(), "data": {"held_out_modules": ["pooled"]}},
-        "'data.held_out_modules' is 'pooled', must be",
-    ),
     ({**experiment(), "grammar": {"templates": []}}, "is empty, but experiment 'a' has features: all"),
     (
         experiment(mixing=selection(keep=["Lex"])),
@@ -313,29 +250,6 @@ INCONSISTENT = [
         experiment(mixing=selection(keep=["R"]), templates=["RBS"]),
         "is 'R', must be dense, a template (RBS), or",
     ),
-    ({**experiment(), "data": {"held_out_modules": ["a", "a"]}}, "two test sets are named 'a'"),
-    (
-        {**experiment(), "data": {"held_out_modules": ["a/b"]}},
-        "'data.held_out_modules' is 'a/b', must be a n",
-    ),
-    (
-        {**experiment(), "data": {"test": {"test": FILES["test"]}}},
-        "'data.test': 'test' is the test set taken from the help",
-    ),
-    (
-        {**experiment(), "data": {"modules": ["a", "b"], "held_out_modules": ["b"]}},
-        "'data.held_out_modules': 'b' is in data.modules, too",
-    ),
-    (
-        {**experiment(), "data": {"kind": "files", **FILES, "train": {**FILES["train"], "alignment": "x"}}},
-        "needs data.tokenized: true",
-    ),
-    (
-        {**experiment(), "data": {"kind": "files", **FILES, "dev": {**FILES["dev"], "alignment": "x"}}},
-        "'data.dev.alignment': only train",
-    ),
-    ({**experiment(), "data": {"tokenized": True}}, "'data.tokenized' needs data.kind: files"),
-    ({**experiment(), "data": {"train": {"task": "x"}}}, "'data.train.task' needs data.kind: files"),
     (
         experiment(tasks={"shards": 2, "language_model_folds": 3}),
         "language_model_folds' is 3, must be at most 2, its shards",
@@ -351,10 +265,6 @@ INCONSISTENT = [
     (
         {**experiment(), "language_model": {"arpa": "x", "open_vocabulary": True}},
         "'language_model.open",
-    ),
-    (
-        {**experiment(), "language_model": {"arpa": "x"}, "data": {"monolingual": "y"}},
-        "'data.monolingual'",
     ),
     ({**experiment(), "data": ALIGNED, "align": {"model": "hmm"}}, "'align.model' is of no use"),
     ({**experiment(), "data": ALIGNED, "align": {"symmetrization": "union"}}, "'align.symmetrization' is of"),
