@@ -23,10 +23,10 @@ from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import Shard
 from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch, Direction, largest_bleu
-from itersel.learn.feature_table import Start
 from itersel.learn.partial_kernels import MOST_COUNTED, index_reference
 from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu, Target
 from itersel.learn.train import Training, TrainSettings, train_shard
+from itersel.learn.weight_table import Start
 from itersel.lm.binary import compile_model, load_model
 from itersel.vectors.weights import make_weights
 

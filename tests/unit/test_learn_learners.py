@@ -27,12 +27,12 @@ from itersel.config.learners import (
     Perceptron,
 )
 from itersel.errors import InputError
-from itersel.learn.feature_table import Start
 from itersel.learn.learner import make_learner
 from itersel.learn.logistic_kernels import logistic_coefficients
 from itersel.learn.mira_kernels import solve_constraints
 from itersel.learn.parameters import Memory
 from itersel.learn.train import Training, TrainSettings, train_shard
+from itersel.learn.weight_table import Start
 from itersel.vectors.weights import make_weights
 
 NAMES = [f"feature{i}" for i in range(8)]

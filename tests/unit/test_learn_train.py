@@ -13,9 +13,9 @@ from tests.naive import oracle
 
 from itersel.config.learners import LEARNERS, UPDATES, MarginPerceptron, Perceptron
 from itersel.errors import InputError
-from itersel.learn.feature_table import Start
 from itersel.learn.sentence_bleu import VARIANTS
 from itersel.learn.train import TrainSettings, train_shard
+from itersel.learn.weight_table import Start
 from itersel.vectors.weights import make_weights
 
 NAMES = [f"feature{i}" for i in range(8)]

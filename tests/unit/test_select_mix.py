@@ -20,8 +20,8 @@ from tests.naive.selection import Vector, column_norm
 
 from itersel.config.learners import Perceptron
 from itersel.config.mixing import ALGORITHMS
-from itersel.learn.feature_table import Start
 from itersel.learn.train import TrainSettings, train_shard
+from itersel.learn.weight_table import Start
 from itersel.select.mix import average_epochs, mix
 from itersel.select.selection import NORMS
 from itersel.select.settings import MixSettings

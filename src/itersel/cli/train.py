@@ -30,8 +30,20 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     files = parser.add_argument_group("files")
-    files.add_argument("--shard", required=True, metavar="FILE", help="shard.h5 with references")
-    files.add_argument("--model", required=True, metavar="FILE", help="compiled language model")
+    files.add_argument(
+        "--shard",
+        required=True,
+        nargs="+",
+        metavar="FILE",
+        help="shard.h5 with references; the sentences of several files are learned from in this order",
+    )
+    files.add_argument(
+        "--model",
+        required=True,
+        nargs="+",
+        metavar="FILE",
+        help="compiled language model; one for all files of the shard, or one for each",
+    )
     files.add_argument(
         "--weights", metavar="FILE", help="weights to start from, .h5 or text (default: all zero)"
     )
@@ -107,12 +119,15 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
 
 def train(options: argparse.Namespace) -> None:
     """Train one shard for one epoch."""
-    from itersel.decode.decoder import Decoder
-    from itersel.grammar.shard import read_shard
+    from itersel.learn.shard_file import ShardFile
     from itersel.learn.state import has_stopped, read_start, write_training
-    from itersel.learn.train import TrainSettings, train_shard
-    from itersel.lm.binary import load_model
+    from itersel.learn.train import TrainSettings, train_parts
 
+    if len(options.model) not in (1, len(options.shard)):
+        raise InputError(
+            f"--model names {len(options.model)} files, --shard {len(options.shard)}; name one model for "
+            "all of them, or one for each"
+        )
     learner = section_of(LEARNERS[options.learner], options)
     if conflict := find_conflict(learner):
         raise InputError(f"--{conflict[0]} {conflict[1]}")
@@ -130,21 +145,13 @@ def train(options: argparse.Namespace) -> None:
     if options.measure_loss and options.epoch > 1 and options.weights and has_stopped(options.weights):
         _pass_on(options.weights, options.output, settings)
         return
-    shard = read_shard(options.shard, options.templates)
-    if not shard.has_references:
-        raise InputError("has no references to learn from; extract it with --references", options.shard)
     start = None if options.weights is None else read_start(options.weights)
-    model = load_model(options.model)
-    decoders = [
-        Decoder(shard, model, settings.pop_limit, settings.features, settings.max_span)
-        for _ in range(min(options.threads, settings.learner.delay))
+    models = options.model * (len(options.shard) // len(options.model))
+    parts = [
+        ShardFile(shard, model, options.weights, settings, options.threads)
+        for shard, model in zip(options.shard, models, strict=True)
     ]
-    try:
-        result = train_shard(shard, decoders, start, settings, options.measure_loss)
-    except InputError as error:
-        # features that do not go together, weights that overflow: it takes both files
-        files = options.shard if options.weights is None else f"{options.shard} and {options.weights}"
-        raise InputError(error.message, files) from None
+    result = train_parts(parts, start, settings, options.measure_loss)
     seen: dict[str, str | int | float] = {
         "sentences": result.sentences,
         "pairs": result.pairs,

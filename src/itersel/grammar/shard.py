@@ -237,6 +237,18 @@ def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = ()) -> S
     return _with_templates(shard, templates, path) if templates else shard
 
 
+def count_sentences(path: str | os.PathLike[str]) -> int:
+    """Return the number of sentences of a shard, without reading its grammars.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged, or not a shard of this version.
+    """
+    arrays, _ = read_arrays(path, FORMAT, ("vocabulary", "vocabulary_offset", "source", "source_offset"))
+    return int(arrays["source_offset"].shape[0]) - 1
+
+
 def _check_names(names: Any, columns: int, path: str | os.PathLike[str]) -> None:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError("damaged: 'dense_names' is not a list of names; recreate the file", path)

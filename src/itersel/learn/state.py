@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.learn.feature_table import Start
 from itersel.learn.parameters import Memory
+from itersel.learn.weight_table import Start
 from itersel.storage.formats import Array
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
 from itersel.storage.strings import StringTable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 
 from itersel.config.learners import Learner, Perceptron, learner_name
 from itersel.errors import InputError
-from itersel.learn.feature_table import FeatureTable, Start
 from itersel.learn.learner import Example, Move, OnlineLearner, make_learner
 from itersel.learn.parameters import Parameters, WeightOverflowError
 from itersel.learn.sentence_bleu import SentenceBleu
+from itersel.learn.weight_table import ShardWeights, Start, WeightTable
 from itersel.progress import progress
 from itersel.vectors.weights import Weights, make_weights
 
@@ -105,6 +106,41 @@ class Training(NamedTuple):
     loss: float | None
 
 
+class Part(Protocol):
+    """A file of a shard: some of its sentences, with their grammars.
+
+    Attributes
+    ----------
+    name
+        For messages.
+    sentence_count
+        How many sentences it has.
+    """
+
+    @property
+    def name(self) -> str | None: ...  # noqa: D102
+
+    @property
+    def sentence_count(self) -> int: ...  # noqa: D102
+
+    def open(self) -> tuple[Shard, Sequence[SentenceDecoder]]:
+        """Return it with its decoders, see `train_shard`."""
+        ...
+
+
+class Loaded:
+    """A part that is in memory."""
+
+    name = None
+
+    def __init__(self, shard: Shard, decoders: Sequence[SentenceDecoder]) -> None:
+        self._loaded, self.sentence_count = (shard, decoders), shard.sentence_count
+
+    def open(self) -> tuple[Shard, Sequence[SentenceDecoder]]:
+        """Return it."""
+        return self._loaded
+
+
 def train_shard(
     shard: Shard,
     decoders: Sequence[SentenceDecoder],
@@ -112,7 +148,7 @@ def train_shard(
     settings: TrainSettings,
     measure_loss: bool = False,
 ) -> Training:
-    """Decode and learn, sentence by sentence, or `delay` sentences at a time (Langford et al. 2009).
+    """Train on a shard that is in memory: `train_parts` with one part.
 
     Parameters
     ----------
@@ -121,6 +157,27 @@ def train_shard(
     decoders
         Decoders of this shard, made with `settings.features`, `settings.pop_limit` and
         `settings.max_span`: one for each thread. Their number changes no result.
+    start, settings, measure_loss
+        See `train_parts`.
+
+    Raises
+    ------
+    InputError
+        See `train_parts`.
+    """
+    return train_parts([Loaded(shard, decoders)], start, settings, measure_loss)
+
+
+def train_parts(
+    parts: Sequence[Part], start: Start | None, settings: TrainSettings, measure_loss: bool = False
+) -> Training:
+    """Decode and learn, sentence by sentence, or `delay` sentences at a time (Langford et al. 2009).
+
+    Parameters
+    ----------
+    parts
+        What the shard consists of. One after another is in memory, and the weights go from one to the next:
+        the result is that of one part with all sentences, as long as no `delay` crosses parts.
     start
         Where to start from; None: all weights are zero.
     settings
@@ -132,47 +189,88 @@ def train_shard(
     Raises
     ------
     InputError
-        If the shard has no references, if two features have the same key, or if a weight or a model score
+        If a part has no references, if two features have the same key, or if a weight or a model score
         overflows.
     """
-    if not shard.has_references:
-        raise InputError("the shard has no references to learn from; extract it with --references")
     start = Start(make_weights({})) if start is None else start
-    table = FeatureTable(shard, decoders[0].dense_names, start)
     learner = make_learner(settings.learner)
-    before = (settings.epoch - 1) * shard.sentence_count
-    parameters = Parameters(table.dense, table.sparse, learner.steps, before, table.memory)
-    pair_count, updates, total_bleu = 0, 0, 0.0
+    sentences = sum(part.sentence_count for part in parts)
 
-    def examples(epoch: int, label: str) -> Iterator[tuple[int, Example]]:
-        how = replace(settings, epoch=epoch)
-        return _examples(shard, decoders, how, learner, parameters, table, label)
+    def weights() -> WeightTable:
+        return WeightTable(start, learner.steps, (settings.epoch - 1) * sentences)
 
     loss = None
     if measure_loss:
         # as of epoch 0: losses of different epochs can be compared only if the same pairs are drawn
-        loss = sum((learner.loss(example) for _, example in examples(0, "measure loss")), 0.0)
-    for sentence, example in examples(settings.epoch, "train"):
-        move = learner.learn(example)
-        _step(parameters, example, move, table, sentence)
+        examples = _examples(parts, weights(), learner, replace(settings, epoch=0), "measure loss")
+        loss = sum((learner.loss(one.example) for one in examples), 0.0)
+    table = weights()
+    pair_count, updates, total_bleu = 0, 0, 0.0
+    for one in _examples(parts, table, learner, settings, "train"):
+        move = learner.learn(one.example)
+        with _naming(one.name):
+            _step(one, move)
         updates, pair_count = updates + move.updates, pair_count + move.pairs
-        total_bleu += float(example.bleu[0])
-    weights, state = table.collect(parameters, settings.learner.average)
-    mean_bleu = total_bleu / max(1, shard.sentence_count)
-    return Training(weights, state, shard.sentence_count, pair_count, updates, mean_bleu, loss)
+        total_bleu += float(one.example.bleu[0])
+    mixed, state = table.collect(settings.learner.average)
+    return Training(mixed, state, sentences, pair_count, updates, total_bleu / max(1, sentences), loss)
+
+
+class _Listed(NamedTuple):
+    """A sentence with its k-best list.
+
+    Attributes
+    ----------
+    sentence
+        Its number in the part, from 0.
+    example
+        What is learned from.
+    weights, name
+        Of its part.
+    """
+
+    sentence: int
+    example: Example
+    weights: ShardWeights
+    name: str | None
+
+
+@contextlib.contextmanager
+def _naming(name: str | None) -> Iterator[None]:
+    """Name the part in errors that do not name a file."""
+    try:
+        yield
+    except InputError as error:
+        raise error if error.path is not None else InputError(error.message, name) from None
 
 
 def _examples(
-    shard: Shard,
-    decoders: Sequence[SentenceDecoder],
-    settings: TrainSettings,
-    learner: OnlineLearner,
-    parameters: Parameters,
-    table: FeatureTable,
-    label: str,
-) -> Iterator[tuple[int, Example]]:
+    parts: Sequence[Part], table: WeightTable, learner: OnlineLearner, settings: TrainSettings, label: str
+) -> Iterator[_Listed]:
     """Yield each sentence with its k-best list, made with the weights of that moment."""
     bleu = SentenceBleu(settings.learner.bleu)
+    before = 0
+    for number, part in enumerate(parts, 1):
+        title = label if len(parts) == 1 else f"{label} {number}/{len(parts)}"
+        with _naming(part.name):
+            yield from _part_examples(part, table, learner, bleu, settings, before, title)
+        before += part.sentence_count
+
+
+def _part_examples(
+    part: Part,
+    table: WeightTable,
+    learner: OnlineLearner,
+    bleu: SentenceBleu,
+    settings: TrainSettings,
+    before: int,
+    label: str,
+) -> Iterator[_Listed]:
+    """Yield the sentences of a part; `before` is the number of the shard's sentences before it."""
+    shard, decoders = part.open()
+    if not shard.has_references:
+        raise InputError("has no references to learn from; extract it with --references")
+    weights = table.open(shard, decoders[0].dense_names)
     column_of = np.full(shard.feature_key.shape[0], -1, np.int32)
 
     def reference(sentence: int) -> NDArray[np.int32]:
@@ -182,12 +280,14 @@ def _examples(
         return learner.finder(bleu.target(reference(sentence)))
 
     with _Pool(shard, decoders, settings.k_best, finder) as pool:
-        for sentence, kbest in pool.decode_all(parameters, settings.learner.delay, label):
-            _check_scores(kbest, parameters, table, sentence)
+        for sentence, kbest in pool.decode_all(weights.parameters, settings.learner.delay, label):
+            _check_scores(kbest, weights, sentence)
             words = bleu.target(reference(sentence)).words
             scores = bleu.score(kbest.word, kbest.word_offset, reference(sentence))
-            seed = (settings.seed, settings.epoch, settings.shard, sentence)
-            yield sentence, Example(kbest, scores, words, parameters.rate, seed, column_of)
+            seed = (settings.seed, settings.epoch, settings.shard, before + sentence)
+            example = Example(kbest, scores, words, weights.parameters.rate, seed, column_of)
+            yield _Listed(sentence, example, weights, part.name)
+    table.close(weights)
 
 
 class _Pool:
@@ -251,7 +351,7 @@ class _Pool:
             self._idle.put(decoder)
 
 
-def _check_scores(kbest: KBest, parameters: Parameters, table: FeatureTable, sentence: int) -> None:
+def _check_scores(kbest: KBest, weights: ShardWeights, sentence: int) -> None:
     """Refuse model scores that no learner can compare.
 
     Raises
@@ -262,6 +362,7 @@ def _check_scores(kbest: KBest, parameters: Parameters, table: FeatureTable, sen
     bad = np.flatnonzero(~np.isfinite(kbest.score))
     if not bad.size:
         return
+    parameters = weights.parameters
     row = slice(*kbest.feature_offset[bad[0] : bad[0] + 2])
     with np.errstate(over="ignore"):
         dense = np.abs(kbest.dense[bad[0]] * parameters.dense)
@@ -269,14 +370,14 @@ def _check_scores(kbest: KBest, parameters: Parameters, table: FeatureTable, sen
     largest = int(np.argmax(np.concatenate((dense, sparse))))
     is_dense = largest < dense.shape[0]
     number = largest if is_dense else int(kbest.feature[row][largest - dense.shape[0]])
-    name = table.name(WeightOverflowError(is_dense, number))
+    name = weights.name(WeightOverflowError(is_dense, number))
     raise InputError(
         f"sentence {sentence + 1} of the shard: the model score overflows, mostly by '{name}'; start from "
         "smaller weights"
     )
 
 
-def _step(parameters: Parameters, example: Example, move: Move, table: FeatureTable, sentence: int) -> None:
+def _step(one: _Listed, move: Move) -> None:
     """Take the step of a sentence.
 
     Raises
@@ -284,10 +385,11 @@ def _step(parameters: Parameters, example: Example, move: Move, table: FeatureTa
     InputError
         If a weight becomes too large or NaN: names sentence and feature.
     """
+    columns = None if move.coefficient is None else one.example.columns
     try:
-        parameters.step(None if move.coefficient is None else example.columns, move.coefficient)
+        one.weights.parameters.step(columns, move.coefficient)
     except WeightOverflowError as error:
         raise InputError(
-            f"sentence {sentence + 1} of the shard: the weight of '{table.name(error)}' overflows; choose a "
-            "smaller learning rate"
+            f"sentence {one.sentence + 1} of the shard: the weight of '{one.weights.name(error)}' overflows; "
+            "choose a smaller learning rate"
         ) from None

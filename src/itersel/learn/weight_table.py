@@ -1,0 +1,178 @@
+"""All weights in training by name, and their way to the vectors of a shard and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.errors import InputError
+from itersel.learn.parameter_kernels import Coordinates, settle_all
+from itersel.learn.parameters import (
+    Memory,
+    Parameters,
+    Steps,
+    StepSettings,
+    WeightOverflowError,
+    make_coordinates,
+)
+from itersel.storage.strings import StringTable, concatenate, string_table
+from itersel.vectors.common import common_features
+from itersel.vectors.features import feature_keys, unique_features
+from itersel.vectors.weights import Weights, take_weights
+
+if TYPE_CHECKING:
+    from itersel.grammar.shard import Shard
+
+
+class Start(NamedTuple):
+    """Where training starts.
+
+    Attributes
+    ----------
+    weights
+        Weights of any features.
+    memory
+        What a learner has kept of these features from the epoch before (`itersel.learn.parameters.Memory`),
+        rows as in `weights`; None: nothing.
+    """
+
+    weights: Weights
+    memory: Memory | None = None
+
+
+class _Features(NamedTuple):
+    """Dense or sparse features of a shard, and their weights.
+
+    Attributes
+    ----------
+    key, name
+        Ascending keys, and their names.
+    order
+        Which weight each of them has, as a row of `weights`.
+    known, row
+        Those that the table had before: which of the features, and its rows.
+    weights
+        In the order of the shard.
+    """
+
+    key: NDArray[np.uint64]
+    name: StringTable
+    order: NDArray[np.int64]
+    known: NDArray[np.int64]
+    row: NDArray[np.int64]
+    weights: Coordinates
+
+
+class ShardWeights:
+    """The weights of the features of a shard, while it is in training.
+
+    Attributes
+    ----------
+    parameters
+        As vectors of the shard.
+    dense, sparse
+        What `WeightTable.close` needs.
+    """
+
+    def __init__(
+        self, dense_names: tuple[str, ...], dense: _Features, sparse: _Features, steps: Steps
+    ) -> None:
+        self._dense_names, self.dense, self.sparse = dense_names, dense, sparse
+        self.parameters = Parameters(dense.weights, sparse.weights, steps)
+
+    def name(self, error: WeightOverflowError) -> str:
+        """Return the name of a weight that has overflowed."""
+        return self._dense_names[error.row] if error.dense else self.sparse.name.get(error.row)
+
+
+class WeightTable:
+    """All weights: those of the start, and of the features that the shards so far have moved.
+
+    Shards are trained one after another; what a weight has been through goes with it from one to the next,
+    so that several are trained as one that has the sentences of all.
+
+    Parameters
+    ----------
+    start
+        Where to start from.
+    settings, before
+        Of `itersel.learn.parameters.Steps`.
+    """
+
+    def __init__(self, start: Start, settings: StepSettings, before: int) -> None:
+        weights, memory = start
+        self._steps = Steps(settings, before, goes_on=memory is not None)
+        self._key, self._name = weights.key, weights.name
+        self._weights = make_coordinates(weights.value, self._steps.first, memory)
+
+    def open(self, shard: Shard, dense_names: tuple[str, ...]) -> ShardWeights:
+        """Return the weights of a shard.
+
+        Raises
+        ------
+        InputError
+            If a name is that of a dense and of a sparse feature, or two features have the same key.
+        """
+        names = string_table(dense_names)
+        keys = feature_keys(names)
+        order = np.argsort(keys)
+        key, name = keys[order], names.take(order)
+        shared, _ = common_features(key, name, shard.feature_key, shard.feature_name)
+        if shared.size:
+            raise InputError(f"'{name.get(int(shared[0]))}' is a dense and a sparse feature; rename one")
+        dense = self._find(key, name, order)
+        sparse = self._find(shard.feature_key, shard.feature_name, np.arange(shard.feature_key.shape[0]))
+        return ShardWeights(dense_names, dense, sparse, self._steps)
+
+    def _find(self, key: NDArray[np.uint64], name: StringTable, order: NDArray[np.int64]) -> _Features:
+        known, row = common_features(key, name, self._key, self._name)
+        weights = make_coordinates(np.zeros(key.shape[0]), self._steps.now)
+        for ours, own in zip(weights, self._weights, strict=True):
+            ours[order[known]] = own[row]
+        return _Features(key, name, order, known, row, weights)
+
+    def close(self, shard: ShardWeights) -> None:
+        """Take the weights of a shard back; of features that are new, those that it has moved."""
+        keys, names, tables = [self._key], [self._name], [self._weights]
+        for one in (shard.dense, shard.sparse):
+            for own, theirs in zip(self._weights, one.weights, strict=True):
+                own[one.row] = theirs[one.order[one.known]]
+            is_new = _moved(one.weights)[one.order]
+            is_new[one.known] = False
+            rows = np.flatnonzero(is_new)
+            keys.append(one.key[rows])
+            names.append(one.name.take(rows))
+            tables.append(_take(one.weights, one.order[rows]))
+        key = np.concatenate(keys)
+        arrays: Any = map(np.concatenate, zip(*tables, strict=True))
+        self._weights = _take(Coordinates(*arrays), np.argsort(key))
+        self._key, self._name = unique_features(key, concatenate(names))
+
+    def collect(self, average: bool) -> tuple[Weights, Start | None]:
+        """Return what is mixed, and where the shard would go on; None where that is the same."""
+        steps, found = self._steps, self._weights
+        settle_all(steps.rule, found, steps.now)
+        last = Weights(self._key, found.value, self._name)
+        mixed = last
+        if average and steps.taken:
+            mixed = last._replace(value=found.area / steps.taken)
+        weights = take_weights(mixed, mixed.value != 0)
+        if not steps.remembers:
+            return weights, Start(take_weights(last, last.value != 0)) if average else None
+        rows = (found.value != 0) | (found.squares != 0) | (found.paid != 0)
+        return weights, Start(take_weights(last, rows), Memory(found.squares[rows], found.paid[rows]))
+
+
+def _take(weights: Coordinates, rows: NDArray[np.int64]) -> Coordinates:
+    arrays: Any = (array[rows] for array in weights)
+    return Coordinates(*arrays)
+
+
+def _moved(weights: Coordinates) -> NDArray[np.bool_]:
+    """Return which weights are not as `make_coordinates` makes those of new features."""
+    is_moved: NDArray[np.bool_] = weights.anchor != 0
+    for array in (weights.total, weights.paid, weights.squares, weights.area):
+        is_moved |= array != 0
+    return is_moved
