@@ -11,8 +11,16 @@ from pathlib import Path
 
 from itersel.config import commands, read_config, splits
 from itersel.config.reading import read_yaml
+from itersel.config.own_tasks import with_own_tasks
 from itersel.config.repeats import with_repeats
-from itersel.config.tasks import NaturalTasks
+from itersel.config.tasks import (
+    IndependentTasks,
+    OwnTask,
+    PooledTasks,
+    RandomTasks,
+    Resharding,
+    labels_of,
+)
 from itersel.errors import InputError
 from itersel.storage.files import remove_leftovers
 from itersel.sources import step_digest
@@ -21,7 +29,7 @@ try:
     # Snakemake has read them, but of keys that are there twice it took the last
     for file in workflow.overwrite_configfiles or ["config.yaml"]:
         read_yaml(file)
-    CONFIG = with_repeats(read_config(config))
+    CONFIG = with_repeats(with_own_tasks(read_config(config)))
 except InputError as error:
     sys.exit(f"itersel: {error}")
 
@@ -97,7 +105,7 @@ wildcard_constraints:
     split=one_of(["train", *HELD_OUT_SPLITS]),
     held_out=one_of(HELD_OUT_SPLITS),
     test_set=one_of(OWN_DEVTESTS),
-    shards=rf"\d+(-natural-[0-9a-f]{{8}})?({SEED_MARK}\d+)?",
+    shards=rf"\d+(-(natural|pooled)-[0-9a-f]{{8}})?({SEED_MARK}\d+)?",
     folds=r"\d+",
     fold=r"\d+",
     shard=r"\d+",
@@ -232,17 +240,19 @@ def language_model_text():
 
 
 def tasks_folder(tasks):
-    """Return the name of the folder of shards without the seed; of natural tasks, it has a digest of the settings."""
-    if not isinstance(tasks, NaturalTasks):
-        return str(tasks.shards)
-    digest = hashlib.sha256(commands.natural_options(tasks).encode()).hexdigest()
-    return f"{tasks.shards}-natural-{digest[:8]}"
+    """Return the name of the folder of shards without the seed; of labels, it has a digest of the settings."""
+    if isinstance(tasks, RandomTasks | Resharding):
+        return str(tasks.files)
+    digest = hashlib.sha256(commands.sharding_options(tasks).encode()).hexdigest()
+    kind = "pooled" if isinstance(tasks, PooledTasks) else "natural"
+    return f"{tasks.files}-{kind}-{digest[:8]}"
 
 
-NATURAL = {
-    tasks_folder(one.tasks): commands.natural_options(one.tasks)
+# Folders of shards that depend on labels, and the options of `itersel shard` that make them.
+LABELLED = {
+    tasks_folder(one.tasks): commands.sharding_options(one.tasks)
     for one in CONFIG.experiments.values()
-    if isinstance(one.tasks, NaturalTasks)
+    if labels_of(one.tasks)
 }
 
 
@@ -271,20 +281,19 @@ def shard_files(split, shards):
 def sharding_options(wildcards):
     """Shuffle what is learned from; keep the order of what is translated."""
     shards, _, seed = wildcards.shards.partition(SEED_MARK)
-    if shards in NATURAL:
+    if shards in LABELLED:
         task = corpus_file(wildcards.split, "task")
-        return (
-            f"{commands.options(task=task, seed=seed or CONFIG.seed)} {NATURAL[shards]}"
-        )
+        chosen = commands.options(task=task, seed=seed or CONFIG.seed)
+        return f"{chosen} {LABELLED[shards]}"
     if wildcards.split in ("train", "dev"):
         return commands.options(shards=shards, seed=seed or CONFIG.seed)
     return commands.options(shards=shards, keep_order=True)
 
 
 def task_labels(wildcards):
-    """Return the file of labels that natural tasks are cut by."""
+    """Return the file of labels that tasks are cut by."""
     shards = wildcards.shards.partition(SEED_MARK)[0]
-    return corpus_file(wildcards.split, "task") if shards in NATURAL else []
+    return corpus_file(wildcards.split, "task") if shards in LABELLED else []
 
 
 def extract_options(wildcards):

@@ -10,8 +10,8 @@
 
 rule train_shard:
     input:
-        shard=tuning_shard,
-        model=tuning_model,
+        shard=tuning_files,
+        model=tuning_models,
         start=start_weights,
         level=level_before,
     output:

@@ -6,6 +6,7 @@
 import functools
 
 from itersel.config.mixing import EpochsMean, PathFollowing, Selection
+from itersel.corpus.sharding import deal_files
 
 # Threads that a job asks for; --set-threads train_shard=N changes it.
 MOST_THREADS = 8
@@ -52,19 +53,38 @@ def mixed_weights(name, epoch):
     return experiment_file(name, f"epoch-{epoch}/{file}")
 
 
-def tuning_model(wildcards):
-    """Return the language model of a shard: that of all text, or the one that left the shard's text out."""
+@functools.cache
+def dealt_files(name, epoch):
+    """Return the files of all shards of an epoch of resharding."""
+    experiment = CONFIG.experiments[name]
+    tasks, seed = experiment.tasks, commands.own_seed(CONFIG, experiment)
+    return deal_files(tasks.files, tasks.shards, seed, epoch)
+
+
+def files_of_shard(wildcards):
+    """Return the numbers of the files that have the sentences of a shard, in the order of training."""
+    tasks, shard = CONFIG.experiments[wildcards.experiment].tasks, int(wildcards.shard)
+    if isinstance(tasks, Resharding):
+        return dealt_files(wildcards.experiment, int(wildcards.epoch))[shard]
+    if isinstance(tasks, PooledTasks):
+        return list(range(tasks.files))
+    return [tasks.first + shard] if isinstance(tasks, OwnTask) else [shard]
+
+
+def tuning_models(wildcards):
+    """Return the language model of each file: that of all text, or the one that left the file's text out."""
     experiment = CONFIG.experiments[wildcards.experiment]
     folds = experiment.tasks.language_model_folds
     if folds == 1:
-        return MODEL
-    fold = int(wildcards.shard) % folds
-    return f"{fold_models(shards_name(experiment), folds)}/{fold}.bin"
+        return [MODEL]
+    folder = fold_models(shards_name(experiment), folds)
+    return [f"{folder}/{file % folds}.bin" for file in files_of_shard(wildcards)]
 
 
-def tuning_shard(wildcards):
+def tuning_files(wildcards):
     experiment = CONFIG.experiments[wildcards.experiment]
-    return f"{RESULTS}/shards/{experiment.tune_on}/{shards_name(experiment)}/{wildcards.shard}.h5"
+    folder = f"{RESULTS}/shards/{experiment.tune_on}/{shards_name(experiment)}"
+    return [f"{folder}/{file}.h5" for file in files_of_shard(wildcards)]
 
 
 def first_weights(experiment):
@@ -184,7 +204,8 @@ def resource_options(wildcards):
 def uses_whole_split(experiment):
     """Tell whether the shards of an experiment have all sentences of what it is tuned on."""
     tasks = experiment.tasks
-    return not isinstance(tasks, NaturalTasks) or tasks.others == "join"
+    is_random = isinstance(tasks, RandomTasks | Resharding)
+    return is_random or getattr(tasks, "others", "drop") == "join"
 
 
 # Splits with grammars, and the shards by which their rules are counted: grammars do not depend on how a
@@ -194,7 +215,7 @@ COUNTED_SPLITS = {
         experiment.tune_on: shards_name(experiment)
         for experiment in sorted(
             filter(uses_whole_split, CONFIG.experiments.values()),
-            key=lambda one: (one.tune_on, -one.tasks.shards, -(one.seed or 0)),
+            key=lambda one: (one.tune_on, -one.tasks.files, -(one.seed or 0)),
         )
     },
     **{split: str(CONFIG.decoder.jobs) for split in HELD_OUT_SPLITS if split != "dev"},

@@ -15,12 +15,12 @@ def list_tuner(name):
 
 def listed_shard(wildcards):
     if is_batch(wildcards):
-        return tuning_shard(wildcards)
+        return tuning_files(wildcards)
     return f"{RESULTS}/shards/dev/{CONFIG.decoder.jobs}/{wildcards.shard}.h5"
 
 
 def listed_model(wildcards):
-    return tuning_model(wildcards) if is_batch(wildcards) else MODEL
+    return tuning_models(wildcards) if is_batch(wildcards) else MODEL
 
 
 def last_iteration(name, epoch):

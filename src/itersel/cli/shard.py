@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from functools import partial
 
 from itersel.cli.arguments import positive, refuse, seed
 from itersel.errors import InputError
@@ -20,16 +21,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", required=True, metavar="FILE", help="its translation, one sentence per line"
     )
-    kind = parser.add_mutually_exclusive_group(required=True)
-    kind.add_argument("--shards", type=positive, metavar="Z", help="number of shards")
+    parser.add_argument("--shards", type=positive, metavar="Z", help="number of shards")
+    kind = parser.add_mutually_exclusive_group()
     kind.add_argument(
         "--labels",
         type=_label,
         nargs="+",
         metavar="LABEL=N",
-        help="tasks, each with the number of its shards; needs --task",
+        help="tasks, each with the number of its shards, instead of --shards; needs --task",
+    )
+    kind.add_argument(
+        "--pool",
+        nargs="+",
+        metavar="LABEL",
+        help="tasks whose sentences are shuffled together before the cut; needs --task",
     )
     parser.add_argument("--task", metavar="FILE", help="task label of each line")
+    parser.add_argument(
+        "--size",
+        choices=("all", "one"),
+        default="all",
+        help="with --pool: take all sentences, or as many as one task has on average, the same number of "
+        "each task (default: all)",
+    )
     parser.add_argument(
         "--others",
         choices=("drop", "join"),
@@ -56,21 +70,46 @@ def _label(text: str) -> tuple[str, int]:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from itersel.corpus.sharding import NaturalShards, shard_corpus, shard_tasks
+    from itersel.corpus.sharding import NaturalShards, natural_lines, pooled_lines, shard_corpus, shard_tasks
 
-    if options.labels is None:
-        if options.task is not None or options.others != "drop" or options.minimum != 1:
-            raise InputError("--task, --others and --minimum need --labels")
-        chosen = None if options.keep_order else options.seed
-        shard_corpus(options.source, options.target, options.shards, chosen, options.output)
-        return
+    _check(options)
+    files = (options.source, options.target)
     if options.task is None:
-        raise InputError("--labels needs --task, the file with the label of each line")
+        chosen = None if options.keep_order else options.seed
+        shard_corpus(*files, options.shards, chosen, options.output)
+        return
+    if options.pool is not None:
+        pool = {"shards": options.shards, "seed": options.seed, "size_of_one": options.size == "one"}
+        shard_tasks(*files, options.task, partial(pooled_lines, names=options.pool, **pool), options.output)
+        return
+    tasks = NaturalShards(dict(options.labels), options.others == "join", options.minimum)
+    cut = partial(natural_lines, tasks=tasks, seed=options.seed)
+    shard_tasks(*files, options.task, cut, options.output)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse options that do not go together."""
+    has_labels, has_pool = options.labels is not None, options.pool is not None
+    if not has_labels and (options.others != "drop" or options.minimum != 1):
+        raise InputError("--others and --minimum need --labels")
+    if options.size != "all" and not has_pool:
+        raise InputError("--size needs --pool")
+    if options.task is not None and not (has_labels or has_pool):
+        raise InputError("--task needs --labels or --pool")
+    if (options.shards is None) != has_labels:
+        raise InputError(
+            "--shards excludes --labels, which have numbers of shards"
+            if has_labels
+            else "either --shards or --labels is needed"
+        )
+    if not (has_labels or has_pool):
+        return
+    option = "--labels" if has_labels else "--pool"
+    if options.task is None:
+        raise InputError(f"{option} needs --task, the file with the label of each line")
     if options.keep_order:
-        raise InputError("--labels excludes --keep-order")
-    names = [name for name, _ in options.labels]
+        raise InputError(f"{option} excludes --keep-order")
+    names = [name for name, _ in options.labels] if has_labels else options.pool
     for number, name in enumerate(names):
         if name in names[:number]:
-            raise InputError(f"task '{name}' is named twice in --labels")
-    tasks = NaturalShards(dict(options.labels), options.others == "join", options.minimum)
-    shard_tasks(options.source, options.target, options.task, tasks, options.seed, options.output)
+            raise InputError(f"task '{name}' is named twice in {option}")

@@ -9,8 +9,18 @@ from dataclasses import fields, replace
 from itersel.config.learners import Perceptron, find_conflict
 from itersel.config.messages import reject
 from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection, mixing_name
+from itersel.config.options import NAME_PATTERN
+from itersel.config.own_tasks import MARK
 from itersel.config.repeats import split_repeat
-from itersel.config.tasks import NaturalTasks
+from itersel.config.tasks import (
+    IndependentTasks,
+    NaturalTasks,
+    PooledTasks,
+    RandomTasks,
+    Resharding,
+    labels_of,
+    tasks_name,
+)
 from itersel.config.tuners import ALL_DENSE, STEP, Batch, ForestMert, HeldOut, LineSearch, NoTuner
 from itersel.config.values import Align, Config, Data, Experiment, ScoredText, Split, TestSet
 from itersel.errors import InputError
@@ -126,8 +136,11 @@ def check_experiments(config: Config) -> None:
             )
         if experiment.k_best is not None and isinstance(experiment.learner, ForestMert):
             raise InputError(f"config key '{key}.k_best' is of no use with forests; remove it")
-        if isinstance(experiment.tasks, NaturalTasks):
-            _check_labels(config, experiment, f"{key}.tasks.labels")
+        if MARK in name:
+            raise InputError(
+                f"config key '{key}': names like this are those of independent tasks; choose another"
+            )
+        _check_tasks(config, experiment, f"{key}.tasks")
         _check_alone(experiment, f"{key}.tasks")
         if isinstance(mixing, Selection):
             _check_limits(mixing, f"{key}.mixing")
@@ -147,24 +160,48 @@ def check_experiments(config: Config) -> None:
 
 def _check_alone(experiment: Experiment, key: str) -> None:
     """Refuse several shards where weights of one are not mixed with others."""
-    shards, is_sgd = experiment.tasks.shards, experiment.algorithm == "sgd"
+    tasks, is_sgd = experiment.tasks, experiment.algorithm == "sgd"
     is_alone = isinstance(experiment.mixing, Nothing) and not isinstance(experiment.learner, Batch)
-    if shards == 1 or not (is_sgd or is_alone):
+    if not (is_sgd or is_alone):
         return
     why = "algorithm: sgd" if is_sgd else "mixing: {name: none}"
-    if isinstance(experiment.tasks, NaturalTasks):
-        raise InputError(f"config key '{key}.labels' makes {shards} shards, must make 1 with {why}")
-    raise InputError(f"config key '{key}.shards' is {shards}, must be 1 with {why}")
+    if isinstance(tasks, IndependentTasks):
+        for label, shards in (tasks.labels or {}).items():
+            if shards > 1:
+                raise InputError(f"config key '{key}.labels.{label}' is {shards}, must be 1 with {why}")
+    elif tasks.shards > 1 and isinstance(tasks, NaturalTasks):
+        raise InputError(f"config key '{key}.labels' makes {tasks.shards} shards, must make 1 with {why}")
+    elif tasks.shards > 1:
+        raise InputError(f"config key '{key}.shards' is {tasks.shards}, must be 1 with {why}")
 
 
-def _check_labels(config: Config, experiment: Experiment, key: str) -> None:
-    """Refuse natural tasks without names, or of a text without labels."""
-    assert isinstance(experiment.tasks, NaturalTasks)
-    if experiment.tasks.labels is None:
-        raise InputError(f"config key '{key}' is missing; name the tasks, each with a number of shards")
+def _check_tasks(config: Config, experiment: Experiment, key: str) -> None:
+    """Refuse tasks without labels, or that nothing can be learned from in this way."""
+    tasks = experiment.tasks
+    if isinstance(experiment.learner, Batch) and isinstance(tasks, Resharding | PooledTasks):
+        raise InputError(
+            f"config key '{key}.name' is {tasks_name(tasks)}, which needs an online learner; a batch tuner "
+            "reads the lists of all shards at once"
+        )
+    if isinstance(tasks, RandomTasks | Resharding):
+        return
+    labels, key = labels_of(tasks), f"{key}.labels"
+    if not labels:
+        each = "" if isinstance(tasks, PooledTasks) else ", each with a number of shards"
+        raise InputError(f"config key '{key}' is missing; name the tasks{each}")
+    for number, label in enumerate(labels):
+        if label in labels[:number]:
+            raise InputError(f"config key '{key}': '{label}' is listed twice; remove one")
+        if isinstance(tasks, IndependentTasks) and not re.fullmatch(NAME_PATTERN, label):
+            raise InputError(
+                f"config key '{key}.{label}': independent tasks are experiments, whose names are made of "
+                "letters, digits, '.', '_' and '-'; use other labels"
+            )
     data, split = config.data, experiment.tune_on
-    if data.kind == "files" and (data.train if split == "train" else data.dev).task is None:
-        raise InputError(f"config key '{key}' needs data.{split}.task, a file with the label of each line")
+    needed = [split, "devtest"] if isinstance(tasks, IndependentTasks) else [split]
+    for name in needed if data.kind == "files" else []:
+        if getattr(data, name).task is None:
+            raise InputError(f"config key '{key}' needs data.{name}.task, a file with the label of each line")
 
 
 def _check_templates(config: Config, name: str) -> None:
@@ -280,13 +317,14 @@ def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
     folds = experiment.tasks.language_model_folds
     if folds is None or folds == 1:
         return
-    key, shards = f"{key}.tasks.language_model_folds", experiment.tasks.shards
+    key, files = f"{key}.tasks.language_model_folds", experiment.tasks.files
     if experiment.tune_on != "train":
         raise InputError(f"config key '{key}' needs tune_on: train")
     if config.language_model.arpa is not None:
         raise InputError(f"config key '{key}' is of no use with language_model.arpa; remove one of them")
-    if folds > shards:
-        raise InputError(f"config key '{key}' is {folds}, must be at most {shards}, its shards")
+    if folds > files:
+        what = "shards" if files == experiment.tasks.shards else "files"
+        raise InputError(f"config key '{key}' is {folds}, must be at most {files}, its {what}")
 
 
 def with_folds(config: Config) -> Config:
@@ -296,7 +334,7 @@ def with_folds(config: Config) -> Config:
         tasks = experiment.tasks
         if tasks.language_model_folds is None:
             is_own = experiment.tune_on == "train" and config.language_model.arpa is None
-            folds = min(DEFAULT_FOLDS, tasks.shards) if is_own else 1
+            folds = min(DEFAULT_FOLDS, tasks.files) if is_own else 1
             experiment = replace(experiment, tasks=replace(tasks, language_model_folds=folds))
         experiments[name] = experiment
     return replace(config, experiments=experiments)
@@ -308,7 +346,7 @@ def warnings(config: Config) -> list[str]:
     for name, experiment in config.experiments.items():
         tasks, own = experiment.tasks, config.language_model.arpa is None
         if experiment.tune_on == "train" and own and tasks.language_model_folds == 1:
-            where = "has one shard" if tasks.shards == 1 else "has language_model_folds: 1"
+            where = "has one shard" if tasks.files == 1 else "has language_model_folds: 1"
             found.append(
                 f"experiments.{name} {where}: it is trained with a language model that has seen its text, "
                 "and will trust it too much (docs/workflow.md)"

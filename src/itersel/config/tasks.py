@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.options import option
+from itersel.config.options import LABEL_PATTERN, option
 
 FOLDS = (
     "tune_on train: with N > 1, shards z, z + N, ... are trained with a language model that, like their "
@@ -17,6 +17,14 @@ SHARDS_PER_JOB = (
 )
 
 
+PARTS = "Number of files that the sentences of a shard lie in; one is in memory at a time."
+LABELS = (
+    "Labels of the tasks, each with the number of shards that its sentences are split into. For the "
+    "LibreOffice Help, labels are its modules; for files, data.train.task has them."
+)
+MINIMUM = "Smallest number of sentences of a task; a smaller task is an error."
+
+
 @dataclass(frozen=True)
 class RandomTasks:
     """Shards of equal size: the tuning corpus is shuffled and split."""
@@ -25,24 +33,45 @@ class RandomTasks:
     language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
     shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
 
+    @property
+    def files(self) -> int:
+        """The number of files that the sentences lie in."""
+        return self.shards
+
+
+@dataclass(frozen=True)
+class Resharding:
+    """Shards of equal size with other sentences in every epoch, without extracting any grammar again."""
+
+    shards: int = option("Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=100_000)
+    parts: int = option(
+        "Number of files that the sentences of a shard lie in. The files of all shards are shuffled for each "
+        "epoch: sentences of one file stay together. More files take more time to read.",
+        4,
+        minimum=2,
+        maximum=1000,
+    )
+    language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
+    shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
+
+    @property
+    def files(self) -> int:
+        """The number of files that the sentences lie in."""
+        return self.shards * self.parts
+
 
 @dataclass(frozen=True)
 class NaturalTasks:
     """One or more shards for each label, which have the sentences with that label."""
 
-    labels: dict[str, int] | None = option(  # noqa: RUF009 (its default is None)
-        "Labels of the tasks, each with the number of shards that its sentences are split into. For the "
-        "LibreOffice Help, labels are its modules; for files, data.train.task has them.",
-        minimum=1,
-        maximum=100_000,
-    )
+    labels: dict[str, int] | None = option(LABELS, minimum=1, maximum=100_000)  # noqa: RUF009 (None)
     others: str = option(
         "What becomes of sentences with other labels. drop: they are not learned from; join: they form one "
         "more shard, the last.",
         "drop",
         choices=("drop", "join"),
     )
-    minimum: int = option("Smallest number of sentences of a task; a smaller task is an error.", 1, minimum=1)
+    minimum: int = option(MINIMUM, 1, minimum=1)
     language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
     shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
 
@@ -51,11 +80,119 @@ class NaturalTasks:
         """The number of shards Z."""
         return sum((self.labels or {}).values()) + (self.others == "join")
 
+    @property
+    def files(self) -> int:
+        """The number of files that the sentences lie in."""
+        return self.shards
 
-Tasks = RandomTasks | NaturalTasks
-TASKS: dict[str, type[Tasks]] = {"random": RandomTasks, "natural": NaturalTasks}
+
+@dataclass(frozen=True)
+class IndependentTasks:
+    """A weight vector for each label, learned from the sentences with that label alone."""
+
+    labels: dict[str, int] | None = option(LABELS, minimum=1, maximum=100_000)  # noqa: RUF009 (None)
+    minimum: int = option(MINIMUM, 1, minimum=1)
+    language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
+    shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
+
+    @property
+    def shards(self) -> int:
+        """The number of shards of all tasks."""
+        return sum((self.labels or {}).values())
+
+    @property
+    def files(self) -> int:
+        """The number of files that the sentences lie in."""
+        return self.shards
+
+    def own_tasks(self, name: str) -> list[OwnTask]:
+        """Return the tasks one by one; `name` is that of their experiment."""
+        labels, tasks, first = self.labels or {}, [], 0
+        for label, count in labels.items():
+            natural = NaturalTasks(labels, minimum=self.minimum)
+            tasks.append(
+                OwnTask(name, label, natural, first, count, self.language_model_folds, self.shards_per_job)
+            )
+            first += count
+        return tasks
+
+
+@dataclass(frozen=True)
+class OwnTask:
+    """One task of `IndependentTasks`.
+
+    Attributes
+    ----------
+    experiment, label
+        The experiment that it is a part of, and its label.
+    natural
+        All tasks, whose files these are.
+    first, shards
+        Its files: number of the first, and how many.
+    language_model_folds, shards_per_job
+        As in the config.
+    """
+
+    experiment: str
+    label: str
+    natural: NaturalTasks
+    first: int
+    shards: int
+    language_model_folds: int | None
+    shards_per_job: int
+
+    @property
+    def files(self) -> int:
+        """The number of files of all tasks."""
+        return self.natural.files
+
+
+@dataclass(frozen=True)
+class PooledTasks:
+    """One shard with as many sentences as a task has on average, the same number of each label."""
+
+    labels: tuple[str, ...] = option("Labels of the tasks.", (), pattern=LABEL_PATTERN)
+    parts: int = option(PARTS, 10, minimum=1, maximum=1000)
+    language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
+    shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
+
+    @property
+    def shards(self) -> int:
+        """The number of shards Z."""
+        return 1
+
+    @property
+    def files(self) -> int:
+        """The number of files that the sentences lie in."""
+        return self.parts
+
+
+@dataclass(frozen=True)
+class PooledCatTasks(PooledTasks):
+    """One shard with all sentences of all labels."""
+
+
+Tasks = RandomTasks | Resharding | NaturalTasks | IndependentTasks | OwnTask | PooledTasks | PooledCatTasks
+TASKS: dict[str, type[Tasks]] = {
+    "random": RandomTasks,
+    "resharding": Resharding,
+    "natural": NaturalTasks,
+    "independent": IndependentTasks,
+    "pooled": PooledTasks,
+    "pooled-cat": PooledCatTasks,
+}
 
 
 def tasks_name(tasks: Tasks) -> str:
     """Return the name of the kind of tasks, as in a config."""
-    return next(name for name, kind in TASKS.items() if type(tasks) is kind)
+    kind = IndependentTasks if isinstance(tasks, OwnTask) else type(tasks)
+    return next(name for name, one in TASKS.items() if one is kind)
+
+
+def labels_of(tasks: Tasks) -> tuple[str, ...]:
+    """Return the labels of tasks, in their order; none where shards have nothing to do with labels."""
+    if isinstance(tasks, OwnTask):
+        return labels_of(tasks.natural)
+    if isinstance(tasks, RandomTasks | Resharding):
+        return ()
+    return tuple(tasks.labels or ())

@@ -1,4 +1,4 @@
-"""Cut a corpus into shards: of equal size, or by task."""
+"""Cut a corpus into shards: of equal size, by task, or of a pool of tasks; deal them anew for an epoch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -81,10 +81,7 @@ def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> lis
     for name, count in tasks.shards.items():
         own = order[label == name]
         if own.shape[0] == 0:
-            most = [f"'{label}' ({size})" for label, size in Counter(labels).most_common(SHOWN_LABELS)]
-            raise InputError(
-                f"no sentence has the label '{name}'; the most frequent labels are {', '.join(most)}"
-            )
+            raise _no_lines(name, labels)
         if own.shape[0] < max(count, tasks.minimum):
             why = f"{count} shards" if count > tasks.minimum else f"a minimum of {tasks.minimum}"
             raise InputError(f"task '{name}' has {own.shape[0]} sentences, too few for {why}")
@@ -95,6 +92,65 @@ def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> lis
             raise InputError("every sentence has one of the labels that are named; remove others: join")
         shards.append(others)
     return shards
+
+
+def pooled_lines(
+    labels: Sequence[str], names: Sequence[str], shards: int, seed: int, size_of_one: bool
+) -> list[NDArray[np.int64]]:
+    """Return the line numbers of each shard of tasks that are pooled.
+
+    Parameters
+    ----------
+    labels
+        The task of each line.
+    names
+        The tasks.
+    shards
+        Number of shards that the pool is cut into.
+    seed
+        Of the shuffle.
+    size_of_one
+        Take as many lines as a task has on average, the same number of each; else take all.
+
+    Raises
+    ------
+    InputError
+        If a task has no lines, or the pool has fewer than there are shards.
+    """
+    (order,) = shard_lines(len(labels), 1, seed)
+    label = np.array(labels)[order]
+    own = {name: np.flatnonzero(label == name) for name in names}
+    if missing := [name for name, rows in own.items() if rows.shape[0] == 0]:
+        raise _no_lines(missing[0], labels)
+    if size_of_one:
+        sizes = [rows.shape[0] for rows in own.values()]
+        share = max(1, min(*sizes, sum(sizes) // len(sizes) ** 2))
+        own = {name: rows[:share] for name, rows in own.items()}
+    pool = order[np.sort(np.concatenate(list(own.values())))]
+    if pool.shape[0] < shards:
+        raise InputError(f"the pool of the tasks has {pool.shape[0]} sentences, too few for {shards} shards")
+    return np.array_split(pool, shards)
+
+
+def deal_files(files: int, shards: int, seed: int, epoch: int) -> list[list[int]]:
+    """Return which files the sentences of each shard are in, in the order of training, for resharding.
+
+    Parameters
+    ----------
+    files
+        Number of files, a multiple of `shards`.
+    shards
+        Number of shards Z.
+    seed, epoch
+        The files are shuffled for each epoch.
+    """
+    order = np.argsort(np.random.PCG64((seed, epoch)).random_raw(files), kind="stable")
+    return [part.tolist() for part in np.split(order, shards)]
+
+
+def _no_lines(name: str, labels: Sequence[str]) -> InputError:
+    most = [f"'{label}' ({size})" for label, size in Counter(labels).most_common(SHOWN_LABELS)]
+    return InputError(f"no sentence has the label '{name}'; the most frequent labels are {', '.join(most)}")
 
 
 def shard_corpus(
@@ -127,31 +183,39 @@ def shard_tasks(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
     task: str | os.PathLike[str],
-    tasks: NaturalShards,
-    seed: int,
+    cut: Callable[[Sequence[str]], list[NDArray[np.int64]]],
     output: str | os.PathLike[str],
 ) -> None:
-    """Write the shards of natural tasks, as `shard_corpus` does; `task` has the label of each line.
+    """Write shards that depend on labels, as `shard_corpus` does.
 
     Lines that are left out are named in ``rest.ids``.
+
+    Parameters
+    ----------
+    source, target, task
+        The text, and the label of each of its lines.
+    cut
+        Returns the line numbers of each shard: `natural_lines` or `pooled_lines`.
+    output
+        A new folder.
 
     Raises
     ------
     InputError
-        What `shard_corpus` raises, or if a task has too few sentences.
+        What `shard_corpus` and `cut` raise.
     """
     texts = _read_texts(source, target)
     labels = [line.strip() for line in read_lines(task)]
     if len(labels) != len(texts["source"]):
         raise InputError(f"has {len(labels)} lines, {os.fspath(source)} has {len(texts['source'])}", task)
     try:
-        parts = natural_lines(labels, tasks, seed)
+        parts = cut(labels)
     except InputError as error:
         raise InputError(error.message, task) from None
+    rest = np.setdiff1d(np.arange(len(labels)), np.concatenate(parts))
     with _new_folder(Path(output)) as folder:
         _write_shards(folder, texts, parts)
-        if not tasks.has_others:
-            rest = np.setdiff1d(np.arange(len(labels)), np.concatenate(parts))
+        if rest.size:
             write_lines(folder / REST, map(str, rest.tolist()))
 
 
