@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import Counter
-from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import (
     add_extraction_settings,
@@ -18,14 +15,9 @@ from itersel.cli.arguments import (
     positive,
     whole,
 )
+from itersel.cli.formats import add_formats, write_formats
 from itersel.errors import InputError
-from itersel.limits import MAX_POP_LIMIT, is_test_set_name
-
-if TYPE_CHECKING:
-    from itersel.report.comparison import Translations
-    from itersel.report.system import System
-
-FORMATS = (".txt", ".tsv", ".json")
+from itersel.limits import MAX_POP_LIMIT
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -116,7 +108,7 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="translations of the test set, in the order of --systems",
     )
-    _add_formats(parser)
+    add_formats(parser)
     parser.set_defaults(run=_table)
 
 
@@ -126,7 +118,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "selected before, how many shards share them, and their norms."
     )
     parser.add_argument("--matrices", nargs="+", required=True, help="selection.h5 of each epoch, in order")
-    _add_formats(parser)
+    add_formats(parser)
     parser.set_defaults(run=_selection)
 
 
@@ -153,18 +145,8 @@ def _add_corpus(parser: argparse.ArgumentParser) -> None:
         metavar=("SPLIT", "FILE"),
         help="output of 'itersel report rules' for a split; may be repeated",
     )
-    _add_formats(parser)
+    add_formats(parser)
     parser.set_defaults(run=_corpus)
-
-
-def _add_formats(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--output",
-        nargs="+",
-        type=output_file,
-        required=True,
-        help="output files; the name determines the format: .txt, .tsv, .json",
-    )
 
 
 def _choose(options: argparse.Namespace) -> None:
@@ -215,7 +197,7 @@ def _resources(options: argparse.Namespace) -> None:
 
 
 def _table(options: argparse.Namespace) -> None:
-    from itersel.report.comparison import compare
+    from itersel.report.comparison import compare, read_test_set, run_of
 
     if not len(options.test_set) == len(options.systems) == len(options.translations):
         raise InputError(
@@ -223,57 +205,25 @@ def _table(options: argparse.Namespace) -> None:
             f"{len(options.translations)} --translations; give one of each for every test set"
         )
     groups = zip(options.test_set, options.systems, options.translations, strict=True)
-    test_sets = [_read_test_set(*group) for group in groups]
+    test_sets = [read_test_set(*group) for group in groups]
     first = test_sets[0]
     for number, one in enumerate(test_sets):
         if one.name in {other.name for other in test_sets[:number]}:
             raise InputError(f"two test sets are named '{one.name}'; rename one of them")
-        if [_run_of(system) for system in one.systems] != [_run_of(system) for system in first.systems]:
+        if [run_of(system) for system in one.systems] != [run_of(system) for system in first.systems]:
             raise InputError(
                 f"test sets '{first.name}' and '{one.name}' have different systems; give the same, in the "
                 "same order"
             )
     comparison = compare(test_sets, tokenize=options.tokenize, trials=options.trials, seed=options.seed)
-    _write_formats(options.output, comparison.text, comparison.tsv, comparison.json)
-
-
-def _run_of(system: System) -> tuple[str, int]:
-    return system.name, system.repeat
-
-
-def _read_test_set(named: list[str], descriptions: list[str], translations: list[str]) -> Translations:
-    from itersel.evaluate.bleu import read_references, read_translations
-    from itersel.report.comparison import Translations
-    from itersel.report.system import first_difference, read_system
-
-    name, *paths = named
-    if not is_test_set_name(name):
-        raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
-    if not paths:
-        raise InputError(f"test set '{name}' has no reference; name its file after the name")
-    if len(descriptions) != len(translations):
-        raise InputError(
-            f"{len(descriptions)} systems, but {len(translations)} translations; give one of each"
-        )
-    systems = [read_system(path) for path in descriptions]
-    for (experiment, repeat), count in Counter(map(_run_of, systems)).items():
-        if count > 1:
-            raise InputError(f"{count} systems are repeat {repeat} of '{experiment}'; compare different ones")
-    first: dict[str, System] = {}
-    for system in systems:
-        one = first.setdefault(system.name, system)
-        if key := first_difference(one, system):
-            raise InputError(f"repeats of '{one.name}' differ in {key}; compare runs of one experiment")
-    references = read_references(paths)
-    texts = [read_translations(path, references, paths[0]) for path in translations]
-    return Translations(name, systems, texts, references)
+    write_formats(options.output, comparison.text, comparison.tsv, comparison.json)
 
 
 def _selection(options: argparse.Namespace) -> None:
     from itersel.report.selection import describe_selection, json_table, text_table, tsv_table
 
     rows = describe_selection(options.matrices)
-    _write_formats(options.output, *(partial(table, rows) for table in (text_table, tsv_table, json_table)))
+    write_formats(options.output, *(partial(table, rows) for table in (text_table, tsv_table, json_table)))
 
 
 def _rules(options: argparse.Namespace) -> None:
@@ -290,17 +240,4 @@ def _corpus(options: argparse.Namespace) -> None:
     splits = describe_splits(options.preparation, dict(options.rules))
     left_out = read_left_out(options.preparation, options.collection)
     tables = (partial(table, splits, left_out) for table in (text_table, tsv_table, json_table))
-    _write_formats(options.output, *tables)
-
-
-def _write_formats(paths: list[str], *writers: Callable[[], list[str]]) -> None:
-    from itersel.storage.files import write_lines
-
-    chosen = []
-    for path in paths:
-        suffix = next((suffix for suffix in FORMATS if path.endswith(suffix)), None)
-        if suffix is None:
-            raise InputError(f"the name must end in {', '.join(FORMATS)}", path)
-        chosen.append(writers[FORMATS.index(suffix)])
-    for path, writer in zip(paths, chosen, strict=True):
-        write_lines(path, writer())
+    write_formats(options.output, *tables)
