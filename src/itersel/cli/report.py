@@ -1,9 +1,10 @@
-"""``itersel report``: choice of the epoch; tables of experiments, of selected features, of the corpora."""
+"""``itersel report``: choice of the epoch; tables of experiments, tasks, selected features, corpora."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from functools import partial
 
 from itersel.cli.arguments import (
@@ -21,11 +22,13 @@ from itersel.limits import MAX_POP_LIMIT
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-steps choose, resources, table, selection, rules and corpus."""
+    """Add the sub-steps choose, resources, table, tasks, join, selection, rules and corpus."""
     steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
     _add_choose(steps.add_parser("choose", help="choose the best epoch of an experiment on devtest"))
     _add_resources(steps.add_parser("resources", help="record what a system needs to translate new text"))
     _add_table(steps.add_parser("table", help="make a table of systems: scores and significant differences"))
+    _add_tasks(steps.add_parser("tasks", help="make a table of systems by task of the test sentences"))
+    _add_join(steps.add_parser("join", help="join the translations by models for one task each"))
     _add_selection(steps.add_parser("selection", help="make a table of what was selected in each epoch"))
     _add_rules(steps.add_parser("rules", help="count the rules in the grammars of some shards"))
     _add_corpus(steps.add_parser("corpus", help="make a table of the corpora: sentences, words, rules"))
@@ -34,12 +37,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_choose(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Score the translations of devtest after each epoch, copy the weights of the best epoch (the "
-        "earliest if several are equal), and describe the system."
+        "earliest if several are equal), and describe the system. With --labels and --task, score only the "
+        "sentences of a task."
     )
     add_reference(parser)
     add_tokenize(parser)
     parser.add_argument("--translations", nargs="+", required=True, help="one file per epoch, in order")
     parser.add_argument("--weights", nargs="+", required=True, help="one file per epoch, in order")
+    parser.add_argument("--labels", metavar="FILE", help="task label of each line of devtest")
+    parser.add_argument("--task", metavar="LABEL", help="score only the lines with this label")
     parser.add_argument("--name", required=True, help="name of the experiment")
     parser.add_argument(
         "--repeat", type=positive, default=1, metavar="N", help="number of the run, from 1 (default: 1)"
@@ -112,6 +118,49 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_table)
 
 
+def _add_tasks(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Score systems on the sentences of each task of a test set and on those of all tasks together, and "
+        "test every pair of systems for a significant difference on each. Systems with the same name are "
+        "runs of one experiment; their scores are averaged. Sentences with other labels are left out."
+    )
+    add_reference(parser)
+    add_tokenize(parser)
+    add_randomization_arguments(parser)
+    _add_labels(parser)
+    parser.add_argument(
+        "--system",
+        nargs=2,
+        action="append",
+        required=True,
+        metavar=("NAME", "FILE"),
+        help="name of an experiment and its translations of the test set; may be repeated",
+    )
+    add_formats(parser)
+    parser.set_defaults(run=_tasks)
+
+
+def _add_join(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Take the translation of each sentence from the model of its task. Lines with other labels are empty."
+    )
+    _add_labels(parser)
+    parser.add_argument(
+        "--translations",
+        nargs="+",
+        required=True,
+        metavar="FILE",
+        help="translations of the whole text by the model of each task, in the order of --tasks",
+    )
+    parser.add_argument("--output", required=True, type=output_file, help="joined translations")
+    parser.set_defaults(run=_join)
+
+
+def _add_labels(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--labels", required=True, metavar="FILE", help="task label of each line")
+    parser.add_argument("--tasks", nargs="+", required=True, metavar="LABEL", help="labels of the tasks")
+
+
 def _add_selection(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "For each epoch and group of features, show how many were selected, how many of these had been "
@@ -157,7 +206,11 @@ def _choose(options: argparse.Namespace) -> None:
             f"{len(options.translations)} translations, but {len(options.weights)} weights; give one of each "
             "for every epoch"
         )
-    bleu, signature = score_epochs(options.reference, options.translations, options.tokenize)
+    if (options.labels is None) != (options.task is None):
+        raise InputError("--labels and --task need each other; give both, or none to score all sentences")
+    bleu, signature = score_epochs(
+        options.reference, options.translations, options.tokenize, options.labels, options.task
+    )
     epoch = choose_epoch(bleu)
     active = keep_weights(options.weights[epoch - 1], options.output_weights)
     system = System(
@@ -217,6 +270,31 @@ def _table(options: argparse.Namespace) -> None:
             )
     comparison = compare(test_sets, tokenize=options.tokenize, trials=options.trials, seed=options.seed)
     write_formats(options.output, comparison.text, comparison.tsv, comparison.json)
+
+
+def _tasks(options: argparse.Namespace) -> None:
+    from itersel.evaluate.bleu import read_references, read_translations
+    from itersel.report.labels import read_labels
+    from itersel.report.tasks import compare_tasks
+
+    for (name, path), count in Counter(map(tuple, options.system)).items():
+        if count > 1:
+            raise InputError(f"given {count} times as '{name}'; give each run of a system once", path)
+    references = read_references(options.reference)
+    labels = read_labels(options.labels, options.tasks, len(references[0]), options.reference[0])
+    texts: dict[str, list[list[str]]] = {}
+    for name, path in options.system:
+        texts.setdefault(name, []).append(read_translations(path, references, options.reference[0]))
+    how = {key: getattr(options, key) for key in ("tokenize", "trials", "seed")}
+    table = compare_tasks(texts, references, labels, options.tasks, **how)
+    write_formats(options.output, table.text, table.tsv, table.json)
+
+
+def _join(options: argparse.Namespace) -> None:
+    from itersel.report.labels import join_translations
+    from itersel.storage.files import write_lines
+
+    write_lines(options.output, join_translations(options.labels, options.tasks, options.translations))
 
 
 def _selection(options: argparse.Namespace) -> None:
