@@ -47,6 +47,10 @@ _WEIGHTS = (
     "weights show FILE --number 0",
     "weights export FILE --output out",
 )
+_CHOOSE = (
+    "report choose --name x --learner mira --mixing none --tune-on dev --features all --shards 1 "
+    "--weights weights.h5 --output-weights out.h5 --output out.json"
+)
 _SYSTEMS = "report table --test-set test target.txt --translations hypotheses.txt target.txt --trials 50"
 TARGETS = {
     "shard": Target(
@@ -220,6 +224,9 @@ TARGETS = {
             "bleu --reference FILE hypotheses.txt",
             "bleu --reference target.txt --reference FILE hypotheses.txt",
             "compare --trials 20 --reference target.txt hypotheses.txt FILE",
+            "report tasks --labels tasks.txt --tasks nature --reference target.txt --trials 20 "
+            "--system one hypotheses.txt --system two FILE --output out.txt",
+            "report join --labels tasks.txt --tasks people --translations FILE --output out",
         ),
     ),
     "corpus-gz": Target(
@@ -244,7 +251,16 @@ TARGETS = {
         ("parts.txt",), TEXT, (f"{_MIX} --inputs FILE --epoch 1 --mixing selection --select 9",), ("",)
     ),
     "tasks": Target(
-        ("tasks.txt",), TEXT, (f"{_PREPARE} --source source.txt --target target.txt --task FILE",)
+        ("tasks.txt",),
+        TEXT,
+        (
+            f"{_PREPARE} --source source.txt --target target.txt --task FILE",
+            "report tasks --labels FILE --tasks nature people --reference target.txt --trials 50 "
+            "--system one hypotheses.txt --system two target.txt --output out.txt out.tsv out.json",
+            "report join --labels FILE --tasks people nature --translations hypotheses.txt target.txt "
+            "--output out",
+            f"{_CHOOSE} --reference target.txt --translations hypotheses.txt --labels FILE --task nature",
+        ),
     ),
     "config": Target(("config.yaml",), YAML, ("config check FILE", "config template FILE --output out")),
     "preparation": Target(

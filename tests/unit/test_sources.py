@@ -21,7 +21,10 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
         ("lm", "_compile", {"lm.binary"}, {"lm.estimate"}),
         ("grammar", "_index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
         ("report", "_resources", {"grammar.extract"}, {"evaluate.bleu"}),
-        ("report", "_choose", {"evaluate.bleu", "vectors.weights"}, {"grammar.extract", "report.corpus"}),
+        ("report", "_choose", {"evaluate.bleu", "vectors.weights"}, {"grammar.extract", "report.tasks"}),
+        ("report", "_table", {"report.comparison", "report.scores"}, {"report.tasks", "report.corpus"}),
+        ("report", "_tasks", {"report.tasks", "report.labels"}, {"report.table", "vectors.weights"}),
+        ("report", "_join", {"report.labels"}, {"report.tasks", "evaluate.bleu"}),
     ],
 )  # fmt: skip
 def test_modules(step, function, used, unused):

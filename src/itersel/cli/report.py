@@ -1,13 +1,11 @@
-"""``itersel report``: choice of the epoch; tables of experiments, of selected features, of the corpora."""
+"""``itersel report``: choice of the epoch; tables of experiments, tasks, selected features, corpora."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import (
     add_extraction_settings,
@@ -18,22 +16,19 @@ from itersel.cli.arguments import (
     positive,
     whole,
 )
+from itersel.cli.formats import add_formats, write_formats
 from itersel.errors import InputError
-from itersel.limits import MAX_POP_LIMIT, is_test_set_name
-
-if TYPE_CHECKING:
-    from itersel.report.comparison import Translations
-    from itersel.report.system import System
-
-FORMATS = (".txt", ".tsv", ".json")
+from itersel.limits import MAX_POP_LIMIT
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-steps choose, resources, table, selection, rules and corpus."""
+    """Add the sub-steps choose, resources, table, tasks, join, selection, rules and corpus."""
     steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
     _add_choose(steps.add_parser("choose", help="choose the best epoch of an experiment on devtest"))
     _add_resources(steps.add_parser("resources", help="record what a system needs to translate new text"))
     _add_table(steps.add_parser("table", help="make a table of systems: scores and significant differences"))
+    _add_tasks(steps.add_parser("tasks", help="make a table of systems by task of the test sentences"))
+    _add_join(steps.add_parser("join", help="join the translations by models for one task each"))
     _add_selection(steps.add_parser("selection", help="make a table of what was selected in each epoch"))
     _add_rules(steps.add_parser("rules", help="count the rules in the grammars of some shards"))
     _add_corpus(steps.add_parser("corpus", help="make a table of the corpora: sentences, words, rules"))
@@ -42,12 +37,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_choose(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Score the translations of devtest after each epoch, copy the weights of the best epoch (the "
-        "earliest if several are equal), and describe the system."
+        "earliest if several are equal), and describe the system. With --labels and --task, score only the "
+        "sentences of a task."
     )
     add_reference(parser)
     add_tokenize(parser)
     parser.add_argument("--translations", nargs="+", required=True, help="one file per epoch, in order")
     parser.add_argument("--weights", nargs="+", required=True, help="one file per epoch, in order")
+    parser.add_argument("--labels", metavar="FILE", help="task label of each line of devtest")
+    parser.add_argument("--task", metavar="LABEL", help="score only the lines with this label")
     parser.add_argument("--name", required=True, help="name of the experiment")
     parser.add_argument(
         "--repeat", type=positive, default=1, metavar="N", help="number of the run, from 1 (default: 1)"
@@ -116,8 +114,51 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="translations of the test set, in the order of --systems",
     )
-    _add_formats(parser)
+    add_formats(parser)
     parser.set_defaults(run=_table)
+
+
+def _add_tasks(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Score systems on the sentences of each task of a test set and on those of all tasks together, and "
+        "test every pair of systems for a significant difference on each. Systems with the same name are "
+        "runs of one experiment; their scores are averaged. Sentences with other labels are left out."
+    )
+    add_reference(parser)
+    add_tokenize(parser)
+    add_randomization_arguments(parser)
+    _add_labels(parser)
+    parser.add_argument(
+        "--system",
+        nargs=2,
+        action="append",
+        required=True,
+        metavar=("NAME", "FILE"),
+        help="name of an experiment and its translations of the test set; may be repeated",
+    )
+    add_formats(parser)
+    parser.set_defaults(run=_tasks)
+
+
+def _add_join(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Take the translation of each sentence from the model of its task. Lines with other labels are empty."
+    )
+    _add_labels(parser)
+    parser.add_argument(
+        "--translations",
+        nargs="+",
+        required=True,
+        metavar="FILE",
+        help="translations of the whole text by the model of each task, in the order of --tasks",
+    )
+    parser.add_argument("--output", required=True, type=output_file, help="joined translations")
+    parser.set_defaults(run=_join)
+
+
+def _add_labels(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--labels", required=True, metavar="FILE", help="task label of each line")
+    parser.add_argument("--tasks", nargs="+", required=True, metavar="LABEL", help="labels of the tasks")
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
@@ -126,7 +167,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "selected before, how many shards share them, and their norms."
     )
     parser.add_argument("--matrices", nargs="+", required=True, help="selection.h5 of each epoch, in order")
-    _add_formats(parser)
+    add_formats(parser)
     parser.set_defaults(run=_selection)
 
 
@@ -153,18 +194,8 @@ def _add_corpus(parser: argparse.ArgumentParser) -> None:
         metavar=("SPLIT", "FILE"),
         help="output of 'itersel report rules' for a split; may be repeated",
     )
-    _add_formats(parser)
+    add_formats(parser)
     parser.set_defaults(run=_corpus)
-
-
-def _add_formats(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--output",
-        nargs="+",
-        type=output_file,
-        required=True,
-        help="output files; the name determines the format: .txt, .tsv, .json",
-    )
 
 
 def _choose(options: argparse.Namespace) -> None:
@@ -175,7 +206,11 @@ def _choose(options: argparse.Namespace) -> None:
             f"{len(options.translations)} translations, but {len(options.weights)} weights; give one of each "
             "for every epoch"
         )
-    bleu, signature = score_epochs(options.reference, options.translations, options.tokenize)
+    if (options.labels is None) != (options.task is None):
+        raise InputError("--labels and --task need each other; give both, or none to score all sentences")
+    bleu, signature = score_epochs(
+        options.reference, options.translations, options.tokenize, options.labels, options.task
+    )
     epoch = choose_epoch(bleu)
     active = keep_weights(options.weights[epoch - 1], options.output_weights)
     system = System(
@@ -215,7 +250,7 @@ def _resources(options: argparse.Namespace) -> None:
 
 
 def _table(options: argparse.Namespace) -> None:
-    from itersel.report.comparison import compare
+    from itersel.report.comparison import compare, read_test_set, run_of
 
     if not len(options.test_set) == len(options.systems) == len(options.translations):
         raise InputError(
@@ -223,57 +258,50 @@ def _table(options: argparse.Namespace) -> None:
             f"{len(options.translations)} --translations; give one of each for every test set"
         )
     groups = zip(options.test_set, options.systems, options.translations, strict=True)
-    test_sets = [_read_test_set(*group) for group in groups]
+    test_sets = [read_test_set(*group) for group in groups]
     first = test_sets[0]
     for number, one in enumerate(test_sets):
         if one.name in {other.name for other in test_sets[:number]}:
             raise InputError(f"two test sets are named '{one.name}'; rename one of them")
-        if [_run_of(system) for system in one.systems] != [_run_of(system) for system in first.systems]:
+        if [run_of(system) for system in one.systems] != [run_of(system) for system in first.systems]:
             raise InputError(
                 f"test sets '{first.name}' and '{one.name}' have different systems; give the same, in the "
                 "same order"
             )
     comparison = compare(test_sets, tokenize=options.tokenize, trials=options.trials, seed=options.seed)
-    _write_formats(options.output, comparison.text, comparison.tsv, comparison.json)
+    write_formats(options.output, comparison.text, comparison.tsv, comparison.json)
 
 
-def _run_of(system: System) -> tuple[str, int]:
-    return system.name, system.repeat
-
-
-def _read_test_set(named: list[str], descriptions: list[str], translations: list[str]) -> Translations:
+def _tasks(options: argparse.Namespace) -> None:
     from itersel.evaluate.bleu import read_references, read_translations
-    from itersel.report.comparison import Translations
-    from itersel.report.system import first_difference, read_system
+    from itersel.report.labels import read_labels
+    from itersel.report.tasks import compare_tasks
 
-    name, *paths = named
-    if not is_test_set_name(name):
-        raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
-    if not paths:
-        raise InputError(f"test set '{name}' has no reference; name its file after the name")
-    if len(descriptions) != len(translations):
-        raise InputError(
-            f"{len(descriptions)} systems, but {len(translations)} translations; give one of each"
-        )
-    systems = [read_system(path) for path in descriptions]
-    for (experiment, repeat), count in Counter(map(_run_of, systems)).items():
+    for (name, path), count in Counter(map(tuple, options.system)).items():
         if count > 1:
-            raise InputError(f"{count} systems are repeat {repeat} of '{experiment}'; compare different ones")
-    first: dict[str, System] = {}
-    for system in systems:
-        one = first.setdefault(system.name, system)
-        if key := first_difference(one, system):
-            raise InputError(f"repeats of '{one.name}' differ in {key}; compare runs of one experiment")
-    references = read_references(paths)
-    texts = [read_translations(path, references, paths[0]) for path in translations]
-    return Translations(name, systems, texts, references)
+            raise InputError(f"given {count} times as '{name}'; give each run of a system once", path)
+    references = read_references(options.reference)
+    labels = read_labels(options.labels, options.tasks, len(references[0]), options.reference[0])
+    texts: dict[str, list[list[str]]] = {}
+    for name, path in options.system:
+        texts.setdefault(name, []).append(read_translations(path, references, options.reference[0]))
+    how = {key: getattr(options, key) for key in ("tokenize", "trials", "seed")}
+    table = compare_tasks(texts, references, labels, options.tasks, **how)
+    write_formats(options.output, table.text, table.tsv, table.json)
+
+
+def _join(options: argparse.Namespace) -> None:
+    from itersel.report.labels import join_translations
+    from itersel.storage.files import write_lines
+
+    write_lines(options.output, join_translations(options.labels, options.tasks, options.translations))
 
 
 def _selection(options: argparse.Namespace) -> None:
     from itersel.report.selection import describe_selection, json_table, text_table, tsv_table
 
     rows = describe_selection(options.matrices)
-    _write_formats(options.output, *(partial(table, rows) for table in (text_table, tsv_table, json_table)))
+    write_formats(options.output, *(partial(table, rows) for table in (text_table, tsv_table, json_table)))
 
 
 def _rules(options: argparse.Namespace) -> None:
@@ -290,17 +318,4 @@ def _corpus(options: argparse.Namespace) -> None:
     splits = describe_splits(options.preparation, dict(options.rules))
     left_out = read_left_out(options.preparation, options.collection)
     tables = (partial(table, splits, left_out) for table in (text_table, tsv_table, json_table))
-    _write_formats(options.output, *tables)
-
-
-def _write_formats(paths: list[str], *writers: Callable[[], list[str]]) -> None:
-    from itersel.storage.files import write_lines
-
-    chosen = []
-    for path in paths:
-        suffix = next((suffix for suffix in FORMATS if path.endswith(suffix)), None)
-        if suffix is None:
-            raise InputError(f"the name must end in {', '.join(FORMATS)}", path)
-        chosen.append(writers[FORMATS.index(suffix)])
-    for path, writer in zip(paths, chosen, strict=True):
-        write_lines(path, writer())
+    write_formats(options.output, *tables)

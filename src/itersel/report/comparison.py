@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from itersel.evaluate.bleu import References
-from itersel.limits import POOLED
+from itersel.errors import InputError
+from itersel.evaluate.bleu import References, read_references, read_translations
+from itersel.limits import POOLED, is_test_set_name
 from itersel.report.layout import tab_separated
-from itersel.report.system import System
+from itersel.report.scores import REPEATED, describe_test
+from itersel.report.system import System, first_difference, read_system
 from itersel.report.table import COLUMNS, DEVIATIONS, Table, make_table
 
 DEVTEST = "devtest"
-# What is said of repeats.
-REPEATED = (
-    "±: standard deviation over the runs of an experiment. Means of several runs are compared by exchanging",
-    "the translations of a sentence among all runs of both (Clark et al. 2011). Where the deviations are as",
-    "large as the difference, do not rely on its significance.",
-)
 
 
 class Translations(NamedTuple):
@@ -93,12 +90,7 @@ class Comparison:
     def json(self) -> list[str]:
         """Return everything, with p-values and scores in full, for programs."""
         document: dict[str, Any] = {
-            "significance": {
-                "test": "approximate randomization, two-sided, stratified by sentence; runs are pooled",
-                "trials": self.trials,
-                "seed": self.seed,
-                "alpha": self.alpha,
-            },
+            "significance": describe_test(self.trials, self.seed, self.alpha),
             "test_sets": [table.document() for table in self.tables],
             "pooled": None if self.pooled is None else self.pooled.document(),
         }
@@ -106,6 +98,51 @@ class Comparison:
 
     def _all(self) -> tuple[Table, ...]:
         return self.tables if self.pooled is None else (*self.tables, self.pooled)
+
+
+def run_of(system: System) -> tuple[str, int]:
+    """Return which run a system is: the name of the experiment, and the number of the repeat."""
+    return system.name, system.repeat
+
+
+def read_test_set(
+    named: Sequence[str], descriptions: Sequence[str], translations: Sequence[str]
+) -> Translations:
+    """Read a test set and its translations.
+
+    Parameters
+    ----------
+    named
+        Its name, and the files of its references.
+    descriptions, translations
+        Files of the systems, in the same order.
+
+    Raises
+    ------
+    InputError
+        If the files do not go together, or systems of one name are not runs of one experiment.
+    """
+    name, *paths = named
+    if not is_test_set_name(name):
+        raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
+    if not paths:
+        raise InputError(f"test set '{name}' has no reference; name its file after the name")
+    if len(descriptions) != len(translations):
+        raise InputError(
+            f"{len(descriptions)} systems, but {len(translations)} translations; give one of each"
+        )
+    systems = [read_system(path) for path in descriptions]
+    for (experiment, repeat), count in Counter(map(run_of, systems)).items():
+        if count > 1:
+            raise InputError(f"{count} systems are repeat {repeat} of '{experiment}'; compare different ones")
+    first: dict[str, System] = {}
+    for system in systems:
+        one = first.setdefault(system.name, system)
+        if key := first_difference(one, system):
+            raise InputError(f"repeats of '{one.name}' differ in {key}; compare runs of one experiment")
+    references = read_references(paths)
+    texts = [read_translations(path, references, paths[0]) for path in translations]
+    return Translations(name, systems, texts, references)
 
 
 def compare(

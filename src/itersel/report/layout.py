@@ -31,3 +31,8 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence
 def tab_separated(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a TSV file."""
     return ["\t".join(row) for row in [header, *rows]]
+
+
+def two_decimals(value: float | None) -> str:
+    """Return a number for spreadsheets; no text for none."""
+    return "" if value is None else f"{value:.2f}"

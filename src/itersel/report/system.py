@@ -12,6 +12,7 @@ import numpy as np
 
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
+from itersel.report.labels import lines_of, pick, read_labels
 from itersel.storage.files import atomic_path, write_lines
 from itersel.storage.json_files import from_json, read_json
 from itersel.vectors.weights import read_weights
@@ -71,14 +72,28 @@ def choose_epoch(bleu: Sequence[float]) -> int:
 
 
 def score_epochs(
-    reference: Sequence[str | os.PathLike[str]], translations: Sequence[str], tokenize: str
+    reference: Sequence[str | os.PathLike[str]],
+    translations: Sequence[str],
+    tokenize: str,
+    labels: str | None = None,
+    task: str | None = None,
 ) -> tuple[tuple[float, ...], str]:
-    """Return BLEU of the translations of each epoch, and sacrebleu's signature."""
+    """Return BLEU of the translations of each epoch, and sacrebleu's signature.
+
+    With `task`, and `labels` as the file with the label of each line, only the lines of the task are scored.
+
+    Raises
+    ------
+    InputError
+        If the files differ in their number of lines, or no line is of the task.
+    """
     references = read_references(reference)
-    metric = make_bleu(references, tokenize)
-    bleu = tuple(
-        score_corpus(metric, read_translations(path, references, reference[0])).bleu for path in translations
-    )
+    lines: Sequence[int] = range(len(references[0]))
+    if labels is not None and task is not None:
+        lines = lines_of(read_labels(labels, [task], len(references[0]), reference[0]), [task])
+    metric = make_bleu([pick(one, lines) for one in references], tokenize)
+    texts = (read_translations(path, references, reference[0]) for path in translations)
+    bleu = tuple(score_corpus(metric, pick(text, lines)).bleu for text in texts)
     return bleu, signature(metric)
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from sacrebleu.metrics.bleu import BLEU
-
-from itersel.evaluate.bleu import CorpusScore, References, make_bleu, score_corpus, signature
-from itersel.evaluate.randomization import p_values, pooled_p_value, run_statistics
-from itersel.report.layout import aligned
+from itersel.evaluate.bleu import CorpusScore, References
+from itersel.report.layout import aligned, two_decimals
+from itersel.report.scores import Summary, score_experiments, summarize
 from itersel.report.system import OF_ALL_RUNS, System
 
 COLUMNS = (
@@ -33,21 +30,6 @@ LEFT = ("experiment", "learner", "mixing", "tuned on", "features", "differs from
 OF_EPOCHS = ("active features", "devtest BLEU", "epoch")
 # Of repeats: further columns for spreadsheets.
 DEVIATIONS = ("runs", "devtest BLEU deviation", "test BLEU deviation")
-
-
-class Summary(NamedTuple):
-    """The mean of a score over runs, and its standard deviation; none of a single run."""
-
-    mean: float
-    deviation: float | None
-
-    def __str__(self) -> str:
-        return f"{self.mean:.2f}" if self.deviation is None else f"{self.mean:.2f} ±{self.deviation:.2f}"
-
-
-def summarize(scores: Sequence[float]) -> Summary:
-    """Return the mean of scores and their sample standard deviation."""
-    return Summary(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None)
 
 
 @dataclass(frozen=True)
@@ -145,8 +127,8 @@ class Table:
             cells = _spreadsheet_cells(row)
             cells = ["" if place in hidden else cell for place, cell in enumerate(cells)]
             deviations = (
-                "" if self.is_pooled else _number(row.devtest.deviation),
-                _number(row.test.deviation),
+                "" if self.is_pooled else two_decimals(row.devtest.deviation),
+                two_decimals(row.test.deviation),
             )
             rows.append([self.name, *cells, str(len(row.runs)), *deviations])
         return rows
@@ -198,45 +180,23 @@ def make_table(
 
     Systems of one name are runs of one experiment.
     """
-    metric = make_bleu(references, tokenize)
     runs: dict[str, list[System]] = {}
     texts: dict[str, list[Sequence[str]]] = {}
     for system, lines in zip(systems, translations, strict=True):
         runs.setdefault(system.name, []).append(system)
         texts.setdefault(system.name, []).append(lines)
-    p = _compare(metric, texts, trials, seed)
+    scores, signature = score_experiments(texts, references, tokenize=tokenize, trials=trials, seed=seed)
     rows = tuple(
         Row(
             number,
             tuple(runs[one]),
-            tuple(score_corpus(metric, lines) for lines in texts[one]),
-            p[one],
-            _different(p[one], list(texts), alpha),
+            scores[one].runs,
+            scores[one].p,
+            _different(scores[one].p, list(texts), alpha),
         )
         for number, one in enumerate(texts, 1)
     )
-    return Table(name, rows, len(references[0]), len(references), signature(metric), is_pooled)
-
-
-def _compare(
-    metric: BLEU, texts: Mapping[str, list[Sequence[str]]], trials: int, seed: int
-) -> dict[str, dict[str, float]]:
-    """Return by name of an experiment the p-values of its differences from the others."""
-    p: dict[str, dict[str, float]] = {name: {} for name in texts}
-    names = list(texts)
-    is_repeated = any(len(runs) > 1 for runs in texts.values())
-    counts = {name: run_statistics(metric, runs) for name, runs in texts.items()} if is_repeated else {}
-    for place, name in enumerate(names):
-        others = names[place + 1 :]
-        single = [other for other in others if len(texts[name]) == len(texts[other]) == 1]
-        # one call for all: exchanges that are drawn once
-        found = p_values(metric, texts[name][0], {one: texts[one][0] for one in single}, trials, seed)
-        for other in others:
-            if other not in found:
-                found[other] = pooled_p_value(metric, counts[name], counts[other], trials, seed)
-        for other, value in found.items():
-            p[name][other] = p[other][name] = value
-    return p
+    return Table(name, rows, len(references[0]), len(references), signature, is_pooled)
 
 
 def _different(p: Mapping[str, float], names: Sequence[str], alpha: float) -> tuple[int, ...]:
@@ -247,9 +207,5 @@ def _spreadsheet_cells(row: Row) -> list[str]:
     cells = row.cells()
     cells[COLUMNS.index("shards")] = str(row.runs[0].shards)
     for column, summary in (("devtest BLEU", row.devtest), ("test BLEU", row.test)):
-        cells[COLUMNS.index(column)] = _number(summary.mean)
+        cells[COLUMNS.index(column)] = two_decimals(summary.mean)
     return cells
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"

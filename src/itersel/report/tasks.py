@@ -1,0 +1,241 @@
+"""The table by task: BLEU on the sentences of each task (Simianer & Riezler 2013), and on all of them."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Any
+
+from itersel.evaluate.bleu import References
+from itersel.report.labels import count_labels, lines_of, most_frequent, pick
+from itersel.report.layout import aligned, tab_separated, two_decimals
+from itersel.report.scores import REPEATED, Scores, Summary, describe_test, score_experiments, summarize
+
+# The names of the rows below those of the tasks.
+MEAN, ALL_TASKS = "mean", "all tasks"
+# Of the text below the table.
+WIDTH = 105
+COLUMNS = ("task", "sentences", "system", "experiment", "runs", "bleu", "deviation", "beats")
+
+
+@dataclass(frozen=True)
+class Row:
+    """The scores of all experiments on the sentences of a task, or of all tasks.
+
+    Attributes
+    ----------
+    name
+        The label of the task, or `ALL_TASKS`.
+    sentences
+        How many it has in the test set.
+    scores
+        By name of the experiments, in the order of the table.
+    signature
+        sacrebleu's, of these scores.
+    """
+
+    name: str
+    sentences: int
+    scores: dict[str, Scores]
+    signature: str
+
+    def beats(self, name: str, alpha: float) -> list[int]:
+        """Return the numbers of the experiments, from 1, that have a significantly lower BLEU."""
+        own = self.scores[name]
+        return [
+            number
+            for number, (other, scores) in enumerate(self.scores.items(), 1)
+            if own.p.get(other, 1.0) < alpha and scores.bleu.mean < own.bleu.mean
+        ]
+
+    def document(self, alpha: float) -> dict[str, Any]:
+        """Return everything, with p-values and scores in full."""
+        systems = [
+            {
+                "system": number,
+                "name": name,
+                "test": scores.bleu._asdict(),
+                "runs": [run._asdict() for run in scores.runs],
+                "p": scores.p,
+                "beats": self.beats(name, alpha),
+            }
+            for number, (name, scores) in enumerate(self.scores.items(), 1)
+        ]
+        return {
+            "name": self.name,
+            "sentences": self.sentences,
+            "signature": self.signature,
+            "systems": systems,
+        }
+
+
+@dataclass(frozen=True)
+class TaskTable:
+    """The table of experiments by task, and how they were compared.
+
+    Attributes
+    ----------
+    tasks
+        A row for each task.
+    pooled
+        The sentences of all tasks together.
+    left_out
+        By labels that are not of a task, their numbers of sentences; the most frequent first.
+    trials, seed, alpha
+        Of approximate randomization.
+    """
+
+    tasks: tuple[Row, ...]
+    pooled: Row
+    left_out: dict[str, int]
+    trials: int
+    seed: int
+    alpha: float
+
+    def mean(self, name: str) -> Summary:
+        """Return the mean of an experiment's BLEU on the tasks, each with the same weight, over its runs."""
+        bleu = [[run.bleu for run in row.scores[name].runs] for row in self.tasks]
+        return summarize([statistics.mean(of_run) for of_run in zip(*bleu, strict=True)])
+
+    def text(self) -> list[str]:
+        """Return the table for people."""
+        return [*self._systems(), "", *self._scores(), "", *self._legend()]
+
+    def tsv(self) -> list[str]:
+        """Return the table for spreadsheets, with a row for each task and experiment."""
+        rows = [cells for row in self.tasks for cells in self._spreadsheet_rows(row)]
+        rows += [
+            [MEAN, "", *self._spreadsheet_cells(name, self.mean(name)), ""] for name in self.pooled.scores
+        ]
+        return tab_separated(COLUMNS, [*rows, *self._spreadsheet_rows(self.pooled)])
+
+    def json(self) -> list[str]:
+        """Return everything, with p-values and scores in full, for programs."""
+        mean = [
+            {"system": number, "name": name, "test": self.mean(name)._asdict()}
+            for number, name in enumerate(self.pooled.scores, 1)
+        ]
+        document: dict[str, Any] = {
+            "significance": describe_test(self.trials, self.seed, self.alpha),
+            "tasks": [row.document(self.alpha) for row in self.tasks],
+            "mean": mean,
+            "pooled": self.pooled.document(self.alpha),
+            "left_out": {"sentences": sum(self.left_out.values()), "labels": self.left_out},
+        }
+        return [json.dumps(document, indent=2, ensure_ascii=False)]
+
+    def _rows(self) -> tuple[Row, ...]:
+        return *self.tasks, self.pooled
+
+    def _is_repeated(self) -> bool:
+        return any(len(scores.runs) > 1 for scores in self.pooled.scores.values())
+
+    def _systems(self) -> list[str]:
+        """Return the lines of the table of experiments: number and name, and of repeats how many."""
+        columns = ("system", "experiment", "runs")[: 3 if self._is_repeated() else 2]
+        systems = [
+            [str(number), name, str(len(scores.runs))][: len(columns)]
+            for number, (name, scores) in enumerate(self.pooled.scores.items(), 1)
+        ]
+        return aligned(columns, systems, left=(1,))
+
+    def _scores(self) -> list[str]:
+        """Return the lines of the table of scores: a row for each task, a column for each experiment."""
+        names = [*(row.name for row in self.tasks), MEAN, ALL_TASKS]
+        sentences = [*(str(row.sentences) for row in self.tasks), "", str(self.pooled.sentences)]
+        columns = [self._column(number, name) for number, name in enumerate(self.pooled.scores, 1)]
+        header, *rows = zip(("task", *names), ("sentences", *sentences), *columns, strict=True)
+        return aligned(header, rows, left=(0, *range(2, len(header))))
+
+    def _column(self, number: int, name: str) -> list[str]:
+        """Return the cells of an experiment, scores below each other and what it beats behind them."""
+        cells = [(str(row.scores[name].bleu), row.beats(name, self.alpha)) for row in self._rows()]
+        cells.insert(len(self.tasks), (str(self.mean(name)), []))
+        width = max(len(score) for score, _ in cells)
+        marked = [f"{score:>{width}} ({','.join(map(str, beats))})" for score, beats in cells]
+        return [f"{number:>{width}}", *(cell.removesuffix(" ()") for cell in marked)]
+
+    def _legend(self) -> list[str]:
+        notes = [
+            f"{MEAN}: unweighted mean of the tasks' BLEU, not tested for significance.",
+            f"{ALL_TASKS}: BLEU of the sentences of all tasks together.",
+        ]
+        systems = len(self.pooled.scores)
+        if systems > 1:
+            tests = systems * (systems - 1) // 2 * len(self._rows())
+            notes.append(
+                "In parentheses: systems whose BLEU on the sentences of the row is significantly lower "
+                f"(p < {self.alpha:g}, approximate randomization, {self.trials} trials, seed {self.seed}). "
+                f"There are {tests} tests, one for each pair of systems on each task and on all of them, "
+                "without correction for their number: some differences may be significant by chance."
+            )
+        if self.left_out:
+            notes.append(
+                f"Sentences with other labels are left out, {sum(self.left_out.values())} in all: "
+                f"{most_frequent(self.left_out)}."
+            )
+        lines = [line for note in notes for line in wrap(note, WIDTH, break_on_hyphens=False)]
+        return [*lines, *(REPEATED if self._is_repeated() else ()), *self._signatures()]
+
+    def _signatures(self) -> list[str]:
+        if len({row.signature for row in self._rows()}) == 1:
+            return [f"BLEU: sacrebleu {self.pooled.signature}"]
+        return [f"BLEU of {row.name}: sacrebleu {row.signature}" for row in self._rows()]
+
+    def _spreadsheet_rows(self, row: Row) -> list[list[str]]:
+        sentences = str(row.sentences)
+        rows = []
+        for name, scores in row.scores.items():
+            beats = ", ".join(map(str, row.beats(name, self.alpha)))
+            rows.append([row.name, sentences, *self._spreadsheet_cells(name, scores.bleu), beats or "-"])
+        return rows
+
+    def _spreadsheet_cells(self, name: str, bleu: Summary) -> list[str]:
+        """Return what every row has of an experiment: number, name, runs, BLEU and its deviation."""
+        number, runs = [*self.pooled.scores].index(name) + 1, len(self.pooled.scores[name].runs)
+        return [str(number), name, str(runs), two_decimals(bleu.mean), two_decimals(bleu.deviation)]
+
+
+def compare_tasks(
+    texts: Mapping[str, Sequence[Sequence[str]]],
+    references: Sequence[References],
+    labels: Sequence[str],
+    tasks: Sequence[str],
+    *,
+    tokenize: str = "13a",
+    trials: int = 10_000,
+    seed: int = 1,
+    alpha: float = 0.05,
+) -> TaskTable:
+    """Compare experiments on the sentences of each task, and on those of all tasks.
+
+    Parameters
+    ----------
+    texts
+        By name of an experiment, the translations of the test set by each of its runs.
+    references
+        One or more, with a line a sentence.
+    labels
+        Of each sentence. Sentences with other labels than those of `tasks` are left out.
+    tasks
+        The labels of the rows, each of which some sentence has.
+    tokenize, trials, seed, alpha
+        Of BLEU and of approximate randomization.
+    """
+
+    def row(name: str, lines: Sequence[int]) -> Row:
+        scores, signature = score_experiments(
+            {one: [pick(run, lines) for run in runs] for one, runs in texts.items()},
+            [pick(one, lines) for one in references],
+            tokenize=tokenize,
+            trials=trials,
+            seed=seed,
+        )
+        return Row(name, len(lines), scores, signature)
+
+    others = {label: count for label, count in count_labels(labels).items() if label not in tasks}
+    rows = tuple(row(task, lines_of(labels, [task])) for task in tasks)
+    return TaskTable(rows, row(ALL_TASKS, lines_of(labels, tasks)), others, trials, seed, alpha)

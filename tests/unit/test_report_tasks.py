@@ -1,0 +1,317 @@
+"""The table by task: BLEU on the sentences of each task, their mean, and all of them together."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from random import Random
+
+import pytest
+from sacrebleu.metrics.bleu import BLEU
+
+from itersel.cli.main import main
+from itersel.evaluate.bleu import make_bleu
+from itersel.evaluate.randomization import p_values, pooled_p_value, run_statistics
+from itersel.report.tasks import compare_tasks
+
+RANDOM = Random(5)
+TASKS = ["calc", "base"]
+COUNTS = {"calc": 45, "base": 21, "math": 15, "draw": 9}
+# Some sentences are of other tasks; those of a task are not next to each other.
+LABELS = [label for label, count in COUNTS.items() for _ in range(count)]
+RANDOM.shuffle(LABELS)
+REFERENCES = [" ".join(RANDOM.choices("abcdefghijkl", k=RANDOM.randint(5, 12))) for _ in LABELS]
+
+
+def damaged(share):
+    """Return the references with some words replaced, of base twice as many as of others."""
+    kept = [1 - share * (2 if label == "base" else 1) for label in LABELS]
+    return [
+        " ".join(word if RANDOM.random() < one else "x" for word in line.split())
+        for one, line in zip(kept, REFERENCES, strict=True)
+    ]
+
+
+BAD, GOOD, LIKE_GOOD, OTHERS = damaged(0.25), damaged(0.1), damaged(0.1), damaged(0.2)
+TEXTS = {"bad": [BAD], "good": [GOOD], "like good": [LIKE_GOOD]}
+
+
+def of(text, *tasks):
+    """Return the lines of a text that are of some tasks."""
+    return [line for line, label in zip(text, LABELS, strict=True) if label in tasks]
+
+
+def sacrebleu(translations, *references):
+    metric = BLEU(lowercase=True, smooth_method="none", force=True)
+    return metric.corpus_score(translations, list(references)).score
+
+
+def cells(table):
+    """Return the rows of the table of scores, split at white space."""
+    lines = table.text()
+    begin = lines.index("") + 3
+    return [line.split() for line in lines[begin : lines.index("", begin)]]
+
+
+def test_scores_are_those_of_the_sentences_of_a_task():
+    table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=10)
+    assert [row.name for row in table.tasks] == TASKS
+    for row in table.tasks:
+        assert row.sentences == COUNTS[row.name]
+        for name, (text,) in TEXTS.items():
+            expected = sacrebleu(of(text, row.name), of(REFERENCES, row.name))
+            assert row.scores[name].bleu == (pytest.approx(expected), None)
+    for name, (text,) in TEXTS.items():
+        pooled = sacrebleu(of(text, *TASKS), of(REFERENCES, *TASKS))
+        assert table.pooled.scores[name].bleu == (pytest.approx(pooled), None)
+        single = [sacrebleu(of(text, task), of(REFERENCES, task)) for task in TASKS]
+        assert table.mean(name) == (pytest.approx(sum(single) / 2), None)
+        # tasks of different sizes: mean and pooled score are told apart
+        assert abs(pooled - sum(single) / 2) > 0.1
+    assert table.pooled.sentences == 66
+
+
+def test_significance_is_that_of_the_sentences_of_a_row():
+    table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=300, seed=4)
+    marks = []
+    for row, tasks in zip((*table.tasks, table.pooled), (["calc"], ["base"], TASKS), strict=True):
+        metric = make_bleu([of(REFERENCES, *tasks)])
+        texts = {name: of(text, *tasks) for name, (text,) in TEXTS.items()}
+        for name, text in texts.items():
+            others = {other: lines for other, lines in texts.items() if other != name}
+            assert row.scores[name].p == p_values(metric, text, others, 300, 4)
+        marks.append([row.beats(name, 0.05) for name in TEXTS])
+        assert row.scores["bad"].p["good"] < 0.05 < row.scores["good"].p["like good"]
+    # the better of two systems has the mark, the worse one has none
+    assert marks == [[[], [1], [1]]] * 3
+
+
+def test_a_difference_of_a_small_task_is_not_significant():
+    """In a row of its own the task has few sentences; in that of all tasks it has many."""
+    labels = ["rare" if i in (3, 50) else "frequent" for i in range(len(LABELS))]
+    texts = {"bad": [BAD], "good": [REFERENCES]}
+    table = compare_tasks(texts, [REFERENCES], labels, ["rare", "frequent"], trials=200)
+    rare, frequent = table.tasks
+    assert rare.scores["good"].bleu.mean > rare.scores["bad"].bleu.mean
+    assert rare.beats("good", 0.05) == []
+    assert frequent.beats("good", 0.05) == table.pooled.beats("good", 0.05) == [1]
+
+
+def test_text():
+    table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=300, seed=4)
+    text = table.text()
+    assert text[:6] == [
+        "system  experiment",
+        "------  ----------",
+        "     1  bad",
+        "     2  good",
+        "     3  like good",
+        "",
+    ]
+    assert text[6].split() == ["task", "sentences", "1", "2", "3"]
+    for row, task in zip(cells(table)[:2], TASKS, strict=True):
+        scores = [f"{sacrebleu(of(lines, task), of(REFERENCES, task)):.2f}" for (lines,) in TEXTS.values()]
+        assert row == [task, str(COUNTS[task]), scores[0], scores[1], "(1)", scores[2], "(1)"]
+    mean, pooled = cells(table)[2:]
+    assert mean == ["mean", *(f"{table.mean(name).mean:.2f}" for name in TEXTS)]
+    assert pooled[:3] == ["all", "tasks", "66"]
+    assert pooled[4::2] == [f"{table.pooled.scores[name].bleu.mean:.2f}" for name in ("good", "like good")]
+    legend = " ".join(text[13:])
+    assert "(p < 0.05, approximate randomization, 300 trials, seed 4)" in legend
+    assert (
+        "9 tests, one for each pair of systems on each task and on all of them, without correction" in legend
+    )
+    assert text[-1].startswith("BLEU: sacrebleu nrefs:1|case:lc|")
+    assert max(map(len, text)) <= 110
+
+
+def test_scores_are_below_their_number():
+    """Those of two and of three digits."""
+    mixed = [
+        line if label == "calc" else bad for line, bad, label in zip(REFERENCES, BAD, LABELS, strict=True)
+    ]
+    text = compare_tasks({"mixed": [mixed], "bad": [BAD]}, [REFERENCES], LABELS, TASKS, trials=50).text()
+    header, _, calc, base, mean, pooled = text[5:11]
+    for number in "12":
+        end = header.index(number) + 1
+        assert [line[end - 3] for line in (calc, base, mean, pooled)] == ["."] * 4
+    assert " 100.00 (2) " in calc
+    assert " 3 tests, one for each pair" in " ".join(text)
+
+
+def test_several_systems_beaten_at_once():
+    texts = {"bad": [BAD], "same": [list(BAD)], "good": [REFERENCES]}
+    table = compare_tasks(texts, [REFERENCES], LABELS, ["calc"], trials=200)
+    assert cells(table)[0][-2:] == ["100.00", "(1,2)"]
+    assert table.tsv()[3].split("\t")[-1] == "1, 2"
+
+
+def test_left_out_sentences_are_told():
+    table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=10)
+    assert "left out, 24 in all: 'math' (15), 'draw' (9)." in " ".join(table.text())
+    found = json.loads("\n".join(table.json()))["left_out"]
+    assert found == {"sentences": 24, "labels": {"math": 15, "draw": 9}}
+    every = compare_tasks(TEXTS, [REFERENCES], LABELS, list(COUNTS), trials=10)
+    assert "left out" not in " ".join(every.text())
+    assert every.pooled.scores["good"].bleu.mean == pytest.approx(sacrebleu(GOOD, REFERENCES))
+
+
+def test_of_many_other_labels_the_most_frequent_are_told():
+    labels = ["task", *"hgfedcb", "d", "b", "d", *["task"] * 79]
+    text = " ".join(compare_tasks({"good": [GOOD]}, [REFERENCES], labels, ["task"], trials=10).text())
+    assert "left out, 10 in all: 'd' (3), 'b' (2), 'c' (1), 'e' (1), 'f' (1) and others." in text
+
+
+def test_runs_of_one_experiment_are_a_column():
+    texts = {"bad": [BAD], "twice": [GOOD, LIKE_GOOD]}
+    table = compare_tasks(texts, [REFERENCES], LABELS, TASKS, trials=50, seed=2)
+    by_run = []
+    for row in table.tasks:
+        references = of(REFERENCES, row.name)
+        runs = [sacrebleu(of(text, row.name), references) for text in (GOOD, LIKE_GOOD)]
+        by_run.append(runs)
+        expected = statistics.mean(runs), statistics.stdev(runs)
+        assert row.scores["twice"].bleu == pytest.approx(expected)
+        metric = make_bleu([references])
+        counts = [run_statistics(metric, [of(run, row.name) for run in runs]) for runs in texts.values()]
+        p = pooled_p_value(metric, *counts, 50, 2)
+        assert row.scores["bad"].p == {"twice": p}
+        assert row.scores["twice"].p == {"bad": p}
+    # the mean of tasks is taken for each run: its deviation is that of two such means
+    means = [statistics.mean(scores) for scores in zip(*by_run, strict=True)]
+    mean, deviation = statistics.mean(means), statistics.stdev(means)
+    assert table.mean("twice") == pytest.approx((mean, deviation))
+    text = table.text()
+    assert [line.split() for line in text[:4:2]] == [["system", "experiment", "runs"], ["1", "bad", "1"]]
+    assert cells(table)[2][-2:] == [f"{mean:.2f}", f"±{deviation:.2f}"]
+    assert any("standard deviation over the runs" in line for line in text)
+    rows = [line.split("\t") for line in table.tsv()]
+    assert rows[6] == ["mean", "", "2", "twice", "2", f"{mean:.2f}", f"{deviation:.2f}", ""]
+    single = compare_tasks({"bad": [BAD]}, [REFERENCES], LABELS, TASKS, trials=10).text()
+    assert not any("±" in line or "runs" in line for line in single)
+
+
+def test_one_system_is_compared_with_none():
+    table = compare_tasks({"alone": [GOOD]}, [REFERENCES], LABELS, TASKS, trials=10)
+    assert "tests" not in " ".join(table.text())
+    assert {line.split("\t")[-1] for line in table.tsv()[1:3]} == {"-"}
+
+
+def test_several_references():
+    """Where a task has fewer references than another one, signatures differ."""
+    others = [line if label == "calc" else None for line, label in zip(OTHERS, LABELS, strict=True)]
+    table = compare_tasks(TEXTS, [REFERENCES, others], LABELS, TASKS, trials=10)
+    calc, base = (row.scores["bad"].bleu.mean for row in table.tasks)
+    assert calc == pytest.approx(sacrebleu(of(BAD, "calc"), of(REFERENCES, "calc"), of(OTHERS, "calc")))
+    assert calc > sacrebleu(of(BAD, "calc"), of(REFERENCES, "calc"))
+    assert base == pytest.approx(sacrebleu(of(BAD, "base"), of(REFERENCES, "base")))
+    pooled = sacrebleu(of(BAD, *TASKS), of(REFERENCES, *TASKS), of(others, *TASKS))
+    assert table.pooled.scores["bad"].bleu.mean == pytest.approx(pooled)
+    signatures = [line.split("|")[0] for line in table.text()[-3:]]
+    assert signatures == [
+        "BLEU of calc: sacrebleu nrefs:2",
+        "BLEU of base: sacrebleu nrefs:1",
+        "BLEU of all tasks: sacrebleu nrefs:var",
+    ]
+
+
+def test_tsv_and_json():
+    table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=300, seed=4)
+    header, *rows = (line.split("\t") for line in table.tsv())
+    assert header == ["task", "sentences", "system", "experiment", "runs", "bleu", "deviation", "beats"]
+    assert [row[0] for row in rows] == ["calc"] * 3 + ["base"] * 3 + ["mean"] * 3 + ["all tasks"] * 3
+    assert [row[2:4] for row in rows[:3]] == [["1", "bad"], ["2", "good"], ["3", "like good"]]
+    bleu = sacrebleu(of(GOOD, "calc"), of(REFERENCES, "calc"))
+    assert rows[1] == ["calc", "45", "2", "good", "1", f"{bleu:.2f}", "", "1"]
+    assert rows[0][-1] == "-"
+    assert rows[7] == ["mean", "", "2", "good", "1", f"{table.mean('good').mean:.2f}", "", ""]
+    document = json.loads("\n".join(table.json()))
+    assert (document["significance"]["trials"], document["significance"]["seed"]) == (300, 4)
+    calc, base = document["tasks"]
+    assert (calc["name"], calc["sentences"]) == ("calc", 45)
+    second = base["systems"][1]
+    assert (second["system"], second["name"], second["beats"]) == (2, "good", [1])
+    assert second["p"] == table.tasks[1].scores["good"].p
+    assert second["test"] == {"mean": second["runs"][0]["bleu"], "deviation": None}
+    assert document["mean"][1]["test"]["mean"] == table.mean("good").mean
+    assert document["pooled"]["systems"][1]["p"] == table.pooled.scores["good"].p
+
+
+@pytest.fixture
+def arguments(text_file):
+    """Return the arguments of a table of two systems, without the labels of tasks and the output."""
+    files = ["--labels", text_file("labels", LABELS), "--reference", text_file("ref", REFERENCES)]
+    systems = ["--system", "bad", text_file("bad", BAD), "--system", "good", text_file("good", GOOD)]
+    return ["report", "tasks", *files, *systems, "--trials", "50"]
+
+
+def test_command_tasks(tmp_path, text_file, arguments):
+    outputs = [str(tmp_path / f"tasks{suffix}") for suffix in (".json", ".txt", ".tsv")]
+    more = ["--reference", text_file("others", OTHERS), "--system", "bad", text_file("second", LIKE_GOOD)]
+    more += ["--seed", "3", "--tokenize", "none", "--tasks", *TASKS, "--output", *outputs]
+    assert main([*arguments, *more]) == 0
+    texts = {"bad": [BAD, LIKE_GOOD], "good": [GOOD]}
+    expected = compare_tasks(texts, [REFERENCES, OTHERS], LABELS, TASKS, tokenize="none", trials=50, seed=3)
+    for path, lines in zip(outputs, (expected.json(), expected.text(), expected.tsv()), strict=True):
+        with open(path) as stream:
+            assert stream.read().splitlines() == "\n".join(lines).splitlines()
+    assert "|tok:none|" in expected.text()[-1]
+
+
+def test_labels_are_stripped(tmp_path, text_file, arguments):
+    spaced = text_file("spaced", [f" {label}\t\r" for label in LABELS])
+    for labels, output in ((arguments[3], "plain.tsv"), (spaced, "spaced.tsv")):
+        arguments[3] = labels
+        assert main([*arguments, "--tasks", *TASKS, "--output", str(tmp_path / output)]) == 0
+    assert (tmp_path / "plain.tsv").read_bytes() == (tmp_path / "spaced.tsv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("labels", "tasks", "message"),
+    [
+        (LABELS, ["calc", "impress"], "labels: no sentence has the label 'impress'; name only labels that"),
+        (LABELS, ["calc", "base", "calc"], "task 'calc' is named twice"),
+        (LABELS[:80], ["calc"], "labels: has 80 lines, the reference "),
+        (["calc", "", *LABELS[2:]], ["calc"], "labels:2: '' is not a task label; give one word a line"),
+        (["calc", "base x", *LABELS[2:]], ["calc"], "labels:2: 'base x' is not a task label"),
+        (["calc\tx", *LABELS[1:]], ["calc"], "labels:1: 'calc\\tx' is not a task label"),
+    ],
+)
+def test_labels_that_do_not_fit(tmp_path, text_file, capsys, arguments, labels, tasks, message):
+    text_file("labels", labels)
+    output = tmp_path / "tasks.txt"
+    assert main([*arguments, "--tasks", *tasks, "--output", str(output)]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert message in error
+    assert not output.exists()
+
+
+def test_the_labels_that_there_are(tmp_path, capsys, arguments):
+    assert main([*arguments, "--tasks", "impress", "--output", str(tmp_path / "tasks.txt")]) == 1
+    counts = "'calc' (45), 'base' (21), 'math' (15), 'draw' (9)"
+    assert f"name only labels that occur: {counts}\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "message"),
+    [
+        ("third", BAD[:4], "third: has 4 lines, the reference "),
+        ("bad", BAD, "bad: given 2 times as 'bad'; give each run of a system once"),
+    ],
+)
+def test_translations_that_do_not_fit(tmp_path, text_file, capsys, arguments, name, lines, message):
+    output = tmp_path / "tasks.txt"
+    arguments += ["--system", "bad", text_file(name, lines), "--tasks", "calc", "--output", str(output)]
+    assert main(arguments) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert message in error
+    assert not output.exists()
+
+
+def test_names_of_outputs(tmp_path, capsys, arguments):
+    outputs = [str(tmp_path / "tasks.txt"), str(tmp_path / "tasks.pdf")]
+    assert main([*arguments, "--tasks", "calc", "--output", *outputs]) == 1
+    assert "tasks.pdf: the name must end in .txt, .tsv, .json" in capsys.readouterr().err
+    assert not (tmp_path / "tasks.txt").exists()
