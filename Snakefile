@@ -31,6 +31,7 @@ rule all:
     input:
         table=f"{RESULTS}/report/table.txt",
         corpus=f"{RESULTS}/report/corpus.txt",
+        tasks=[f"{RESULTS}/report/tasks.{split}.txt" for split in TASK_SPLITS],
         resources=of_experiments("best/resources.json"),
         selections=[experiment_file(name, "selection.txt") for name in SELECTING],
 

@@ -47,7 +47,7 @@ BAD = [
     (experiment(templates="R"), "'experiments.a.templates' must be a list"),
     (
         experiment(tasks={"name": "tasks"}),
-        "'experiments.a.tasks.name' is 'tasks', must be one of random, natural",
+        "'experiments.a.tasks.name' is 'tasks', must be one of random, resharding, n",
     ),
     (
         experiment(tasks={"name": "natural", "shards": 2}),
@@ -55,7 +55,7 @@ BAD = [
     ),
     (
         experiment(tasks={"labels": {"x": 1}}),
-        "'experiments.a.tasks.labels' is none of tasks random; natural has it",
+        "'experiments.a.tasks.labels' is none of tasks random; natural, independent, pooled, poo",
     ),
     (
         experiment(tasks={"name": "natural", "labels": ["x"]}),
@@ -154,7 +154,48 @@ INCONSISTENT = [
         experiment(mixing=selection(keep=["R"]), features="dense"),
         "is 'R', must be dense or the name of a dense feature",
     ),
-    (experiment(tasks={"name": "natural"}), "'experiments.a.tasks.labels' is missing; name the tasks"),
+    (experiment(tasks={"name": "natural"}), "'experiments.a.tasks.labels' is missing; name the tasks, each"),
+    (experiment(tasks={"name": "pooled"}), "'experiments.a.tasks.labels' is missing; name the tasks"),
+    (
+        experiment(tasks={"name": "pooled", "labels": ["x", "y", "x"]}),
+        "'experiments.a.tasks.labels': 'x' is listed twice; remove one",
+    ),
+    (experiment(tasks={"name": "pooled-cat", "labels": ["a b"]}), "must be text of the form"),
+    (
+        experiment(tasks={"name": "resharding", "parts": 1}),
+        "'experiments.a.tasks.parts' is 1, must be at least 2",
+    ),
+    (
+        experiment(tasks={"name": "resharding", "language_model_folds": 5}),
+        "language_model_folds' is 5, must be at most 4, its files",
+    ),
+    (
+        experiment(tasks={"name": "resharding"}, learner={"name": "pro"}),
+        "'experiments.a.tasks.name' is resharding, which needs an online learner; a batch tuner",
+    ),
+    (
+        experiment(tasks={"name": "independent", "labels": {"x": 1}}),
+        "'experiments.a.tasks': independent tasks need an experiment with other tasks to be compared with",
+    ),
+    (
+        experiment(tasks={"name": "independent", "labels": {"a/b": 1}}),
+        "'experiments.a.tasks.labels.a/b': independent tasks are experiments, whose names are made of",
+    ),
+    (
+        experiment(algorithm="sgd", tasks={"name": "independent", "labels": {"x": 1, "y": 2}}),
+        "'experiments.a.tasks.labels.y' is 2, must be 1 with algorithm: sgd",
+    ),
+    (
+        {
+            **experiment(tasks={"name": "independent", "labels": {"x": 1}}),
+            "data": {"kind": "files", **FILES, "train": {**FILES["train"], "task": "labels"}},
+        },
+        "'experiments.a.tasks.labels' needs data.devtest.task, a file with the label of each line",
+    ),
+    (
+        {"experiments": {"a.task-x": {}}},
+        "'experiments.a.task-x': names like this are those of independent",
+    ),
     (
         {
             **experiment(tasks={"name": "natural", "labels": {"x": 1}}, tune_on="dev"),

@@ -19,9 +19,11 @@ from itersel.config.checks import warnings
 from itersel.config.commands import own_seed
 from itersel.config.learners import LEARNERS, Perceptron
 from itersel.config.mixing import MIXINGS, Selection
+from itersel.config.own_tasks import common_labels, with_own_tasks
 from itersel.config.reading import types_of
 from itersel.config.rendering import json_schema
 from itersel.config.repeats import split_repeat, with_repeats
+from itersel.config.tasks import tasks_name
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
 from itersel.limits import TEMPLATES
@@ -229,7 +231,54 @@ def test_natural_tasks():
     ]
     assert [tasks.shards for tasks in found] == [3, 4]
     assert [tasks.language_model_folds for tasks in found] == [3, 4]
-    assert commands.natural_options(found[0]) == "--others drop --minimum 1 --labels x=2 y=1"
+    assert commands.sharding_options(found[0]) == "--others drop --minimum 1 --labels x=2 y=1"
+
+
+def test_files_and_folds_of_tasks():
+    """Files, shards and language models: as many of these as files, at most 10."""
+    labels = {"x": 2, "y": 1}
+    for tasks, expected in (
+        ({"shards": 4}, (4, 4, 4)),
+        ({"name": "resharding", "shards": 3}, (12, 3, 10)),
+        ({"name": "resharding", "shards": 3, "parts": 2}, (6, 3, 6)),
+        ({"name": "pooled", "labels": ["x", "y"]}, (10, 1, 10)),
+        ({"name": "pooled-cat", "labels": ["x", "y"], "parts": 3}, (3, 1, 3)),
+    ):
+        found = read_config(experiment(tasks=tasks)).experiments["a"].tasks
+        assert (found.files, found.shards, found.language_model_folds) == expected
+    independent = {"a": {"tasks": {"name": "independent", "labels": labels}}, "b": {}}
+    assert read_config({"experiments": independent}).experiments["a"].tasks.language_model_folds == 3
+
+
+def test_options_that_make_pools():
+    pooled = read_config(experiment(tasks={"name": "pooled", "labels": ["x", "y"]})).experiments["a"].tasks
+    assert commands.sharding_options(pooled) == "--shards 10 --size one --pool x y"
+    pooled = read_config(experiment(tasks={"name": "pooled-cat", "labels": ["x"]})).experiments["a"].tasks
+    assert commands.sharding_options(pooled) == "--shards 10 --size all --pool x"
+
+
+def test_independent_tasks_are_experiments():
+    tasks = {"name": "independent", "labels": {"x": 2, "y": 1}, "minimum": 5}
+    content = {"a": {"tasks": tasks, "repeats": 2}, "b": {"tasks": tasks, "start_from": "a"}, "c": {}}
+    found = with_own_tasks(read_config({"experiments": content})).experiments
+    assert list(found) == ["a.task-x", "a.task-y", "b.task-x", "b.task-y", "c"]
+    assert [found[f"a.task-{label}"].tasks.first for label in "xy"] == [0, 2]
+    assert [found[f"a.task-{label}"].tasks.shards for label in "xy"] == [2, 1]
+    assert found["b.task-y"].start_from == "a.task-y"
+    own = found["a.task-x"].tasks
+    assert (own.experiment, own.label, own.files, own.language_model_folds) == ("a", "x", 3, 3)
+    assert tasks_name(own) == "independent"
+    # their files are those of natural tasks with the same labels
+    natural = read_config(experiment(tasks={**tasks, "name": "natural"})).experiments["a"].tasks
+    assert commands.sharding_options(own) == commands.sharding_options(natural)
+    with_both = with_repeats(with_own_tasks(read_config({"experiments": content}))).experiments
+    assert split_repeat(list(with_both)[1]) == ("a.task-x", 2)
+
+
+def test_labels_that_all_tasks_have():
+    assert common_labels([(), ("x", "y", "z"), ("z", "x")]) == ("x", "z")
+    assert common_labels([("x",), ("y",)]) == ()
+    assert common_labels([(), ()]) == ()
 
 
 def test_algorithms_are_names_for_mixings():

@@ -61,11 +61,11 @@ def test_packed_labels(tmp_path, text_file):
             LABELS,
             ["draw"],
             [numbered("d")],
-            "labels: no sentence has the label 'draw'; name only labels that occur: "
+            "labels: no sentence has the label 'draw'; name labels that occur: "
             "'base' (3), 'calc' (2), 'math' (1)",
         ),
         (["base", " ", "calc"], ["base"], [numbered("b")[:3]], "labels:2: '' is not a task label"),
-        ([], ["base"], [[]], "labels: no sentence has the label 'base'; name only labels that occur: none"),
+        ([], ["base"], [[]], "labels: no sentence has the label 'base'; name labels that occur: none"),
     ],
 )
 def test_join_errors(join, capsys, labels, tasks, translations, message):
@@ -147,7 +147,7 @@ def test_labels_and_task_need_each_other(tmp_path, text_file, capsys, choose, op
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["calc"] * 6, "labels: no sentence has the label 'base'; name only labels that occur: 'calc' (6)"),
+        (["calc"] * 6, "labels: no sentence has the label 'base'; name labels that occur: 'calc' (6)"),
         (["base"] * 5, "labels: has 5 lines, the reference "),
         (["base", "base x", *LABELS[2:]], "labels:2: 'base x' is not a task label"),
     ],

@@ -269,7 +269,11 @@ def test_labels_are_stripped(tmp_path, text_file, arguments):
 @pytest.mark.parametrize(
     ("labels", "tasks", "message"),
     [
-        (LABELS, ["calc", "impress"], "labels: no sentence has the label 'impress'; name only labels that"),
+        (
+            LABELS,
+            ["other", "impress"],
+            "labels: no sentence has the label 'other', 'impress'; name labels that",
+        ),
         (LABELS, ["calc", "base", "calc"], "task 'calc' is named twice"),
         (LABELS[:80], ["calc"], "labels: has 80 lines, the reference "),
         (["calc", "", *LABELS[2:]], ["calc"], "labels:2: '' is not a task label; give one word a line"),
@@ -287,10 +291,20 @@ def test_labels_that_do_not_fit(tmp_path, text_file, capsys, arguments, labels, 
     assert not output.exists()
 
 
+def test_tasks_without_sentences_have_no_row(tmp_path, arguments):
+    outputs = [str(tmp_path / f"tasks{form}") for form in (".txt", ".json")]
+    assert main([*arguments, "--tasks", "calc", "impress", "math", "other", "--output", *outputs]) == 0
+    assert "No sentence of the test set has the label impress, other." in (tmp_path / "tasks.txt").read_text()
+    document = json.loads((tmp_path / "tasks.json").read_text())
+    assert [row["name"] for row in document["tasks"]] == ["calc", "math"]
+    assert document["missing"] == ["impress", "other"]
+    assert document["pooled"]["sentences"] == LABELS.count("calc") + LABELS.count("math")
+
+
 def test_the_labels_that_there_are(tmp_path, capsys, arguments):
     assert main([*arguments, "--tasks", "impress", "--output", str(tmp_path / "tasks.txt")]) == 1
     counts = "'calc' (45), 'base' (21), 'math' (15), 'draw' (9)"
-    assert f"name only labels that occur: {counts}\n" in capsys.readouterr().err
+    assert f"name labels that occur: {counts}\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

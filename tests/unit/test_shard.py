@@ -14,8 +14,16 @@ from hypothesis import strategies as st
 
 from itersel.cli import shard as command
 from itersel.corpus import sharding
-from itersel.corpus.sharding import NaturalShards, natural_lines, shard_corpus, shard_lines
+from itersel.corpus.sharding import (
+    NaturalShards,
+    deal_files,
+    natural_lines,
+    pooled_lines,
+    shard_corpus,
+    shard_lines,
+)
 from itersel.errors import InputError
+from itersel.storage.files import read_lines
 
 
 @given(st.integers(0, 300), st.integers(1, 40), st.one_of(st.none(), st.integers(0, 2**31 - 1)))
@@ -147,7 +155,18 @@ def test_other_tasks_are_joined(corpus):
         ),
         (["--labels", "x=1", "x=2"], "task 'x' is named twice in --labels"),
         (["--labels", "x=1", "--keep-order"], "--labels excludes --keep-order"),
-        (["--shards", "2"], "--task, --others and --minimum need --labels"),
+        (["--shards", "2"], "--task needs --labels or --pool"),
+        (["--shards", "2", "--minimum", "2"], "--others and --minimum need --labels"),
+        (["--shards", "2", "--size", "one"], "--size needs --pool"),
+        (["--pool", "x"], "either --shards or --labels is needed"),
+        (["--labels", "x=1", "--shards", "2"], "--shards excludes --labels, which have numbers of shards"),
+        (["--pool", "x", "y", "x", "--shards", "2"], "task 'x' is named twice in --pool"),
+        (["--pool", "x", "--shards", "2", "--keep-order"], "--pool excludes --keep-order"),
+        (["--pool", "x", "q", "--shards", "2"], "task: no sentence has the label 'q'; the most frequent"),
+        (
+            ["--pool", "x", "z", "--shards", "5", "--size", "one"],
+            "task: the pool of the tasks has 4 sentences, too few for 5 shards",
+        ),
     ],
 )
 def test_bad_tasks(corpus, options, message):
@@ -165,6 +184,55 @@ def test_labels_need_a_file(corpus):
 def test_labels_of_another_text(corpus):
     with pytest.raises(InputError, match=r"task: has 10 lines, .*source\.gz has 11"):
         natural(corpus, "--labels", "x=1", tasks=TASKS[1:])
+
+
+def pooled(corpus, shards, *options):
+    """Return the line numbers of the files of a pool."""
+    natural(corpus, "--shards", str(shards), *options, "--seed", "3")
+    return [list(map(int, read_lines(corpus / f"out/{shard}.ids"))) for shard in range(shards)]
+
+
+def test_pool_of_all_sentences(corpus):
+    """Shuffled together: as the lines of these tasks in the shuffle of all lines."""
+    numbers = pooled(corpus, 3, "--pool", "z", "x")
+    [order] = shard_lines(len(TASKS), 1, 3)
+    assert [line for part in numbers for line in part] == [line for line in order if TASKS[line] != "y"]
+    assert [len(part) for part in numbers] == [3, 3, 2]
+    assert read(corpus / "out/1.source.gz") == [f"source {n}\u2028x" for n in numbers[1]]
+    assert read_lines(corpus / "out/rest.ids") == ["1", "5", "8"]
+
+
+def test_pool_of_the_size_of_one_task(corpus):
+    """11 sentences of 3 tasks: one task has 3.67 on average, so each gives one, the first in the shuffle."""
+    [numbers] = pooled(corpus, 1, "--pool", "x", "y", "z", "--size", "one")
+    [order] = shard_lines(len(TASKS), 1, 3)
+    firsts = {TASKS[line]: line for line in order.tolist()[::-1]}
+    assert sorted(numbers) == sorted(firsts.values())
+    assert len(read_lines(corpus / "out/rest.ids")) == 8
+
+
+@pytest.mark.parametrize(("sizes", "share"), [((40, 40), 20), ((90, 10), 10), ((100, 50, 30), 20)])
+def test_share_of_a_task_in_a_pool(sizes, share):
+    """The mean size divided by the number of tasks, but no more than the smallest task has."""
+    labels = [name for name, size in zip("xyz", sizes, strict=False) for _ in range(size)]
+    [lines] = pooled_lines(labels, "xyz"[: len(sizes)], 1, 7, size_of_one=True)
+    assert Counter(labels[line] for line in lines) == dict.fromkeys("xyz"[: len(sizes)], share)
+
+
+@given(st.integers(1, 6), st.integers(1, 5), st.integers(1, 2**31 - 1), st.integers(1, 9))
+def test_files_are_dealt_anew_for_each_epoch(shards, parts, seed, epoch):
+    """Against plain Python: files sorted by random bits, and cut."""
+    files = shards * parts
+    bits = np.random.PCG64((seed, epoch)).random_raw(files).tolist()
+    order = sorted(range(files), key=bits.__getitem__)
+    dealt = deal_files(files, shards, seed, epoch)
+    assert dealt == [order[shard * parts : (shard + 1) * parts] for shard in range(shards)]
+    assert sorted(file for one in dealt for file in one) == list(range(files))
+
+
+def test_epochs_and_seeds_deal_different_files():
+    dealt = {str(deal_files(40, 10, seed, epoch)) for seed in (1, 2) for epoch in (1, 2, 3)}
+    assert len(dealt) == 6
 
 
 # numpy.random.PCG64(1).random_raw(8), recorded with numpy 2.4.6

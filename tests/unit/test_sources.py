@@ -79,4 +79,4 @@ def test_rules_name_the_steps_that_they_run(root):
             used_modules(module, function)
             if function.startswith("_") and module not in ("align", "shard"):
                 assert function == "_" + command[2].replace("-", "_"), rule
-    assert steps == 20
+    assert steps == 22

@@ -36,7 +36,8 @@ EXPERIMENTS = {
 }
 
 
-# Of the experiment 'selected', where a test names tasks; the labels take turns.
+# Of the experiments 'averaged' and 'selected', where a test names tasks; the labels take turns.
+RESHARDED = {"name": "resharding", "shards": 2, "parts": 2}
 NATURAL = {"name": "natural", "labels": {"even": 1}, "others": "join", "language_model_folds": 1}
 
 
@@ -107,10 +108,11 @@ class Project:
         (self.folder / "config.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
 
     def name_tasks(self) -> None:
-        """Let the shards of 'selected' be natural tasks."""
+        """Let the shards of 'selected' be natural tasks, and those of 'averaged' change between epochs."""
         content = self.config()
         content["data"]["train"]["task"] = "train.task"
         content["experiments"]["selected"]["tasks"] = NATURAL
+        content["experiments"]["averaged"]["tasks"] = RESHARDED
         self.configure(**content)
 
     def files(self, pattern: str = "**/*") -> dict[str, tuple[float, bytes]]:
@@ -175,8 +177,9 @@ def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callab
             for side, lines in zip(("source", "target"), zip(*pairs, strict=True), strict=True):
                 (folder / f"{split}.{side}").write_text("".join(line + "\n" for line in lines))
             data[split] = {side: f"{split}.{side}" for side in ("source", "target")}
-        labels = ["even" if line % 2 == 0 else "odd" for line in range(SIZES["train"])]
-        (folder / "train.task").write_text("".join(f"{label}\n" for label in labels))
+        for split, size in SIZES.items():
+            labels = ["even" if line % 2 == 0 else "odd" for line in range(size)]
+            (folder / f"{split}.task").write_text("".join(f"{label}\n" for label in labels))
         config = {
             "name": "tiny",
             "cache": str(cache_folder().parent),

@@ -215,7 +215,7 @@ CHANGES = [
         {"train_shard": 4, "mix": 2},
         {"extract_shard"},
     ),
-    ({"grammar": {"max_span": 10}}, {"extract_shard": 7, "train_shard": 9}, {"align", "index_corpus"}),
+    ({"grammar": {"max_span": 10}}, {"extract_shard": 9, "train_shard": 9}, {"align", "index_corpus"}),
     ({"language_model": {"order": 2}}, {"estimate_language_model": 1, "train_shard": 9}, {"extract_shard"}),
     (
         {"experiments": {"tasks": {**NATURAL, "language_model_folds": 2}}},

@@ -12,9 +12,8 @@ from pathlib import Path
 from itersel.config import commands, read_config, splits
 from itersel.config.reading import read_yaml
 from itersel.config.own_tasks import with_own_tasks
-from itersel.config.repeats import with_repeats
+from itersel.config.repeats import repeat_name, split_repeat, with_repeats
 from itersel.config.tasks import (
-    IndependentTasks,
     OwnTask,
     PooledTasks,
     RandomTasks,

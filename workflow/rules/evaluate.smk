@@ -3,7 +3,8 @@
 # needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,selection.h5,devtest.txt}, best/test.txt,
 #        corpus/*.target.gz
 # makes: experiments/{experiment}/best/{system.json,weights.h5,resources.json}, and best-{test_set}/ for a test set
-#        with its own devtest; experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json}
+#        with its own devtest; experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json};
+#        of tasks report/tasks.{split}.{txt,tsv,json}
 
 
 localrules:
@@ -12,6 +13,7 @@ localrules:
     choose_epoch,
     choose_epoch_for_test_set,
     describe_resources,
+    join_tasks,
 
 
 # The weights of the best epoch are copied under a name known beforehand, so that the rules that use
@@ -21,6 +23,7 @@ rule choose_epoch:
         references=references("devtest"),
         translations=of_epochs("devtest.txt"),
         weights=of_epochs("weights.h5"),
+        labels=scored_labels,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
         system=f"{RESULTS}/experiments/{{experiment}}/best/system.json",
@@ -106,11 +109,59 @@ rule compare_systems:
     resources:
         **SIZES["compare_systems"],
     params:
-        names=list(CONFIG.experiments),
+        names=COMPARED,
         options=comparison_options(),
         code=step_digest("report", "_table"),
     shell:
         "itersel report table {params.options} --output {output:q} &> {log:q}"
+
+
+# Of independent tasks: for each sentence the translation with the weights of its task.
+rule join_tasks:
+    input:
+        labels=corpus_file("{split}", "task"),
+        translations=own_translations,
+    output:
+        f"{RESULTS}/experiments/{{independent}}/tasks/{{split}}.txt",
+    log:
+        f"{LOGS}/join/{{independent}}/{{split}}.log",
+    wildcard_constraints:
+        independent=one_of(sorted(INDEPENDENT)),
+    conda:
+        "../../envs/itersel.yaml"
+    params:
+        tasks=lambda wildcards: shlex.join(own_experiments(wildcards)),
+        code=step_digest("report", "_join"),
+    shell:
+        "itersel report join --labels {input.labels:q} --tasks {params.tasks}"
+        " --translations {input.translations:q} --output {output:q} &> {log:q}"
+
+
+rule compare_tasks:
+    input:
+        labels=corpus_file("{split}", "task"),
+        references=lambda wildcards: references(wildcards.split),
+        translations=lambda wildcards: [
+            file for _, file in task_systems(wildcards.split)
+        ],
+    output:
+        multiext(
+            f"{RESULTS}/report/tasks.{{split}}", text=".txt", tsv=".tsv", json=".json"
+        ),
+    log:
+        f"{LOGS}/compare-tasks/{{split}}.log",
+    wildcard_constraints:
+        split=one_of(TASK_SPLITS),
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["compare_systems"],
+    params:
+        tasks=shlex.join(TASK_LABELS),
+        options=task_options,
+        code=step_digest("report", "_tasks"),
+    shell:
+        "itersel report tasks {params.options} --tasks {params.tasks} --output {output:q} &> {log:q}"
 
 
 rule count_rules:

@@ -69,7 +69,10 @@ def running_jobs():
 
 def show_results():
     """Print the tables, and where they and the trained systems are."""
-    tables = [Path(RESULTS, "report", name) for name in ("corpus.txt", "table.txt")]
+    by_task = [f"tasks.{split}.txt" for split in TASK_SPLITS]
+    tables = [
+        Path(RESULTS, "report", name) for name in ("corpus.txt", "table.txt", *by_task)
+    ]
     made = [table for table in tables if table.exists()]
     for table in made:
         print(table.read_text(encoding="utf-8"), file=sys.stderr)

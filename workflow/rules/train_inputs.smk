@@ -5,6 +5,7 @@
 # Options are cached: there may be tens of thousands of jobs.
 import functools
 
+from itersel.config.own_tasks import common_labels
 from itersel.config.mixing import EpochsMean, PathFollowing, Selection
 from itersel.corpus.sharding import deal_files
 
@@ -16,8 +17,16 @@ def experiment_file(name, path):
     return f"{RESULTS}/experiments/{name}/{path}"
 
 
-def of_experiments(path):
-    return [experiment_file(name, path) for name in CONFIG.experiments]
+# Experiments for one task have no translations of other tasks: they are compared as one, see TASK_SYSTEMS.
+COMPARED = [
+    name
+    for name, one in CONFIG.experiments.items()
+    if not isinstance(one.tasks, OwnTask)
+]
+
+
+def of_experiments(path, names=tuple(CONFIG.experiments)):
+    return [experiment_file(name, path) for name in names]
 
 
 def of_epochs(path):
@@ -190,8 +199,21 @@ def translated_shards(wildcards):
 
 def system_options(wildcards):
     split = OWN_DEVTESTS.get(getattr(wildcards, "test_set", None), "devtest")
-    scored = commands.options(devtest=split, reference=references(split))
+    tasks = CONFIG.experiments[wildcards.experiment].tasks
+    own = isinstance(tasks, OwnTask)
+    scored = commands.options(
+        devtest=split,
+        reference=references(split),
+        labels=corpus_file(split, "task") if own else None,
+        task=tasks.label if own else None,
+    )
     return f"{commands.system_options(CONFIG, wildcards.experiment)} {scored}"
+
+
+def scored_labels(wildcards):
+    """Return the labels of devtest, if the epoch is chosen on the sentences of one task."""
+    own = isinstance(CONFIG.experiments[wildcards.experiment].tasks, OwnTask)
+    return corpus_file("devtest", "task") if own else []
 
 
 def resource_options(wildcards):
@@ -230,9 +252,11 @@ def chosen_stage(name):
 
 
 def of_test_sets(path):
-    """Return the files of all experiments at the epochs chosen for each test set."""
+    """Return the files of the experiments compared, at the epochs chosen for each test set."""
     return {
-        name: of_experiments(f"{chosen_stage(name)}/{path.format(split=split)}")
+        name: of_experiments(
+            f"{chosen_stage(name)}/{path.format(split=split)}", COMPARED
+        )
         for name, split in TEST_SETS.items()
     }
 
@@ -249,6 +273,68 @@ def comparison_options():
         for name, split in TEST_SETS.items()
     ]
     return " ".join([commands.table_options(CONFIG), *groups])
+
+
+# Tables by task: for each test set with labels. A module that is held out of training is no task of it.
+TASK_LABELS = common_labels(
+    [labels_of(one.tasks) for one in CONFIG.experiments.values()]
+)
+TASK_SPLITS = [
+    split
+    for split in TEST_SETS.values()
+    if TASK_LABELS
+    and ("task" in given_files(split) if split in GIVEN_SPLITS else split == "test")
+]
+
+
+INDEPENDENT = {
+    repeat_name(one.tasks.experiment, split_repeat(name)[1])
+    for name, one in CONFIG.experiments.items()
+    if isinstance(one.tasks, OwnTask)
+}
+
+
+def task_systems(split):
+    """Return pairs of a name and the file with its translations; the same name for all runs of an experiment."""
+    name = next(name for name, one in TEST_SETS.items() if one == split)
+    systems = {}
+    for experiment, one in CONFIG.experiments.items():
+        shown, repeat = split_repeat(experiment)
+        if isinstance(one.tasks, OwnTask):
+            folder = repeat_name(one.tasks.experiment, repeat)
+            file = experiment_file(folder, f"tasks/{split}.txt")
+            systems[file] = one.tasks.experiment
+        else:
+            file = experiment_file(experiment, f"{chosen_stage(name)}/{split}.txt")
+            systems[file] = shown
+    return [(shown, file) for file, shown in systems.items()]
+
+
+def task_options(wildcards):
+    systems = [
+        shlex.join(["--system", *system]) for system in task_systems(wildcards.split)
+    ]
+    labels = commands.options(
+        labels=corpus_file(wildcards.split, "task"),
+        reference=references(wildcards.split),
+    )
+    return " ".join([commands.table_options(CONFIG), labels, *systems])
+
+
+def own_experiments(wildcards):
+    """Return the experiments that independent tasks have become, by label."""
+    shown, repeat = split_repeat(wildcards.independent)
+    return {
+        one.tasks.label: name
+        for name, one in CONFIG.experiments.items()
+        if isinstance(one.tasks, OwnTask)
+        and (one.tasks.experiment, split_repeat(name)[1]) == (shown, repeat)
+    }
+
+
+def own_translations(wildcards):
+    names = own_experiments(wildcards).values()
+    return of_experiments(f"best/{wildcards.split}.txt", names)
 
 
 def counted_shards(wildcards):

@@ -156,6 +156,16 @@ def check_experiments(config: Config) -> None:
         _check_start(config, name)
         _check_folds(config, experiment, key)
         _check_held_out(experiment, f"{key}.held_out")
+    _check_compared(config)
+
+
+def _check_compared(config: Config) -> None:
+    """Refuse experiments for single tasks without anything to compare them with."""
+    for name, experiment in config.experiments.items():
+        if not isinstance(experiment.tasks, IndependentTasks):
+            return
+        key = f"config key 'experiments.{name}.tasks'"
+    raise InputError(f"{key}: independent tasks need an experiment with other tasks to be compared with")
 
 
 def _check_alone(experiment: Experiment, key: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from itersel.config.tasks import IndependentTasks
@@ -32,3 +33,9 @@ def with_own_tasks(config: Config) -> Config:
 def own_name(name: str, label: str) -> str:
     """Return the name of the experiment for a task."""
     return f"{name}{MARK}{label}"
+
+
+def common_labels(labels: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return the labels that all experiments with labels have, in the order of the first."""
+    named = [one for one in labels if one]
+    return tuple(label for label in named[0] if all(label in one for one in named)) if named else ()

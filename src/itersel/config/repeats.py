@@ -22,9 +22,14 @@ def with_repeats(config: Config) -> Config:
             seed = (experiment.seed or config.seed) + repeat - 1
             start = experiment.start_from
             if start and repeat <= config.experiments[start].repeats:
-                start = f"{start}.repeat-{repeat}"
-            experiments[f"{name}.repeat-{repeat}"] = replace(experiments[name], seed=seed, start_from=start)
+                start = repeat_name(start, repeat)
+            experiments[repeat_name(name, repeat)] = replace(experiments[name], seed=seed, start_from=start)
     return replace(config, experiments=experiments)
+
+
+def repeat_name(name: str, repeat: int) -> str:
+    """Return what the N-th run of an experiment is called; the first one has its name."""
+    return name if repeat == 1 else f"{name}.repeat-{repeat}"
 
 
 def split_repeat(name: str) -> tuple[str, int]:

@@ -29,7 +29,7 @@ def read_labels(
     path
         A file with one label per line.
     tasks
-        Labels that the text must have.
+        Labels, one of which the text must have.
     lines, reference
         The number of lines of the text, if it is known, and the file that has as many.
 
@@ -37,7 +37,7 @@ def read_labels(
     ------
     InputError
         If there are not as many labels as lines, a line is not a label, a task is named twice, or no line
-        has its label.
+        has a label of a task.
     """
     labels = [line.strip() for line in read_lines(path)]
     if lines not in (None, len(labels)):
@@ -57,11 +57,10 @@ def _check_tasks(path: str | os.PathLike[str], tasks: Sequence[str], counts: Map
     for number, task in enumerate(tasks):
         if task in tasks[:number]:
             raise InputError(f"task '{task}' is named twice; name it once")
-        if task not in counts:
-            known = most_frequent(counts) or "none, as it is empty"
-            raise InputError(
-                f"no sentence has the label '{task}'; name only labels that occur: {known}", path
-            )
+    if not any(task in counts for task in tasks):
+        wanted = ", ".join(f"'{task}'" for task in tasks)
+        known = most_frequent(counts) or "none, as it is empty"
+        raise InputError(f"no sentence has the label {wanted}; name labels that occur: {known}", path)
 
 
 def count_labels(labels: Sequence[str]) -> dict[str, int]:

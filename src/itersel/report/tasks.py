@@ -84,6 +84,8 @@ class TaskTable:
         The sentences of all tasks together.
     left_out
         By labels that are not of a task, their numbers of sentences; the most frequent first.
+    missing
+        Labels of tasks that no sentence has; they have no row.
     trials, seed, alpha
         Of approximate randomization.
     """
@@ -91,6 +93,7 @@ class TaskTable:
     tasks: tuple[Row, ...]
     pooled: Row
     left_out: dict[str, int]
+    missing: tuple[str, ...]
     trials: int
     seed: int
     alpha: float
@@ -123,6 +126,7 @@ class TaskTable:
             "tasks": [row.document(self.alpha) for row in self.tasks],
             "mean": mean,
             "pooled": self.pooled.document(self.alpha),
+            "missing": list(self.missing),
             "left_out": {"sentences": sum(self.left_out.values()), "labels": self.left_out},
         }
         return [json.dumps(document, indent=2, ensure_ascii=False)]
@@ -177,6 +181,8 @@ class TaskTable:
                 f"Sentences with other labels are left out, {sum(self.left_out.values())} in all: "
                 f"{most_frequent(self.left_out)}."
             )
+        if self.missing:
+            notes.append(f"No sentence of the test set has the label {', '.join(self.missing)}.")
         lines = [line for note in notes for line in wrap(note, WIDTH, break_on_hyphens=False)]
         return [*lines, *(REPEATED if self._is_repeated() else ()), *self._signatures()]
 
@@ -221,7 +227,7 @@ def compare_tasks(
     labels
         Of each sentence. Sentences with other labels than those of `tasks` are left out.
     tasks
-        The labels of the rows, each of which some sentence has.
+        The labels of the rows; those that no sentence has get none.
     tokenize, trials, seed, alpha
         Of BLEU and of approximate randomization.
     """
@@ -237,5 +243,7 @@ def compare_tasks(
         return Row(name, len(lines), scores, signature)
 
     others = {label: count for label, count in count_labels(labels).items() if label not in tasks}
-    rows = tuple(row(task, lines_of(labels, [task])) for task in tasks)
-    return TaskTable(rows, row(ALL_TASKS, lines_of(labels, tasks)), others, trials, seed, alpha)
+    rows = tuple(row(task, lines_of(labels, [task])) for task in tasks if task in labels)
+    missing = tuple(task for task in tasks if task not in labels)
+    pooled = row(ALL_TASKS, lines_of(labels, tasks))
+    return TaskTable(rows, pooled, others, missing, trials, seed, alpha)

@@ -1,0 +1,70 @@
+"""All kinds of tasks in one run, beside what has been run before."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("tasks")
+
+LABELS = {"even": 1, "odd": 1}
+FILE = "results/tiny/report/tasks.test.txt"
+
+
+@pytest.fixture(scope="module")
+def compared(finished, tmp_path_factory):
+    """Return a project in which all kinds of tasks are compared, and the output of the run."""
+    project = finished.copy(tmp_path_factory.mktemp("tasks") / "a project")
+    content = project.config()
+    for split in ("devtest", "test"):
+        content["data"][split]["task"] = f"{split}.task"
+    epochs = {"epochs": 1, "mixing": {"name": "selection", "select": 200}}
+    pool = {"labels": ["even", "odd"], "parts": 2}
+    content["experiments"] |= {
+        "own": {**epochs, "tasks": {"name": "independent", "labels": LABELS}},
+        "pooled": {**epochs, "tasks": {"name": "pooled", **pool}},
+        "pooled-cat": {**epochs, "tasks": {"name": "pooled-cat", **pool}},
+    }
+    project.configure(**content)
+    return project, project.run("--cores", "2")
+
+
+def lines(project, path):
+    return (project.results / path).read_text().splitlines()
+
+
+def test_table_by_task(compared):
+    project, output = compared
+    assert (project.folder / FILE).read_text() in output
+    table = json.loads((project.results / "report/tasks.test.json").read_text())
+    assert [row["name"] for row in table["tasks"]] == ["even"]
+    names = ["dev-dense", "averaged", "selected", "own", "pooled", "pooled-cat"]
+    assert [system["name"] for system in table["pooled"]["systems"]] == names
+    assert table["left_out"] == {"sentences": 8, "labels": {"odd": 8}}
+
+
+def test_each_sentence_is_translated_by_the_model_of_its_task(compared):
+    project, _ = compared
+    joined = lines(project, "experiments/own/tasks/test.txt")
+    own = [lines(project, f"experiments/own.task-{label}/best/test.txt") for label in LABELS]
+    assert joined == [own[number % 2][number] for number in range(16)]
+    assert all(joined)
+    chosen = json.loads((project.results / "experiments/own.task-odd/best/system.json").read_text())
+    assert (chosen["tasks"], chosen["shards"]) == ("independent", 1)
+
+
+def test_a_lost_file_of_a_pool_is_made_again(compared):
+    """It alone is extracted, and the shard that learns from it has the same bytes as before."""
+    project, _ = compared
+    trained = project.contents("experiments/pooled*/epoch-1/shard-0.h5")
+    assert len(trained) == 2
+    for path in [project.results / name for name in trained]:
+        path.unlink()
+    for path in project.results.glob("shards/train/2-pooled-*/1.h5"):
+        path.unlink()
+    planned = project.planned(*(f"results/tiny/{name}" for name in trained))
+    assert (planned["extract_shard"], planned["train_shard"]) == (2, 2)
+    assert "compile_language_model" not in planned
+    project.run("--cores", "2", *(f"results/tiny/{name}" for name in trained))
+    assert project.contents("experiments/pooled*/epoch-1/shard-0.h5") == trained
