@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("tasks")
+# with the other tests of a finished run
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
 
 LABELS = {"even": 1, "odd": 1}
 FILE = "results/tiny/report/tasks.test.txt"
