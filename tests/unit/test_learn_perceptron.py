@@ -13,7 +13,7 @@ from tests.naive.oracle import DENSE_NAMES, make_kbest, random_sentence
 from itersel.config.learners import LEARNERS, UPDATES
 from itersel.decode.decoder import KBest
 from itersel.learn.learner import Example, make_learner
-from itersel.learn.parameters import Parameters
+from itersel.learn.parameters import Parameters, Steps, make_coordinates
 from itersel.learn.update_kernels import gram_matrix, make_columns
 
 NAMES = [f"feature{i}" for i in range(8)]
@@ -28,7 +28,8 @@ class Trained:
     def __init__(self, weights: dict[str, float], loss: str, update: str, rate: float = RATE) -> None:
         self.learner = make_learner(LEARNERS[loss](pairs="all", update=update, learning_rate=rate))  # type: ignore[call-arg]
         vectors = (np.array([weights.get(name, 0.0) for name in names]) for names in (DENSE_NAMES, NAMES))
-        self.parameters = Parameters(*vectors, self.learner.steps)
+        dense, sparse = (make_coordinates(vector, 0) for vector in vectors)
+        self.parameters = Parameters(dense, sparse, Steps(self.learner.steps))
 
     def learn(self, kbest: KBest, bleu: list[float]) -> int:
         scratch = np.full(len(NAMES), -1, np.int32)
