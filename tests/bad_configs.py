@@ -144,7 +144,7 @@ INCONSISTENT = [
     *INCONSISTENT_DATA,
     (
         experiment(tasks={"name": "natural", "labels": {2016: 1}}),
-        "labels.2016': a label must be text; quote it",
+        "labels.2016': a label must be text; quote 2016",
     ),
     (
         experiment(algorithm="sgd", tasks={"name": "natural", "labels": {"x": 2}}),
@@ -160,14 +160,58 @@ INCONSISTENT = [
         experiment(tasks={"name": "pooled", "labels": ["x", "y", "x"]}),
         "'experiments.a.tasks.labels': 'x' is listed twice; remove one",
     ),
-    (experiment(tasks={"name": "pooled-cat", "labels": ["a b"]}), "must be text of the form"),
+    (
+        experiment(tasks={"name": "pooled-cat", "labels": ["a b"]}),
+        "tasks.labels': a label is one word",
+    ),
+    (experiment(tasks={"name": "pooled", "labels": [7]}), "tasks.labels': a label must be text; quote 7"),
+    (
+        experiment(tasks={"name": "independent", "labels": {"x.repeat-2": 1}}),
+        "'experiments.a.tasks.labels.x.repeat-2': labels of independent tasks are made of",
+    ),
+    (
+        experiment(
+            tasks={"name": "resharding"},
+            learner={"name": "adagrad"},
+            mixing={"name": "path-following", "threshold": 1, "epsilon": 1},
+        ),
+        "'experiments.a.learner.pairs' is pro, which draws other pairs when a sentence changes its shard",
+    ),
+    (
+        {
+            "experiments": {
+                "a": {"start_from": "b"},
+                "b": {"tasks": {"name": "independent", "labels": {"x": 1}}},
+            }
+        },
+        "'experiments.a.start_from' is 'b', must be an experiment with one weight vector",
+    ),
+    (
+        {
+            "experiments": {
+                "a": {"tasks": {"name": "independent", "labels": {"x": 1}}},
+                "b": {"tasks": {"name": "independent", "labels": {"y": 1}}},
+                "c": {},
+            }
+        },
+        "'experiments.b.tasks.labels' are not those of 'a'; independent tasks must be the same",
+    ),
+    (
+        {
+            **experiment(tasks={"name": "independent", "labels": {"x": 1}}),
+            "data": {
+                "test": {"news": {"source": "s", "target": "t", "devtest": {"source": "s", "target": "t"}}}
+            },
+        },
+        "'data.test.news.devtest' is of no use with independent tasks",
+    ),
     (
         experiment(tasks={"name": "resharding", "parts": 1}),
         "'experiments.a.tasks.parts' is 1, must be at least 2",
     ),
     (
-        experiment(tasks={"name": "resharding", "language_model_folds": 5}),
-        "language_model_folds' is 5, must be at most 4, its files",
+        experiment(tasks={"name": "resharding", "language_model_folds": 9}),
+        "language_model_folds' is 9, must be at most 8, its files",
     ),
     (
         experiment(tasks={"name": "resharding"}, learner={"name": "pro"}),
@@ -175,11 +219,11 @@ INCONSISTENT = [
     ),
     (
         experiment(tasks={"name": "independent", "labels": {"x": 1}}),
-        "'experiments.a.tasks': independent tasks need an experiment with other tasks to be compared with",
+        "'experiments.a.tasks': independent tasks need an experiment with other tasks to comp",
     ),
     (
         experiment(tasks={"name": "independent", "labels": {"a/b": 1}}),
-        "'experiments.a.tasks.labels.a/b': independent tasks are experiments, whose names are made of",
+        "'experiments.a.tasks.labels.a/b': labels of independent tasks are made of at most 60 letters",
     ),
     (
         experiment(algorithm="sgd", tasks={"name": "independent", "labels": {"x": 1, "y": 2}}),
@@ -189,6 +233,18 @@ INCONSISTENT = [
         {
             **experiment(tasks={"name": "independent", "labels": {"x": 1}}),
             "data": {"kind": "files", **FILES, "train": {**FILES["train"], "task": "labels"}},
+        },
+        "'experiments.a.tasks.labels' needs data.test.task, a file with the label of each line",
+    ),
+    (
+        {
+            **experiment(tasks={"name": "independent", "labels": {"x": 1}}),
+            "data": {
+                "kind": "files",
+                **FILES,
+                "train": {**FILES["train"], "task": "labels"},
+                "test": {**FILES["test"], "task": "labels"},
+            },
         },
         "'experiments.a.tasks.labels' needs data.devtest.task, a file with the label of each line",
     ),

@@ -17,9 +17,9 @@ from itersel.cli.main import main
 from itersel.config import Config, Experiment, commands, read_config, splits, values
 from itersel.config.checks import warnings
 from itersel.config.commands import own_seed
+from itersel.config.independent import compared_labels, with_independent_tasks
 from itersel.config.learners import LEARNERS, Perceptron
 from itersel.config.mixing import MIXINGS, Selection
-from itersel.config.own_tasks import common_labels, with_own_tasks
 from itersel.config.reading import types_of
 from itersel.config.rendering import json_schema
 from itersel.config.repeats import split_repeat, with_repeats
@@ -260,7 +260,7 @@ def test_options_that_make_pools():
 def test_independent_tasks_are_experiments():
     tasks = {"name": "independent", "labels": {"x": 2, "y": 1}, "minimum": 5}
     content = {"a": {"tasks": tasks, "repeats": 2}, "b": {"tasks": tasks, "start_from": "a"}, "c": {}}
-    found = with_own_tasks(read_config({"experiments": content})).experiments
+    found = with_independent_tasks(read_config({"experiments": content})).experiments
     assert list(found) == ["a.task-x", "a.task-y", "b.task-x", "b.task-y", "c"]
     assert [found[f"a.task-{label}"].tasks.first for label in "xy"] == [0, 2]
     assert [found[f"a.task-{label}"].tasks.shards for label in "xy"] == [2, 1]
@@ -271,14 +271,22 @@ def test_independent_tasks_are_experiments():
     # their files are those of natural tasks with the same labels
     natural = read_config(experiment(tasks={**tasks, "name": "natural"})).experiments["a"].tasks
     assert commands.sharding_options(own) == commands.sharding_options(natural)
-    with_both = with_repeats(with_own_tasks(read_config({"experiments": content}))).experiments
+    with_both = with_repeats(with_independent_tasks(read_config({"experiments": content}))).experiments
     assert split_repeat(list(with_both)[1]) == ("a.task-x", 2)
 
 
-def test_labels_that_all_tasks_have():
-    assert common_labels([(), ("x", "y", "z"), ("z", "x")]) == ("x", "z")
-    assert common_labels([("x",), ("y",)]) == ()
-    assert common_labels([(), ()]) == ()
+def test_labels_of_the_table_by_task():
+    """Those of independent tasks, as only these have no weights for others; or those of all experiments."""
+    natural = {"a": {"tasks": {"name": "natural", "labels": {"x": 1, "y": 1}}}}
+    pooled = {"b": {"tasks": {"name": "pooled", "labels": ["z", "x"]}}, "c": {}}
+    independent = {"d": {"tasks": {"name": "independent", "labels": {"z": 1, "y": 1}}}}
+
+    def labels(**experiments):
+        return compared_labels(with_independent_tasks(read_config({"experiments": experiments})))
+
+    assert labels(**natural, **pooled) == ("x", "y", "z")
+    assert labels(**natural, **pooled, **independent) == ("z", "y")
+    assert labels(c={}) == ()
 
 
 def test_algorithms_are_names_for_mixings():

@@ -51,21 +51,17 @@ def test_packed_labels(tmp_path, text_file):
     assert gzip.decompress(output.read_bytes()) == b"\nc 1\n\nc 3\n\n\n"
 
 
+def test_a_task_without_a_sentence_has_no_lines(join):
+    assert join(LABELS, ["draw"], numbered("d")) == (0, [""] * 7)
+
+
 @pytest.mark.parametrize(
     ("labels", "tasks", "translations", "message"),
     [
         (LABELS, ["base", "calc"], [numbered("b")], "2 tasks, but 1 translations; give one of each"),
         (LABELS, ["base"], [numbered("b")[:5]], "model0: has 5 lines, the labels "),
         (LABELS, ["base", "base"], [numbered("b")] * 2, "task 'base' is named twice"),
-        (
-            LABELS,
-            ["draw"],
-            [numbered("d")],
-            "labels: no sentence has the label 'draw'; name labels that occur: "
-            "'base' (3), 'calc' (2), 'math' (1)",
-        ),
         (["base", " ", "calc"], ["base"], [numbered("b")[:3]], "labels:2: '' is not a task label"),
-        ([], ["base"], [[]], "labels: no sentence has the label 'base'; name labels that occur: none"),
     ],
 )
 def test_join_errors(join, capsys, labels, tasks, translations, message):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import shutil
 from collections import Counter
 from itertools import chain
 
@@ -156,9 +157,9 @@ def test_other_tasks_are_joined(corpus):
         (["--labels", "x=1", "x=2"], "task 'x' is named twice in --labels"),
         (["--labels", "x=1", "--keep-order"], "--labels excludes --keep-order"),
         (["--shards", "2"], "--task needs --labels or --pool"),
-        (["--shards", "2", "--minimum", "2"], "--others and --minimum need --labels"),
+        (["--shards", "2", "--minimum", "2"], "--others, --minimum and --scored need --labels"),
         (["--shards", "2", "--size", "one"], "--size needs --pool"),
-        (["--pool", "x"], "either --shards or --labels is needed"),
+        (["--pool", "x"], "--pool needs --shards"),
         (["--labels", "x=1", "--shards", "2"], "--shards excludes --labels, which have numbers of shards"),
         (["--pool", "x", "y", "x", "--shards", "2"], "task 'x' is named twice in --pool"),
         (["--pool", "x", "--shards", "2", "--keep-order"], "--pool excludes --keep-order"),
@@ -179,6 +180,15 @@ def test_labels_need_a_file(corpus):
     files = ["--source", str(corpus / "source.gz"), "--target", str(corpus / "target.gz")]
     with pytest.raises(InputError, match="--labels needs --task, the file with the label of each line"):
         run(*files, "--labels", "x=1", "--output", str(corpus / "out"))
+
+
+def test_texts_that_are_scored_have_all_labels(corpus):
+    (corpus / "devtest").write_text("x\nz\nx\n")
+    natural(corpus, "--labels", "x=1", "z=1", "--scored", str(corpus / "devtest"))
+    shutil.rmtree(corpus / "out")
+    with pytest.raises(InputError, match="devtest: no sentence has the label 'y'; the most frequent labels"):
+        natural(corpus, "--labels", "x=1", "y=1", "--scored", str(corpus / "devtest"))
+    assert not (corpus / "out").exists()
 
 
 def test_labels_of_another_text(corpus):

@@ -51,7 +51,7 @@ def test_pools_are_one_shard(make_project):
         size: re.search(r"--output (\S+)/text", job)[1]
         for job in jobs["shard_corpus"]
         for size in ("one", "all")
-        if f"--shards 3 --size {size} --pool odd even" in job
+        if f"--shards 3 --size {size} --pool even odd" in job
     }
     for size, name in (("one", "one"), ("all", "all")):
         files, models = trained(jobs, f"{name}/epoch-1/shard-0.h5")
@@ -73,9 +73,12 @@ def test_a_model_for_each_task(make_project):
     )
     # files of the first repeat are those of the natural tasks, the second has another seed
     assert len(jobs["shard_corpus"]) == 2 + 2 + 1
-    natural, _ = trained(jobs, "shared/epoch-2/shard-2.h5")
-    assert trained(jobs, "own.task-odd/epoch-2/shard-0.h5")[0] == natural
+    shared, _ = trained(jobs, "shared/epoch-2/shard-2.h5")
+    assert trained(jobs, "own.task-odd/epoch-2/shard-0.h5")[0] == shared
     assert len([job for job in jobs["mix"] if "own.task-even" in job]) == 2 * 2
+    natural = [job for job in jobs["shard_corpus"] if "--labels" in job]
+    assert len(natural) == 2
+    assert all("--labels even=2 odd=1 --scored results/tiny/corpus/devtest.task.gz" in job for job in natural)
     [choice] = [job for job in jobs["choose_epoch"] if "--name own.task-odd --repeat 2" in job]
     assert "--labels results/tiny/corpus/devtest.task.gz --task odd" in choice
     [table] = jobs["compare_systems"]
@@ -84,10 +87,10 @@ def test_a_model_for_each_task(make_project):
     assert "--tasks even odd" in by_task
     systems = re.findall(r"--system (\S+) results/tiny/experiments/(\S+)", by_task)
     assert systems == [
-        ("own", "own/tasks/test.txt"),
-        ("own", "own.repeat-2/tasks/test.txt"),
         ("shared", "shared/best/test.txt"),
         ("dev", "dev/best/test.txt"),
+        ("own", "own/tasks/test.txt"),
+        ("own", "own.repeat-2/tasks/test.txt"),
     ]
     [joined] = [job for job in jobs["join_tasks"] if "own.repeat-2/tasks" in job]
     best = "results/tiny/experiments/own.task-{}.repeat-2/best/test.txt"

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from itersel.config import commands, read_config, splits
 from itersel.config.reading import read_yaml
-from itersel.config.own_tasks import with_own_tasks
+from itersel.config.independent import with_independent_tasks
 from itersel.config.repeats import repeat_name, split_repeat, with_repeats
 from itersel.config.tasks import (
-    OwnTask,
+    IndependentTask,
     PooledTasks,
     RandomTasks,
     Resharding,
@@ -28,7 +28,7 @@ try:
     # Snakemake has read them, but of keys that are there twice it took the last
     for file in workflow.overwrite_configfiles or ["config.yaml"]:
         read_yaml(file)
-    CONFIG = with_repeats(with_own_tasks(read_config(config)))
+    CONFIG = with_repeats(with_independent_tasks(read_config(config)))
 except InputError as error:
     sys.exit(f"itersel: {error}")
 
@@ -283,16 +283,26 @@ def sharding_options(wildcards):
     if shards in LABELLED:
         task = corpus_file(wildcards.split, "task")
         chosen = commands.options(task=task, seed=seed or CONFIG.seed)
-        return f"{chosen} {LABELLED[shards]}"
+        scored = shlex.join(["--scored", *scored_by_task(shards)])
+        return f"{chosen} {LABELLED[shards]} {scored if scored_by_task(shards) else ''}"
     if wildcards.split in ("train", "dev"):
         return commands.options(shards=shards, seed=seed or CONFIG.seed)
     return commands.options(shards=shards, keep_order=True)
 
 
+def scored_by_task(shards):
+    """Return the labels of the text on which independent tasks choose their epochs."""
+    tasks = (one.tasks for one in CONFIG.experiments.values())
+    own = {tasks_folder(one) for one in tasks if isinstance(one, IndependentTask)}
+    return [corpus_file("devtest", "task")] if shards in own else []
+
+
 def task_labels(wildcards):
-    """Return the file of labels that tasks are cut by."""
+    """Return the labels that tasks are cut by, and those that are needed later."""
     shards = wildcards.shards.partition(SEED_MARK)[0]
-    return corpus_file(wildcards.split, "task") if shards in LABELLED else []
+    if shards not in LABELLED:
+        return []
+    return [corpus_file(wildcards.split, "task"), *scored_by_task(shards)]
 
 
 def extract_options(wildcards):

@@ -4,7 +4,8 @@
 #        corpus/*.target.gz
 # makes: experiments/{experiment}/best/{system.json,weights.h5,resources.json}, and best-{test_set}/ for a test set
 #        with its own devtest; experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json};
-#        of tasks report/tasks.{split}.{txt,tsv,json}
+#        of tasks, with corpus/*.task.gz, report/tasks.{split}.{txt,tsv,json}, and of independent ones
+#        experiments/{independent}/tasks/{split}.txt
 
 
 localrules:
@@ -126,7 +127,7 @@ rule join_tasks:
     log:
         f"{LOGS}/join/{{independent}}/{{split}}.log",
     wildcard_constraints:
-        independent=one_of(sorted(INDEPENDENT)),
+        independent=one_of(INDEPENDENT),
     conda:
         "../../envs/itersel.yaml"
     params:

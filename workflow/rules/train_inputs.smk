@@ -1,11 +1,12 @@
 # Inputs and options of train.smk, decode.smk and evaluate.smk. Nothing here makes files.
 #
-# needs: common.smk     gives: experiment_file, of_*, BATCH, HELD_OUT, MIXED, SELECTING, what an epoch needs, counts of rules
+# needs: common.smk     gives: experiment_file, of_*, BATCH, HELD_OUT, MIXED, SELECTING, COMPARED, INDEPENDENT, what an epoch
+# needs, what tables need
 #
 # Options are cached: there may be tens of thousands of jobs.
 import functools
 
-from itersel.config.own_tasks import common_labels
+from itersel.config.independent import compared_labels
 from itersel.config.mixing import EpochsMean, PathFollowing, Selection
 from itersel.corpus.sharding import deal_files
 
@@ -17,11 +18,11 @@ def experiment_file(name, path):
     return f"{RESULTS}/experiments/{name}/{path}"
 
 
-# Experiments for one task have no translations of other tasks: they are compared as one, see TASK_SYSTEMS.
+# Experiments for one task have no translations of other tasks: they are compared as one, see `task_systems`.
 COMPARED = [
     name
     for name, one in CONFIG.experiments.items()
-    if not isinstance(one.tasks, OwnTask)
+    if not isinstance(one.tasks, IndependentTask)
 ]
 
 
@@ -77,7 +78,7 @@ def files_of_shard(wildcards):
         return dealt_files(wildcards.experiment, int(wildcards.epoch))[shard]
     if isinstance(tasks, PooledTasks):
         return list(range(tasks.files))
-    return [tasks.first + shard] if isinstance(tasks, OwnTask) else [shard]
+    return [tasks.first + shard] if isinstance(tasks, IndependentTask) else [shard]
 
 
 def tuning_models(wildcards):
@@ -200,7 +201,7 @@ def translated_shards(wildcards):
 def system_options(wildcards):
     split = OWN_DEVTESTS.get(getattr(wildcards, "test_set", None), "devtest")
     tasks = CONFIG.experiments[wildcards.experiment].tasks
-    own = isinstance(tasks, OwnTask)
+    own = isinstance(tasks, IndependentTask)
     scored = commands.options(
         devtest=split,
         reference=references(split),
@@ -212,7 +213,7 @@ def system_options(wildcards):
 
 def scored_labels(wildcards):
     """Return the labels of devtest, if the epoch is chosen on the sentences of one task."""
-    own = isinstance(CONFIG.experiments[wildcards.experiment].tasks, OwnTask)
+    own = isinstance(CONFIG.experiments[wildcards.experiment].tasks, IndependentTask)
     return corpus_file("devtest", "task") if own else []
 
 
@@ -276,9 +277,7 @@ def comparison_options():
 
 
 # Tables by task: for each test set with labels. A module that is held out of training is no task of it.
-TASK_LABELS = common_labels(
-    [labels_of(one.tasks) for one in CONFIG.experiments.values()]
-)
+TASK_LABELS = compared_labels(CONFIG)
 TASK_SPLITS = [
     split
     for split in TEST_SETS.values()
@@ -287,27 +286,23 @@ TASK_SPLITS = [
 ]
 
 
-INDEPENDENT = {
-    repeat_name(one.tasks.experiment, split_repeat(name)[1])
-    for name, one in CONFIG.experiments.items()
-    if isinstance(one.tasks, OwnTask)
-}
+# Experiments with independent tasks; those of their single tasks are in CONFIG.
+INDEPENDENT = list(
+    dict.fromkeys(
+        repeat_name(one.tasks.experiment, split_repeat(name)[1])
+        for name, one in CONFIG.experiments.items()
+        if isinstance(one.tasks, IndependentTask)
+    )
+)
 
 
 def task_systems(split):
     """Return pairs of a name and the file with its translations; the same name for all runs of an experiment."""
-    name = next(name for name, one in TEST_SETS.items() if one == split)
-    systems = {}
-    for experiment, one in CONFIG.experiments.items():
-        shown, repeat = split_repeat(experiment)
-        if isinstance(one.tasks, OwnTask):
-            folder = repeat_name(one.tasks.experiment, repeat)
-            file = experiment_file(folder, f"tasks/{split}.txt")
-            systems[file] = one.tasks.experiment
-        else:
-            file = experiment_file(experiment, f"{chosen_stage(name)}/{split}.txt")
-            systems[file] = shown
-    return [(shown, file) for file, shown in systems.items()]
+    stage = next(chosen_stage(name) for name, one in TEST_SETS.items() if one == split)
+    # in the order of the other tables, which do not have the independent ones
+    files = {name: experiment_file(name, f"{stage}/{split}.txt") for name in COMPARED}
+    files |= {name: experiment_file(name, f"tasks/{split}.txt") for name in INDEPENDENT}
+    return [(split_repeat(name)[0], file) for name, file in files.items()]
 
 
 def task_options(wildcards):
@@ -327,7 +322,7 @@ def own_experiments(wildcards):
     return {
         one.tasks.label: name
         for name, one in CONFIG.experiments.items()
-        if isinstance(one.tasks, OwnTask)
+        if isinstance(one.tasks, IndependentTask)
         and (one.tasks.experiment, split_repeat(name)[1]) == (shown, repeat)
     }
 

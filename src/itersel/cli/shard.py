@@ -53,6 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--minimum", type=positive, default=1, metavar="N", help="fewest sentences of a task (default: 1)"
     )
+    parser.add_argument(
+        "--scored",
+        nargs="+",
+        metavar="FILE",
+        default=[],
+        help="with --labels: labels of texts that are scored by task; each text must have all of the labels",
+    )
     order = parser.add_mutually_exclusive_group()
     order.add_argument("--seed", type=seed, default=1, help="seed of the shuffle before the cut (default: 1)")
     order.add_argument(
@@ -70,7 +77,14 @@ def _label(text: str) -> tuple[str, int]:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from itersel.corpus.sharding import NaturalShards, natural_lines, pooled_lines, shard_corpus, shard_tasks
+    from itersel.corpus.sharding import (
+        NaturalShards,
+        check_labels,
+        natural_lines,
+        pooled_lines,
+        shard_corpus,
+        shard_tasks,
+    )
 
     _check(options)
     files = (options.source, options.target)
@@ -82,6 +96,8 @@ def _run(options: argparse.Namespace) -> None:
         pool = {"shards": options.shards, "seed": options.seed, "size_of_one": options.size == "one"}
         shard_tasks(*files, options.task, partial(pooled_lines, names=options.pool, **pool), options.output)
         return
+    for path in options.scored:
+        check_labels(path, [name for name, _ in options.labels])
     tasks = NaturalShards(dict(options.labels), options.others == "join", options.minimum)
     cut = partial(natural_lines, tasks=tasks, seed=options.seed)
     shard_tasks(*files, options.task, cut, options.output)
@@ -90,18 +106,16 @@ def _run(options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
     has_labels, has_pool = options.labels is not None, options.pool is not None
-    if not has_labels and (options.others != "drop" or options.minimum != 1):
-        raise InputError("--others and --minimum need --labels")
+    if not has_labels and (options.others != "drop" or options.minimum != 1 or options.scored):
+        raise InputError("--others, --minimum and --scored need --labels")
     if options.size != "all" and not has_pool:
         raise InputError("--size needs --pool")
     if options.task is not None and not (has_labels or has_pool):
         raise InputError("--task needs --labels or --pool")
-    if (options.shards is None) != has_labels:
-        raise InputError(
-            "--shards excludes --labels, which have numbers of shards"
-            if has_labels
-            else "either --shards or --labels is needed"
-        )
+    if has_labels and options.shards is not None:
+        raise InputError("--shards excludes --labels, which have numbers of shards")
+    if not has_labels and options.shards is None:
+        raise InputError("--pool needs --shards" if has_pool else "either --shards or --labels is needed")
     if not (has_labels or has_pool):
         return
     option = "--labels" if has_labels else "--pool"

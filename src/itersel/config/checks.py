@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
+from itersel.config.independent import MARK
 from itersel.config.learners import Perceptron, find_conflict
 from itersel.config.messages import reject
 from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection, mixing_name
-from itersel.config.options import NAME_PATTERN
-from itersel.config.own_tasks import MARK
 from itersel.config.repeats import split_repeat
 from itersel.config.tasks import (
     IndependentTasks,
@@ -27,6 +26,8 @@ from itersel.errors import InputError
 from itersel.limits import DENSE_FEATURES, MAX_SEED, NO_TEST_SETS, TEMPLATES, is_test_set_name
 
 DEFAULT_FOLDS = 10
+# Labels that are part of the names of experiments.
+_TASK = "[A-Za-z0-9_-]{1,60}"
 
 
 def check_data(config: Config) -> None:
@@ -160,12 +161,18 @@ def check_experiments(config: Config) -> None:
 
 
 def _check_compared(config: Config) -> None:
-    """Refuse experiments for single tasks without anything to compare them with."""
-    for name, experiment in config.experiments.items():
-        if not isinstance(experiment.tasks, IndependentTasks):
-            return
-        key = f"config key 'experiments.{name}.tasks'"
-    raise InputError(f"{key}: independent tasks need an experiment with other tasks to be compared with")
+    """Refuse experiments for single tasks without anything to compare them with, or for different tasks."""
+    independent = {
+        name: labels_of(one.tasks)
+        for name, one in config.experiments.items()
+        if isinstance(one.tasks, IndependentTasks)
+    }
+    for name, labels in independent.items():
+        key, first = f"config key 'experiments.{name}.tasks", next(iter(independent))
+        if len(independent) == len(config.experiments):
+            raise InputError(f"{key}': independent tasks need an experiment with other tasks to compare with")
+        if set(labels) != set(independent[first]):
+            raise InputError(f"{key}.labels' are not those of '{first}'; independent tasks must be the same")
 
 
 def _check_alone(experiment: Experiment, key: str) -> None:
@@ -202,16 +209,31 @@ def _check_tasks(config: Config, experiment: Experiment, key: str) -> None:
     for number, label in enumerate(labels):
         if label in labels[:number]:
             raise InputError(f"config key '{key}': '{label}' is listed twice; remove one")
-        if isinstance(tasks, IndependentTasks) and not re.fullmatch(NAME_PATTERN, label):
+        if isinstance(tasks, IndependentTasks) and not re.fullmatch(_TASK, label):
             raise InputError(
-                f"config key '{key}.{label}': independent tasks are experiments, whose names are made of "
-                "letters, digits, '.', '_' and '-'; use other labels"
+                f"config key '{key}.{label}': labels of independent tasks are made of at most 60 letters, "
+                "digits, '_' and '-'; use other labels"
             )
     data, split = config.data, experiment.tune_on
+    if isinstance(tasks, IndependentTasks):
+        _check_scored_by_task(data, key)
     needed = [split, "devtest"] if isinstance(tasks, IndependentTasks) else [split]
     for name in needed if data.kind == "files" else []:
         if getattr(data, name).task is None:
             raise InputError(f"config key '{key}' needs data.{name}.task, a file with the label of each line")
+
+
+def _check_scored_by_task(data: Data, key: str) -> None:
+    """Refuse test sets with which weights for single tasks cannot be compared."""
+    tested = data.test.values()
+    if data.kind == "files" and not any(test_set.task for test_set in tested):
+        raise InputError(f"config key '{key}' needs data.test.task, a file with the label of each line")
+    for name, test_set in data.test.items():
+        if test_set.devtest != ScoredText():
+            raise InputError(
+                f"config key 'data.test.{name}.devtest' is of no use with independent tasks, which choose "
+                "their epochs on data.devtest; remove one of them"
+            )
 
 
 def _check_templates(config: Config, name: str) -> None:
@@ -250,6 +272,11 @@ def _check_path(experiment: Experiment, mixing: PathFollowing, key: str) -> None
         raise InputError(
             f"config key '{key}.learner.name' is perceptron, whose loss is 0 if all weights are 0: path "
             "following needs another learner, or start_from"
+        )
+    if isinstance(experiment.tasks, Resharding) and getattr(experiment.learner, "pairs", "") == "pro":
+        raise InputError(
+            f"config key '{key}.learner.pairs' is pro, which draws other pairs when a sentence changes its "
+            "shard: with resharding, path following cannot compare their losses"
         )
     if experiment.held_out.start == "tuned":
         raise InputError(
@@ -308,6 +335,10 @@ def _check_start(config: Config, name: str) -> None:
         if start in path:
             raise InputError(f"config key '{key}' goes round in a circle: {', '.join([*path, start])}")
         path.append(start)
+        if isinstance(experiments[start].tasks, IndependentTasks) and not isinstance(
+            experiments[path[-2]].tasks, IndependentTasks
+        ):
+            reject(key, start, "an experiment with one weight vector; it has independent tasks")
     first = experiments[name].start_from
     used = set(experiments[name].templates or config.grammar.templates)
     if first and experiments[first].features == "all" == experiments[name].features:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from itersel.config.learners import Learner, learner_name
 from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection, mixing_name
 from itersel.config.repeats import split_repeat
-from itersel.config.tasks import NaturalTasks, OwnTask, PooledCatTasks, PooledTasks, Tasks, tasks_name
+from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, PooledTasks, tasks_name
 from itersel.config.tuners import STEP, Batch, ForestMert, LineSearch, NoTuner, tuner_name
 from itersel.config.values import Config, Experiment
 
@@ -115,17 +115,15 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
     )
 
 
-def sharding_options(tasks: Tasks) -> str:
-    """Return the options of `itersel shard` that say which sentences are in which file."""
+def sharding_options(tasks: NaturalTasks | IndependentTask | PooledTasks) -> str:
+    """Return the options of `itersel shard` that say which sentences are in which file, by label."""
     if isinstance(tasks, PooledTasks):
         size = "all" if isinstance(tasks, PooledCatTasks) else "one"
-        return f"{options(shards=tasks.files, size=size)} {shlex.join(['--pool', *tasks.labels])}"
-    if isinstance(tasks, OwnTask):
-        return sharding_options(tasks.natural)
-    if isinstance(tasks, NaturalTasks):
-        labels = [f"{label}={count}" for label, count in (tasks.labels or {}).items()]
-        return f"{options(others=tasks.others, minimum=tasks.minimum)} {shlex.join(['--labels', *labels])}"
-    return options(shards=tasks.files)
+        # in a pool, their order does not count
+        return f"{options(shards=tasks.files, size=size)} {shlex.join(['--pool', *sorted(tasks.labels)])}"
+    natural = tasks.natural if isinstance(tasks, IndependentTask) else tasks
+    labels = [f"{label}={count}" for label, count in (natural.labels or {}).items()]
+    return f"{options(others=natural.others, minimum=natural.minimum)} {shlex.join(['--labels', *labels])}"
 
 
 def align_options(config: Config) -> str:

@@ -197,17 +197,21 @@ def _read_numbers(item: Field[Any], value: object, key: str) -> dict[str, int]:
     if not isinstance(value, Mapping) or not value:
         raise InputError(f"config {name_of(key)} must hold 'name: number' lines, not {show(value)}")
     for name in value:
-        if not isinstance(name, str):
-            raise InputError(f"config key '{join(key, name)}': a label must be text; quote it")
-        if not re.fullmatch(LABEL_PATTERN, name):
-            where = f"config key '{join(key, name)}'"
-            raise InputError(
-                f"{where}: a label is one word without '=', ',' and braces that does not begin with '-'"
-            )
+        _check_label(name, join(key, name))
     return {name: _read_scalar(item, int, number, join(key, name)) for name, number in value.items()}
 
 
+def _check_label(label: object, key: str) -> None:
+    if not isinstance(label, str):
+        raise InputError(f"config key '{key}': a label must be text; quote {show(label)}")
+    if not re.fullmatch(LABEL_PATTERN, label):
+        what = "a label is one word without '=', ',' and braces that does not begin with '-'"
+        raise InputError(f"config key '{key}': {what}, not {show(label)}")
+
+
 def _read_scalar(item: Field[Any], kind: type, value: object, key: str) -> Any:
+    if item.metadata.get("pattern") == LABEL_PATTERN:
+        _check_label(value, key)
     checked = _check_type(kind, value, key)
     _check_bounds(item.metadata, checked, key)
     return _clean_path(checked) if "path" in item.metadata else checked

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itersel.config.options import LABEL_PATTERN, option
 
 FOLDS = (
-    "tune_on train: with N > 1, shards z, z + N, ... are trained with a language model that, like their "
-    "grammars, has not seen their text (docs/workflow.md). 1: all are trained with the model of the whole "
-    "text. null: 10, or as many as there are shards."
+    "tune_on train: with N > 1, files f, f + N, ... (a shard is one file, or several) are trained with a "
+    "language model that, like their grammars, has not seen their text (docs/workflow.md). 1: all are "
+    "trained with the model of the whole text. null: 10, or as many as there are files."
 )
 SHARDS_PER_JOB = (
     "On a cluster: number of shards that one task of an array job trains, one after another. Does not change "
@@ -17,7 +17,9 @@ SHARDS_PER_JOB = (
 )
 
 
-PARTS = "Number of files that the sentences of a shard lie in; one is in memory at a time."
+# The command that trains a shard names all of its files.
+MOST_PARTS = 100
+PARTS = "Number of files in which the sentences are stored; one is in memory at a time."
 LABELS = (
     "Labels of the tasks, each with the number of shards that its sentences are split into. For the "
     "LibreOffice Help, labels are its modules; for files, data.train.task has them."
@@ -35,28 +37,28 @@ class RandomTasks:
 
     @property
     def files(self) -> int:
-        """The number of files that the sentences lie in."""
+        """The number of files in which the sentences are stored."""
         return self.shards
 
 
 @dataclass(frozen=True)
 class Resharding:
-    """Shards of equal size with other sentences in every epoch, without extracting any grammar again."""
+    """Shards of equal size with different sentences in every epoch; no grammar is extracted again."""
 
-    shards: int = option("Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=100_000)
+    shards: int = option("Number of shards Z; it is part of the algorithm.", 2, minimum=2, maximum=100_000)
     parts: int = option(
-        "Number of files that the sentences of a shard lie in. The files of all shards are shuffled for each "
-        "epoch: sentences of one file stay together. More files take more time to read.",
+        "Number of files in which the sentences of a shard are stored. The files of all shards are shuffled "
+        "for each epoch; sentences of one file stay together. More files take more time to read.",
         4,
         minimum=2,
-        maximum=1000,
+        maximum=MOST_PARTS,
     )
     language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
     shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
 
     @property
     def files(self) -> int:
-        """The number of files that the sentences lie in."""
+        """The number of files in which the sentences are stored."""
         return self.shards * self.parts
 
 
@@ -82,7 +84,7 @@ class NaturalTasks:
 
     @property
     def files(self) -> int:
-        """The number of files that the sentences lie in."""
+        """The number of files in which the sentences are stored."""
         return self.shards
 
 
@@ -102,23 +104,25 @@ class IndependentTasks:
 
     @property
     def files(self) -> int:
-        """The number of files that the sentences lie in."""
+        """The number of files in which the sentences are stored."""
         return self.shards
 
-    def own_tasks(self, name: str) -> list[OwnTask]:
+    def single_tasks(self, name: str) -> list[IndependentTask]:
         """Return the tasks one by one; `name` is that of their experiment."""
         labels, tasks, first = self.labels or {}, [], 0
         for label, count in labels.items():
             natural = NaturalTasks(labels, minimum=self.minimum)
             tasks.append(
-                OwnTask(name, label, natural, first, count, self.language_model_folds, self.shards_per_job)
+                IndependentTask(
+                    name, label, natural, first, count, self.language_model_folds, self.shards_per_job
+                )
             )
             first += count
         return tasks
 
 
 @dataclass(frozen=True)
-class OwnTask:
+class IndependentTask:
     """One task of `IndependentTasks`.
 
     Attributes
@@ -152,7 +156,7 @@ class PooledTasks:
     """One shard with as many sentences as a task has on average, the same number of each label."""
 
     labels: tuple[str, ...] = option("Labels of the tasks.", (), pattern=LABEL_PATTERN)
-    parts: int = option(PARTS, 10, minimum=1, maximum=1000)
+    parts: int = option(PARTS, 10, minimum=1, maximum=MOST_PARTS)
     language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
     shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
 
@@ -163,7 +167,7 @@ class PooledTasks:
 
     @property
     def files(self) -> int:
-        """The number of files that the sentences lie in."""
+        """The number of files in which the sentences are stored."""
         return self.parts
 
 
@@ -172,7 +176,15 @@ class PooledCatTasks(PooledTasks):
     """One shard with all sentences of all labels."""
 
 
-Tasks = RandomTasks | Resharding | NaturalTasks | IndependentTasks | OwnTask | PooledTasks | PooledCatTasks
+Tasks = (
+    RandomTasks
+    | Resharding
+    | NaturalTasks
+    | IndependentTasks
+    | IndependentTask
+    | PooledTasks
+    | PooledCatTasks
+)
 TASKS: dict[str, type[Tasks]] = {
     "random": RandomTasks,
     "resharding": Resharding,
@@ -185,13 +197,13 @@ TASKS: dict[str, type[Tasks]] = {
 
 def tasks_name(tasks: Tasks) -> str:
     """Return the name of the kind of tasks, as in a config."""
-    kind = IndependentTasks if isinstance(tasks, OwnTask) else type(tasks)
+    kind = IndependentTasks if isinstance(tasks, IndependentTask) else type(tasks)
     return next(name for name, one in TASKS.items() if one is kind)
 
 
 def labels_of(tasks: Tasks) -> tuple[str, ...]:
     """Return the labels of tasks, in their order; none where shards have nothing to do with labels."""
-    if isinstance(tasks, OwnTask):
+    if isinstance(tasks, IndependentTask):
         return labels_of(tasks.natural)
     if isinstance(tasks, RandomTasks | Resharding):
         return ()

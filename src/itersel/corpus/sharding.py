@@ -148,6 +148,20 @@ def deal_files(files: int, shards: int, seed: int, epoch: int) -> list[list[int]
     return [part.tolist() for part in np.split(order, shards)]
 
 
+def check_labels(path: str | os.PathLike[str], names: Sequence[str]) -> None:
+    """Check the labels of a text, a line each, that is scored by task.
+
+    Raises
+    ------
+    InputError
+        If no line has one of the labels `names`.
+    """
+    labels = [line.strip() for line in read_lines(path)]
+    for name in names:
+        if name not in labels:
+            raise InputError(_no_lines(name, labels).message, path)
+
+
 def _no_lines(name: str, labels: Sequence[str]) -> InputError:
     most = [f"'{label}' ({size})" for label, size in Counter(labels).most_common(SHOWN_LABELS)]
     return InputError(f"no sentence has the label '{name}'; the most frequent labels are {', '.join(most)}")

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.errors import InputError
 from itersel.learn.parameters import Memory
 from itersel.learn.weight_table import Start
+from itersel.limits import MAX_INTEGER
 from itersel.storage.formats import Array
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
 from itersel.storage.strings import StringTable
@@ -44,7 +46,7 @@ def write_training(path: str | os.PathLike[str], training: Training, attributes:
     if state is None or not os.fspath(path).endswith(".h5"):
         write_weights(path, training.weights, attributes)
         return
-    weights, memory = state
+    weights, memory, steps = state
     if memory is None:
         memory = Memory(*np.zeros((2, weights.key.shape[0])))
     arrays: dict[str, NDArray[Any]] = {
@@ -56,7 +58,7 @@ def write_training(path: str | os.PathLike[str], training: Training, attributes:
         "state/paid": memory.paid,
     }
     both = replace(FORMAT, arrays={**FORMAT.arrays, **STATE.arrays})
-    write_arrays(path, both, {**weight_arrays(training.weights), **arrays}, attributes)
+    write_arrays(path, both, {**weight_arrays(training.weights), **arrays}, {**attributes, "steps": steps})
 
 
 def has_stopped(path: str | os.PathLike[str]) -> bool:
@@ -81,7 +83,10 @@ def read_start(path: str | os.PathLike[str]) -> Start:
         has_state = "state/key" in read_header(stream, FORMAT, path).digests
     if not has_state:
         return Start(read_weights(path))
-    arrays, _ = read_arrays(path, STATE)
+    arrays, attributes = read_arrays(path, STATE)
     name = StringTable(arrays["state/name"], arrays["state/name_offset"])
     weights = Weights(arrays["state/key"], arrays["state/v"], name)
-    return Start(weights, Memory(arrays["state/squares"], arrays["state/paid"]))
+    steps = attributes.get("steps")
+    if not isinstance(steps, int) or not 0 <= steps <= MAX_INTEGER:
+        raise InputError("damaged: does not say how many steps were taken; recreate the file", path)
+    return Start(weights, Memory(arrays["state/squares"], arrays["state/paid"]), steps)

@@ -196,8 +196,13 @@ def train_parts(
     learner = make_learner(settings.learner)
     sentences = sum(part.sentence_count for part in parts)
 
+    # shards of random sentences have nearly the same size in every epoch
+    before = (settings.epoch - 1) * sentences
+    if settings.epoch > 1 and start.steps is not None:
+        before = start.steps
+
     def weights() -> WeightTable:
-        return WeightTable(start, learner.steps, (settings.epoch - 1) * sentences)
+        return WeightTable(start, learner.steps, before)
 
     loss = None
     if measure_loss:
@@ -213,6 +218,8 @@ def train_parts(
         updates, pair_count = updates + move.updates, pair_count + move.pairs
         total_bleu += float(one.example.bleu[0])
     mixed, state = table.collect(settings.learner.average)
+    if state is not None:
+        state = state._replace(steps=before + sentences)
     return Training(mixed, state, sentences, pair_count, updates, total_bleu / max(1, sentences), loss)
 
 

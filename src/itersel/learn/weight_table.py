@@ -36,10 +36,13 @@ class Start(NamedTuple):
     memory
         What a learner has kept of these features from the epoch before (`itersel.learn.parameters.Memory`),
         rows as in `weights`; None: nothing.
+    steps
+        Number of steps taken so far, if it is known.
     """
 
     weights: Weights
     memory: Memory | None = None
+    steps: int | None = None
 
 
 class _Features(NamedTuple):
@@ -102,7 +105,7 @@ class WeightTable:
     """
 
     def __init__(self, start: Start, settings: StepSettings, before: int) -> None:
-        weights, memory = start
+        weights, memory, _ = start
         self._steps = Steps(settings, before, goes_on=memory is not None)
         self._key, self._name = weights.key, weights.name
         self._weights = make_coordinates(weights.value, self._steps.first, memory)

@@ -29,15 +29,14 @@ def read_labels(
     path
         A file with one label per line.
     tasks
-        Labels, one of which the text must have.
+        Labels of interest.
     lines, reference
         The number of lines of the text, if it is known, and the file that has as many.
 
     Raises
     ------
     InputError
-        If there are not as many labels as lines, a line is not a label, a task is named twice, or no line
-        has a label of a task.
+        If there are not as many labels as lines, a line is not a label, or a task is named twice.
     """
     labels = [line.strip() for line in read_lines(path)]
     if lines not in (None, len(labels)):
@@ -49,17 +48,23 @@ def read_labels(
     for number, label in enumerate(labels, 1):
         if not label or " " in label or "\t" in label:
             raise InputError(f"'{label}' is not a task label; give one word a line", path, number)
-    _check_tasks(path, tasks, count_labels(labels))
-    return labels
-
-
-def _check_tasks(path: str | os.PathLike[str], tasks: Sequence[str], counts: Mapping[str, int]) -> None:
     for number, task in enumerate(tasks):
         if task in tasks[:number]:
             raise InputError(f"task '{task}' is named twice; name it once")
-    if not any(task in counts for task in tasks):
+    return labels
+
+
+def check_occurs(path: str | os.PathLike[str], labels: Sequence[str], tasks: Sequence[str]) -> None:
+    """Refuse labels of a text, read from a file, none of which is that of a task.
+
+    Raises
+    ------
+    InputError
+        Names the file and the labels that occur.
+    """
+    if not set(tasks) & set(labels):
         wanted = ", ".join(f"'{task}'" for task in tasks)
-        known = most_frequent(counts) or "none, as it is empty"
+        known = most_frequent(count_labels(labels)) or "none, as it is empty"
         raise InputError(f"no sentence has the label {wanted}; name labels that occur: {known}", path)
 
 

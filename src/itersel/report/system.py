@@ -12,7 +12,7 @@ import numpy as np
 
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
-from itersel.report.labels import lines_of, pick, read_labels
+from itersel.report.labels import check_occurs, lines_of, pick, read_labels
 from itersel.storage.files import atomic_path, write_lines
 from itersel.storage.json_files import from_json, read_json
 from itersel.vectors.weights import read_weights
@@ -90,7 +90,9 @@ def score_epochs(
     references = read_references(reference)
     lines: Sequence[int] = range(len(references[0]))
     if labels is not None and task is not None:
-        lines = lines_of(read_labels(labels, [task], len(references[0]), reference[0]), [task])
+        found = read_labels(labels, [task], len(references[0]), reference[0])
+        check_occurs(labels, found, [task])
+        lines = lines_of(found, [task])
     metric = make_bleu([pick(one, lines) for one in references], tokenize)
     texts = (read_translations(path, references, reference[0]) for path in translations)
     bleu = tuple(score_corpus(metric, pick(text, lines)).bleu for text in texts)

@@ -14,8 +14,8 @@ from itersel.report.labels import count_labels, lines_of, most_frequent, pick
 from itersel.report.layout import aligned, tab_separated, two_decimals
 from itersel.report.scores import REPEATED, Scores, Summary, describe_test, score_experiments, summarize
 
-# The names of the rows below those of the tasks.
-MEAN, ALL_TASKS = "mean", "all tasks"
+# The names of the rows below those of the tasks; no label has a space.
+MEAN, ALL_TASKS = "mean of tasks", "all tasks"
 # Of the text below the table.
 WIDTH = 105
 COLUMNS = ("task", "sentences", "system", "experiment", "runs", "bleu", "deviation", "beats")
@@ -105,6 +105,8 @@ class TaskTable:
 
     def text(self) -> list[str]:
         """Return the table for people."""
+        if not self.tasks:
+            return [self._missing()]
         return [*self._systems(), "", *self._scores(), "", *self._legend()]
 
     def tsv(self) -> list[str]:
@@ -182,9 +184,12 @@ class TaskTable:
                 f"{most_frequent(self.left_out)}."
             )
         if self.missing:
-            notes.append(f"No sentence of the test set has the label {', '.join(self.missing)}.")
+            notes.append(self._missing())
         lines = [line for note in notes for line in wrap(note, WIDTH, break_on_hyphens=False)]
         return [*lines, *(REPEATED if self._is_repeated() else ()), *self._signatures()]
+
+    def _missing(self) -> str:
+        return f"No sentence of the test set has the label {', '.join(self.missing)}."
 
     def _signatures(self) -> list[str]:
         if len({row.signature for row in self._rows()}) == 1:
@@ -233,6 +238,8 @@ def compare_tasks(
     """
 
     def row(name: str, lines: Sequence[int]) -> Row:
+        if not lines:
+            return Row(name, 0, {}, "")
         scores, signature = score_experiments(
             {one: [pick(run, lines) for run in runs] for one, runs in texts.items()},
             [pick(one, lines) for one in references],

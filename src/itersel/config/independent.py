@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from itersel.config.tasks import IndependentTasks
+from itersel.config.tasks import IndependentTask, IndependentTasks, labels_of
 from itersel.config.values import Config
 
 # Between the name of the experiment and the label.
 MARK = ".task-"
 
 
-def with_own_tasks(config: Config) -> Config:
+def with_independent_tasks(config: Config) -> Config:
     """Make each task of independent ones an experiment of its own: ``<name>.task-<label>``.
 
     It starts from the same task of the experiment that it starts from, if that one has independent tasks.
@@ -22,20 +21,21 @@ def with_own_tasks(config: Config) -> Config:
         if not isinstance(experiment.tasks, IndependentTasks):
             experiments[name] = experiment
             continue
-        for task in experiment.tasks.own_tasks(name):
+        for task in experiment.tasks.single_tasks(name):
             start = experiment.start_from
             if start and isinstance(config.experiments[start].tasks, IndependentTasks):
-                start = own_name(start, task.label)
-            experiments[own_name(name, task.label)] = replace(experiment, tasks=task, start_from=start)
+                start = task_name(start, task.label)
+            experiments[task_name(name, task.label)] = replace(experiment, tasks=task, start_from=start)
     return replace(config, experiments=experiments)
 
 
-def own_name(name: str, label: str) -> str:
+def task_name(name: str, label: str) -> str:
     """Return the name of the experiment for a task."""
     return f"{name}{MARK}{label}"
 
 
-def common_labels(labels: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Return the labels that all experiments with labels have, in the order of the first."""
-    named = [one for one in labels if one]
-    return tuple(label for label in named[0] if all(label in one for one in named)) if named else ()
+def compared_labels(config: Config) -> tuple[str, ...]:
+    """Return the labels of the table by task: those of independent tasks, or else of all experiments."""
+    tasks = [experiment.tasks for experiment in config.experiments.values()]
+    independent = [one for one in tasks if isinstance(one, IndependentTask)]
+    return tuple(dict.fromkeys(label for one in independent or tasks for label in labels_of(one)))
