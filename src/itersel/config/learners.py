@@ -43,8 +43,8 @@ class Online:
     strength: float = option("Regularisation strength l.", 0.0, minimum=0)
     delay: int = option(
         "Number of sentences decoded with the same weights, in up to eight threads; their updates are "
-        "applied in order. The result depends on the delay, never on the number of threads. A batch ends with "
-        "its file.",
+        "applied in order. The result depends on the delay, never on the number of threads. A batch ends "
+        "with its file.",
         1,
         minimum=1,
         maximum=1000,
