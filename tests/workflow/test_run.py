@@ -90,7 +90,7 @@ def test_one_core_and_more_decoding_jobs_give_the_same_bytes(finished, copy):
     project.run("--cores", "1", f"{folder}/best/test.txt", f"{folder}/selection.txt", AVERAGED)
     assert len(project.contents("experiments/selected/epoch-1/devtest/*")) == 3
     whole = re.compile(
-        r"shards/train/|shards/dev/2/|experiments/selected/(epoch|selection|best/(test|weights|system))"
+        r"shards/train/|shards/dev/4/|experiments/selected/(epoch|selection|best/(test|weights|system))"
         r"|experiments/averaged/.*(h5|files.txt)$"
     )
     pieces = re.compile(r".*/(devtest|test)/")
