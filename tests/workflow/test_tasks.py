@@ -1,10 +1,12 @@
-"""Independent and pooled tasks beside what has been run before, and the table by task."""
+"""Independent tasks beside what has been run before, and the table by task."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
+
+from itersel.corpus.sharding import deal_files
 
 # with the other tests of a finished run
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
@@ -21,10 +23,7 @@ def compared(finished, tmp_path_factory):
     for split in ("devtest", "test"):
         content["data"][split]["task"] = f"{split}.task"
     epochs = {"epochs": 1, "mixing": {"name": "selection", "select": 200}}
-    content["experiments"] |= {
-        "own": {**epochs, "tasks": {"name": "independent", "labels": LABELS}},
-        "pooled": {**epochs, "tasks": {"name": "pooled", "labels": ["even", "odd"], "parts": 2}},
-    }
+    content["experiments"]["own"] = {**epochs, "tasks": {"name": "independent", "labels": LABELS}}
     project.configure(**content)
     return project, project.run("--cores", "2", TABLE)
 
@@ -38,7 +37,7 @@ def test_table_by_task(compared):
     assert (project.folder / TABLE).read_text() in output
     table = json.loads((project.results / "report/tasks.test.json").read_text())
     assert [(row["name"], row["sentences"]) for row in table["tasks"]] == [("even", 8), ("odd", 8)]
-    names = ["dev-dense", "averaged", "selected", "pooled", "own"]
+    names = ["dev-dense", "averaged", "selected", "own"]
     assert [system["name"] for system in table["pooled"]["systems"]] == names
     assert table["left_out"] == {"sentences": 0, "labels": {}}
 
@@ -53,12 +52,13 @@ def test_each_sentence_is_translated_by_the_model_of_its_task(compared):
     assert (chosen["tasks"], chosen["shards"]) == ("independent", 1)
 
 
-def test_a_lost_file_of_a_pool_is_made_again(compared):
-    """It alone is extracted, for the one shard that learns from it."""
+def test_a_lost_file_of_a_shard_is_made_again(compared):
+    """A shard of 'averaged' has two files, others in every epoch: the lost one alone is extracted."""
     project, _ = compared
-    [lost] = project.results.glob("shards/train/2-pooled-*/1.h5")
-    lost.rename(lost.with_suffix(".lost"))
-    trained = project.results / "experiments/pooled/epoch-1/shard-0.h5"
+    trained = project.results / "experiments/averaged/epoch-2/shard-0.h5"
     trained.rename(trained.with_suffix(".lost"))
-    planned = project.planned("results/tiny/experiments/pooled/epoch-1/shard-0.h5")
-    assert planned == {"extract_shard": 1, "list_files": 1, "train_shard": 1}
+    lost = project.results / f"shards/dev/4/{deal_files(4, 2, 1, 2)[0][1]}.h5"
+    lost.rename(lost.with_suffix(".lost"))
+    planned = project.planned("results/tiny/experiments/averaged/epoch-2/shard-0.h5")
+    planned.pop("list_files")
+    assert planned == {"extract_shard": 1, "train_shard": 1}
