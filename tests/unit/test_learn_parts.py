@@ -15,7 +15,8 @@ from tests.unit.test_learn_algorithms import TEXT, make_corpus, train_command
 
 from itersel.cli.main import main
 from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES, Perceptron
-from itersel.learn.train import Loaded, Training, TrainSettings, train_parts
+from itersel.learn.parts import LoadedPart
+from itersel.learn.train import Training, TrainSettings, train_parts
 from itersel.learn.weight_table import Start
 from itersel.lm.binary import load_model
 from itersel.vectors.weights import make_weights, read_weights
@@ -25,12 +26,12 @@ NAMES = [f"feature{i}" for i in range(8)]
 START = {"feature2": 0.25, "LanguageModel": -0.5, "feature5": -0.0625, "elsewhere": 0.75}
 
 
-def load(corpus: list[oracle.Sentence]) -> Loaded:
+def load(corpus: list[oracle.Sentence]) -> LoadedPart:
     """Return a part whose table has the features of its own sentences alone."""
     used = {name for one in corpus for features in one.features for name in features}
     names = sorted(used - set(oracle.DENSE_NAMES))
     shard = oracle.make_shard(corpus, names)
-    return Loaded(shard, [oracle.OracleDecoder(corpus, shard)])
+    return LoadedPart(shard, [oracle.OracleDecoder(corpus, shard)])
 
 
 def assert_same(found: Training, expected: Training) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 from itersel.decode.decoder import Decoder
-from itersel.errors import InputError
 from itersel.grammar.shard import Shard, count_sentences, read_shard
 from itersel.learn.train import TrainSettings
 from itersel.lm.binary import load_model
@@ -33,7 +32,7 @@ class ShardFile:
     def __init__(
         self, path: str, model: str, start: str | None, settings: TrainSettings, threads: int = 1
     ) -> None:
-        self._path, self._model, self._settings = path, model, settings
+        self.path, self._model, self._settings = path, model, settings
         self._threads = min(threads, settings.learner.delay)
         # features that do not go together, weights that overflow: it takes both files
         self.name = path if start is None else f"{path} and {start}"
@@ -41,7 +40,7 @@ class ShardFile:
     @cached_property
     def sentence_count(self) -> int:
         """The number of its sentences."""
-        return count_sentences(self._path)
+        return count_sentences(self.path)
 
     def open(self) -> tuple[Shard, Sequence[Decoder]]:
         """Read it, and make its decoders.
@@ -52,9 +51,7 @@ class ShardFile:
             If a file is missing or damaged, or not what is needed.
         """
         settings = self._settings
-        shard = read_shard(self._path, settings.templates)
-        if not shard.has_references:
-            raise InputError("has no references to learn from; extract it with --references", self._path)
+        shard = read_shard(self.path, settings.templates)
         model = _load_model(self._model)
         return shard, [
             Decoder(shard, model, settings.pop_limit, settings.features, settings.max_span)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from itersel.config.learners import Learner, Perceptron, learner_name
 from itersel.errors import InputError
 from itersel.learn.learner import Example, Move, OnlineLearner, make_learner
 from itersel.learn.parameters import Parameters, WeightOverflowError
+from itersel.learn.parts import LoadedPart, Part, SentenceDecoder
 from itersel.learn.sentence_bleu import SentenceBleu
 from itersel.learn.weight_table import ShardWeights, Start, WeightTable
 from itersel.progress import progress
@@ -25,23 +26,6 @@ if TYPE_CHECKING:
     from itersel.decode.decoder import KBest
     from itersel.decode.derivations import DerivationFinder
     from itersel.grammar.shard import Shard
-
-
-class SentenceDecoder(Protocol):
-    """What training needs of a decoder (`itersel.decode.decoder.Decoder` is one)."""
-
-    dense_names: tuple[str, ...]
-
-    def decode(
-        self,
-        sentence: int,
-        dense_weights: NDArray[np.float64],
-        sparse_weights: NDArray[np.float64],
-        k: int = 100,
-        finder: DerivationFinder | None = None,
-    ) -> KBest:
-        """Return the k best translations of a sentence of the shard, and what a finder adds."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -106,41 +90,6 @@ class Training(NamedTuple):
     loss: float | None
 
 
-class Part(Protocol):
-    """A file of a shard: some of its sentences, with their grammars.
-
-    Attributes
-    ----------
-    name
-        For messages.
-    sentence_count
-        How many sentences it has.
-    """
-
-    @property
-    def name(self) -> str | None: ...  # noqa: D102
-
-    @property
-    def sentence_count(self) -> int: ...  # noqa: D102
-
-    def open(self) -> tuple[Shard, Sequence[SentenceDecoder]]:
-        """Return it with its decoders, see `train_shard`."""
-        ...
-
-
-class Loaded:
-    """A part that is in memory."""
-
-    name = None
-
-    def __init__(self, shard: Shard, decoders: Sequence[SentenceDecoder]) -> None:
-        self._loaded, self.sentence_count = (shard, decoders), shard.sentence_count
-
-    def open(self) -> tuple[Shard, Sequence[SentenceDecoder]]:
-        """Return it."""
-        return self._loaded
-
-
 def train_shard(
     shard: Shard,
     decoders: Sequence[SentenceDecoder],
@@ -165,7 +114,7 @@ def train_shard(
     InputError
         See `train_parts`.
     """
-    return train_parts([Loaded(shard, decoders)], start, settings, measure_loss)
+    return train_parts([LoadedPart(shard, decoders)], start, settings, measure_loss)
 
 
 def train_parts(
@@ -195,10 +144,9 @@ def train_parts(
     start = Start(make_weights({})) if start is None else start
     learner = make_learner(settings.learner)
     sentences = sum(part.sentence_count for part in parts)
-
-    # shards of random sentences have nearly the same size in every epoch
     before = (settings.epoch - 1) * sentences
     if settings.epoch > 1 and start.steps is not None:
+        # with resharding, the shard may have been a little larger or smaller
         before = start.steps
 
     def weights() -> WeightTable:
@@ -276,7 +224,7 @@ def _part_examples(
     """Yield the sentences of a part; `before` is the number of the shard's sentences before it."""
     shard, decoders = part.open()
     if not shard.has_references:
-        raise InputError("has no references to learn from; extract it with --references")
+        raise InputError("has no references to learn from; extract it with --references", part.path)
     weights = table.open(shard, decoders[0].dense_names)
     column_of = np.full(shard.feature_key.shape[0], -1, np.int32)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from itersel.decode.decoder import KBest
     from itersel.grammar.shard import Shard
-    from itersel.learn.train import SentenceDecoder
+    from itersel.learn.parts import SentenceDecoder
 
 # Weights of the first iteration: with all weights zero, the lists would follow the order of the grammar. The
 # language model and the three costs of a rule count alike; words are rewarded, as each of these costs
