@@ -23,7 +23,7 @@ from itersel.config.mixing import MIXINGS, Selection
 from itersel.config.reading import types_of
 from itersel.config.rendering import json_schema
 from itersel.config.repeats import split_repeat, with_repeats
-from itersel.config.tasks import tasks_name
+from itersel.config.tasks import files_of, tasks_name
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
 from itersel.limits import TEMPLATES
@@ -245,7 +245,7 @@ def test_files_and_folds_of_tasks():
         ({"name": "pooled-cat", "labels": ["x", "y"], "parts": 3}, (3, 1, 3)),
     ):
         found = read_config(experiment(tasks=tasks)).experiments["a"].tasks
-        assert (found.files, found.shards, found.language_model_folds) == expected
+        assert (files_of(found), found.shards, found.language_model_folds) == expected
     independent = {"a": {"tasks": {"name": "independent", "labels": labels}}, "b": {}}
     assert read_config({"experiments": independent}).experiments["a"].tasks.language_model_folds == 3
 
@@ -266,7 +266,7 @@ def test_independent_tasks_are_experiments():
     assert [found[f"a.task-{label}"].tasks.shards for label in "xy"] == [2, 1]
     assert found["b.task-y"].start_from == "a.task-y"
     own = found["a.task-x"].tasks
-    assert (own.experiment, own.label, own.files, own.language_model_folds) == ("a", "x", 3, 3)
+    assert (own.experiment, own.label, files_of(own), own.language_model_folds) == ("a", "x", 3, 3)
     assert tasks_name(own) == "independent"
     # their files are those of natural tasks with the same labels
     natural = read_config(experiment(tasks={**tasks, "name": "natural"})).experiments["a"].tasks

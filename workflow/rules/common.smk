@@ -15,9 +15,11 @@ from itersel.config.independent import with_independent_tasks
 from itersel.config.repeats import repeat_name, split_repeat, with_repeats
 from itersel.config.tasks import (
     IndependentTask,
+    NaturalTasks,
     PooledTasks,
     RandomTasks,
     Resharding,
+    files_of,
     labels_of,
 )
 from itersel.errors import InputError
@@ -241,10 +243,10 @@ def language_model_text():
 def tasks_folder(tasks):
     """Return the name of the folder of shards without the seed; of labels, it has a digest of the settings."""
     if isinstance(tasks, RandomTasks | Resharding):
-        return str(tasks.files)
+        return str(files_of(tasks))
     digest = hashlib.sha256(commands.sharding_options(tasks).encode()).hexdigest()
     kind = "pooled" if isinstance(tasks, PooledTasks) else "natural"
-    return f"{tasks.files}-{kind}-{digest[:8]}"
+    return f"{files_of(tasks)}-{kind}-{digest[:8]}"
 
 
 # Folders of shards that depend on labels, and the options of `itersel shard` that make them.
@@ -252,6 +254,12 @@ LABELLED = {
     tasks_folder(one.tasks): commands.sharding_options(one.tasks)
     for one in CONFIG.experiments.values()
     if labels_of(one.tasks)
+}
+# Those of independent tasks, which choose their epochs on the devtest sentences with their label.
+SCORED_BY_TASK = {
+    tasks_folder(one.tasks)
+    for one in CONFIG.experiments.values()
+    if isinstance(one.tasks, IndependentTask)
 }
 
 
@@ -281,28 +289,24 @@ def sharding_options(wildcards):
     """Shuffle what is learned from; keep the order of what is translated."""
     shards, _, seed = wildcards.shards.partition(SEED_MARK)
     if shards in LABELLED:
-        task = corpus_file(wildcards.split, "task")
-        chosen = commands.options(task=task, seed=seed or CONFIG.seed)
-        scored = shlex.join(["--scored", *scored_by_task(shards)])
-        return f"{chosen} {LABELLED[shards]} {scored if scored_by_task(shards) else ''}"
+        labels = commands.options(
+            task=corpus_file(wildcards.split, "task"),
+            scored=corpus_file("devtest", "task") if shards in SCORED_BY_TASK else None,
+        )
+        return (
+            f"{labels} {commands.options(seed=seed or CONFIG.seed)} {LABELLED[shards]}"
+        )
     if wildcards.split in ("train", "dev"):
         return commands.options(shards=shards, seed=seed or CONFIG.seed)
     return commands.options(shards=shards, keep_order=True)
 
 
-def scored_by_task(shards):
-    """Return the labels of the text on which independent tasks choose their epochs."""
-    tasks = (one.tasks for one in CONFIG.experiments.values())
-    own = {tasks_folder(one) for one in tasks if isinstance(one, IndependentTask)}
-    return [corpus_file("devtest", "task")] if shards in own else []
-
-
 def task_labels(wildcards):
-    """Return the labels that tasks are cut by, and those that are needed later."""
+    """Return the labels that sentences are sorted by, and those that are needed to choose epochs."""
     shards = wildcards.shards.partition(SEED_MARK)[0]
-    if shards not in LABELLED:
-        return []
-    return [corpus_file(wildcards.split, "task"), *scored_by_task(shards)]
+    splits = [wildcards.split] if shards in LABELLED else []
+    splits += ["devtest"] if shards in SCORED_BY_TASK else []
+    return [corpus_file(split, "task") for split in splits]
 
 
 def extract_options(wildcards):

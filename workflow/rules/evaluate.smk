@@ -131,7 +131,7 @@ rule join_tasks:
     conda:
         "../../envs/itersel.yaml"
     params:
-        tasks=lambda wildcards: shlex.join(own_experiments(wildcards)),
+        tasks=lambda wildcards: shlex.join(INDEPENDENT[wildcards.independent]),
         code=step_digest("report", "_join"),
     shell:
         "itersel report join --labels {input.labels:q} --tasks {params.tasks}"
@@ -142,9 +142,7 @@ rule compare_tasks:
     input:
         labels=corpus_file("{split}", "task"),
         references=lambda wildcards: references(wildcards.split),
-        translations=lambda wildcards: [
-            file for _, file in task_systems(wildcards.split)
-        ],
+        translations=lambda wildcards: list(dict(task_systems(wildcards.split))),
     output:
         multiext(
             f"{RESULTS}/report/tasks.{{split}}", text=".txt", tsv=".tsv", json=".json"

@@ -68,7 +68,7 @@ def dealt_files(name, epoch):
     """Return the files of all shards of an epoch of resharding."""
     experiment = CONFIG.experiments[name]
     tasks, seed = experiment.tasks, commands.own_seed(CONFIG, experiment)
-    return deal_files(tasks.files, tasks.shards, seed, epoch)
+    return deal_files(files_of(tasks), tasks.shards, seed, epoch)
 
 
 def files_of_shard(wildcards):
@@ -77,7 +77,7 @@ def files_of_shard(wildcards):
     if isinstance(tasks, Resharding):
         return dealt_files(wildcards.experiment, int(wildcards.epoch))[shard]
     if isinstance(tasks, PooledTasks):
-        return list(range(tasks.files))
+        return list(range(tasks.parts))
     return [tasks.first + shard] if isinstance(tasks, IndependentTask) else [shard]
 
 
@@ -227,8 +227,8 @@ def resource_options(wildcards):
 def uses_whole_split(experiment):
     """Tell whether the shards of an experiment have all sentences of what it is tuned on."""
     tasks = experiment.tasks
-    is_random = isinstance(tasks, RandomTasks | Resharding)
-    return is_random or getattr(tasks, "others", "drop") == "join"
+    is_joined = isinstance(tasks, NaturalTasks) and tasks.others == "join"
+    return is_joined or isinstance(tasks, RandomTasks | Resharding)
 
 
 # Splits with grammars, and the shards by which their rules are counted: grammars do not depend on how a
@@ -238,7 +238,7 @@ COUNTED_SPLITS = {
         experiment.tune_on: shards_name(experiment)
         for experiment in sorted(
             filter(uses_whole_split, CONFIG.experiments.values()),
-            key=lambda one: (one.tune_on, -one.tasks.files, -(one.seed or 0)),
+            key=lambda one: (one.tune_on, -files_of(one.tasks), -(one.seed or 0)),
         )
     },
     **{split: str(CONFIG.decoder.jobs) for split in HELD_OUT_SPLITS if split != "dev"},
@@ -286,28 +286,27 @@ TASK_SPLITS = [
 ]
 
 
-# Experiments with independent tasks; those of their single tasks are in CONFIG.
-INDEPENDENT = list(
-    dict.fromkeys(
-        repeat_name(one.tasks.experiment, split_repeat(name)[1])
-        for name, one in CONFIG.experiments.items()
-        if isinstance(one.tasks, IndependentTask)
-    )
-)
+# Experiments with independent tasks, each with the experiments that these have become, by label.
+INDEPENDENT = {}
+for name, one in CONFIG.experiments.items():
+    if isinstance(one.tasks, IndependentTask):
+        whole = repeat_name(one.tasks.experiment, split_repeat(name)[1])
+        INDEPENDENT.setdefault(whole, {})[one.tasks.label] = name
 
 
 def task_systems(split):
-    """Return pairs of a name and the file with its translations; the same name for all runs of an experiment."""
+    """Return pairs of a file of translations and the name of the experiment, the same for all of its runs."""
     stage = next(chosen_stage(name) for name, one in TEST_SETS.items() if one == split)
     # in the order of the other tables, which do not have the independent ones
     files = {name: experiment_file(name, f"{stage}/{split}.txt") for name in COMPARED}
     files |= {name: experiment_file(name, f"tasks/{split}.txt") for name in INDEPENDENT}
-    return [(split_repeat(name)[0], file) for name, file in files.items()]
+    return [(file, split_repeat(name)[0]) for name, file in files.items()]
 
 
 def task_options(wildcards):
     systems = [
-        shlex.join(["--system", *system]) for system in task_systems(wildcards.split)
+        shlex.join(["--system", name, file])
+        for file, name in task_systems(wildcards.split)
     ]
     labels = commands.options(
         labels=corpus_file(wildcards.split, "task"),
@@ -316,19 +315,8 @@ def task_options(wildcards):
     return " ".join([commands.table_options(CONFIG), labels, *systems])
 
 
-def own_experiments(wildcards):
-    """Return the experiments that independent tasks have become, by label."""
-    shown, repeat = split_repeat(wildcards.independent)
-    return {
-        one.tasks.label: name
-        for name, one in CONFIG.experiments.items()
-        if isinstance(one.tasks, IndependentTask)
-        and (one.tasks.experiment, split_repeat(name)[1]) == (shown, repeat)
-    }
-
-
 def own_translations(wildcards):
-    names = own_experiments(wildcards).values()
+    names = INDEPENDENT[wildcards.independent].values()
     return of_experiments(f"best/{wildcards.split}.txt", names)
 
 

@@ -55,10 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--scored",
-        nargs="+",
         metavar="FILE",
-        default=[],
-        help="with --labels: labels of texts that are scored by task; each text must have all of the labels",
+        help="with --labels: labels of the text on which epochs are chosen by task; it must have all of them",
     )
     order = parser.add_mutually_exclusive_group()
     order.add_argument("--seed", type=seed, default=1, help="seed of the shuffle before the cut (default: 1)")
@@ -96,8 +94,8 @@ def _run(options: argparse.Namespace) -> None:
         pool = {"shards": options.shards, "seed": options.seed, "size_of_one": options.size == "one"}
         shard_tasks(*files, options.task, partial(pooled_lines, names=options.pool, **pool), options.output)
         return
-    for path in options.scored:
-        check_labels(path, [name for name, _ in options.labels])
+    if options.scored is not None:
+        check_labels(options.scored, [name for name, _ in options.labels])
     tasks = NaturalShards(dict(options.labels), options.others == "join", options.minimum)
     cut = partial(natural_lines, tasks=tasks, seed=options.seed)
     shard_tasks(*files, options.task, cut, options.output)
@@ -106,7 +104,7 @@ def _run(options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
     has_labels, has_pool = options.labels is not None, options.pool is not None
-    if not has_labels and (options.others != "drop" or options.minimum != 1 or options.scored):
+    if not has_labels and (options.others != "drop" or options.minimum != 1 or options.scored is not None):
         raise InputError("--others, --minimum and --scored need --labels")
     if options.size != "all" and not has_pool:
         raise InputError("--size needs --pool")

@@ -17,6 +17,7 @@ from itersel.config.tasks import (
     PooledTasks,
     RandomTasks,
     Resharding,
+    files_of,
     labels_of,
     tasks_name,
 )
@@ -358,7 +359,7 @@ def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
     folds = experiment.tasks.language_model_folds
     if folds is None or folds == 1:
         return
-    key, files = f"{key}.tasks.language_model_folds", experiment.tasks.files
+    key, files = f"{key}.tasks.language_model_folds", files_of(experiment.tasks)
     if experiment.tune_on != "train":
         raise InputError(f"config key '{key}' needs tune_on: train")
     if config.language_model.arpa is not None:
@@ -375,7 +376,7 @@ def with_folds(config: Config) -> Config:
         tasks = experiment.tasks
         if tasks.language_model_folds is None:
             is_own = experiment.tune_on == "train" and config.language_model.arpa is None
-            folds = min(DEFAULT_FOLDS, tasks.files) if is_own else 1
+            folds = min(DEFAULT_FOLDS, files_of(tasks)) if is_own else 1
             experiment = replace(experiment, tasks=replace(tasks, language_model_folds=folds))
         experiments[name] = experiment
     return replace(config, experiments=experiments)
@@ -387,7 +388,7 @@ def warnings(config: Config) -> list[str]:
     for name, experiment in config.experiments.items():
         tasks, own = experiment.tasks, config.language_model.arpa is None
         if experiment.tune_on == "train" and own and tasks.language_model_folds == 1:
-            where = "has one shard" if tasks.files == 1 else "has language_model_folds: 1"
+            where = "has one shard" if files_of(tasks) == 1 else "has language_model_folds: 1"
             found.append(
                 f"experiments.{name} {where}: it is trained with a language model that has seen its text, "
                 "and will trust it too much (docs/workflow.md)"

@@ -120,7 +120,7 @@ def sharding_options(tasks: NaturalTasks | IndependentTask | PooledTasks) -> str
     if isinstance(tasks, PooledTasks):
         size = "all" if isinstance(tasks, PooledCatTasks) else "one"
         # in a pool, their order does not count
-        return f"{options(shards=tasks.files, size=size)} {shlex.join(['--pool', *sorted(tasks.labels)])}"
+        return f"{options(shards=tasks.parts, size=size)} {shlex.join(['--pool', *sorted(tasks.labels)])}"
     natural = tasks.natural if isinstance(tasks, IndependentTask) else tasks
     labels = [f"{label}={count}" for label, count in (natural.labels or {}).items()]
     return f"{options(others=natural.others, minimum=natural.minimum)} {shlex.join(['--labels', *labels])}"

@@ -35,11 +35,6 @@ class RandomTasks:
     language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
     shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
 
-    @property
-    def files(self) -> int:
-        """The number of files in which the sentences are stored."""
-        return self.shards
-
 
 @dataclass(frozen=True)
 class Resharding:
@@ -55,11 +50,6 @@ class Resharding:
     )
     language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
     shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
-
-    @property
-    def files(self) -> int:
-        """The number of files in which the sentences are stored."""
-        return self.shards * self.parts
 
 
 @dataclass(frozen=True)
@@ -82,11 +72,6 @@ class NaturalTasks:
         """The number of shards Z."""
         return sum((self.labels or {}).values()) + (self.others == "join")
 
-    @property
-    def files(self) -> int:
-        """The number of files in which the sentences are stored."""
-        return self.shards
-
 
 @dataclass(frozen=True)
 class IndependentTasks:
@@ -102,16 +87,10 @@ class IndependentTasks:
         """The number of shards of all tasks."""
         return sum((self.labels or {}).values())
 
-    @property
-    def files(self) -> int:
-        """The number of files in which the sentences are stored."""
-        return self.shards
-
     def single_tasks(self, name: str) -> list[IndependentTask]:
         """Return the tasks one by one; `name` is that of their experiment."""
-        labels, tasks, first = self.labels or {}, [], 0
-        for label, count in labels.items():
-            natural = NaturalTasks(labels, minimum=self.minimum)
+        natural, tasks, first = NaturalTasks(self.labels, minimum=self.minimum), [], 0
+        for label, count in (self.labels or {}).items():
             tasks.append(
                 IndependentTask(
                     name, label, natural, first, count, self.language_model_folds, self.shards_per_job
@@ -145,11 +124,6 @@ class IndependentTask:
     language_model_folds: int | None
     shards_per_job: int
 
-    @property
-    def files(self) -> int:
-        """The number of files of all tasks."""
-        return self.natural.files
-
 
 @dataclass(frozen=True)
 class PooledTasks:
@@ -164,11 +138,6 @@ class PooledTasks:
     def shards(self) -> int:
         """The number of shards Z."""
         return 1
-
-    @property
-    def files(self) -> int:
-        """The number of files in which the sentences are stored."""
-        return self.parts
 
 
 @dataclass(frozen=True)
@@ -199,6 +168,15 @@ def tasks_name(tasks: Tasks) -> str:
     """Return the name of the kind of tasks, as in a config."""
     kind = IndependentTasks if isinstance(tasks, IndependentTask) else type(tasks)
     return next(name for name, one in TASKS.items() if one is kind)
+
+
+def files_of(tasks: Tasks) -> int:
+    """Return the number of files in which the sentences are stored; those of all tasks for one of them."""
+    if isinstance(tasks, IndependentTask):
+        return files_of(tasks.natural)
+    if isinstance(tasks, PooledTasks):
+        return tasks.parts
+    return tasks.shards * tasks.parts if isinstance(tasks, Resharding) else tasks.shards
 
 
 def labels_of(tasks: Tasks) -> tuple[str, ...]:
