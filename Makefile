@@ -7,7 +7,7 @@ CACHE ?= $(CURDIR)/cache
 BIN := $(VENV)/bin
 INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt
 
-.PHONY: help demo test fuzz test-cluster test-cluster-jobs test-cluster-times lint coverage bench generated
+.PHONY: help picture demo test fuzz test-cluster test-cluster-jobs test-cluster-times lint coverage bench generated
 
 help:
 	@echo "make demo       run the experiments of config.yaml; the table is printed at the end"
@@ -17,6 +17,7 @@ help:
 	@echo "make lint       check style, types and the workflow"
 	@echo "make coverage   run the unit tests without compiled kernels, and measure their coverage"
 	@echo "make bench      measure speed and memory (benchmarks/README.md)"
+	@echo "make picture    take the README's picture of the page of the demo"
 	@echo "make generated  regenerate the files derived from src/itersel/config"
 
 demo: $(VENV)/installed
@@ -57,6 +58,10 @@ lint: $(VENV)/installed-for-lint
 coverage: $(VENV)/installed-for-tests
 	NUMBA_DISABLE_JIT=1 PYTHONWARNINGS='ignore:overflow encountered:RuntimeWarning' \
 	  "$(BIN)"/python -m pytest -n 2 --cov=itersel --cov-report=term-missing:skip-covered tests/unit
+
+# Needs chromium and chromedriver.
+picture: $(VENV)/installed-for-tests
+	"$(BIN)"/python -m tests.browser.picture results/demo/report/index.html docs/pictures/page.png
 
 bench: $(VENV)/installed
 	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m benchmarks

@@ -23,6 +23,7 @@ include: "workflow/rules/list.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/tune.smk"
 include: "workflow/rules/decode.smk"
+include: "workflow/rules/detokenize.smk"
 include: "workflow/rules/evaluate.smk"
 
 
@@ -34,12 +35,16 @@ rule all:
         tasks=[f"{RESULTS}/report/tasks.{split}.txt" for split in TASK_SPLITS],
         resources=of_experiments("best/resources.json"),
         selections=[experiment_file(name, "selection.txt") for name in SELECTING],
+        paper=multiext(f"{RESULTS}/report/table", ".tex", ".md"),
+        page=f"{RESULTS}/report/index.html",
 
 
 onstart:
     lock_folder()
     refuse_running_jobs()
     remove_leftovers(RESULTS)
+    record_run()
+    announce_jobs()
 
 
 onsuccess:
@@ -48,3 +53,4 @@ onsuccess:
 
 onerror:
     show_killed(log)
+    show_progress()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.bad_data_configs import BAD_DATA, FILES, INCONSISTENT_DATA
+from tests.bad_tasks_configs import BAD_TASKS, INCONSISTENT_TASKS
 from tests.configs import experiment, perceptron, selection
 
 ALIGNED = {"kind": "files", **FILES, "tokenized": True, "train": {**FILES["train"], "alignment": "x"}}
@@ -11,6 +12,7 @@ ALIGNED = {"kind": "files", **FILES, "tokenized": True, "train": {**FILES["train
 # What a schema can say: config, and what the message must hold.
 BAD = [
     *BAD_DATA,
+    *BAD_TASKS,
     ({**experiment(), "sed": 1}, "unknown key 'sed'"),
     (experiment(epoch=3), "unknown key 'experiments.a.epoch'"),
     (experiment(epochs=0), "'experiments.a.epochs' is 0, must be at least 1"),
@@ -45,29 +47,6 @@ BAD = [
         "'grammar.templates' is 'RBX', must be one of R, RBS",
     ),
     (experiment(templates="R"), "'experiments.a.templates' must be a list"),
-    (
-        experiment(tasks={"name": "tasks"}),
-        "'experiments.a.tasks.name' is 'tasks', must be one of random, resharding, n",
-    ),
-    (
-        experiment(tasks={"name": "natural", "shards": 2}),
-        "'experiments.a.tasks.shards' is none of tasks natural",
-    ),
-    (
-        experiment(tasks={"labels": {"x": 1}}),
-        "'experiments.a.tasks.labels' is none of tasks random; natural, independent, pooled, poo",
-    ),
-    (
-        experiment(tasks={"name": "natural", "labels": ["x"]}),
-        "'experiments.a.tasks.labels' must hold 'name: num",
-    ),
-    (
-        experiment(tasks={"name": "natural", "labels": {}}),
-        "'experiments.a.tasks.labels' must hold 'name: number'",
-    ),
-    (experiment(tasks={"name": "natural", "labels": {"x": 0}}), "tasks.labels.x' is 0, must be at least 1"),
-    (experiment(tasks={"name": "natural", "labels": {"a b": 1}}), "tasks.labels.a b': a label is one word"),
-    (experiment(tasks={"name": "natural", "labels": {"-a": 1}}), "does not begin with '-'"),
     (experiment(learner=perceptron(learning_rate="1e-5")), "YAML takes 1e-5 as text, write 1.0e-05"),
     (
         experiment(learner=perceptron(learning_rate="1.2.3e5")),
@@ -81,6 +60,12 @@ BAD = [
         {**experiment(), "output": "a{b}"},
         "'output' is 'a{b}', must be a path without control characters, { and }",
     ),
+    (
+        {**experiment(), "evaluation": {"tokenizer": "spm"}},
+        "'evaluation.tokenizer' is 'spm', must be one of 13a, intl, zh",
+    ),
+    ({**experiment(), "evaluation": {"choose_by": "wer"}}, "'evaluation.choose_by' is 'wer', must be one of"),
+    ({"experiments": {"reference.0": {}}}, "'experiments.reference.0': the name of an experiment"),
     ({**experiment(), "cache": ""}, "'cache' is '', must be a path"),
     ({**experiment(), "name": "../x"}, "'name' is '../x', must be"),
     ({**experiment(), "decoder": {"k_best": 1}}, "'decoder.k_best' is 1, must be at least 2"),
@@ -142,40 +127,10 @@ BAD += [
 # What only all keys together show.
 INCONSISTENT = [
     *INCONSISTENT_DATA,
-    (
-        experiment(tasks={"name": "natural", "labels": {2016: 1}}),
-        "labels.2016': a label must be text; quote 2016",
-    ),
-    (
-        experiment(algorithm="sgd", tasks={"name": "natural", "labels": {"x": 2}}),
-        "'experiments.a.tasks.labels' makes 2 shards, must make 1 with algorithm: sgd",
-    ),
+    *INCONSISTENT_TASKS,
     (
         experiment(mixing=selection(keep=["R"]), features="dense"),
         "is 'R', must be dense or the name of a dense feature",
-    ),
-    (experiment(tasks={"name": "natural"}), "'experiments.a.tasks.labels' is missing; name the tasks, each"),
-    (experiment(tasks={"name": "pooled"}), "'experiments.a.tasks.labels' is missing; name the tasks"),
-    (
-        experiment(tasks={"name": "pooled", "labels": ["x", "y", "x"]}),
-        "'experiments.a.tasks.labels': 'x' is listed twice; remove one",
-    ),
-    (
-        experiment(tasks={"name": "pooled-cat", "labels": ["a b"]}),
-        "tasks.labels': a label is one word",
-    ),
-    (experiment(tasks={"name": "pooled", "labels": [7]}), "tasks.labels': a label must be text; quote 7"),
-    (
-        experiment(tasks={"name": "independent", "labels": {"x.repeat-2": 1}}),
-        "'experiments.a.tasks.labels.x.repeat-2': labels of independent tasks are made of",
-    ),
-    (
-        experiment(
-            tasks={"name": "resharding"},
-            learner={"name": "adagrad"},
-            mixing={"name": "path-following", "threshold": 1, "epsilon": 1},
-        ),
-        "'experiments.a.learner.pairs' is pro, which draws other pairs when a sentence changes its shard",
     ),
     (
         {
@@ -197,71 +152,8 @@ INCONSISTENT = [
         "'experiments.b.tasks.labels' are not those of 'a'; independent tasks must be the same",
     ),
     (
-        {
-            **experiment(tasks={"name": "independent", "labels": {"x": 1}}),
-            "data": {
-                "test": {"news": {"source": "s", "target": "t", "devtest": {"source": "s", "target": "t"}}}
-            },
-        },
-        "'data.test.news.devtest' is of no use with independent tasks",
-    ),
-    (
-        experiment(tasks={"name": "resharding", "parts": 1}),
-        "'experiments.a.tasks.parts' is 1, must be at least 2",
-    ),
-    (
-        experiment(tasks={"name": "resharding", "language_model_folds": 9}),
-        "language_model_folds' is 9, must be at most 8, its files",
-    ),
-    (
-        experiment(tasks={"name": "resharding"}, learner={"name": "pro"}),
-        "'experiments.a.tasks.name' is resharding, which needs an online learner; a batch tuner",
-    ),
-    (
-        experiment(tasks={"name": "independent", "labels": {"x": 1}}),
-        "'experiments.a.tasks': independent tasks need an experiment with other tasks to comp",
-    ),
-    (
-        experiment(tasks={"name": "independent", "labels": {"a/b": 1}}),
-        "'experiments.a.tasks.labels.a/b': labels of independent tasks are made of at most 60 letters",
-    ),
-    (
-        experiment(algorithm="sgd", tasks={"name": "independent", "labels": {"x": 1, "y": 2}}),
-        "'experiments.a.tasks.labels.y' is 2, must be 1 with algorithm: sgd",
-    ),
-    (
-        {
-            **experiment(tasks={"name": "independent", "labels": {"x": 1}}),
-            "data": {"kind": "files", **FILES, "train": {**FILES["train"], "task": "labels"}},
-        },
-        "'experiments.a.tasks.labels' needs data.test.task, a file with the label of each line",
-    ),
-    (
-        {
-            **experiment(tasks={"name": "independent", "labels": {"x": 1}}),
-            "data": {
-                "kind": "files",
-                **FILES,
-                "train": {**FILES["train"], "task": "labels"},
-                "test": {**FILES["test"], "task": "labels"},
-            },
-        },
-        "'experiments.a.tasks.labels' needs data.devtest.task, a file with the label of each line",
-    ),
-    (
         {"experiments": {"a.task-x": {}}},
         "'experiments.a.task-x': names like this are those of independent",
-    ),
-    (
-        {
-            **experiment(tasks={"name": "natural", "labels": {"x": 1}}, tune_on="dev"),
-            "data": {"kind": "files", **FILES},
-        },
-        "'experiments.a.tasks.labels' needs data.dev.task, a file with the label of each line",
-    ),
-    (
-        experiment(tasks={"name": "natural", "labels": {"x": 2}, "language_model_folds": 3}),
-        "language_model_folds' is 3, must be at most 2, its shards",
     ),
     ({**experiment(), "grammar": {"templates": ["R", "R"]}}, "'grammar.templates': 'R' is listed twice"),
     (experiment(templates=["Lex"]), "'experiments.a.templates': 'Lex' is not in grammar.templates; add it"),

@@ -10,6 +10,23 @@ NO_TEST_SETS = (POOLED, "source", "target", "task", "devtest")
 # As Debian writes languages: de, pt-br.
 LANGUAGE_PATTERN = r"[a-z]{2,3}(-[a-z]+)*"
 
+# Scores of detokenised text, each cased and lowercased.
+METRICS = ("BLEU", "chrF2++", "TER")
+CASES = ("cased", "lowercased")
+LOWER_IS_BETTER = ("TER",)
+# sacrebleu's tokenizers that need no download.
+TOKENIZERS = ("13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none")
+# What the epoch can be chosen by, beside BLEU of the tokenised text: metric and case.
+TOKENIZED_BLEU = "tokenized-bleu"
+TEXT_SCORES = {
+    "bleu": ("BLEU", "cased"),
+    "chrf": ("chrF2++", "cased"),
+    "ter": ("TER", "cased"),
+    "bleu-lowercased": ("BLEU", "lowercased"),
+    "chrf-lowercased": ("chrF2++", "lowercased"),
+    "ter-lowercased": ("TER", "lowercased"),
+}
+
 MAX_SEED = 2**31 - 1
 # Of a whole number where nothing else bounds it: up to here, doubles hold all of them.
 MAX_INTEGER = 2**53

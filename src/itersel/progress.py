@@ -1,38 +1,156 @@
-"""Progress on standard error, for people only: nothing is written where it is not a terminal."""
+"""Progress on standard error: on a terminal a line that changes, elsewhere at most one line a minute.
+
+Jobs write their standard error to a log, so `tail -f` shows how far a job is. A job that ends within a minute
+writes nothing.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import threading
 import time
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol, TypeVar, cast
 
 Item = TypeVar("Item")
+Clock = Callable[[], float]
 
-SECONDS = 0.5  # between two updates
+# Seconds between two updates.
+TERMINAL_SECONDS = 0.5
+LOG_SECONDS = 60.0
+# After so long without a line, a step says at least that it is running. More than LOG_SECONDS, because a loop
+# in `progress` has more to say.
+SILENT_SECONDS = 72.0
 
 
-def progress(items: Sequence[Item], what: str) -> Iterator[Item]:
-    """Yield `items`, and show how far it is and how long it takes still."""
-    if not sys.stderr.isatty():
-        yield from items
-        return
-    start = shown = time.monotonic()
-    for number, item in enumerate(items):
+class Display:
+    """Shows a changing text on standard error, but not too often.
+
+    Parameters
+    ----------
+    clock
+        Returns seconds since any fixed time.
+    """
+
+    # When this process has last shown something; see `signs_of_life`.
+    last_shown = float("-inf")
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock, self._stream = clock, sys.stderr
+        self._terminal = self._stream.isatty()
+        self._start = self._shown = clock()
+
+    def due(self) -> float | None:
+        """Return the seconds since the start if it is time to show something, else None."""
+        now = self._clock()
+        wait = TERMINAL_SECONDS if self._terminal else LOG_SECONDS
+        return now - self._start if now - self._shown >= wait else None
+
+    def show(self, text: str) -> None:
+        """Show a text; on a terminal it replaces the one before."""
+        self._shown = Display.last_shown = self._clock()
+        self._write(f"\r{text} \033[K" if self._terminal else f"{text}\n")
+
+    def clear(self) -> None:
+        """Remove what is shown on a terminal."""
+        if self._terminal:
+            self._write("\r\033[K")
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+def progress(
+    items: Iterable[Item],
+    what: str,
+    count: int | None = None,
+    status: Callable[[], str] | None = None,
+    clock: Clock = time.monotonic,
+) -> Iterator[Item]:
+    """Yield `items`, and show how many are done, how many a second, and how long the rest will take.
+
+    Parameters
+    ----------
+    items
+        A sequence, or with `count` any iterable.
+    what
+        What is done with them.
+    count
+        The number of items.
+    status
+        Returns what else there is to say at the moment.
+    clock
+        Returns seconds since any fixed time.
+    """
+    total = len(cast(Sequence[Item], items)) if count is None else count
+    display = Display(clock)
+    for number, item in enumerate(items, 1):
         yield item
-        now = time.monotonic()
-        if now - shown >= SECONDS:
-            rate = (number + 1) / (now - start)
-            left = (len(items) - number - 1) / rate
-            status = f"{what}: {number + 1} of {len(items)}, {rate:.1f}/s, {left:.0f} s left"
-            sys.stderr.write(f"\r{status} \033[K")
-            sys.stderr.flush()
-            shown = now
-    sys.stderr.write("\r\033[K")
+        if seconds := display.due():
+            each = seconds / number
+            rate = f"{1 / each:.1f}/s" if each < 1 else f"{each:.1f} s each"
+            left = duration((total - number) * each)
+            further = f", {status()}" if status else ""
+            display.show(f"{what}: {number:,} of {total:,}, {rate}, {left} left{further}")
+    display.clear()
 
 
-def show_count(number: int | None, what: str = "") -> None:
-    """Show how many of an unknown number are done; None: show it no more."""
+def count_up(
+    items: Iterable[Item], what: str, size: Callable[[Item], int], clock: Clock = time.monotonic
+) -> Iterator[Item]:
+    """Yield `items`, whose number is not known, and show the sum of their sizes so far."""
+    display = Display(clock)
+    total = 0
+    for item in items:
+        total += size(item)
+        if display.due():
+            display.show(f"{total:,} {what}")
+        yield item
+    display.clear()
+
+
+class Ending(Protocol):
+    """What `threading.Event` has to wait for the end of something."""
+
+    def wait(self, timeout: float) -> bool:
+        """Wait for the end, but no longer than `timeout` seconds; returns whether it was reached."""
+
+
+@contextlib.contextmanager
+def signs_of_life(what: str) -> Iterator[None]:
+    """Write to the log that the block is still running, unless something else is written.
+
+    For steps that spend minutes in one call: a kernel, an optimiser, a process of its own.
+    """
     if sys.stderr.isatty():
-        sys.stderr.write("\r\033[K" if number is None else f"\r{number:,} {what}\033[K")
-        sys.stderr.flush()
+        yield
+        return
+    ended = threading.Event()
+    thread = threading.Thread(target=watch, args=(what, ended), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        # an error is the last line of a log
+        ended.set()
+        thread.join()
+
+
+def watch(what: str, ended: Ending, clock: Clock = time.monotonic) -> None:
+    """Write a line whenever nothing has been shown for `SILENT_SECONDS`, until `ended`."""
+    display = Display(clock)
+    start = clock()
+    while not ended.wait(SILENT_SECONDS / 12):
+        now = clock()
+        if now - max(start, Display.last_shown) >= SILENT_SECONDS:
+            display.show(f"{what}: running for {duration(now - start)}")
+
+
+def duration(seconds: float) -> str:
+    """Return a time for people: ``45 s``, ``12 min``, ``3 h 5 min``."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -19,7 +19,15 @@ PACKAGE = Path(__file__).parent
 BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 
 # These change what is said, not what comes out.
-WITHOUT_INFLUENCE = frozenset({"itersel", "itersel.errors", "itersel.progress", "itersel.cli.arguments"})
+WITHOUT_INFLUENCE = frozenset(
+    {
+        "itersel",
+        "itersel.errors",
+        "itersel.progress",
+        "itersel.cli.arguments",
+        "itersel.cli.report_arguments",
+    }
+)
 
 
 @functools.cache
@@ -36,6 +44,15 @@ def step_digest(step: str, function: str) -> str:
     digest = hashlib.sha256()
     for module in used_modules(step, function):
         digest.update(module.encode() + b"\0" + _file(module).read_bytes() + b"\0")
+    return digest.hexdigest()[:12]
+
+
+@functools.cache
+def assets_digest() -> str:
+    """Return a short digest of the template, style and scripts of the page, which no import leads to."""
+    digest = hashlib.sha256()
+    for path in sorted((PACKAGE / "report" / "page" / "assets").iterdir()):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:12]
 
 

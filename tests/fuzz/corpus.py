@@ -195,6 +195,7 @@ def _make_descriptions() -> None:
         "corpus", "prepare", *texts, *LANGUAGES, "--split", "train", "--split-compounds", "--output", "ready"
     )
     shutil.copy("ready/preparation.json", "preparation.json")
+    shutil.copy("ready/recaser.json", "recaser.json")
     shutil.copy("ready/train.statistics.json", "statistics.json")
     itersel("report", "rules", "--shards", "shards.txt", "--output", "rules.json")
     Path("system").mkdir()

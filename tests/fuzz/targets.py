@@ -52,6 +52,9 @@ _CHOOSE = (
     "--weights weights.h5 --output-weights out.h5 --output out.json"
 )
 _SYSTEMS = "report table --test-set test target.txt --translations hypotheses.txt target.txt --trials 50"
+_TEXT_TABLE = (
+    "report table --test-set test target.txt --systems system.json --translations hypotheses.txt --trials 20"
+)
 TARGETS = {
     "shard": Target(
         ("shard.h5",),
@@ -227,6 +230,11 @@ TARGETS = {
             "report tasks --labels tasks.txt --tasks nature --reference target.txt --trials 20 "
             "--system one hypotheses.txt --system two FILE --output out.txt",
             "report join --labels tasks.txt --tasks people --translations FILE --output out",
+            "detokenize --preparation preparation.json --recaser recaser.json --input FILE --output out",
+            f"{_TEXT_TABLE} --raw-references FILE --detokenized raw.target --output out.txt",
+            f"{_TEXT_TABLE} --raw-references raw.target --detokenized FILE --output out.txt",
+            f"{_CHOOSE} --reference target.txt --translations FILE --by ter --raw-references raw.target "
+            "--preparation preparation.json --recaser recaser.json",
         ),
     ),
     "corpus-gz": Target(
@@ -269,8 +277,14 @@ TARGETS = {
         (
             "corpus prepare --source raw.source --target raw.target --preparation FILE --split test "
             "--output out",
+            "detokenize --preparation FILE --recaser recaser.json --input target.txt --output out",
             "translate --system system --input raw.source --output out",
         ),
+    ),
+    "recaser": Target(
+        ("recaser.json",),
+        JSON,
+        ("detokenize --preparation preparation.json --recaser FILE --input target.txt --output out",),
     ),
     "statistics": Target(
         ("statistics.json",),

@@ -12,10 +12,12 @@ import sys
 import time
 from functools import partial
 
+import numba
 import pytest
 
 import itersel
 import itersel.cli.weights
+import itersel.jit
 from itersel.cli import warm_up
 from itersel.cli.main import STEPS, main
 from itersel.errors import InputError
@@ -200,7 +202,7 @@ def test_short_memory_is_one_line(monkeypatch, capsys):
 
 @pytest.mark.parametrize("marked", [False, True])
 @pytest.mark.parametrize("wanted", [False, True])
-def test_kernels_are_compiled_by_the_first_job(tmp_path, monkeypatch, marked, wanted):
+def test_kernels_are_compiled_by_the_first_job(tmp_path, monkeypatch, capsys, marked, wanted):
     steps = []
     monkeypatch.setattr(warm_up, "_steps", lambda *given: steps.append(given))
     monkeypatch.setattr(warm_up, "_marker", lambda: tmp_path / "kernels/x.warm")
@@ -212,7 +214,23 @@ def test_kernels_are_compiled_by_the_first_job(tmp_path, monkeypatch, marked, wa
         (tmp_path / "kernels/x.warm").touch()
     assert main(["lm", "compile", "--input", str(tmp_path / "none"), "--output", str(tmp_path / "out")]) == 1
     assert len(steps) == (wanted and not marked)
+    said = capsys.readouterr().err
+    assert (f"{warm_up.COMPILING}\n" in said) == (wanted and not marked)
     assert (tmp_path / "kernels/x.warm").exists() == (wanted or marked)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("interpreted", [False, True])
+def test_compilation_is_announced(tmp_path, monkeypatch, capsys, compiled, interpreted):
+    monkeypatch.setattr(itersel.jit, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(numba.core.config, "DISABLE_JIT", int(interpreted))
+    if compiled:
+        (tmp_path / "module").mkdir()
+        (tmp_path / "module/kernel.nbc").touch()
+    warm_up.announce_compilation()
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == (not compiled and not interpreted)
+    assert all(line.startswith("compiling kernels, once for this checkout") for line in said)
 
 
 def test_one_job_compiles_while_others_wait(tmp_path):

@@ -293,7 +293,7 @@ def test_same_input_same_bytes(hashed: Path, tmp_path: Path) -> None:
     languages = ["--source-language", "de", "--target-language", "en", "--output", str(tmp_path)]
     assert main(["corpus", "prepare", *files, *languages]) == 0
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert len(names) == 14
+    assert len(names) == 18
     assert all((tmp_path / name).read_bytes() == (hashed / name).read_bytes() for name in names)
 
 

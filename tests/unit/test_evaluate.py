@@ -15,7 +15,8 @@ from sacrebleu.significance import PairedTest
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
-from itersel.evaluate.randomization import p_values, pooled_p_value, run_statistics
+from itersel.evaluate.metrics import tokenized_bleu
+from itersel.evaluate.randomization import p_values, pooled_p_value
 
 REFERENCES = ["a b c d e f", "g h i j", "k l m n o", "p q r s t u v", "w x y z a b"]
 BETTER = ["a b c d e f", "g h i x", "k l m n o", "p q r s t u v", "w x y z b"]
@@ -63,7 +64,7 @@ def test_randomization_against_all_exchanges():
         at_least += bleu_difference(one, other) >= observed
     exact = at_least / 2 ** len(REFERENCES)
     assert 0 < exact < 1
-    p = p_values(make_bleu([REFERENCES]), BETTER, {"worse": WORSE}, trials=20_000)["worse"]
+    p = p_values(tokenized_bleu(make_bleu([REFERENCES])), BETTER, {"worse": WORSE}, trials=20_000)["worse"]
     assert p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 20_000))
 
 
@@ -88,19 +89,22 @@ def test_pooled_test_against_all_exchanges():
         at_least += difference(*exchanged) >= observed - 1e-9
     exact = at_least / 6 ** len(kept)
     assert 0 < exact < 1
-    counts = run_statistics(metric, runs)
-    p = pooled_p_value(metric, counts[:1], counts[1:], trials=4000)
+    ours = tokenized_bleu(metric)
+    counts = [ours.counts(run) for run in runs]
+    p = pooled_p_value(ours, counts[:1], counts[1:], trials=4000)
     assert p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 4000))
 
 
 def test_identical_runs():
-    metric = make_bleu([REFERENCES])
-    counts = run_statistics(metric, [BETTER, BETTER])
+    metric = tokenized_bleu(make_bleu([REFERENCES]))
+    counts = [metric.counts(BETTER)] * 2
     assert pooled_p_value(metric, counts, counts, trials=50) == 1.0
 
 
 def test_identical_systems():
-    assert p_values(make_bleu([REFERENCES]), BETTER, {"same": list(BETTER)}, trials=100) == {"same": 1.0}
+    assert p_values(tokenized_bleu(make_bleu([REFERENCES])), BETTER, {"same": list(BETTER)}, trials=100) == {
+        "same": 1.0
+    }
 
 
 def test_same_as_sacrebleu_where_nothing_ties(monkeypatch):
@@ -116,7 +120,7 @@ def test_same_as_sacrebleu_where_nothing_ties(monkeypatch):
     _, theirs = PairedTest([("one", one), ("other", other)], {"BLEU": metric}, None, "ar", 500)()
     expected = theirs["BLEU"][1].p_value
     assert 1 / 501 < expected < 1
-    assert p_values(metric, one, {"other": other}, 500, seed=7)["other"] == expected
+    assert p_values(tokenized_bleu(metric), one, {"other": other}, 500, seed=7)["other"] == expected
 
 
 lines = st.lists(st.text("ab ", max_size=6), min_size=4, max_size=4)
@@ -125,7 +129,7 @@ lines = st.lists(st.text("ab ", max_size=6), min_size=4, max_size=4)
 @settings(deadline=None, max_examples=30)
 @given(lines, lines, lines)
 def test_randomization_is_symmetric(references, one, other):
-    metric = make_bleu([references])
+    metric = tokenized_bleu(make_bleu([references]))
     forth = p_values(metric, one, {"s": other}, trials=50)["s"]
     back = p_values(metric, other, {"s": one}, trials=50)["s"]
     assert forth == back

@@ -12,7 +12,8 @@ from itersel.cli.main import main
 from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, score_corpus
-from itersel.evaluate.randomization import p_values, pooled_p_value, run_statistics
+from itersel.evaluate.metrics import tokenized_bleu
+from itersel.evaluate.randomization import p_values, pooled_p_value
 from itersel.limits import MAX_SENTENCE
 from itersel.report.comparison import Translations, compare
 from itersel.report.layout import aligned, tab_separated
@@ -37,6 +38,8 @@ def system(name, bleu=(30.0, 31.0), repeat=1):
         4,
         choose_epoch(bleu),
         tuple(bleu),
+        "tokenized-bleu",
+        tuple(bleu),
         "devtest",
         "nrefs:1|x",
         12,
@@ -51,6 +54,7 @@ def test_choose_epoch():
     assert choose_epoch([1.0]) == 1
     assert choose_epoch([1.0, 3.0, 2.0]) == 2
     assert choose_epoch([1.0, 3.0, 3.0]) == 2
+    assert choose_epoch([1.0, 3.0, 1.0], "ter") == 1
 
 
 def test_layout():
@@ -71,13 +75,13 @@ def test_table():
     assert [row.differs_from for row in table.rows] == [(2,), (1, 3), (2,)]
     assert table.rows[0].p["three"] == 1.0
     metric = make_bleu([REFERENCES])
-    assert table.rows[1].p["one"] == p_values(metric, GOOD, {"two": BAD}, 200, 4)["two"]
+    assert table.rows[1].p["one"] == p_values(tokenized_bleu(metric), GOOD, {"two": BAD}, 200, 4)["two"]
     assert table.rows[1].tests[0].bleu == score_corpus(metric, BAD).bleu
     text = comparison.text()
     test_bleu = f"{table.rows[0].tests[0].bleu:.2f}"
     assert text[2].split() == f"1 one perceptron selection 4 train all 12 31.00 2 of 2 {test_bleu} 2".split()
     assert "p < 0.05" in text[-3]
-    assert text[-1].startswith("BLEU: sacrebleu nrefs:1|case:lc|")
+    assert text[-1].startswith("test BLEU: sacrebleu nrefs:1|case:lc|")
     assert {len(line.split("\t")) for line in comparison.tsv()} == {16}
     document = json.loads("\n".join(comparison.json()))
     assert document["significance"]["trials"] == 200
@@ -110,7 +114,7 @@ def test_several_test_sets_and_all_together():
     metric = make_bleu([[*REFERENCES, *news], [*[None] * 40, *others]])
     for row, (one, other) in zip(pooled.rows, zip(*translations, strict=True), strict=True):
         assert row.tests == (score_corpus(metric, [*one, *other]),)
-    expected = p_values(metric, [*GOOD, *news], {"two": [*BAD, *translations[1][1]]}, 100, 1)
+    expected = p_values(tokenized_bleu(metric), [*GOOD, *news], {"two": [*BAD, *translations[1][1]]}, 100, 1)
     assert pooled.rows[0].p == expected
     assert comparison.tables[1] == compare([second], trials=100).tables[0]
     text = comparison.text()
@@ -124,8 +128,8 @@ def test_several_test_sets_and_all_together():
     assert not any("own devtest" in line for line in compare([first], trials=10).text())
     headers = [line for line in text if line.startswith("system")]
     assert ["epoch" in line for line in headers] == [True, True, False]
-    assert text[-1].startswith("BLEU of pooled: sacrebleu nrefs:var|")
-    assert text[-2].startswith("BLEU of news: sacrebleu nrefs:2|")
+    assert text[-1].startswith("pooled, test BLEU: sacrebleu nrefs:var|")
+    assert text[-2].startswith("news, test BLEU: sacrebleu nrefs:2|")
     rows = [line.split("\t") for line in comparison.tsv()]
     assert [row[0] for row in rows[1:]] == ["help", "help", "news", "news", "pooled", "pooled"]
     assert {len(row) for row in rows} == {16}
@@ -144,13 +148,14 @@ def test_runs_of_one_experiment_are_a_row():
     assert second.devtest == (42.0, pytest.approx(math.sqrt(2)))
     assert second.cells()[8:10] == ["42.00 ±1.41", "2, 1 of 2"]
     metric = make_bleu([REFERENCES])
+    ours = tokenized_bleu(metric)
     assert second.test.mean == pytest.approx(
         (score_corpus(metric, GOOD).bleu + score_corpus(metric, BAD).bleu) / 2
     )
     assert (
         first.p["two"]
         == second.p["one"]
-        == pooled_p_value(metric, run_statistics(metric, [GOOD]), run_statistics(metric, [BAD, GOOD]), 50)
+        == pooled_p_value(ours, [ours.counts(GOOD)], [ours.counts(BAD), ours.counts(GOOD)], 50)
     )
     assert any("standard deviation" in line for line in comparison.text())
     assert "±" not in "".join(comparison.tsv())
@@ -243,7 +248,7 @@ def test_command_table(tmp_path, text_file, capsys):
         ({}, "2 systems are repeat 1 of 'same'"),
         ({"repeat": 2, "shards": 5}, "'same' differ in shards"),
         ({"repeat": 2, "signature": "other"}, "'same' differ in signature"),
-        ({"repeat": 2, "devtest_bleu": (1.0,), "epoch": 1}, "'same' differ in epochs"),
+        ({"repeat": 2, **dict.fromkeys(("devtest_bleu", "devtest_scores"), (1.0,)), "epoch": 1}, "in epochs"),
     ],
 )
 def test_systems_of_one_name_are_not_merged(tmp_path, text_file, capsys, change, message):

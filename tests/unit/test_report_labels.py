@@ -143,8 +143,8 @@ def test_labels_and_task_need_each_other(tmp_path, text_file, capsys, choose, op
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["calc"] * 6, "labels: no sentence has the label 'base'; name labels that occur: 'calc' (6)"),
-        (["base"] * 5, "labels: has 5 lines, the reference "),
+        (["calc"] * 6, "labels: no sentence has the label 'base'; the most frequent labels are 'calc' (6)"),
+        (["base"] * 5, "labels: has 5 lines, "),
         (["base", "base x", *LABELS[2:]], "labels:2: 'base x' is not a task label"),
     ],
 )

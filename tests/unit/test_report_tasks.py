@@ -11,7 +11,8 @@ from sacrebleu.metrics.bleu import BLEU
 
 from itersel.cli.main import main
 from itersel.evaluate.bleu import make_bleu
-from itersel.evaluate.randomization import p_values, pooled_p_value, run_statistics
+from itersel.evaluate.metrics import tokenized_bleu
+from itersel.evaluate.randomization import p_values, pooled_p_value
 from itersel.report.tasks import compare_tasks
 
 RANDOM = Random(5)
@@ -79,7 +80,7 @@ def test_significance_is_that_of_the_sentences_of_a_row():
         texts = {name: of(text, *tasks) for name, (text,) in TEXTS.items()}
         for name, text in texts.items():
             others = {other: lines for other, lines in texts.items() if other != name}
-            assert row.scores[name].p == p_values(metric, text, others, 300, 4)
+            assert row.scores[name].p == p_values(tokenized_bleu(metric), text, others, 300, 4)
         marks.append([row.beats(name, 0.05) for name in TEXTS])
         assert row.scores["bad"].p["good"] < 0.05 < row.scores["good"].p["like good"]
     # the better of two systems has the mark, the worse one has none
@@ -173,8 +174,9 @@ def test_runs_of_one_experiment_are_a_column():
         expected = statistics.mean(runs), statistics.stdev(runs)
         assert row.scores["twice"].bleu == pytest.approx(expected)
         metric = make_bleu([references])
-        counts = [run_statistics(metric, [of(run, row.name) for run in runs]) for runs in texts.values()]
-        p = pooled_p_value(metric, *counts, 50, 2)
+        ours = tokenized_bleu(metric)
+        counts = [[ours.counts(of(run, row.name)) for run in runs] for runs in texts.values()]
+        p = pooled_p_value(ours, *counts, 50, 2)
         assert row.scores["bad"].p == {"twice": p}
         assert row.scores["twice"].p == {"bad": p}
     # the mean of tasks is taken for each run: its deviation is that of two such means
@@ -270,7 +272,7 @@ def test_labels_are_stripped(tmp_path, text_file, arguments):
     ("labels", "tasks", "message"),
     [
         (LABELS, ["calc", "base", "calc"], "task 'calc' is named twice"),
-        (LABELS[:80], ["calc"], "labels: has 80 lines, the reference "),
+        (LABELS[:80], ["calc"], "labels: has 80 lines, "),
         (["calc", "", *LABELS[2:]], ["calc"], "labels:2: '' is not a task label; give one word a line"),
         (["calc", "base x", *LABELS[2:]], ["calc"], "labels:2: 'base x' is not a task label"),
         (["calc\tx", *LABELS[1:]], ["calc"], "labels:1: 'calc\\tx' is not a task label"),

@@ -20,6 +20,8 @@ import yaml
 
 from itersel.jit import cache_folder
 
+# Not the same twice: measured times, and the page that shows them.
+MEASURED = ("logs/", "benchmarks/", "report/index.html", "report/progress.html")
 VERBS = {f"geht{i}": f"goes{i}" for i in range(12)}
 NOUNS = {f"haus{i}": f"house{i}" for i in range(25)}
 ADJECTIVES = {f"schön{i}": f"nice{i}" for i in range(15)}
@@ -35,6 +37,9 @@ EXPERIMENTS = {
     },
 }
 
+
+# What the run of `finished` said.
+CONSOLE = "console.txt"
 
 # Of the experiments 'averaged' and 'selected', where a test names tasks; the labels take turns.
 RESHARDED = {"name": "resharding", "shards": 2, "parts": 2}
@@ -116,11 +121,11 @@ class Project:
         self.configure(**content)
 
     def files(self, pattern: str = "**/*") -> dict[str, tuple[float, bytes]]:
-        """Return time and content of result files by name; not of logs and benchmarks."""
+        """Return time and content of result files by name; not of measured times, nor of what shows them."""
         found = {}
         for path in sorted(self.results.glob(pattern)):
             name = path.relative_to(self.results).as_posix()
-            if path.is_file() and not name.startswith(("logs/", "benchmarks/", ".")):
+            if path.is_file() and not name.startswith((*MEASURED, ".")):
                 found[name] = (path.stat().st_mtime, path.read_bytes())
         return found
 
@@ -199,5 +204,5 @@ def finished(make_project: Callable[[], Project]) -> Project:
     """Return a project that was run to its end on two cores; tests work on copies."""
     project = make_project()
     project.name_tasks()
-    project.run("--cores", "2")
+    (project.folder / CONSOLE).write_text(project.run("--cores", "2"))
     return project

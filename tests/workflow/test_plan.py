@@ -49,6 +49,29 @@ def test_jobs_of_all_algorithms(jobs):
     assert jobs["prepare_held_out"] == 3
 
 
+def test_scores_of_text(jobs):
+    """Every experiment's translations of test, and its references, are scored as text."""
+    assert len(jobs["detokenize"]) == 3
+    assert len(jobs["write_references"]) == 1
+    (table,) = jobs["compare_systems"]
+    folder = "results/tiny/evaluation/test"
+    assert f"--raw-references {folder}/reference.0.txt --detokenized {folder}/dev-dense.txt" in table
+    assert "--tokenizer 13a" in table
+    assert all("--by tokenized-bleu" in job and "recaser" not in job for job in jobs["choose_epoch"])
+
+
+def test_epoch_by_a_score_of_text(make_project):
+    project = make_project()
+    project.configure(evaluation={"choose_by": "ter", "tokenizer": "intl"})
+    jobs = dry_run(project)
+    for job in jobs["choose_epoch"]:
+        assert "--by ter --tokenizer intl" in job
+        assert "--raw-references results/tiny/corpus/devtest.raw.gz" in job
+        assert "--recaser results/tiny/corpus/recaser.json" in job
+        assert "results/tiny/corpus/recaser.json" in job.partition("output:")[0]
+    assert "--tokenizer intl" in jobs["compare_systems"][0]
+
+
 def test_matrix(make_project):
     project = make_project()
     matrix = list(product(["mixsgd", "itermixsgd", "itersel"], ["dev", "train"], [1, 7]))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import fcntl
 import gzip
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 import time
+import zipfile
 
 import numpy as np
 import pytest
@@ -19,6 +21,9 @@ from itersel.lm.arpa import write_arpa
 from itersel.lm.binary import compile_model, load_model
 from itersel.lm.estimate import estimate, read_text
 from itersel.lm.score import score_lines
+from itersel.report.page.document import read_document
+from itersel.report.page.render import render
+from itersel.report.page.table import table_view
 from itersel.vectors.weights import read_weights
 from snakemake_executor_plugin_arrays.arrays import Run
 
@@ -64,6 +69,83 @@ def test_results(finished):
     assert {name: split["sentences"] for name, split in corpus.items()}["test"] == 16
     assert all(split["rules"] > 0 for split in corpus.values())
     assert len((finished.results / "experiments/selected/best/test.txt").read_text().splitlines()) == 16
+
+
+@pytest.mark.parametrize(
+    ("case", "arguments"),
+    [("cased", ["--ter-case-sensitive"]), ("lowercased", ["--lowercase", "--chrf-lowercase"])],
+)
+def test_scores_are_those_of_sacrebleu_on_the_files(finished, case, arguments):
+    folder = finished.results / "evaluation/test"
+    assert (folder / "reference.0.txt").read_text() == (finished.folder / "test.target").read_text()
+    [table] = json.loads((finished.results / "report/table.json").read_text())["test_sets"]
+    for system in table["systems"]:
+        command = [sys.executable, "-m", "sacrebleu", "reference.0.txt", "-i", f"{system['name']}.txt"]
+        command += ["-m", "bleu", "chrf", "ter", "--chrf-word-order", "2", *arguments, "-w", "2"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        theirs = {score["name"]: score for score in json.loads(done.stdout)}
+        for name, score in theirs.items():
+            ours = system["scores"][name][case]
+            assert f"{ours['mean']:.2f}" == f"{score['score']:.2f}"
+            assert table["signatures"][name][case] == score["signature"]
+        assert len(theirs) == 3
+
+
+def test_page(finished):
+    """The page has the figures of the table, and the derivations give the translations."""
+    report = finished.results / "report"
+    table = json.loads((report / "table.json").read_text())
+    document = read_document(finished.results)
+    assert document["table"] == table
+    (view,) = table_view(document)
+    scores = [
+        row[[column.title for column in view.columns].index("test BLEU, tokenised")] for row in view.rows
+    ]
+    assert [cell.value for cell in scores] == [
+        one["test"]["mean"] for one in table["test_sets"][0]["systems"]
+    ]
+    assert (report / "index.html").read_text() == render(document) + "\n"
+    assert all(epoch["training_bleu"] > 0 for run in document["runs"] for epoch in run["epochs"])
+    assert {"train_shard", "mix", "write_page"} <= {rule["name"] for rule in document["rules"]["rules"]}
+    assert "experiments.selected.epochs" in dict.fromkeys(row[0] for row in document["config"]["changed"])
+    assert "\\toprule" in (report / "table.tex").read_text()
+    assert (report / "table.md").read_text().startswith("|")
+    derivations = document["derivations"]
+    assert len(derivations["sentences"]) == 16
+    for place, name in enumerate(derivations["systems"]):
+        lines = (finished.results / "experiments" / name / "best/test.txt").read_text().splitlines()
+        for row in derivations["sentences"]:
+            found = row["derivations"][place]
+            assert " ".join(found["words"]) == lines[row["sentence"]]
+            rules = sum(node["score"] for node in found["nodes"])
+            assert rules + found["model"] == pytest.approx(found["score"])
+
+
+def test_page_of_a_failed_run(copy):
+    without_experiments(copy, "selected")
+    for path in copy.results.glob("shards/train/*/0.h5"):
+        changed = path.stat().st_mtime_ns
+        path.write_bytes(b"damaged")
+        os.utime(path, ns=(changed, changed))
+    output = copy.run("--cores", "2", status=1)
+    assert "what there is until now: results/tiny/report/progress.html" in output
+    page = (copy.results / "report/progress.html").read_text()
+    assert "This run is not finished" in page
+    assert "itersel train: " in page
+    assert "another kind of file; recreate it" in page
+
+
+def test_report_of_snakemake(copy):
+    copy.run("--report", "report.zip")
+    with zipfile.ZipFile(copy.folder / "report.zip") as archive:
+        names = archive.namelist()
+        texts = {name: archive.read(name) for name in names}
+    assert {"index.html", "table.txt", "corpus.txt"} <= {name.rpartition("/")[2] for name in names}
+    page = (copy.results / "report/index.html").read_bytes()
+    assert page in texts.values()
+    everything = b"".join(texts.values())
+    assert b"Charts and translations" in everything
+    assert b"that were best on devtest" in everything
 
 
 def test_system_translates_raw_text(finished):
@@ -178,7 +260,7 @@ def test_what_was_just_killed_is_waited_for(copy, finished):
     run.wait()
     following = copy.start("--cores", "2", SELECTED)
     # it takes as long as this to look for jobs
-    while "Job stats:" not in (line := following.stdout.readline()):
+    while "jobs to run" not in (line := following.stdout.readline()):
         assert line, "Snakemake has ended"
     time.sleep(2)
     assert following.poll() is None
@@ -269,7 +351,8 @@ def test_edited_code_reruns_what_uses_it(copy, root, tmp_path, module, run, kept
 def test_reordered_experiments_make_the_table_anew(copy):
     experiments = copy.config()["experiments"]
     copy.configure(experiments=dict(reversed(experiments.items())))
-    assert copy.planned() == {"compare_systems": 1, "all": 1}
+    after = ("explain_translations", "write_page", "write_paper_tables")
+    assert copy.planned() == {"compare_systems": 1, **dict.fromkeys(after, 1), "all": 1}
 
 
 def test_repeats(copy):

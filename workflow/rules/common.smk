@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from itersel.config import commands, read_config, splits
@@ -23,8 +23,9 @@ from itersel.config.tasks import (
     labels_of,
 )
 from itersel.errors import InputError
+from itersel.limits import TOKENIZED_BLEU
 from itersel.storage.files import remove_leftovers
-from itersel.sources import step_digest
+from itersel.sources import assets_digest, step_digest
 
 try:
     # Snakemake has read them, but of keys that are there twice it took the last
@@ -46,6 +47,7 @@ BENCHMARKS = f"{RESULTS}/benchmarks"
 MODEL = f"{RESULTS}/lm/lm.bin"
 INDEX = f"{RESULTS}/grammar/index"
 PREPARATION = f"{RESULTS}/corpus/preparation.json"
+RECASER = f"{RESULTS}/corpus/recaser.json"
 
 # Memory in MB and time in minutes that jobs request on a cluster; rules not listed here take the profile's default.
 # For train_shard and write_lists this is the time of one shard: a task with n of them requests n times as much. These
@@ -68,20 +70,27 @@ SIZES = {
     "tune": {"mem_mb": 4000, "runtime": 120},
     "decode_shard": {"mem_mb": 2000, "runtime": 120},
     "describe_selection": {"mem_mb": 8000, "runtime": 60},
-    "compare_systems": {"mem_mb": 2000, "runtime": 60},
+    "detokenize": {"mem_mb": 2000, "runtime": 60},
+    "choose_epoch": {"mem_mb": 2000, "runtime": 120},
+    # TER of 3,000 sentences takes a minute or two of processor time a system
+    "compare_systems": {"mem_mb": 4000, "runtime": 60 + 5 * len(CONFIG.experiments)},
+    "explain_translations": {"mem_mb": 2000, "runtime": 60},
+    "write_page": {"mem_mb": 4000, "runtime": 60},
     "count_rules": {"mem_mb": 2000, "runtime": 60},
 }
 
 # Between the number of shards and the seed in the name of a folder of shards; the seed of the run is not named.
 SEED_MARK = "-seed-"
 
+# Folder of the compiled kernels; read again on the node of a job, where variables are filled in.
+CACHE = os.path.abspath(os.path.expandvars(CONFIG.cache))
+
 # Jobs inherit these: the compiled kernels of all jobs are in one place, where the first job on a kind of
 # machine puts them for all others; ITERSEL_RUN tells whose jobs they are, see refuse_running_jobs; `itersel`
 # is the one that belongs to the Snakemake in use, whether or not its environment is activated. The
 # installation of a conda environment is told where the project is.
 os.environ.update(
-    # read again on the node of a job: variables are filled in there
-    ITERSEL_CACHE=os.path.abspath(os.path.expandvars(CONFIG.cache)),
+    ITERSEL_CACHE=CACHE,
     ITERSEL_PROJECT=str(workflow.basedir),
     ITERSEL_RUN=os.path.abspath(RESULTS),
     ITERSEL_WARM_UP="1",
@@ -159,6 +168,19 @@ def references(split):
     return [corpus_file(split, side) for side in ("target", *further_references(split))]
 
 
+def raw_columns(further):
+    """Return the columns with references as they were given, of a split with some further columns."""
+    numbers = [column.removeprefix("target") for column in further if column != "task"]
+    return [f"raw{number}" for number in ["", *numbers]]
+
+
+def raw_references(split):
+    """Return the references of a split as they were given, in the order of `references`."""
+    return [
+        corpus_file(split, column) for column in raw_columns(further_references(split))
+    ]
+
+
 def further_columns(split):
     """Return what a given split has beside a source and a reference: target.1, ..., task."""
     tasks = ["task"] if "task" in given_files(split) else []
@@ -212,6 +234,9 @@ def prepared_files():
     files = [
         corpus_file(split, side) for split in made for side in ("source", "target")
     ]
+    files += [
+        path for split in made if split != "train" for path in raw_references(split)
+    ]
     if CONFIG.data.kind == "libreoffice-help":
         files += [corpus_file(split, "task") for split in made]
     optional = {
@@ -222,7 +247,7 @@ def prepared_files():
     files += [
         f"{RESULTS}/corpus/{name}.gz" for name, given in optional.items() if given
     ]
-    return [*files, PREPARATION, statistics_files()[0]]
+    return [*files, PREPARATION, RECASER, statistics_files()[0]]
 
 
 def prepare_options(wildcards):

@@ -2,7 +2,8 @@
 #
 # needs: nothing (LibreOffice Help), or the files of data.{train,dev,devtest,test}
 # makes: corpus/{split}.{source,target,task}.gz, corpus/{split}.target.{number}.gz (further references),
-#        corpus/preparation.json, statistics
+#        corpus/{split}.raw.gz, corpus/{split}.raw.{number}.gz (references as given, of all splits but train),
+#        corpus/preparation.json, corpus/recaser.json, statistics
 if CONFIG.data.kind == "libreoffice-help":
 
     rule fetch_help:
@@ -80,6 +81,7 @@ for further in sorted({further_columns(split) for split in GIVEN_SPLITS}):
             source=corpus_file("{held_out}", "source"),
             target=corpus_file("{held_out}", "target"),
             further=[corpus_file("{held_out}", column) for column in further],
+            raw=[corpus_file("{held_out}", column) for column in raw_columns(further)],
             statistics=f"{RESULTS}/corpus/{{held_out}}.statistics.json",
         log:
             f"{LOGS}/corpus/{{held_out}}.log",

@@ -1,20 +1,27 @@
-# Choice of the epoch on devtest, scores on test, tables.
+# Choice of the epoch on devtest, scores on test, tables, the page.
 #
 # needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,selection.h5,devtest.txt}, best/test.txt,
-#        corpus/*.target.gz
+#        corpus/*.target.gz, evaluation/{test}/*.txt, benchmarks/, report/run.json
 # makes: experiments/{experiment}/best/{system.json,weights.h5,resources.json}, and best-{test_set}/ for a test set
 #        with its own devtest; experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json};
 #        of tasks, with corpus/*.task.gz, report/tasks.{split}.{txt,tsv,json}, and of independent ones
-#        experiments/{independent}/tasks/{split}.txt
+#        experiments/{independent}/tasks/{split}.txt; report/{table.{tex,md},derivations.json,index.html}
 
 
 localrules:
     all,
     join_translations,
-    choose_epoch,
-    choose_epoch_for_test_set,
     describe_resources,
     join_tasks,
+    write_paper_tables,
+
+
+# Tokenised BLEU takes no time; other scores may.
+if CONFIG.evaluation.choose_by == TOKENIZED_BLEU:
+
+    localrules:
+        choose_epoch,
+        choose_epoch_for_test_set,
 
 
 # The weights of the best epoch are copied under a name known beforehand, so that the rules that use
@@ -25,6 +32,7 @@ rule choose_epoch:
         translations=of_epochs("devtest.txt"),
         weights=of_epochs("weights.h5"),
         labels=scored_labels,
+        as_text=lambda wildcards: scored_as_text("devtest"),
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
         system=f"{RESULTS}/experiments/{{experiment}}/best/system.json",
@@ -32,6 +40,8 @@ rule choose_epoch:
         f"{LOGS}/choose/{{experiment}}.log",
     conda:
         "../../envs/itersel.yaml"
+    resources:
+        **SIZES["choose_epoch"],
     params:
         options=system_options,
         code=step_digest("report", "_choose"),
@@ -47,6 +57,7 @@ use rule choose_epoch as choose_epoch_for_test_set with:
         references=lambda wildcards: references(OWN_DEVTESTS[wildcards.test_set]),
         translations=of_epochs("devtest.{test_set}.txt"),
         weights=of_epochs("weights.h5"),
+        as_text=lambda wildcards: scored_as_text(OWN_DEVTESTS[wildcards.test_set]),
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
         system=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/system.json",
@@ -101,8 +112,16 @@ rule compare_systems:
         references=[path for split in TEST_SETS.values() for path in references(split)],
         systems=sum(of_test_sets("system.json").values(), []),
         translations=sum(of_test_sets("{split}.txt").values(), []),
+        evaluated=[path for name in TEST_SETS for path in evaluated_files(name)],
     output:
-        multiext(f"{RESULTS}/report/table", text=".txt", tsv=".tsv", json=".json"),
+        text=report(
+            f"{RESULTS}/report/table.txt",
+            caption="../report/table.rst",
+            category="Tables",
+            labels={"table": "systems"},
+        ),
+        tsv=f"{RESULTS}/report/table.tsv",
+        json=f"{RESULTS}/report/table.json",
     log:
         f"{LOGS}/compare.log",
     conda:
@@ -187,7 +206,14 @@ rule describe_corpus:
         statistics=statistics_files(),
         rules=counts_of_rules(),
     output:
-        multiext(f"{RESULTS}/report/corpus", text=".txt", tsv=".tsv", json=".json"),
+        text=report(
+            f"{RESULTS}/report/corpus.txt",
+            caption="../report/corpus.rst",
+            category="Tables",
+            labels={"table": "corpora"},
+        ),
+        tsv=f"{RESULTS}/report/corpus.tsv",
+        json=f"{RESULTS}/report/corpus.json",
     log:
         f"{LOGS}/corpus-table.log",
     conda:
@@ -197,3 +223,70 @@ rule describe_corpus:
         code=step_digest("report", "_corpus"),
     shell:
         "itersel report corpus {params.options} --output {output:q} &> {log:q}"
+
+
+rule write_paper_tables:
+    input:
+        f"{RESULTS}/report/table.json",
+    output:
+        latex=f"{RESULTS}/report/table.tex",
+        markdown=f"{RESULTS}/report/table.md",
+    log:
+        f"{LOGS}/paper-tables.log",
+    conda:
+        "../../envs/itersel.yaml"
+    params:
+        code=step_digest("report", "_paper"),
+    shell:
+        "itersel report paper --table {input:q} --output {output:q} &> {log:q}"
+
+
+rule explain_translations:
+    input:
+        table=f"{RESULTS}/report/table.json",
+        model=MODEL,
+        shards=explained_shards(),
+    output:
+        f"{RESULTS}/report/derivations.json",
+    log:
+        f"{LOGS}/explain.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["explain_translations"],
+    params:
+        shards=lambda wildcards, input: sequence(input.shards),
+        options=explain_options(),
+        code=step_digest("explain", "run"),
+    shell:
+        "(seq {params.shards} | itersel explain --shards - --model {input.model:q} {params.options}"
+        " --output {output:q}) &> {log:q}"
+
+
+# The page shows what is there; the inputs are what is made last.
+rule write_page:
+    input:
+        table=f"{RESULTS}/report/table.json",
+        corpus=f"{RESULTS}/report/corpus.json",
+        selections=[experiment_file(name, "selection.json") for name in SELECTING],
+        derivations=explained_derivations(),
+    output:
+        report(
+            f"{RESULTS}/report/index.html",
+            caption="../report/page.rst",
+            category="Charts and translations",
+            labels={"page": "the whole run"},
+        ),
+    log:
+        f"{LOGS}/page.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["write_page"],
+    params:
+        results=lambda wildcards, output: os.path.dirname(os.path.dirname(output[0])),
+        config=config_digest(),
+        code=step_digest("report", "_page"),
+        assets=assets_digest(),
+    shell:
+        "itersel report page --results={params.results:q} --output {output:q} &> {log:q}"

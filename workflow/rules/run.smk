@@ -1,17 +1,24 @@
-# The run as a whole: what must not be running beside it, and what it shows at its end. Nothing here makes files.
+# The run as a whole: what must not be running beside it, what it writes down for the page, and what it shows.
+# There are no rules here.
 #
-# needs: common.smk     gives: lock_folder, refuse_running_jobs, show_results, show_killed
+# needs: common.smk     gives: lock_folder, refuse_running_jobs, record_run, announce_jobs, show_results, show_progress,
+#                              show_killed
 import fcntl
-import logging
+import itertools
 import time
+
+from snakemake.logging import logger
 
 from snakemake_executor_plugin_arrays.arrays import dead_runs, starting
 from snakemake_executor_plugin_arrays.failures import killed_commands
 
+from itersel.report.page.provenance import describe_run, write_run
+from itersel.report.page.rule_graph import summarize_jobs
+
 # A dry run logs to standard output, also where that is to hold a graph and nothing else: -n --dag | dot. Snakemake
 # has no settings of the graph yet when it reads this.
 if {"--dag", "--rulegraph", "--filegraph"} & {word.split("=")[0] for word in sys.argv}:
-    for handler in logging.getLogger("snakemake.logging").handlers:
+    for handler in [*logger.handlers, *workflow.logger_manager.get_log_handlers()]:
         if getattr(handler, "stream", None) is sys.stdout:
             handler.setStream(sys.stderr)
 
@@ -67,21 +74,89 @@ def running_jobs():
             yield process
 
 
+def announce_jobs():
+    """Say where the logs are and whether kernels will be compiled; tell the logger `steps` which jobs will run."""
+    jobs = list(workflow.dag.needrun_jobs())
+    planned = [(job.rule.name, job.wildcards_dict) for job in jobs]
+    logger.info(f"Logs of jobs: {LOGS} (a line a minute)", extra={"planned": planned})
+    if workflow.local_exec and any("itersel" in (job.shellcmd or "") for job in jobs):
+        from itersel.cli.warm_up import is_warm
+
+        if not is_warm():
+            logger.info(
+                "The first job that needs kernels compiles them, once for this checkout: about 90 s on two idle"
+                " cores. Other jobs wait for it."
+            )
+
+
+def record_run():
+    """Write down the config and the graph of the rules for the page."""
+    jobs = {
+        job: list(needs)
+        for job, needs in workflow.dag.dependencies.items()
+        if job.rule.name != "all"
+    }
+    names = {job: job.rule.name for job in [*jobs, *itertools.chain(*jobs.values())]}
+    graph = summarize_jobs(jobs, names)
+    write_run(Path(RESULTS), describe_run(config, graph))
+
+
+def show_progress():
+    """Make the page of a run that has not ended well, and tell where it is."""
+    from itersel.report.page.write import write_page
+
+    page = Path(RESULTS, "report", "progress.html")
+    try:
+        write_page(Path(RESULTS), page)
+    except (InputError, OSError):
+        # a run that has failed before there was anything to show, or on a full disk
+        return
+    logger.info(f"itersel: what there is until now: {page}")
+
+
 def show_results():
-    """Print the tables, and where they and the trained systems are."""
+    """Show the tables, where they and the trained systems are, and what to do with them."""
     by_task = [f"tasks.{split}.txt" for split in TASK_SPLITS]
     tables = [
         Path(RESULTS, "report", name) for name in ("corpus.txt", "table.txt", *by_task)
     ]
     made = [table for table in tables if table.exists()]
     for table in made:
-        print(table.read_text(encoding="utf-8"), file=sys.stderr)
+        logger.info("\n" + table.read_text(encoding="utf-8").rstrip())
     # a run of some files only may have made none
     if made == tables:
-        print(f"Tables: {RESULTS}/report", file=sys.stderr)
-        print(
-            f"Weights and translations: {RESULTS}/experiments/*/best", file=sys.stderr
-        )
+        logger.info("\n".join(["", *next_steps()]))
+
+
+def next_steps():
+    """Yield what there is to look at, and what to type to translate and to add an experiment."""
+    from itersel.report.hints import hints
+
+    yield f"Tables: {RESULTS}/report"
+    page = Path(RESULTS, "report", "index.html")
+    if page.exists():
+        yield f"Report: {page}"
+    yield f"Weights and translations: {RESULTS}/experiments/*/best"
+    names = COMPARED or list(CONFIG.experiments)
+    systems = {name: Path(experiment_file(name, "best")) for name in names}
+    # a run of some files only may have made none
+    systems = {
+        name: path for name, path in systems.items() if (path / "system.json").exists()
+    }
+    if not systems:
+        return
+    yield from hints(
+        systems,
+        Path(corpus_file(next(iter(TEST_SETS.values())), "source")),
+        shortest(CACHE),
+        shortest(os.path.dirname(sys.executable)),
+        [shortest(file) for file in workflow.overwrite_configfiles],
+    )
+
+
+def shortest(path):
+    """Return a path relative to the folder of the run, if it is shorter."""
+    return min(os.path.relpath(path), os.path.abspath(path), key=len)
 
 
 def show_killed(logs):
@@ -90,4 +165,4 @@ def show_killed(logs):
     for log in [logs] if isinstance(logs, str) else logs:
         text = Path(log).read_text(errors="replace") if Path(log).exists() else ""
         for line in killed_commands(text):
-            print(f"itersel: {line}", file=sys.stderr)
+            logger.error(f"itersel: {line}")

@@ -208,7 +208,17 @@ def system_options(wildcards):
         labels=corpus_file(split, "task") if own else None,
         task=tasks.label if own else None,
     )
+    if scored_as_text(split):
+        raw = shlex.join(["--raw-references", *raw_references(split)])
+        scored += f" {raw} {commands.options(preparation=PREPARATION, recaser=RECASER)}"
     return f"{commands.system_options(CONFIG, wildcards.experiment)} {scored}"
+
+
+def scored_as_text(split):
+    """Return what is needed to choose the epoch by scores of the detokenised text."""
+    if CONFIG.evaluation.choose_by == TOKENIZED_BLEU:
+        return []
+    return [*raw_references(split), PREPARATION, RECASER]
 
 
 def scored_labels(wildcards):
@@ -262,6 +272,23 @@ def of_test_sets(path):
     }
 
 
+def evaluated_references(name):
+    """Return the references of a test set as text."""
+    return [
+        f"{RESULTS}/evaluation/{name}/reference.{number}.txt"
+        for number in range(len(references(TEST_SETS[name])))
+    ]
+
+
+def evaluated_translations(name):
+    """Return the translations of a test set as text, in the order of the table."""
+    return [f"{RESULTS}/evaluation/{name}/{experiment}.txt" for experiment in COMPARED]
+
+
+def evaluated_files(name):
+    return evaluated_references(name) + evaluated_translations(name)
+
+
 def comparison_options():
     """Return the options of `itersel report table`: for each test set its references, systems, translations."""
     systems, translations = of_test_sets("system.json"), of_test_sets("{split}.txt")
@@ -271,6 +298,10 @@ def comparison_options():
         )
         + " "
         + shlex.join(["--translations", *translations[name]])
+        + " "
+        + shlex.join(["--raw-references", *evaluated_references(name)])
+        + " "
+        + shlex.join(["--detokenized", *evaluated_translations(name)])
         for name, split in TEST_SETS.items()
     ]
     return " ".join([commands.table_options(CONFIG), *groups])
@@ -312,7 +343,7 @@ def task_options(wildcards):
         labels=corpus_file(wildcards.split, "task"),
         reference=references(wildcards.split),
     )
-    return " ".join([commands.table_options(CONFIG), labels, *systems])
+    return " ".join([commands.task_table_options(CONFIG), labels, *systems])
 
 
 def own_translations(wildcards):
@@ -336,3 +367,24 @@ def corpus_options():
     preparation = f"--preparation {shlex.join(statistics_files())}"
     collection = commands.options(collection=next(iter(collection_statistics()), None))
     return " ".join([preparation, collection, *counts])
+
+
+# ---- page
+
+
+def explained_shards():
+    """Return the pieces of the first test set, whose derivations the page shows."""
+    return shard_files(next(iter(TEST_SETS.values())), str(CONFIG.decoder.jobs))
+
+
+def explained_derivations():
+    return [f"{RESULTS}/report/derivations.json"] if CONFIG.report.derivations else []
+
+
+def config_digest():
+    """Return a digest of all that results depend on."""
+    return hashlib.sha256(repr(replace(CONFIG, cache="")).encode()).hexdigest()[:12]
+
+
+def explain_options():
+    return f"{commands.options(results=RESULTS)} {commands.explain_options(CONFIG)}"

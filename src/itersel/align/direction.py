@@ -13,6 +13,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from itersel.progress import progress
+
 if TYPE_CHECKING:
     from thot.alignment import AlignmentModel
 
@@ -139,14 +141,10 @@ def _train(model: Model, iterations: int, task: Task) -> Model:
 
 
 def _iterate(model: AlignmentModel, iterations: int, task: Task) -> None:
-    for iteration in range(iterations):
-        if task.report:
-            message = f"{type(model).__name__}: iteration {iteration + 1} of {iterations}"
-            print(f"\r\x1b[K{message}", end="", file=sys.stderr, flush=True)
+    numbers = range(iterations)
+    for _ in progress(numbers, f"{type(model).__name__}, iterations") if task.report else numbers:
         model.train()
     model.end_training()
-    if task.report:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def _main() -> None:

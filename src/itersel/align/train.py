@@ -41,7 +41,8 @@ def align(
     """
     full = [index for index in range(len(source)) if source[index] and target[index]]
     left, right = (_numbered([side[index] for index in full]) for side in (source, target))
-    tasks = [Task(model, seed, left, right, sys.stderr.isatty()), Task(model, seed, right, left, False)]
+    # both directions take about as long
+    tasks = [Task(model, seed, left, right, True), Task(model, seed, right, left, False)]
     try:
         with ThreadPoolExecutor() as pool:
             forward_origins, reverse_origins = pool.map(_run, tasks)

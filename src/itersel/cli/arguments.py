@@ -22,6 +22,7 @@ from itersel.limits import (
     MAX_SYMBOLS,
     SPLITS,
     TEMPLATES,
+    TOKENIZERS,
     is_test_set_name,
 )
 from itersel.numerals import parse_number
@@ -244,6 +245,16 @@ def add_tokenize(parser: argparse.ArgumentParser) -> None:
         choices=("13a", "none"),
         default="13a",
         help="sacrebleu's tokenisation: 13a as in mteval-v11b, none for tokenised text (default: 13a)",
+    )
+
+
+def add_tokenizer(parser: argparse.ArgumentParser) -> None:
+    """Add the option of everything that computes BLEU of detokenised text."""
+    parser.add_argument(
+        "--tokenizer",
+        choices=TOKENIZERS,
+        default="13a",
+        help="sacrebleu's tokenizer for BLEU of detokenised text (default: 13a)",
     )
 
 

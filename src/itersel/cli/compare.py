@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
+    from itersel.evaluate.metrics import tokenized_bleu
     from itersel.evaluate.randomization import p_values
 
     references = read_references(options.reference)
@@ -31,7 +32,7 @@ def _run(options: argparse.Namespace) -> None:
     texts = {path: read_translations(path, references, options.reference[0]) for path in paths}
     baseline = texts[options.baseline]
     others = {path: texts[path] for path in options.systems}
-    p_value = p_values(metric, baseline, others, options.trials, options.seed)
+    p_value = p_values(tokenized_bleu(metric), baseline, others, options.trials, options.seed)
     observed = score_corpus(metric, baseline).bleu
     print("BLEU\tdifference\tp\tsystem")
     print(f"{observed:.2f}\t\t\t{options.baseline}")

@@ -65,7 +65,9 @@ def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
 def _add_prepare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Apply Unicode NFC, Moses punctuation normalisation and tokenisation, and lowercasing. Write "
-        "DIR/SPLIT.{source,target,task,alignment}.gz, statistics, and preparation.json for new text."
+        "DIR/SPLIT.{source,target,task,alignment}.gz and statistics; for train also preparation.json, for "
+        "new text, and recaser.json, for translations; for the other splits also SPLIT.raw.gz, the "
+        "references as they were given."
     )
     _add_prepare_inputs(parser)
     parser.add_argument(
@@ -179,6 +181,7 @@ def _libreoffice_help(options: argparse.Namespace) -> None:
 
 def _prepare(options: argparse.Namespace) -> None:
     from itersel.corpus.pipeline import Settings, prepare_corpus, prepare_text, write_corpus
+    from itersel.corpus.recase import RecaserCounts
     from itersel.corpus.statistics import format_table
     from itersel.corpus.text import parallel_blocks, text_blocks, tokenized_blocks
 
@@ -202,12 +205,13 @@ def _prepare(options: argparse.Namespace) -> None:
     reading = {"limit": options.max_line_bytes, "advice": LONG_LINE}
     files = options.source, target, options.task, options.alignment
     blocks = parallel_blocks(*files, preparation.tokenized, **reading, further=further)
-    splits = prepare_corpus(blocks, preparation, settings)
+    case = RecaserCounts()
+    splits = prepare_corpus(blocks, preparation, settings, case)
     monolingual = None
     if options.monolingual is not None:
         read = tokenized_blocks if preparation.tokenized else text_blocks
         monolingual = prepare_text(read(options.monolingual, **reading), preparation)
-    write_corpus(options.output, splits, preparation, settings, monolingual)
+    write_corpus(options.output, splits, preparation, settings, monolingual, case)
     print(format_table({name: split.statistics for name, split in splits.items()}))
 
 

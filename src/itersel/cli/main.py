@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import os
@@ -14,6 +15,7 @@ from itersel import __version__
 from itersel.cli.arguments import Parser
 from itersel.cli.signals import INTERRUPTED, clean_end, exit_process, listen, was_interrupted
 from itersel.errors import InputError
+from itersel.progress import signs_of_life
 
 # step: (module of itersel.cli, one line of help). Modules are imported for the step asked for, so that
 # `itersel bleu` does not wait for numba.
@@ -30,9 +32,11 @@ STEPS = {
     "tune": ("tune", "tune weights on k-best lists or forests: MERT, PRO, k-best MIRA"),
     "mix": ("mix", "select features over all shards of an epoch and mix their weights"),
     "weights": ("weights", "show and export weights"),
+    "detokenize": ("detokenize", "turn translations into text: case, and no spaces before punctuation"),
     "bleu": ("bleu", "compute BLEU of one or more systems"),
     "compare": ("compare", "compare systems with a baseline: BLEU and approximate randomization"),
     "report": ("report", "choose the best epochs and make tables of experiments"),
+    "explain": ("explain", "show how two systems translated the sentences in which they differ most"),
     "translate": ("translate", "translate raw text with a trained system"),
     "config": ("config", "check a config; print its schema, documentation and a template"),
     "warm-up": ("warm_up", "compile all kernels into the cache"),
@@ -40,7 +44,9 @@ STEPS = {
 
 
 # Steps that run kernels; see `warm_up.warm_up_once`.
-STEPS_WITH_KERNELS = frozenset({"lm", "grammar", "train", "kbest", "forest", "tune", "mix", "decode"})
+STEPS_WITH_KERNELS = frozenset(
+    {"lm", "grammar", "train", "kbest", "forest", "tune", "mix", "decode", "explain", "translate"}
+)
 
 # Controls of terminals and line ends: messages quote names and words of files.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -84,10 +90,13 @@ def _run(arguments: list[str]) -> int:
         return int(end.code or 0)
     _plain_streams()
     if arguments[0] in STEPS_WITH_KERNELS:
-        from itersel.cli.warm_up import warm_up_once
+        from itersel.cli.warm_up import announce_compilation, warm_up_once
 
         warm_up_once(main)
-    options.run(options)
+        announce_compilation()
+    # warm-up forks processes, in which no other thread would be left
+    with contextlib.nullcontext() if arguments[0] == "warm-up" else signs_of_life(arguments[0]):
+        options.run(options)
     return 0
 
 
@@ -111,7 +120,9 @@ def _fail(step: str, message: str) -> int:
     message = _UNPRINTABLE.sub(lambda match: ascii(match.group())[1:-1], message)
     if len(message) > LONGEST_MESSAGE:
         message = message[:LONGEST_MESSAGE] + "..."
-    print(f"itersel {step}: {message}", file=sys.stderr)
+    # away with what shows progress
+    clear = "\r\033[K" if sys.stderr.isatty() else ""
+    print(f"{clear}itersel {step}: {message}", file=sys.stderr)
     return 1
 
 

@@ -75,9 +75,9 @@ def _label(text: str) -> tuple[str, int]:
 
 
 def _run(options: argparse.Namespace) -> None:
+    from itersel.corpus.labels import read_labels, require_label
     from itersel.corpus.sharding import (
         NaturalShards,
-        check_labels,
         natural_lines,
         pooled_lines,
         shard_corpus,
@@ -95,7 +95,9 @@ def _run(options: argparse.Namespace) -> None:
         shard_tasks(*files, options.task, partial(pooled_lines, names=options.pool, **pool), options.output)
         return
     if options.scored is not None:
-        check_labels(options.scored, [name for name, _ in options.labels])
+        scored = read_labels(options.scored)
+        for name, _ in options.labels:
+            require_label(scored, name, options.scored)
     tasks = NaturalShards(dict(options.labels), options.others == "join", options.minimum)
     cut = partial(natural_lines, tasks=tasks, seed=options.seed)
     shard_tasks(*files, options.task, cut, options.output)
@@ -103,6 +105,8 @@ def _run(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
+    from itersel.corpus.labels import refuse_repeats
+
     has_labels, has_pool = options.labels is not None, options.pool is not None
     if not has_labels and (options.others != "drop" or options.minimum != 1 or options.scored is not None):
         raise InputError("--others, --minimum and --scored need --labels")
@@ -121,7 +125,4 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError(f"{option} needs --task, the file with the label of each line")
     if options.keep_order:
         raise InputError(f"{option} excludes --keep-order")
-    names = [name for name, _ in options.labels] if has_labels else options.pool
-    for number, name in enumerate(names):
-        if name in names[:number]:
-            raise InputError(f"task '{name}' is named twice in {option}")
+    refuse_repeats([name for name, _ in options.labels] if has_labels else options.pool)

@@ -25,6 +25,7 @@ ALIGNMENT = ["0-0 1-1 2-2 3-3 4-4", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1 2
 
 # Set by the workflow: the first job on a kind of machine compiles the kernels for all others.
 WARM_UP_VARIABLE = "ITERSEL_WARM_UP"
+COMPILING = "compiling kernels, once for this checkout; about 90 s on two idle cores"
 # The command line: arguments in, exit status out.
 Main = Callable[[Sequence[str]], int]
 
@@ -50,6 +51,7 @@ def run(options: argparse.Namespace) -> None:
 def warm_up(main: Main) -> None:
     """Run the steps, and mark the cache; kernels are compiled for the types of arrays that files give."""
     os.environ.pop(WARM_UP_VARIABLE, None)  # the steps run here, and would wait for their own lock
+    print(COMPILING, file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         _steps(Path(folder), main)
     _marker().parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +64,7 @@ def warm_up_once(main: Main) -> None:
     Jobs that start meanwhile wait. The lock is that of a process: when it dies, the next one goes on. Where
     the file system has no locks, each job compiles for itself, which takes longer and does no harm.
     """
-    if os.environ.pop(WARM_UP_VARIABLE, None) is None or _marker().exists():
+    if os.environ.pop(WARM_UP_VARIABLE, None) is None or is_warm():
         return
     from itersel.jit import cache_folder
 
@@ -71,12 +73,30 @@ def warm_up_once(main: Main) -> None:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print(f"waiting for another job that compiles the kernels into {cache_folder()}", file=sys.stderr)
+            message = f"waiting for another job that compiles the kernels into {cache_folder()}"
+            print(message, file=sys.stderr, flush=True)
             fcntl.flock(stream, fcntl.LOCK_EX)
         except OSError:
             pass  # no locks here
-        if not _marker().exists():
+        if not is_warm():
             warm_up(main)
+
+
+def is_warm() -> bool:
+    """Tell whether all kernels have been compiled for this kind of processor."""
+    return _marker().exists()
+
+
+def announce_compilation() -> None:
+    """Say so if a step that was started by hand is about to compile kernels, which takes a while."""
+    from numba.core import config
+
+    from itersel.jit import cache_folder
+
+    interpreted: bool = config.DISABLE_JIT  # type: ignore[attr-defined]
+    if not interpreted and next(cache_folder().rglob("*.nbc"), None) is None:
+        message = "compiling kernels, once for this checkout; this takes a minute or two"
+        print(f"{message} (`itersel warm-up` compiles all of them)", file=sys.stderr, flush=True)
 
 
 def _marker() -> Path:

@@ -11,6 +11,8 @@ from itersel.config.repeats import split_repeat
 from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, PooledTasks, tasks_name
 from itersel.config.tuners import STEP, Batch, ForestMert, LineSearch, NoTuner, tuner_name
 from itersel.config.values import Config, Experiment
+from itersel.evaluate.tokenizers import tokenizer_of
+from itersel.limits import TOKENIZED_BLEU
 
 
 def goes_on_alone(experiment: Experiment) -> bool:
@@ -234,6 +236,15 @@ def decode_options(config: Config, experiment: Experiment) -> str:
     )
 
 
+def explain_options(config: Config) -> str:
+    """Return the options of `itersel explain`."""
+    return options(
+        sentences=config.report.derivations,
+        pop_limit=config.decoder.pop_limit,
+        max_span=config.grammar.max_span,
+    )
+
+
 def resource_options(config: Config, experiment: Experiment) -> str:
     """Return the options of `itersel report resources`."""
     decoder = options(features=experiment.features, pop_limit=config.decoder.pop_limit)
@@ -254,6 +265,8 @@ def system_options(config: Config, name: str) -> str:
         tasks=tasks_name(experiment.tasks),
         shards=experiment.tasks.shards,
         tokenize=config.evaluation.tokenize,
+        by=config.evaluation.choose_by,
+        tokenizer=None if config.evaluation.choose_by == TOKENIZED_BLEU else tokenizer(config),
     )
 
 
@@ -263,5 +276,16 @@ def _name(learner: Learner | Batch) -> str:
 
 def table_options(config: Config) -> str:
     """Return the options of `itersel report table`."""
+    text = options(tokenizer=tokenizer(config), stays_tokenized=config.data.tokenized)
+    return f"{text} {task_table_options(config)}"
+
+
+def task_table_options(config: Config) -> str:
+    """Return the options of `itersel report tasks`."""
     evaluation = config.evaluation
     return options(tokenize=evaluation.tokenize, trials=evaluation.trials, seed=config.seed)
+
+
+def tokenizer(config: Config) -> str:
+    """Return sacrebleu's tokenizer for detokenised text: what the config says, or that of the language."""
+    return config.evaluation.tokenizer or tokenizer_of(config.data.target_language)

@@ -6,6 +6,8 @@ from dataclasses import field, fields
 from typing import Any
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+# Translations of experiments are in the same folder as references.
+EXPERIMENT_PATTERN = rf"(?!reference\.[0-9]+$){NAME_PATTERN}"
 # Of a task, one word of its file of labels, as the command line can name it.
 LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
 # Snakemake takes {...} for a wildcard.

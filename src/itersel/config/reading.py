@@ -16,7 +16,7 @@ from itersel.config.checks import check_data, check_experiments, check_models, w
 from itersel.config.learners import LEARNERS
 from itersel.config.messages import join, name_of, reject, show
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing, mixing_name
-from itersel.config.options import LABEL_PATTERN, NAME_PATTERN
+from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN
 from itersel.config.tasks import TASKS
 from itersel.config.tuners import (
     DENSE_TUNERS,
@@ -27,6 +27,7 @@ from itersel.config.tuners import (
 )
 from itersel.config.values import Config, Experiment, TestSet
 from itersel.errors import InputError
+from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
 from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, NO_TEST_SETS, is_test_set_name
 from itersel.storage.files import read_bytes
 
@@ -103,6 +104,7 @@ def read_config(content: object) -> Config:
     check_data(config)
     check_models(config)
     check_experiments(config)
+    check_tokenizer(config.evaluation.tokenizer or tokenizer_of(config.data.target_language))
     return with_folds(config)
 
 
@@ -246,10 +248,10 @@ def _read_experiments(value: object, key: str) -> dict[str, Experiment]:
     if not isinstance(value, Mapping):
         raise InputError(f"config {name_of(key)} must hold 'name: settings', not {show(value)}")
     for name in value:
-        if not isinstance(name, str) or not re.fullmatch(NAME_PATTERN, name):
+        if not isinstance(name, str) or not re.fullmatch(EXPERIMENT_PATTERN, name):
             raise InputError(
                 f"config key '{join(key, name)}': the name of an experiment is made of letters, "
-                "digits, '.', '_' and '-'"
+                "digits, '.', '_' and '-', and is not like reference.0"
             )
     return {
         name: _read_experiment({} if settings is None else settings, join(key, name))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
-from itersel.config.options import LABEL_PATTERN, NAME_PATTERN
+from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN
 from itersel.config.reading import CHOICES, DEFAULT_CHOICES, TYPE_NAMES, split_optional, types_of
 from itersel.config.values import Config, Experiment, TestSet
 from itersel.limits import MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
@@ -60,7 +60,7 @@ def _value_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
         labels = {"type": ["object", "null"], "minProperties": 1, "additionalProperties": False}
         return schema | labels | {"patternProperties": {f"^{LABEL_PATTERN}$": number}, "default": None}
     if kind == dict[str, Experiment]:
-        return schema | {"minProperties": 1} | _names_schema(NAME_PATTERN, Experiment)
+        return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, Experiment)
     if kind == dict[str, TestSet]:
         pattern = f"(?!({'|'.join(NO_TEST_SETS)})$){TEST_SET_PATTERN}"
         return schema | {"anyOf": [_section_schema(TestSet), _names_schema(pattern, TestSet)]}

@@ -28,6 +28,9 @@ from itersel.limits import (
     MAX_SYMBOLS,
     MIN_RAW_LINE_BYTES,
     TEMPLATES,
+    TEXT_SCORES,
+    TOKENIZED_BLEU,
+    TOKENIZERS,
 )
 
 DATA_KINDS = ("libreoffice-help", "files")
@@ -226,11 +229,36 @@ class Evaluation:
     """Scores and significance tests."""
 
     tokenize: str = option(
-        "sacrebleu's tokenisation: 13a, as in mteval-v11b, or none to score the tokens as they are.",
+        "sacrebleu's tokenisation for BLEU of tokenised lowercased text (test BLEU): 13a, as in mteval-v11b, "
+        "or none to score the tokens as they are.",
         "13a",
         choices=TOKENIZATIONS,
     )
+    tokenizer: str | None = option(
+        "sacrebleu's tokenizer for BLEU of detokenised translations; by default zh, ja-mecab or ko-mecab for "
+        "these target languages, and 13a for all others.",
+        choices=TOKENIZERS,
+    )
+    choose_by: str = option(
+        "Score on devtest by which the epoch is chosen: tokenized-bleu is BLEU of tokenised lowercased text, "
+        "as in the papers; the others are scores of detokenised text.",
+        TOKENIZED_BLEU,
+        choices=(TOKENIZED_BLEU, *TEXT_SCORES),
+    )
     trials: int = option("Number of trials in approximate randomization.", 10000, minimum=1)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The page of the run."""
+
+    derivations: int = option(
+        "Number of test sentences whose derivations by a baseline and the best system the page shows: those "
+        "in which the two differ most. About 10 kB each; they are decoded again for it.",
+        30,
+        minimum=0,
+        maximum=1000,
+    )
 
 
 @dataclass(frozen=True)
@@ -333,6 +361,7 @@ class Config:
     evaluation: Evaluation = field(
         default_factory=Evaluation, metadata=explain("Scores and significance tests.")
     )
+    report: Report = field(default_factory=Report, metadata=explain("The page of the run."))
     experiments: dict[str, Experiment] = field(
         default_factory=dict,
         metadata=explain("Experiments by name; the table at the end compares all of them."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import chain
@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 from itersel import __version__
 from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.prepare import Preparation
+from itersel.corpus.recase import RecaserCounts
 from itersel.corpus.split import of_tasks, sample, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
 from itersel.corpus.text import Bitext, concatenate, split_words
 from itersel.errors import InputError
 from itersel.limits import SPLITS, test_split
-from itersel.progress import show_count
+from itersel.progress import count_up
 from itersel.storage.files import open_output, write_lines
 
 BY_HASH = "hash"
@@ -80,23 +81,38 @@ class _Part:
         self.dropped: Counter[str] = Counter()
 
 
+class _Learned(NamedTuple):
+    """What is learned from train."""
+
+    frequency: Counter[str]  # of source words
+    case: RecaserCounts
+
+    def count_case(self, cased: Iterable[str]) -> None:
+        for line in cased:
+            self.case.add(split_words(line))
+
+
 def prepare_corpus(
-    blocks: Iterable[Bitext], preparation: Preparation, settings: Settings
+    blocks: Iterable[Bitext], preparation: Preparation, settings: Settings, case: RecaserCounts | None = None
 ) -> dict[str, Split]:
     """Prepare, split and filter; learns ``preparation.compounds`` if the settings say so.
+
+    All splits but train also have their references as they were given.
 
     Parameters
     ----------
     blocks
         The pairs, in any number of blocks. Of a block no more is held than what can be kept: a training
         corpus may consist of empty lines, a text that is split by hash of copies.
+    case
+        Counts the target side of train, before anything is left out of it but copies.
 
     Raises
     ------
     InputError
         If a module does not occur or a split would be empty.
     """
-    parts = _gather(blocks, preparation, settings)
+    parts = _gather(blocks, preparation, settings, case or RecaserCounts())
     splits: dict[str, Split] = {}
     seen: set[str] = set()
     for name, part in parts.items():
@@ -125,49 +141,52 @@ def prepare_text(blocks: Iterable[list[str]], preparation: Preparation) -> Monol
     return Monolingual(kept, lines - len(kept))
 
 
-def _gather(blocks: Iterable[Bitext], preparation: Preparation, settings: Settings) -> dict[str, _Part]:
+def _gather(
+    blocks: Iterable[Bitext], preparation: Preparation, settings: Settings, case: RecaserCounts
+) -> dict[str, _Part]:
     """Prepare all but compounds, learn these, and leave out at once what compounds cannot bring back."""
     names: tuple[str, ...] = (settings.split,)
     if settings.split == BY_HASH:
         names = (*SPLITS, *map(test_split, settings.held_out_modules))
     parts = {name: _Part() for name in names}
     seen: set[tuple[str, str, str]] = set()
-    frequency: Counter[str] = Counter()
-    number = 0
-    for block in _of_modules(blocks, settings):
-        number += block.size
-        show_count(number, "pairs prepared")
+    learned = _Learned(Counter(), case)
+    for block in count_up(_of_modules(blocks, settings), "pairs prepared", lambda block: block.size):
         if settings.split == "train" and not any(block.source):
             parts["train"].dropped["empty"] += block.size  # no word to learn from, nothing to prepare
             continue
-        block = _prepared(block, preparation)
+        cased = preparation.cased_target(block.target)
+        block = _prepared(block, cased, preparation)
         if settings.split == BY_HASH:
-            _distribute(block, parts, seen, frequency, settings.held_out_modules)
+            _distribute(block, cased, parts, seen, learned, settings.held_out_modules)
         else:
             if settings.split_compounds:
-                frequency.update(chain.from_iterable(map(split_words, block.source)))
+                learned.frequency.update(chain.from_iterable(map(split_words, block.source)))
+            if settings.split == "train":
+                learned.count_case(cased)
             _filter(block, parts[settings.split], preparation, settings)
-    show_count(None)
     if settings.split_compounds:
-        preparation.compounds = CompoundSplitter(frequency)
+        preparation.compounds = CompoundSplitter(learned.frequency)
     return parts
 
 
-def _prepared(block: Bitext, preparation: Preparation) -> Bitext:
-    """Prepare the text of a block, except for compounds."""
+def _prepared(block: Bitext, cased: Sequence[str], preparation: Preparation) -> Bitext:
+    """Prepare the text of a block, except for compounds; `cased` is its target before it is lowercased."""
     further = block.further
+    raw = list(zip(block.target, *zip(*further or (), strict=True), strict=True))
     if further is not None:
         references = [preparation.target(lines) for lines in zip(*further, strict=True)]
         further = list(zip(*references, strict=True))
-    source, target = preparation.source(block.source), preparation.target(block.target)
-    return block._replace(source=source, target=target, further=further)
+    source, target = preparation.source(block.source), [line.lower() for line in cased]
+    return block._replace(source=source, target=target, further=further, raw=raw)
 
 
 def _distribute(
     block: Bitext,
+    cased: Sequence[str],
     parts: dict[str, _Part],
     seen: set[tuple[str, str, str]],
-    frequency: Counter[str],
+    learned: _Learned,
     held_out: tuple[str, ...],
 ) -> None:
     """Add the pairs of a block to their splits; `seen` has the pairs before, with their splits.
@@ -184,10 +203,16 @@ def _distribute(
             seen.add((source, target, name))
             chosen[name].append(index)
         if name == "train":
-            frequency.update(split_words(source))
+            learned.frequency.update(split_words(source))
     for name, indices in chosen.items():
         if indices:
-            parts[name].blocks.append(block.take(indices))
+            parts[name].blocks.append(_of_split(block.take(indices), name))
+    learned.count_case(cased[index] for index in chosen["train"])
+
+
+def _of_split(block: Bitext, name: str) -> Bitext:
+    """Return a block without raw text for train, where nothing is scored."""
+    return block._replace(raw=None) if name == "train" else block
 
 
 def _filter(block: Bitext, part: _Part, preparation: Preparation, settings: Settings) -> None:
@@ -197,7 +222,7 @@ def _filter(block: Bitext, part: _Part, preparation: Preparation, settings: Sett
         kept, reasons = trainable(block, settings.max_length, ratio)
         part.dropped.update(reasons)
         block = block.take(kept)
-    part.blocks.append(block)
+    part.blocks.append(_of_split(block, settings.split))
 
 
 def _has_compounds(preparation: Preparation, settings: Settings) -> bool:
@@ -244,18 +269,21 @@ def write_corpus(
     preparation: Preparation,
     settings: Settings,
     monolingual: Monolingual | None = None,
+    case: RecaserCounts | None = None,
 ) -> None:
     """Write the splits, how they were made, and their statistics, below `folder`.
 
-    ``<split>.{source,target,task,alignment}.gz`` as far as there; ``monolingual.gz``; with a training
-    split ``preparation.json``; ``statistics.json``, or ``<split>.statistics.json`` for one split. The
-    statistics come last: where they are, all the rest is.
+    ``<split>.{source,target,task,alignment,raw}.gz`` as far as there; ``monolingual.gz``; with a training
+    split ``preparation.json`` and ``recaser.json``; ``statistics.json``, or ``<split>.statistics.json`` for
+    one split. The statistics come last: where they are, all the rest is.
     """
     for name, split in splits.items():
         for column, lines in split.bitext.columns().items():
             write_lines(folder / f"{name}.{column}.gz", lines)
     if "train" in splits:
         preparation.write(folder / "preparation.json")
+        if case is not None:
+            case.recaser().write(folder / "recaser.json")
     document: dict[str, Any] = {
         "versions": {"itersel": __version__, "sacremoses": version("sacremoses")},
         "settings": asdict(settings),

@@ -22,10 +22,10 @@ from itersel.storage.json_files import read_json
 
 # Chinese and Japanese are written without spaces: each of their characters becomes a token, as BLEU's
 # tokenizer for Chinese has it. Han, kana, and the halfwidth and extension blocks.
-_UNSPACED_LANGUAGES = ("zh", "ja")
-_UNSPACED = re.compile(
-    "([\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\uff66-\uff9f\U00020000-\U0003134f])"
+UNSPACED_LANGUAGES = ("zh", "ja")
+UNSPACED = re.compile(
+    "[\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003134f]"
 )
 
 
@@ -41,8 +41,8 @@ def tokenizer(language: str) -> Callable[[str], str]:
     normalizer, moses = MosesPunctNormalizer(language), MosesTokenizer(language)
 
     def tokenize(text: str) -> str:
-        if language in _UNSPACED_LANGUAGES:
-            text = _UNSPACED.sub(r" \1 ", text)
+        if language in UNSPACED_LANGUAGES:
+            text = UNSPACED.sub(r" \g<0> ", text)
         return " ".join(moses.tokenize(normalizer.normalize(text), escape=False))
 
     return tokenize
@@ -70,20 +70,24 @@ class Preparation:
 
     def source(self, lines: Sequence[str]) -> list[str]:
         """Prepare source text, except for compounds."""
-        return self._prepare(lines, self.source_language)
+        return [line.lower() for line in self._tokenize(lines, self.source_language)]
 
     def target(self, lines: Sequence[str]) -> list[str]:
         """Prepare target text."""
-        return self._prepare(lines, self.target_language)
+        return [line.lower() for line in self.cased_target(lines)]
+
+    def cased_target(self, lines: Sequence[str]) -> list[str]:
+        """Prepare target text, but for its case."""
+        return self._tokenize(lines, self.target_language)
 
     def split_compounds(self, lines: Sequence[str]) -> list[str]:
         """Split the compounds of prepared source text."""
         return list(lines) if self.compounds is None else list(map(self.compounds.split_sentence, lines))
 
-    def _prepare(self, lines: Sequence[str], language: str) -> list[str]:
+    def _tokenize(self, lines: Sequence[str], language: str) -> list[str]:
         tokenize = (lambda text: " ".join(split_words(text))) if self.tokenized else tokenizer(language)
         # an empty line is the same in all languages, and there may be many
-        return [tokenize(unicodedata.normalize("NFC", line)).lower() if line else "" for line in lines]
+        return [tokenize(unicodedata.normalize("NFC", line)) if line else "" for line in lines]
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write as JSON."""

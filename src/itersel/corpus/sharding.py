@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -13,11 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.corpus.labels import read_labels, require_label
 from itersel.errors import InputError
 from itersel.storage.files import read_lines, write_lines
 
-# Labels that a message shows.
-SHOWN_LABELS = 10
 # Numbers of the lines that are in no shard.
 REST = "rest.ids"
 
@@ -80,8 +78,7 @@ def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> lis
     shards = []
     for name, count in tasks.shards.items():
         own = order[label == name]
-        if own.shape[0] == 0:
-            raise _no_lines(name, labels)
+        require_label(labels, name)
         if own.shape[0] < max(count, tasks.minimum):
             why = f"{count} shards" if count > tasks.minimum else f"a minimum of {tasks.minimum}"
             raise InputError(f"task '{name}' has {own.shape[0]} sentences, too few for {why}")
@@ -119,9 +116,9 @@ def pooled_lines(
     """
     (order,) = shard_lines(len(labels), 1, seed)
     label = np.array(labels)[order]
+    for name in names:
+        require_label(labels, name)
     own = {name: np.flatnonzero(label == name) for name in names}
-    if missing := [name for name, rows in own.items() if rows.shape[0] == 0]:
-        raise _no_lines(missing[0], labels)
     if size_of_one:
         sizes = [rows.shape[0] for rows in own.values()]
         share = max(1, min(*sizes, sum(sizes) // len(sizes) ** 2))
@@ -146,25 +143,6 @@ def deal_files(files: int, shards: int, seed: int, epoch: int) -> list[list[int]
     """
     order = np.argsort(np.random.PCG64((seed, epoch)).random_raw(files), kind="stable")
     return [part.tolist() for part in np.split(order, shards)]
-
-
-def check_labels(path: str | os.PathLike[str], names: Sequence[str]) -> None:
-    """Check the labels of a text, a line each, that is scored by task.
-
-    Raises
-    ------
-    InputError
-        If no line has one of the labels `names`.
-    """
-    labels = [line.strip() for line in read_lines(path)]
-    for name in names:
-        if name not in labels:
-            raise InputError(_no_lines(name, labels).message, path)
-
-
-def _no_lines(name: str, labels: Sequence[str]) -> InputError:
-    most = [f"'{label}' ({size})" for label, size in Counter(labels).most_common(SHOWN_LABELS)]
-    return InputError(f"no sentence has the label '{name}'; the most frequent labels are {', '.join(most)}")
 
 
 def shard_corpus(
@@ -219,9 +197,7 @@ def shard_tasks(
         What `shard_corpus` and `cut` raise.
     """
     texts = _read_texts(source, target)
-    labels = [line.strip() for line in read_lines(task)]
-    if len(labels) != len(texts["source"]):
-        raise InputError(f"has {len(labels)} lines, {os.fspath(source)} has {len(texts['source'])}", task)
+    labels = read_labels(task, len(texts["source"]), source)
     try:
         parts = cut(labels)
     except InputError as error:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from itersel.align.pharaoh import check_points, format_points, parse_points
+from itersel.corpus.labels import checked_labels
 from itersel.errors import InputError
 from itersel.limits import MAX_LINE_BYTES
 from itersel.storage.files import line_blocks
@@ -60,6 +61,8 @@ class Bitext(NamedTuple):
         Lines in Pharaoh format, or None.
     further
         Further reference translations of each pair, or None.
+    raw
+        All reference translations of each pair as they were given, or None.
     """
 
     source: list[str]
@@ -67,6 +70,7 @@ class Bitext(NamedTuple):
     task: list[str] | None = None
     alignment: list[str] | None = None
     further: list[tuple[str, ...]] | None = None
+    raw: list[tuple[str, ...]] | None = None
 
     @property
     def size(self) -> int:
@@ -79,10 +83,15 @@ class Bitext(NamedTuple):
         return Bitext(*columns)  # type: ignore[arg-type]
 
     def columns(self) -> dict[str, list[str]]:
-        """Return the columns of text that are there, by name; ``target.N`` is the N-th further reference."""
+        """Return the columns of text that are there, by name.
+
+        ``target.N`` is the N-th further reference; ``raw`` and ``raw.N`` are the references as given.
+        """
         columns = {name: column for name, column in self._asdict().items() if column is not None}
         for number, lines in enumerate(zip(*columns.pop("further", ()), strict=True), 1):
             columns[f"target.{number}"] = list(lines)
+        for number, lines in enumerate(zip(*columns.pop("raw", ()), strict=True)):
+            columns[f"raw.{number}" if number else "raw"] = list(lines)
         return columns
 
 
@@ -244,7 +253,7 @@ def parallel_blocks(
     ]
     number = 0
     while count := min([file.available() for file in files]):
-        columns = dict(zip(paths, [file.take(count) for file in files], strict=True))
+        columns: dict[str, Any] = dict(zip(paths, [file.take(count) for file in files], strict=True))
         others = [columns.pop(name) for name in references]
         block = Bitext(**columns, further=list(zip(*others, strict=True)) if others else None)
         yield _checked(block, paths, tokenized, number)
@@ -285,7 +294,7 @@ def _checked(block: Bitext, paths: dict[str, StrPath], tokenized: bool, before: 
             if name not in ("task", "alignment"):
                 _check_lines(lines, paths[name], before + 1)
     if block.task is not None:
-        block = block._replace(task=_checked_labels(block.task, paths["task"], before))
+        block = block._replace(task=checked_labels(block.task, paths["task"], before))
     if block.alignment is not None:
         block = block._replace(alignment=_checked_alignment(block, paths["alignment"], before))
     return block
@@ -301,14 +310,6 @@ def check_line_counts(texts: dict[StrPath, Sequence[Any]]) -> None:
             f"has no partner: {lines} lines, but {partners} in {os.fspath(shortest)}; align the files again"
         )
         raise InputError(message, longest, partners + 1)
-
-
-def _checked_labels(labels: list[str], path: StrPath, before: int) -> list[str]:
-    labels = [label.strip() for label in labels]
-    for number, label in enumerate(labels, before + 1):
-        if not label or " " in label:
-            raise InputError(f"'{label}' is not a task label; give one word a line", path, number)
-    return labels
 
 
 def _checked_alignment(block: Bitext, path: StrPath, before: int) -> list[str]:

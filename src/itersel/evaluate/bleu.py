@@ -105,9 +105,9 @@ def read_references(paths: Sequence[str | os.PathLike[str]]) -> list[list[str | 
                 path,
             )
     for sentence in range(len(references[0])):
-        if any(lines[sentence] for lines in references):
+        if any((lines[sentence] or "").strip() for lines in references):
             for lines in references:
-                lines[sentence] = lines[sentence] or None
+                lines[sentence] = lines[sentence] if (lines[sentence] or "").strip() else None
     return references
 
 

@@ -1,70 +1,99 @@
-"""Approximate randomization (Noreen 1989; Riezler & Maxwell 2005) by sacrebleu's code."""
+"""Approximate randomization (Noreen 1989; Riezler & Maxwell 2005), for any corpus score."""
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sacrebleu import significance
-from sacrebleu.metrics.bleu import BLEU
 
-METRIC = "BLEU"
+from itersel.evaluate.metrics import Metric, Sums
+
+# Trials that are computed in one pass: 40 MB for 5,000 sentences.
+BLOCK = 1000
+
+
+class Exchanged(NamedTuple):
+    """A system in all trials.
+
+    Attributes
+    ----------
+    total
+        Sums of its counts: numbers.
+    kept
+        Sums over the sentences that it keeps in a trial: trials x numbers.
+    """
+
+    total: Sums
+    kept: Sums
+
+
+class Randomization:
+    """Random exchanges of sentences between two systems; the same for all pairs and metrics.
+
+    Parameters
+    ----------
+    sentences
+        Of the text.
+    trials
+        Number of exchanges.
+    seed
+        Of the exchanges, which are those of sacrebleu with this seed.
+    """
+
+    def __init__(self, sentences: int, trials: int = 10_000, seed: int = 1) -> None:
+        random = np.random.default_rng(seed)
+        self._is_kept = random.integers(2, size=(trials, sentences), dtype=bool)
+
+    def exchange(self, counts: Sums) -> Exchanged:
+        """Return the sums of a system with these counts (sentences x numbers) in all trials."""
+        trials = len(self._is_kept)
+        blocks = [
+            self._is_kept[first : first + BLOCK].astype(np.float64) @ counts
+            for first in range(0, trials, BLOCK)
+        ]
+        return Exchanged(counts.sum(axis=0), np.concatenate(blocks))
 
 
 def p_values(
-    metric: BLEU,
+    metric: Metric,
     baseline: Sequence[str],
     systems: Mapping[str, Sequence[str]],
     trials: int = 10_000,
     seed: int = 1,
 ) -> dict[str, float]:
-    """Test whether systems differ from a baseline in BLEU: paired, two-sided.
+    """Test by name of a system whether its translations differ from those of a baseline; see `p_value`."""
+    exchanges = Randomization(len(baseline), trials, seed)
+    first = exchanges.exchange(metric.counts(baseline))
+    return {
+        name: p_value(metric, first, exchanges.exchange(metric.counts(lines)))
+        for name, lines in systems.items()
+    }
 
-    Parameters
-    ----------
-    metric
-        With references; see `itersel.evaluate.bleu.make_bleu`.
-    baseline, systems
-        Translations, one a sentence.
-    trials
-        Number of random exchanges of sentences between the two systems.
-    seed
-        Of the exchanges; they are the same for all systems.
+
+def p_value(metric: Metric, one: Exchanged, other: Exchanged) -> float:
+    """Test whether two systems differ: paired, two-sided.
 
     Returns
     -------
-    dict
-        (trials with a difference at least as large as the observed one + 1) / (trials + 1), by system;
-        1 for a system identical to the baseline.
+    float
+        (trials with a difference at least as large as the observed one + 1) / (trials + 1); 1 for identical
+        systems, for which sacrebleu, which counts only larger differences, returns the smallest p-value.
     """
-    statistics = metric._extract_corpus_statistics(baseline, None)
-    observed = metric._aggregate_and_compute(statistics)
-    information = {METRIC: (np.array(statistics), significance.Result(observed.score))}
-    result = {}
-    with _ties_counted():
-        for name, translations in systems.items():
-            _, tests = significance._paired_ar_test(
-                information, name, translations, None, {METRIC: metric}, n_samples=trials, seed=seed
-            )
-            p = tests[METRIC].p_value
-            assert p is not None  # only a baseline has none
-            result[name] = p
-    return result
-
-
-def run_statistics(metric: BLEU, runs: Sequence[Sequence[str]]) -> NDArray[np.int64]:
-    """Return what BLEU of the runs of a system is computed from: runs x sentences x numbers."""
-    return np.array([metric._extract_corpus_statistics(run, None) for run in runs])
+    # A trial gives to each what the other does not keep.
+    left = one.kept + (other.total - other.kept)
+    right = (one.total - one.kept) + other.kept
+    differences = np.abs(metric.scores(left) - metric.scores(right))
+    observed = abs(metric.scores(one.total) - metric.scores(other.total))
+    return _p_value(differences, float(observed))
 
 
 def pooled_p_value(
-    metric: BLEU, one: NDArray[np.int64], other: NDArray[np.int64], trials: int = 10_000, seed: int = 1
+    metric: Metric, one: Sequence[Sums], other: Sequence[Sums], trials: int = 10_000, seed: int = 1
 ) -> float:
-    """Test whether two systems with several runs differ in the mean BLEU of their runs (Clark et al. 2011).
+    """Test whether two systems with several runs differ in the mean score of their runs (Clark et al. 2011).
 
     In a trial, the translations of a sentence by all runs of both systems are exchanged at random: the test
     is stratified by sentences. It takes differences between the runs of a system for those of single
@@ -73,9 +102,9 @@ def pooled_p_value(
     Parameters
     ----------
     metric
-        With references; see `itersel.evaluate.bleu.make_bleu`.
+        Scores a run.
     one, other
-        By `run_statistics`, with any number of runs each.
+        The counts of each run: sentences x numbers.
     trials
         Number of random exchanges.
     seed
@@ -86,38 +115,25 @@ def pooled_p_value(
     float
         (trials with a difference at least as large as the observed one + 1) / (trials + 1).
     """
-    statistics = np.concatenate([one, other])
-    runs, sentences, _ = statistics.shape
-
-    def difference(sums: NDArray[Any]) -> float:
-        bleu = [metric._compute_score_from_stats(row).score for row in sums.tolist()]
-        # the order of the runs is of no account
-        return abs(math.fsum(bleu[: len(one)]) / len(one) - math.fsum(bleu[len(one) :]) / len(other))
-
-    observed = difference(statistics.sum(axis=1))
+    counts = np.stack([*one, *other])
+    runs, sentences, numbers = counts.shape
     random = np.random.default_rng(seed)
     order, sentence = np.tile(np.arange(runs), (sentences, 1)), np.arange(sentences)
-    at_least = 0
-    for _ in range(trials):
+    sums = np.empty((trials, runs, numbers))
+    for trial in range(trials):
         exchanged = random.permuted(order, axis=1)
-        at_least += difference(statistics[exchanged.T, sentence].sum(axis=1)) >= observed
-    return (at_least + 1) / (trials + 1)
+        sums[trial] = counts[exchanged.T, sentence].sum(axis=1)
+    observed = _differences(metric.scores(counts.sum(axis=1))[np.newaxis], len(one))
+    return _p_value(_differences(metric.scores(sums), len(one)), float(observed[0]))
 
 
-@contextlib.contextmanager
-def _ties_counted() -> Iterator[None]:
-    """Make sacrebleu count trials that equal the observed difference.
-
-    It counts those strictly greater, so that two identical systems get p = 1 / (trials + 1), the most
-    significant of all results.
-    """
-    original = significance._compute_p_value
-    significance._compute_p_value = _p_value
-    try:
-        yield
-    finally:
-        significance._compute_p_value = original
+def _differences(scores: Sums, first: int) -> NDArray[np.float64]:
+    """Return by trial the absolute difference of the mean of the `first` runs and that of the others."""
+    # `fsum`: the order of the runs is of no account
+    return np.array(
+        [abs(math.fsum(row[:first]) / first - math.fsum(row[first:]) / (len(row) - first)) for row in scores]
+    )
 
 
-def _p_value(stats: NDArray[Any], real_difference: float) -> float:
-    return (int(np.count_nonzero(stats >= real_difference)) + 1) / (len(stats) + 1)
+def _p_value(differences: NDArray[np.float64], observed: float) -> float:
+    return (int(np.count_nonzero(differences >= observed)) + 1) / (len(differences) + 1)

@@ -155,20 +155,43 @@ def train_parts(
     loss = None
     if measure_loss:
         # as of epoch 0: losses of different epochs can be compared only if the same pairs are drawn
-        examples = _examples(parts, weights(), learner, replace(settings, epoch=0), "measure loss")
-        loss = sum((learner.loss(one.example) for one in examples), 0.0)
-    table = weights()
-    pair_count, updates, total_bleu = 0, 0, 0.0
-    for one in _examples(parts, table, learner, settings, "train"):
+        examples = _examples(parts, weights(), learner, replace(settings, epoch=0))
+        listed = progress(examples, "measure loss", sentences)
+        loss = sum((learner.loss(one.example) for one in listed), 0.0)
+    table, seen = weights(), _Seen()
+    for one in progress(_examples(parts, table, learner, settings), "train", sentences, seen.status):
         move = learner.learn(one.example)
         with _naming(one.name):
             _step(one, move)
-        updates, pair_count = updates + move.updates, pair_count + move.pairs
-        total_bleu += float(one.example.bleu[0])
+        seen.add(one.example, move)
     mixed, state = table.collect(settings.learner.average)
     if state is not None:
         state = state._replace(steps=before + sentences)
-    return Training(mixed, state, sentences, pair_count, updates, total_bleu / max(1, sentences), loss)
+    return Training(mixed, state, sentences, seen.pairs, seen.updates, seen.mean_bleu, loss)
+
+
+@dataclass
+class _Seen:
+    """What training has seen so far; see `Training`."""
+
+    sentences: int = 0
+    pairs: int = 0
+    updates: int = 0
+    total_bleu: float = 0.0
+
+    def add(self, example: Example, move: Move) -> None:
+        self.sentences += 1
+        self.pairs += move.pairs
+        self.updates += move.updates
+        self.total_bleu += float(example.bleu[0])
+
+    @property
+    def mean_bleu(self) -> float:
+        return self.total_bleu / max(1, self.sentences)
+
+    def status(self) -> str:
+        bleu = f"mean sentence BLEU {100 * self.mean_bleu:.1f}"
+        return f"{bleu}, {self.updates:,} of {self.pairs:,} pairs with a loss"
 
 
 class _Listed(NamedTuple):
@@ -200,15 +223,14 @@ def _naming(name: str | None) -> Iterator[None]:
 
 
 def _examples(
-    parts: Sequence[Part], table: WeightTable, learner: OnlineLearner, settings: TrainSettings, label: str
+    parts: Sequence[Part], table: WeightTable, learner: OnlineLearner, settings: TrainSettings
 ) -> Iterator[_Listed]:
     """Yield each sentence with its k-best list, made with the weights of that moment."""
     bleu = SentenceBleu(settings.learner.bleu)
     before = 0
-    for number, part in enumerate(parts, 1):
-        title = label if len(parts) == 1 else f"{label} {number}/{len(parts)}"
+    for part in parts:
         with _naming(part.name):
-            yield from _part_examples(part, table, learner, bleu, settings, before, title)
+            yield from _part_examples(part, table, learner, bleu, settings, before)
         before += part.sentence_count
 
 
@@ -219,7 +241,6 @@ def _part_examples(
     bleu: SentenceBleu,
     settings: TrainSettings,
     before: int,
-    label: str,
 ) -> Iterator[_Listed]:
     """Yield the sentences of a part; `before` is the number of the shard's sentences before it."""
     shard, decoders = part.open()
@@ -235,7 +256,7 @@ def _part_examples(
         return learner.finder(bleu.target(reference(sentence)))
 
     with _Pool(shard, decoders, settings.k_best, finder) as pool:
-        for sentence, kbest in pool.decode_all(weights.parameters, settings.learner.delay, label):
+        for sentence, kbest in pool.decode_all(weights.parameters, settings.learner.delay):
             _check_scores(kbest, weights, sentence)
             words = bleu.target(reference(sentence)).words
             scores = bleu.score(kbest.word, kbest.word_offset, reference(sentence))
@@ -268,10 +289,10 @@ class _Pool:
         if self._threads is not None:
             self._threads.shutdown(cancel_futures=True)
 
-    def decode_all(self, parameters: Parameters, delay: int, label: str) -> Iterator[tuple[int, KBest]]:
+    def decode_all(self, parameters: Parameters, delay: int) -> Iterator[tuple[int, KBest]]:
         """Yield every sentence with its k-best list; the weights change after every `delay` sentences."""
         shard = self._shard
-        for begin in progress(range(0, shard.sentence_count, delay), label):
+        for begin in range(0, shard.sentence_count, delay):
             batch = range(begin, min(begin + delay, shard.sentence_count))
             rules = slice(shard.grammar_offset[batch.start], shard.grammar_offset[batch.stop])
             parameters.refresh(shard.grammar_rule[rules], shard.rule_feature, shard.rule_feature_offset)

@@ -10,13 +10,24 @@ from typing import Any, NamedTuple
 
 from itersel.errors import InputError
 from itersel.evaluate.bleu import References, read_references, read_translations
-from itersel.limits import POOLED, is_test_set_name
+from itersel.limits import POOLED, TEXT_SCORES, is_test_set_name
+from itersel.report.evaluation import SPREADSHEET_COLUMNS
 from itersel.report.layout import tab_separated
 from itersel.report.scores import REPEATED, describe_test
 from itersel.report.system import System, first_difference, read_system
 from itersel.report.table import COLUMNS, DEVIATIONS, Table, make_table
 
 DEVTEST = "devtest"
+# Notes on the scores of text.
+DETOKENIZED = (
+    "test BLEU is of tokenised lowercased text, as the papers report it. All other scores are of detokenised",
+    "translations against the references as they were given.",
+)
+TOKENIZED = (
+    "All scores are of tokenised text, as the corpus was given tokenised: compare them only with scores that",
+    "were computed on the same tokens. Case has been restored.",
+)
+MARKS = ("In brackets: 95 % intervals (bootstrap). In parentheses: systems that are significantly worse.",)
 
 
 class Translations(NamedTuple):
@@ -32,12 +43,16 @@ class Translations(NamedTuple):
         Of each system.
     references
         One or more, with a line a sentence.
+    detokenized, raw
+        The same translations and references as text; none: they are not scored as text.
     """
 
     name: str
     systems: Sequence[System]
     translations: Sequence[Sequence[str]]
     references: Sequence[References]
+    detokenized: Sequence[Sequence[str]] = ()
+    raw: Sequence[References] = ()
 
 
 @dataclass(frozen=True)
@@ -52,6 +67,8 @@ class Comparison:
         Of several test sets, the table of all their sentences.
     trials, seed, alpha
         Of approximate randomization.
+    stays_tokenized
+        The corpus was given tokenised, so that there is no other text.
     """
 
     tables: tuple[Table, ...]
@@ -59,6 +76,7 @@ class Comparison:
     trials: int
     seed: int
     alpha: float
+    stays_tokenized: bool = False
 
     def text(self) -> list[str]:
         """Return the tables for people."""
@@ -67,23 +85,26 @@ class Comparison:
             if self.pooled is not None:
                 lines.append(f"{_title(table)}:")
             lines += [*table.text(), ""]
+            if table.evaluation is not None:
+                lines += table.evaluation.text(self.alpha)
         lines += [
             f"differs from: systems whose test BLEU differs significantly (p < {self.alpha:g}, approximate",
-            f"randomization, {self.trials} trials, seed {self.seed}). Epochs are chosen on devtest.",
+            f"randomization, {self.trials} trials, seed {self.seed}). Epochs are chosen on devtest"
+            f"{_chosen_by(self.tables[0].rows[0].runs[0].chosen_by)}.",
         ]
+        if self._has_text():
+            lines += TOKENIZED if self.stays_tokenized else DETOKENIZED
+            lines += MARKS
         own = [one.name for one in self.tables if any(run.devtest != DEVTEST for run in one.rows[0].runs)]
         if own:
             lines.append(f"With their own devtest: {', '.join(own)}.")
         if any(len(row.runs) > 1 for row in self.tables[0].rows):
             lines += REPEATED
-        signatures = {table.signature: None for table in self._all()}
-        if len(signatures) == 1:
-            return [*lines, f"BLEU: sacrebleu {self.tables[0].signature}"]
-        return [*lines, *(f"BLEU of {table.name}: sacrebleu {table.signature}" for table in self._all())]
+        return [*lines, *self._signatures()]
 
     def tsv(self) -> list[str]:
         """Return the tables for spreadsheets, one below the other."""
-        columns = ("test set", *COLUMNS, *DEVIATIONS)
+        columns = ("test set", *COLUMNS, *DEVIATIONS, *(SPREADSHEET_COLUMNS if self._has_text() else ()))
         names = [column.replace(" ", "_").lower() for column in columns]
         return tab_separated(names, [row for table in self._all() for row in table.spreadsheet_rows()])
 
@@ -96,6 +117,20 @@ class Comparison:
         }
         return [json.dumps(document, indent=2, ensure_ascii=False)]
 
+    def _has_text(self) -> bool:
+        return any(table.evaluation is not None for table in self.tables)
+
+    def _signatures(self) -> list[str]:
+        """Return what was computed, once where it is the same for all test sets."""
+        found = {table.name: [f"test BLEU: sacrebleu {table.signature}"] for table in self._all()}
+        for table in self._all():
+            if table.evaluation is not None:
+                found[table.name] += table.evaluation.signatures()
+        first, *others = found.values()
+        if all(other == first for other in others):
+            return first
+        return [f"{name}, {line}" for name, lines in found.items() for line in lines]
+
     def _all(self) -> tuple[Table, ...]:
         return self.tables if self.pooled is None else (*self.tables, self.pooled)
 
@@ -106,7 +141,11 @@ def run_of(system: System) -> tuple[str, int]:
 
 
 def read_test_set(
-    named: Sequence[str], descriptions: Sequence[str], translations: Sequence[str]
+    named: Sequence[str],
+    descriptions: Sequence[str],
+    translations: Sequence[str],
+    raw: Sequence[str] = (),
+    detokenized: Sequence[str] = (),
 ) -> Translations:
     """Read a test set and its translations.
 
@@ -114,8 +153,10 @@ def read_test_set(
     ----------
     named
         Its name, and the files of its references.
-    descriptions, translations
+    descriptions, translations, detokenized
         Files of the systems, in the same order.
+    raw
+        The files of the references as text.
 
     Raises
     ------
@@ -131,6 +172,12 @@ def read_test_set(
         raise InputError(
             f"{len(descriptions)} systems, but {len(translations)} translations; give one of each"
         )
+    if raw and len(descriptions) != len(detokenized):
+        raise InputError(
+            f"{len(descriptions)} systems, but {len(detokenized)} detokenised translations; give one of each"
+        )
+    if raw and len(raw) != len(paths):
+        raise InputError(f"{len(paths)} references, but {len(raw)} raw ones; give one of each")
     systems = [read_system(path) for path in descriptions]
     for (experiment, repeat), count in Counter(map(run_of, systems)).items():
         if count > 1:
@@ -142,31 +189,40 @@ def read_test_set(
             raise InputError(f"repeats of '{one.name}' differ in {key}; compare runs of one experiment")
     references = read_references(paths)
     texts = [read_translations(path, references, paths[0]) for path in translations]
-    return Translations(name, systems, texts, references)
+    as_text = read_references(raw) if raw else []
+    if as_text:
+        read_translations(raw[0], references, paths[0])  # as many lines
+    restored = [read_translations(path, references, paths[0]) for path in detokenized]
+    return Translations(name, systems, texts, references, restored, as_text)
 
 
 def compare(
     test_sets: Sequence[Translations],
     *,
     tokenize: str = "13a",
+    tokenizer: str = "13a",
     trials: int = 10_000,
     seed: int = 1,
     alpha: float = 0.05,
+    stays_tokenized: bool = False,
 ) -> Comparison:
     """Compare systems on one or more test sets.
 
     Of several, the sentences of all are scored together, too: every sentence has the same weight, so that a
     large test set has more than a small one. All test sets have the same systems in the same order.
     """
-    tables = tuple(
-        make_table(*one, tokenize=tokenize, trials=trials, seed=seed, alpha=alpha) for one in test_sets
-    )
+    how: dict[str, Any] = {"tokenize": tokenize, "tokenizer": tokenizer}
+    how |= {"trials": trials, "seed": seed, "alpha": alpha}
+    tables = tuple(make_table(*one, **how) for one in test_sets)
     pooled = None
     if len(test_sets) > 1:
-        pooled = make_table(
-            *_pool(test_sets), tokenize=tokenize, trials=trials, seed=seed, alpha=alpha, is_pooled=True
-        )
-    return Comparison(tables, pooled, trials, seed, alpha)
+        pooled = make_table(*_pool(test_sets), **how, is_pooled=True)
+    return Comparison(tables, pooled, trials, seed, alpha, stays_tokenized)
+
+
+def _chosen_by(choice: str) -> str:
+    """Return how epochs are chosen, if not by the BLEU that the table shows."""
+    return f" by {' '.join(reversed(TEXT_SCORES[choice]))}" if choice in TEXT_SCORES else ""
 
 
 def _title(table: Table) -> str:
@@ -178,14 +234,27 @@ def _title(table: Table) -> str:
 
 def _pool(test_sets: Sequence[Translations]) -> Translations:
     """Return all test sets as one."""
-    most = max(len(one.references) for one in test_sets)
-    references: list[list[str | None]] = [[] for _ in range(most)]
-    for one in test_sets:
-        for number, lines in enumerate(references):
-            is_there = number < len(one.references)
-            lines += one.references[number] if is_there else [None] * len(one.references[0])
-    translations = [
-        [line for one in test_sets for line in one.translations[place]]
-        for place in range(len(test_sets[0].systems))
-    ]
-    return Translations(POOLED, test_sets[0].systems, translations, references)
+    has_text = all(one.raw for one in test_sets)
+    return Translations(
+        POOLED,
+        test_sets[0].systems,
+        _joined([one.translations for one in test_sets]),
+        _joined_references([one.references for one in test_sets]),
+        _joined([one.detokenized for one in test_sets]) if has_text else [],
+        _joined_references([one.raw for one in test_sets]) if has_text else [],
+    )
+
+
+def _joined(texts: Sequence[Sequence[Sequence[str]]]) -> list[list[str]]:
+    """Return for each system its translations of all test sets."""
+    return [[line for text in of_system for line in text] for of_system in zip(*texts, strict=True)]
+
+
+def _joined_references(sets: Sequence[Sequence[References]]) -> list[list[str | None]]:
+    """Return the references of all test sets; `None` where a set has fewer than another."""
+    joined: list[list[str | None]] = [[] for _ in range(max(map(len, sets)))]
+    for references in sets:
+        for number, lines in enumerate(joined):
+            is_there = number < len(references)
+            lines += references[number] if is_there else [None] * len(references[0])
+    return joined

@@ -6,12 +6,16 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sacrebleu.metrics.bleu import BLEU
-
 from itersel.evaluate.bleu import CorpusScore, References, make_bleu, score_corpus, signature
-from itersel.evaluate.randomization import p_values, pooled_p_value, run_statistics
+from itersel.evaluate.bootstrap import Bootstrap, Interval
+from itersel.evaluate.metrics import Metric, Sums, make_metrics, tokenized_bleu
+from itersel.evaluate.randomization import Randomization, p_value, pooled_p_value
 
-# What is said of repeats.
+# By name of an experiment, the texts or the counts of each of its runs.
+Texts = Mapping[str, Sequence[Sequence[str]]]
+Counts = Mapping[str, Sequence[Sums]]
+
+# Note on repeats.
 REPEATED = (
     "±: standard deviation over the runs of an experiment. Means of several runs are compared by exchanging",
     "the translations of a sentence among all runs of both (Clark et al. 2011). Where the deviations are as",
@@ -35,7 +39,7 @@ def summarize(scores: Sequence[float]) -> Summary:
 
 
 class Scores(NamedTuple):
-    """The scores of an experiment on a text.
+    """The scores of an experiment on a text, tokenised and lowercased.
 
     Attributes
     ----------
@@ -54,15 +58,67 @@ class Scores(NamedTuple):
         return summarize([score.bleu for score in self.runs])
 
 
+class MetricScores(NamedTuple):
+    """Scores of an experiment by one metric.
+
+    Attributes
+    ----------
+    runs
+        The score of each run.
+    interval
+        Of their mean, 95 %.
+    p
+        By name of the other experiments, the p-value of the difference.
+    """
+
+    runs: tuple[float, ...]
+    interval: Interval
+    p: dict[str, float]
+
+    @property
+    def summary(self) -> Summary:
+        """The score over the runs."""
+        return summarize(self.runs)
+
+
+class Column(NamedTuple):
+    """Scores of all experiments by one metric.
+
+    Attributes
+    ----------
+    metric, case, signature
+        What was computed; see `itersel.evaluate.metrics.Metric`.
+    sign
+        -1 where lower scores are better, else 1.
+    scores
+        By name of the experiments.
+    """
+
+    metric: str
+    case: str
+    signature: str
+    sign: int
+    scores: dict[str, MetricScores]
+
+    def better_than(self, name: str, alpha: float) -> list[int]:
+        """Return the numbers of the experiments, from 1, that are significantly worse than `name`."""
+        own = self.scores[name]
+        return [
+            number
+            for number, (other, scores) in enumerate(self.scores.items(), 1)
+            if own.p.get(other, 1.0) < alpha and self.sign * (own.summary.mean - scores.summary.mean) > 0
+        ]
+
+
 def score_experiments(
-    texts: Mapping[str, Sequence[Sequence[str]]],
+    texts: Texts,
     references: Sequence[References],
     *,
     tokenize: str = "13a",
     trials: int = 10_000,
     seed: int = 1,
 ) -> tuple[dict[str, Scores], str]:
-    """Score the translations of a text, and test each pair of experiments for a difference.
+    """Compute BLEU of tokenised lowercased text, and test each pair of experiments for a difference.
 
     Parameters
     ----------
@@ -78,13 +134,45 @@ def score_experiments(
     dict, str
         The scores by name, and sacrebleu's signature of them.
     """
-    metric = make_bleu(references, tokenize)
-    p = _compare(metric, texts, trials, seed)
+    bleu = make_bleu(references, tokenize)
+    p = _compare(tokenized_bleu(bleu), _counts(tokenized_bleu(bleu), texts), trials, seed)
     scores = {
-        name: Scores(tuple(score_corpus(metric, lines) for lines in runs), p[name])
+        name: Scores(tuple(score_corpus(bleu, lines) for lines in runs), p[name])
         for name, runs in texts.items()
     }
-    return scores, signature(metric)
+    return scores, signature(bleu)
+
+
+def evaluate_experiments(
+    texts: Texts,
+    references: Sequence[References],
+    *,
+    tokenizer: str = "13a",
+    trials: int = 10_000,
+    seed: int = 1,
+) -> list[Column]:
+    """Score detokenised text by all metrics, and test each pair of experiments for a difference in each.
+
+    Parameters
+    ----------
+    texts
+        By name of an experiment, the detokenised translations by each of its runs.
+    references, tokenizer
+        Raw text; see `itersel.evaluate.metrics.make_metrics`.
+    trials, seed
+        Of approximate randomization.
+    """
+    bootstrap = Bootstrap(len(references[0]))
+    columns = []
+    for metric in make_metrics(references, tokenizer):
+        counts = _counts(metric, texts)
+        p = _compare(metric, counts, trials, seed)
+        scores = {
+            name: MetricScores(tuple(map(metric.score, runs)), bootstrap.interval(metric, runs), p[name])
+            for name, runs in counts.items()
+        }
+        columns.append(Column(metric.name, metric.case, metric.signature(), metric.sign, scores))
+    return columns
 
 
 def describe_test(trials: int, seed: int, alpha: float) -> dict[str, Any]:
@@ -97,22 +185,22 @@ def describe_test(trials: int, seed: int, alpha: float) -> dict[str, Any]:
     }
 
 
-def _compare(
-    metric: BLEU, texts: Mapping[str, Sequence[Sequence[str]]], trials: int, seed: int
-) -> dict[str, dict[str, float]]:
+def _counts(metric: Metric, texts: Texts) -> dict[str, list[Sums]]:
+    return {name: [metric.counts(lines) for lines in runs] for name, runs in texts.items()}
+
+
+def _compare(metric: Metric, counts: Counts, trials: int, seed: int) -> dict[str, dict[str, float]]:
     """Return by name of an experiment the p-values of its differences from the others."""
-    p: dict[str, dict[str, float]] = {name: {} for name in texts}
-    names = list(texts)
-    is_repeated = any(len(runs) > 1 for runs in texts.values())
-    counts = {name: run_statistics(metric, runs) for name, runs in texts.items()} if is_repeated else {}
+    p: dict[str, dict[str, float]] = {name: {} for name in counts}
+    names = list(counts)
+    sentences = len(counts[names[0]][0])
+    exchanges = Randomization(sentences, trials, seed)
+    exchanged = {name: exchanges.exchange(runs[0]) for name, runs in counts.items() if len(runs) == 1}
     for place, name in enumerate(names):
-        others = names[place + 1 :]
-        single = [other for other in others if len(texts[name]) == len(texts[other]) == 1]
-        # one call for all: exchanges that are drawn once
-        found = p_values(metric, texts[name][0], {one: texts[one][0] for one in single}, trials, seed)
-        for other in others:
-            if other not in found:
-                found[other] = pooled_p_value(metric, counts[name], counts[other], trials, seed)
-        for other, value in found.items():
+        for other in names[place + 1 :]:
+            if name in exchanged and other in exchanged:
+                value = p_value(metric, exchanged[name], exchanged[other])
+            else:
+                value = pooled_p_value(metric, counts[name], counts[other], trials, seed)
             p[name][other] = p[other][name] = value
     return p

@@ -10,9 +10,23 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from itersel.corpus.labels import read_labels, require_label
+from itersel.corpus.prepare import read_preparation
+from itersel.corpus.recase import read_recaser
+from itersel.corpus.restore import restore
 from itersel.errors import InputError
-from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
-from itersel.report.labels import check_occurs, lines_of, pick, read_labels
+from itersel.evaluate.bleu import (
+    CorpusScore,
+    References,
+    make_bleu,
+    read_references,
+    read_translations,
+    score_corpus,
+    signature,
+)
+from itersel.evaluate.metrics import make_metrics
+from itersel.limits import LOWER_IS_BETTER, TEXT_SCORES, TOKENIZED_BLEU
+from itersel.report.labels import lines_of, pick
 from itersel.storage.files import atomic_path, write_lines
 from itersel.storage.json_files import from_json, read_json
 from itersel.vectors.weights import read_weights
@@ -35,12 +49,18 @@ class System:
         The best on devtest, from 1; of equal ones the earliest.
     devtest_bleu
         After each epoch.
+    chosen_by
+        What the epoch is the best by, as in the config.
+    devtest_scores
+        That score after each epoch.
     devtest
         The split that the epoch was chosen on: ``devtest``, or that of a test set.
     signature
-        sacrebleu's signature of these scores.
+        sacrebleu's signature of `devtest_bleu`.
     active_features
         Features whose weight is not zero at that epoch.
+    devtest_brevity_penalty
+        After each epoch, 0 to 1.
     """
 
     name: str
@@ -53,22 +73,54 @@ class System:
     shards: int
     epoch: int
     devtest_bleu: tuple[float, ...]
+    chosen_by: str
+    devtest_scores: tuple[float, ...]
     devtest: str
     signature: str
     active_features: int
+    devtest_brevity_penalty: tuple[float, ...] = ()
 
 
 def first_difference(one: System, other: System) -> str | None:
     """Return what two runs of an experiment ought to have in common, and have not."""
-    for key in (*OF_ALL_RUNS, "signature"):
+    for key in (*OF_ALL_RUNS, "signature", "chosen_by"):
         if getattr(one, key) != getattr(other, key):
             return key
     return None if len(one.devtest_bleu) == len(other.devtest_bleu) else "epochs"
 
 
-def choose_epoch(bleu: Sequence[float]) -> int:
-    """Return the epoch (from 1) of the highest score, the earliest of equal ones."""
-    return max(range(len(bleu)), key=lambda epoch: (bleu[epoch], -epoch)) + 1
+@dataclass(frozen=True)
+class AsText:
+    """What devtest is scored with when it is detokenised.
+
+    Attributes
+    ----------
+    by
+        One of `TEXT_SCORES`.
+    references
+        Files of the references as they were given.
+    preparation, recaser
+        Files of the training corpus.
+    tokenizer
+        sacrebleu's.
+    """
+
+    by: str
+    references: Sequence[str]
+    preparation: str
+    recaser: str
+    tokenizer: str
+
+
+def choose_epoch(scores: Sequence[float], by: str = TOKENIZED_BLEU) -> int:
+    """Return the epoch (from 1) of the best score, the earliest of equal ones."""
+    sign = sign_of(by)
+    return max(range(len(scores)), key=lambda epoch: (sign * scores[epoch], -epoch)) + 1
+
+
+def sign_of(by: str) -> int:
+    """Return -1 if lower scores are better, else 1."""
+    return -1 if by in TEXT_SCORES and TEXT_SCORES[by][0] in LOWER_IS_BETTER else 1
 
 
 def score_epochs(
@@ -77,8 +129,8 @@ def score_epochs(
     tokenize: str,
     labels: str | None = None,
     task: str | None = None,
-) -> tuple[tuple[float, ...], str]:
-    """Return BLEU of the translations of each epoch, and sacrebleu's signature.
+) -> tuple[tuple[CorpusScore, ...], str]:
+    """Return the scores of the translations of each epoch, and sacrebleu's signature.
 
     With `task`, and `labels` as the file with the label of each line, only the lines of the task are scored.
 
@@ -88,15 +140,48 @@ def score_epochs(
         If the files differ in their number of lines, or no line is of the task.
     """
     references = read_references(reference)
-    lines: Sequence[int] = range(len(references[0]))
-    if labels is not None and task is not None:
-        found = read_labels(labels, [task], len(references[0]), reference[0])
-        check_occurs(labels, found, [task])
-        lines = lines_of(found, [task])
+    lines = _scored_lines(references, reference, labels, task)
     metric = make_bleu([pick(one, lines) for one in references], tokenize)
     texts = (read_translations(path, references, reference[0]) for path in translations)
-    bleu = tuple(score_corpus(metric, pick(text, lines)).bleu for text in texts)
-    return bleu, signature(metric)
+    scores = tuple(score_corpus(metric, pick(text, lines)) for text in texts)
+    return scores, signature(metric)
+
+
+def score_epochs_as_text(
+    text: AsText, translations: Sequence[str], labels: str | None = None, task: str | None = None
+) -> tuple[float, ...]:
+    """Return the scores of the detokenised translations of each epoch.
+
+    For `labels` and `task`, and errors, see `score_epochs`.
+    """
+    references = read_references(text.references)
+    lines = _scored_lines(references, text.references, labels, task)
+    metric = next(
+        metric
+        for metric in make_metrics([pick(one, lines) for one in references], text.tokenizer)
+        if (metric.name, metric.case) == TEXT_SCORES[text.by]
+    )
+    preparation, recaser = read_preparation(text.preparation), read_recaser(text.recaser)
+    scores = []
+    for path in translations:
+        chosen = pick(read_translations(path, references, text.references[0]), lines)
+        scores.append(metric.score(metric.counts(restore(chosen, preparation, recaser))))
+    return tuple(scores)
+
+
+def _scored_lines(
+    references: Sequence[References],
+    paths: Sequence[str | os.PathLike[str]],
+    labels: str | None,
+    task: str | None,
+) -> Sequence[int]:
+    """Return the lines of a task, or all."""
+    count = len(references[0])
+    if labels is None or task is None:
+        return range(count)
+    found = read_labels(labels, count, paths[0])
+    require_label(found, task, labels)
+    return lines_of(found, [task])
 
 
 def keep_weights(weights: str, output: str) -> int:
@@ -121,10 +206,11 @@ def read_system(path: str | os.PathLike[str]) -> System:
         If the file is something else.
     """
     try:
-        system = from_json(System, read_json(path))
-        if not 1 <= system.epoch <= len(system.devtest_bleu):
+        # descriptions of earlier versions have no brevity penalties
+        system = from_json(System, {"devtest_brevity_penalty": [], **read_json(path)})
+        if not 1 <= system.epoch <= len(system.devtest_bleu) == len(system.devtest_scores):
             raise ValueError("no such epoch")
-    except (ValueError, OverflowError):
+    except (ValueError, TypeError, OverflowError):
         raise InputError(
             "is not the description of a system; make it with 'itersel report choose'", path
         ) from None

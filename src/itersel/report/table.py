@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from itersel.evaluate.bleu import CorpusScore, References
+from itersel.report.evaluation import Evaluation
 from itersel.report.layout import aligned, two_decimals
-from itersel.report.scores import Summary, score_experiments, summarize
+from itersel.report.scores import Summary, evaluate_experiments, score_experiments, summarize
 from itersel.report.system import OF_ALL_RUNS, System
 
 COLUMNS = (
@@ -101,6 +102,10 @@ class Table:
         sacrebleu's, of the scores on test.
     is_pooled
         It is of several test sets, for which different epochs may have been chosen.
+    alpha
+        Smaller p-values are significant.
+    evaluation
+        Scores of detokenised text, if there is any.
     """
 
     name: str
@@ -109,6 +114,8 @@ class Table:
     references: int
     signature: str
     is_pooled: bool
+    alpha: float
+    evaluation: Evaluation | None
 
     def text(self) -> list[str]:
         """Return the table for people."""
@@ -130,7 +137,8 @@ class Table:
                 "" if self.is_pooled else two_decimals(row.devtest.deviation),
                 two_decimals(row.test.deviation),
             )
-            rows.append([self.name, *cells, str(len(row.runs)), *deviations])
+            scores = self.evaluation and self.evaluation.spreadsheet_cells(row.runs[0].name, self.alpha)
+            rows.append([self.name, *cells, str(len(row.runs)), *deviations, *(scores or ())])
         return rows
 
     def document(self) -> dict[str, Any]:
@@ -140,6 +148,7 @@ class Table:
             "sentences": self.sentences,
             "references": self.references,
             "signature": self.signature,
+            "signatures": {} if self.evaluation is None else self.evaluation.signature_document(),
             "systems": [self._system(row) for row in self.rows],
         }
 
@@ -156,6 +165,9 @@ class Table:
             "runs": runs,
             "p": row.p,
             "differs_from": row.differs_from,
+            "scores": {}
+            if self.evaluation is None
+            else self.evaluation.document(row.runs[0].name, self.alpha),
         }
 
     def _run(self, run: System) -> dict[str, Any]:
@@ -169,8 +181,11 @@ def make_table(
     systems: Sequence[System],
     translations: Sequence[Sequence[str]],
     references: Sequence[References],
+    detokenized: Sequence[Sequence[str]] = (),
+    raw: Sequence[References] = (),
     *,
     tokenize: str = "13a",
+    tokenizer: str = "13a",
     trials: int = 10_000,
     seed: int = 1,
     alpha: float = 0.05,
@@ -178,13 +193,13 @@ def make_table(
 ) -> Table:
     """Score the translations of a test set, and test each pair of experiments for a difference.
 
-    Systems of one name are runs of one experiment.
+    Systems of one name are runs of one experiment. `tokenize` is for BLEU of `translations`, `tokenizer` for
+    that of `detokenized` translations, which are compared with the references `raw`.
     """
     runs: dict[str, list[System]] = {}
-    texts: dict[str, list[Sequence[str]]] = {}
-    for system, lines in zip(systems, translations, strict=True):
+    for system in systems:
         runs.setdefault(system.name, []).append(system)
-        texts.setdefault(system.name, []).append(lines)
+    texts = _by_name(systems, translations)
     scores, signature = score_experiments(texts, references, tokenize=tokenize, trials=trials, seed=seed)
     rows = tuple(
         Row(
@@ -196,7 +211,20 @@ def make_table(
         )
         for number, one in enumerate(texts, 1)
     )
-    return Table(name, rows, len(references[0]), len(references), signature, is_pooled)
+    evaluation = None
+    if raw:
+        restored = _by_name(systems, detokenized)
+        columns = evaluate_experiments(restored, raw, tokenizer=tokenizer, trials=trials, seed=seed)
+        evaluation = Evaluation(tuple(columns))
+    return Table(name, rows, len(references[0]), len(references), signature, is_pooled, alpha, evaluation)
+
+
+def _by_name(systems: Sequence[System], texts: Sequence[Sequence[str]]) -> dict[str, list[Sequence[str]]]:
+    """Return the texts of the runs of each experiment."""
+    by_name: dict[str, list[Sequence[str]]] = {}
+    for system, lines in zip(systems, texts, strict=True):
+        by_name.setdefault(system.name, []).append(lines)
+    return by_name
 
 
 def _different(p: Mapping[str, float], names: Sequence[str], alpha: float) -> tuple[int, ...]:

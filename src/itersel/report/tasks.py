@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
+from itersel.corpus.labels import count_labels, most_frequent
 from itersel.evaluate.bleu import References
-from itersel.report.labels import count_labels, lines_of, most_frequent, pick
+from itersel.report.labels import lines_of, pick
 from itersel.report.layout import aligned, tab_separated, two_decimals
 from itersel.report.scores import REPEATED, Scores, Summary, describe_test, score_experiments, summarize
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from itersel.config.tuners import Mert
 from itersel.errors import InputError
+from itersel.progress import progress
 from itersel.tune.accumulate import Pool
 from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
@@ -175,7 +176,7 @@ def tune_mert(
         raise InputError("every sentence has but one translation, or all with the same features; decode more")
     draw = _Draw(seed)
     weights, bleu = climb(search, start, settings, draw)
-    for _ in range(settings.restarts):
+    for _ in progress(range(settings.restarts), "MERT, restarts"):
         point = start.copy()
         point[varies] = draw.uniform(int(varies.sum())) / search.scale[varies]
         other, other_bleu = climb(search, point, settings, draw)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from itersel.config.tuners import KBestMira
 from itersel.learn.bleu_kernels import ORDER
+from itersel.progress import progress
 from itersel.tune.accumulate import Pool, SparseRows
 from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
 from itersel.tune.mira_kernels import MiraLists, MiraState, mira_pass, score_rows
@@ -99,7 +100,7 @@ def tune_mira(
     mira = Mira(pool, sparse, dense_start, sparse_start, settings)
     bits = np.random.PCG64(list(seed))
     best: tuple[NDArray[np.float64], NDArray[np.float64], float] | None = None
-    for _ in range(settings.passes):
+    for _ in progress(range(settings.passes), "k-best MIRA, passes"):
         mira.run_pass(np.argsort(bits.random_raw(pool.sentence_count), kind="stable"))
         dense, weights = mira.mean_weights()
         bleu = mira.bleu(dense, weights)

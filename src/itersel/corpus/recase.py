@@ -1,0 +1,199 @@
+"""Case for lowercased text: the form of each word that its neighbours suggest.
+
+A recaser is learned from the tokenised target side of train before it is lowercased. For a word w between l
+and r, it chooses the form f with the greatest p(f | l, w) p(f | w, r) / p(f | w), as if the neighbours were
+independent given the form. A neighbour that w was never seen with is left out. The first word of a sentence
+has the form that is most frequent there; if w was never seen there, it is capitalised, provided that most
+sentences of train begin with a capital letter. Such a capital counts for the beginning of sentences only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from itersel.errors import InputError
+from itersel.limits import MAX_INTEGER
+from itersel.storage.files import open_output
+from itersel.storage.json_files import read_json
+
+# The neighbour of the first and the last word of a sentence; no word has a space.
+EDGE = " "
+# Pairs of neighbours that are counted, to bound the memory. If there are more, those seen once are forgotten.
+MAX_COUNTED = 2_000_000
+# Pairs of neighbours that are kept, the most frequent ones: a file of some 20 MB.
+MAX_KEPT = 400_000
+
+Forms = dict[str, int]
+# By neighbour and word, separated by a space.
+Contexts = dict[str, Forms]
+
+
+@dataclass(frozen=True)
+class Recaser:
+    """Gives words their case.
+
+    Attributes
+    ----------
+    forms
+        For each lowercased word, how often each form was seen; words only seen in lower case are left out.
+    left, right
+        The same for words of several forms with the word before them (keys ``before word``), and with the
+        word after them (``word after``).
+    capitalizes
+        Sentences begin with a capital letter.
+    """
+
+    forms: Mapping[str, Forms]
+    left: Mapping[str, Forms]
+    right: Mapping[str, Forms]
+    capitalizes: bool
+
+    def recase(self, words: Sequence[str]) -> list[str]:
+        """Return lowercased words with their case."""
+        between = [EDGE, *words, EDGE]
+        neighbours = zip(between, words, between[2:], strict=False)
+        return [self._form(before, word, after) for before, word, after in neighbours]
+
+    def _form(self, before: str, word: str, after: str) -> str:
+        forms = self.forms.get(word, {word: 1})
+        left, right = self.left.get(f"{before} {word}"), self.right.get(f"{word} {after}")
+        if before == EDGE:
+            return _best(left) if left else _first(forms, word, self.capitalizes)
+        total = sum(forms.values())
+        prior = {form: count / total for form, count in forms.items()}
+        score = dict(prior)
+        for context in (left, right):
+            if context is not None:
+                # The prior counts as one more occurrence, so that no form is impossible.
+                seen = sum(context.values()) + 1
+                for form, share in prior.items():
+                    score[form] *= (context.get(form, 0) + share) / seen / share
+        return min(score, key=lambda form: (-score[form], form))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write as JSON."""
+        with open_output(path) as stream:
+            stream.write(json.dumps(vars(self), ensure_ascii=False, sort_keys=True))
+            stream.write("\n")
+
+
+class RecaserCounts:
+    """Counts forms of words and of their neighbours, sentence by sentence."""
+
+    def __init__(self) -> None:
+        self._forms: Counter[str] = Counter()
+        self._left: Counter[tuple[str, str]] = Counter()
+        self._right: Counter[tuple[str, str]] = Counter()
+        self._starts: Counter[bool] = Counter()
+        self._limit = MAX_COUNTED
+
+    def add(self, words: Sequence[str]) -> None:
+        """Count the words of a sentence."""
+        if not words:
+            return
+        lower = [EDGE, *(word.lower() for word in words), EDGE]
+        self._left.update(zip(lower, words, strict=False))
+        # A capital at the beginning of a sentence says nothing of the word elsewhere.
+        begin = int(words[0] == capitalize(lower[1]) != lower[1])
+        self._forms.update(words[begin:])
+        self._right.update(zip(words[begin:], lower[2 + begin :], strict=True))
+        first = words[0][0]
+        if first.lower() != first.upper():
+            self._starts[first == first.upper()] += 1
+        if max(len(self._left), len(self._right)) > self._limit:
+            self._left, self._right = _repeated(self._left), _repeated(self._right)
+            self._limit = max(MAX_COUNTED, 2 * len(self._left), 2 * len(self._right))
+
+    def recaser(self) -> Recaser:
+        """Return what was learned."""
+        forms: defaultdict[str, Forms] = defaultdict(dict)
+        for form, count in self._forms.items():
+            forms[form.lower()][form] = count
+        several = {word for word, seen in forms.items() if len(seen) > 1}
+        left: defaultdict[str, Forms] = defaultdict(dict)
+        for (before, form), count in self._left.items():
+            if before == EDGE or form.lower() in several:
+                left[f"{before} {form.lower()}"][form] = count
+        right: defaultdict[str, Forms] = defaultdict(dict)
+        for (form, after), count in self._right.items():
+            if form.lower() in several:
+                right[f"{form.lower()} {after}"][form] = count
+        capitalizes = self._starts[True] > self._starts[False]
+        for context in [context for context in left if context.startswith(EDGE)]:
+            word = context.removeprefix(f"{EDGE} ")
+            if _best(left[context]) == _first(forms.get(word, {word: 1}), word, capitalizes):
+                del left[context]
+        cased = {word: seen for word, seen in forms.items() if set(seen) != {word}}
+        return Recaser(cased, _most_frequent(left), _most_frequent(right), capitalizes)
+
+
+def learn_recaser(sentences: Iterable[Sequence[str]]) -> Recaser:
+    """Learn from tokenised sentences."""
+    counts = RecaserCounts()
+    for words in sentences:
+        counts.add(words)
+    return counts.recaser()
+
+
+def capitalize(word: str) -> str:
+    """Return a word with its first letter in upper case; unlike ``str.capitalize``, the rest stays."""
+    return word[:1].upper() + word[1:]
+
+
+def read_recaser(path: str | os.PathLike[str]) -> Recaser:
+    """Read what `Recaser.write` wrote.
+
+    Raises
+    ------
+    InputError
+        If it is not such a file.
+    """
+    try:
+        document = read_json(path)
+        forms, left, right = (document[name] for name in ("forms", "left", "right"))
+        capitalizes = document["capitalizes"]
+        if not (isinstance(capitalizes, bool) and all(map(_is_table, (forms, left, right)))):
+            raise ValueError
+        if any(form.lower() != word for word, seen in forms.items() for form in seen):
+            raise ValueError
+        return Recaser(forms, left, right, capitalizes)
+    except (ValueError, KeyError, TypeError):
+        raise InputError("is not a recaser.json of itersel corpus prepare", path) from None
+
+
+def _is_table(table: object) -> bool:
+    if not isinstance(table, dict):
+        return False
+    return all(
+        isinstance(forms, dict)
+        and forms
+        and all(form and type(count) is int and 0 < count <= MAX_INTEGER for form, count in forms.items())
+        for forms in table.values()
+    )
+
+
+def _first(forms: Forms, word: str, capitalizes: bool) -> str:
+    """Return the form of a word that was never seen at the beginning of a sentence, and stands there."""
+    best = _best(forms)
+    return capitalize(word) if capitalizes and best == word else best
+
+
+def _best(forms: Forms) -> str:
+    """Return the most frequent form; of equally frequent ones the first by name."""
+    return min(forms, key=lambda form: (-forms[form], form))
+
+
+def _repeated(counts: Counter[tuple[str, str]]) -> Counter[tuple[str, str]]:
+    """Return what was counted more than once."""
+    return Counter({pair: count for pair, count in counts.items() if count > 1})
+
+
+def _most_frequent(contexts: Contexts) -> Contexts:
+    if len(contexts) <= MAX_KEPT:
+        return dict(contexts)
+    order = sorted(contexts, key=lambda name: (-sum(contexts[name].values()), name))
+    return {name: contexts[name] for name in order[:MAX_KEPT]}

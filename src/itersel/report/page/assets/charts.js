@@ -1,0 +1,206 @@
+"use strict";
+// Curves and boxplots: rows of the run go into the specifications that Python has made.
+(function () {
+  const MOST = 8;
+  const GREY = { light: "#c4c8cd", dark: "#4a525b" };
+  const experiments = [...new Set(page.data.runs.map((run) => run.experiment))];
+  const systems = page.data.table ? page.data.table.test_sets[0].systems : [];
+  const score = new Map(systems.map((one) => [one.name, one.test.mean]));
+  const best = [...experiments].sort((a, b) => (score.get(b) ?? -1) - (score.get(a) ?? -1)).slice(0, MOST);
+  // in the order of the config, which stays when another one is chosen
+  const chosen = new Set(experiments.filter((name) => best.includes(name)));
+  const slots = new Map();
+
+  function place(name) {
+    if (!slots.has(name)) {
+      const used = new Set(slots.values());
+      slots.set(name, page.palettes.light.findIndex((_, number) => !used.has(number)));
+    }
+    return slots.get(name);
+  }
+
+  page.look = function (name) {
+    const theme = page.isDark() ? "dark" : "light";
+    if (!chosen.has(name)) return { color: GREY[theme], dash: [1, 0], order: 0 };
+    const number = place(name);
+    const dash = page.dashes[number];
+    return { color: page.palettes[theme][number], dash: dash.length ? dash : [1, 0], order: 1 };
+  };
+
+  const theme = () => {
+    const style = getComputedStyle(document.documentElement);
+    const [ink, line] = ["--dim", "--line"].map((name) => style.getPropertyValue(name).trim());
+    const axis = { labelColor: ink, titleColor: ink, gridColor: line, domainColor: line, tickColor: line };
+    return {
+      background: "transparent",
+      font: "system-ui, DejaVu Sans, sans-serif",
+      axis: { ...axis, titleFontWeight: "normal", labelFontSize: 12, titleFontSize: 12 },
+      legend: { labelColor: ink, titleColor: ink, labelFontSize: 12 },
+      view: { stroke: line },
+    };
+  };
+
+  // Draws a chart when it comes into sight, and again when its data or the colours change.
+  const waiting = new Map();
+  const views = new Map();
+  const observer = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) draw(entry.target);
+  }, { rootMargin: "400px" });
+
+  async function draw(node) {
+    const make = waiting.get(node);
+    if (!make) return;
+    waiting.delete(node);
+    views.get(node)?.finalize();
+    const { rows, ...changes } = make();
+    const spec = { ...structuredClone(page.charts[node.dataset.chart]), ...changes, data: { values: rows } };
+    const options = { ast: true, actions: false, renderer: "svg", config: theme(), tooltip: { theme: page.isDark() ? "dark" : "light" } };
+    const view = await vegaEmbed(node, spec, options);
+    views.set(node, view);
+    node.querySelector("svg")?.setAttribute("aria-hidden", "true");
+    node.dataset.drawn = "";
+  }
+
+  page.show = function (name, rows, told, changes = {}) {
+    const node = document.querySelector(`[data-chart="${name}"]`);
+    const text = document.querySelector(`[data-told="${name}"]`);
+    if (text) text.textContent = told;
+    node.closest("figure").hidden = rows.length === 0;
+    delete node.dataset.drawn;
+    waiting.delete(node);
+    if (!rows.length) return;
+    waiting.set(node, () => ({ rows, ...changes }));
+    observer.unobserve(node);
+    observer.observe(node);
+    page.drawOthers();
+  };
+  addEventListener("beforeprint", () => [...waiting.keys()].forEach(draw));
+
+  // The others follow when the browser has nothing else to do, so that all of them can be printed.
+  const idle = window.requestIdleCallback ?? ((work) => setTimeout(work, 200));
+  async function drawOther() {
+    const node = waiting.keys().next().value;
+    if (node) await draw(node);
+    if (waiting.size) idle(drawOther);
+  }
+  page.drawOthers = () => idle(drawOther);
+
+  function curves() {
+    const rows = page.data.runs.flatMap((run) => {
+      const { color, dash, order } = page.look(run.experiment);
+      return run.epochs.map((epoch) => ({ ...epoch, run: run.run, color, dash: JSON.stringify(dash), order }));
+    });
+    rows.sort((a, b) => a.order - b.order);
+    for (const name of page.measures) {
+      const shown = rows.filter((row) => row[name] !== null).map(styled);
+      // Vega warns of a layer without data
+      const hasRings = shown.some((row) => row.chosen && row.order);
+      page.show(name, shown, told(name), hasRings ? {} : { layer: page.charts[name].layer.slice(0, 1) });
+    }
+  }
+  const styled = (row) => ({ ...row, dash: JSON.parse(row.dash) });
+
+  // What a chart shows, in a sentence.
+  function told(name) {
+    const values = page.data.runs.flatMap((run) =>
+      run.epochs.filter((epoch) => epoch[name] !== null).map((epoch) => ({ run: run.run, ...epoch })));
+    if (!values.length) return "No run has recorded this.";
+    const low = values.reduce((a, b) => (b[name] < a[name] ? b : a));
+    const high = values.reduce((a, b) => (b[name] > a[name] ? b : a));
+    const say = (one) => `${page.number(one[name])} (${one.run}, epoch ${one.epoch})`;
+    return low[name] === high[name]
+      ? `All values are ${page.number(low[name])}.`
+      : `Lowest: ${say(low)}; highest: ${say(high)}.`;
+  }
+
+  function table() {
+    const columns = ["run", "epoch", ...page.measures];
+    const titles = ["run", "epoch", ...page.measures.map((name) => page.titles[name])];
+    const head = page.make("tr", {}, ...titles.map((title, i) => page.make("th", { scope: "col", class: i ? "number" : "" }, title)));
+    const body = page.data.runs.flatMap((run) => run.epochs.map((epoch) => {
+      const row = { ...epoch, run: run.run };
+      return page.make("tr", { class: epoch.chosen ? "chosen" : "" }, ...columns.map((column, i) => {
+        const text = i ? page.number(row[column]) : row[column];
+        const shown = column === "epoch" && epoch.chosen ? `${text} (chosen)` : text;
+        return page.make(i ? "td" : "th", { class: i ? "number" : "", "data-value": String(row[column] ?? "") }, page.make("bdi", {}, shown));
+      }));
+    }));
+    const node = page.make("table", {}, page.make("thead", {}, head), page.make("tbody", {}, ...body));
+    page.sortable(node);
+    document.getElementById("values").replaceChildren(node);
+  }
+
+  const middle = (values) => {
+    const sorted = [...values].sort((a, b) => a - b);
+    const half = sorted.length >> 1;
+    return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  };
+
+  function boxplots() {
+    const key = document.getElementById("group").value;
+    const rows = systems.flatMap((system) => system.runs.map((run) => ({
+      group: String(key === "experiment" ? system.name : system[key]),
+      run: run.repeat > 1 ? `${system.name}.repeat-${run.repeat}` : system.name,
+      score: run.test.bleu,
+      color: page.look(system.name).color,
+    })));
+    const groups = new Map();
+    for (const row of rows) groups.set(row.group, [...(groups.get(row.group) || []), row.score]);
+    const lines = [...groups].map(([name, scores]) =>
+      `${name}: ${scores.length} run${scores.length > 1 ? "s" : ""}, median ${middle(scores).toFixed(2)}, ` +
+      `${Math.min(...scores).toFixed(2)} to ${Math.max(...scores).toFixed(2)}`);
+    const text = document.querySelector('[data-told="boxes"]');
+    page.show("boxes", rows, "", { height: 26 * groups.size });
+    const list = page.make("ul", {}, ...lines.map((line) => page.make("li", {}, line)));
+    text.replaceChildren(page.make("details", {}, page.make("summary", {}, "The same as text"), list));
+    document.getElementById("variance").hidden = rows.length === 0;
+  }
+
+  function chooser() {
+    const boxes = document.querySelector("#chooser .boxes");
+    boxes.replaceChildren(...experiments.map((name) => {
+      const input = page.make("input", { type: "checkbox", checked: chosen.has(name) });
+      input.addEventListener("change", () => {
+        if (input.checked && chosen.size < MOST) chosen.add(name);
+        else {
+          chosen.delete(name);
+          slots.delete(name);
+          input.checked = false;
+        }
+        paint();
+      });
+      const key = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+      key.setAttribute("class", "key");
+      key.dataset.name = name;
+      key.setAttribute("aria-hidden", "true");
+      key.append(document.createElementNS("http://www.w3.org/2000/svg", "line"));
+      return page.make("label", { title: name }, input, key, page.make("bdi", {}, name));
+    }));
+  }
+
+  function keys() {
+    for (const key of document.querySelectorAll(".key")) {
+      const { color, dash } = page.look(key.dataset.name);
+      const line = { x1: 0, x2: 26, y1: 6, y2: 6, stroke: color, "stroke-width": 3, "stroke-dasharray": dash.join(" ") };
+      for (const [name, value] of Object.entries(line)) key.firstChild.setAttribute(name, value);
+    }
+    const isFull = chosen.size >= MOST;
+    for (const input of document.querySelectorAll("#chooser input")) input.disabled = isFull && !input.checked;
+  }
+
+  function paint() {
+    experiments.filter((name) => chosen.has(name)).forEach(place);
+    keys();
+    curves();
+    boxplots();
+  }
+
+  page.measures = [...document.querySelectorAll("#curves [data-chart]")].map((node) => node.dataset.chart);
+  page.titles = Object.fromEntries(page.measures.map((name) =>
+    [name, document.querySelector(`#curves [data-chart="${name}"]`).closest("figure").querySelector("h3").textContent]));
+  chooser();
+  table();
+  paint();
+  page.painters.push(paint);
+  document.getElementById("group").addEventListener("change", boxplots);
+})();

@@ -1,0 +1,33 @@
+"use strict";
+// Tables that sort by a heading; rows with equal cells keep their order.
+page.sortable = function (table) {
+  const headings = [...table.tHead.rows[0].cells];
+  headings.forEach((heading, column) => {
+    const button = page.make("button", { type: "button" }, ...heading.childNodes);
+    heading.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const isNumber = heading.classList.contains("number");
+      const before = heading.getAttribute("aria-sort");
+      // the best scores first
+      const up = before ? before === "descending" : !isNumber || column === 0;
+      headings.forEach((one) => one.removeAttribute("aria-sort"));
+      heading.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const body = table.tBodies[0];
+      body.append(...page.sorted([...body.rows], column, isNumber, up));
+    });
+  });
+};
+
+page.sorted = function (rows, column, isNumber, up) {
+  const value = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent;
+  const compare = (one, other) => {
+    const [a, b] = [value(one), value(other)];
+    // what is not known comes last in both directions
+    if (a === "" || b === "") return (a === "") - (b === "");
+    const order = isNumber ? Number(a) - Number(b) : a.localeCompare(b, "en", { numeric: true });
+    return up ? order : -order;
+  };
+  return rows.sort(compare);
+};
+
+document.querySelectorAll("table.sortable").forEach(page.sortable);

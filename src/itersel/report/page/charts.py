@@ -1,0 +1,230 @@
+"""The charts of the page as Vega-Lite specifications, without their data.
+
+Data are put in by the page, which knows the experiments that the reader chose: `rows` of the run, filtered.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+HEIGHT = 240
+
+# Measures of an epoch: title, format, and what the reader should know.
+CURVES: dict[str, tuple[str, str, str]] = {
+    "devtest_bleu": (
+        "BLEU on devtest",
+        ".2f",
+        "Higher is better. Unless evaluation.choose_by names another score, the epoch with the highest one is "
+        "chosen; of equal ones, the earliest.",
+    ),
+    "training_bleu": (
+        "Training BLEU",
+        ".2f",
+        "Mean sentence BLEU of the best translation of each training sentence while its shard is learned; "
+        "for a batch tuner, corpus BLEU of the translations that it chooses from the lists. Scales differ between learners: "
+        "compare epochs, not experiments.",
+    ),
+    "updates": (
+        "Updates",
+        "s",
+        "Pairs of translations that the learner corrected, summed over shards. Batch tuners have none.",
+    ),
+    "pairs_with_loss": (
+        "Pairs with a loss (%)",
+        ".1f",
+        "Share of the sampled pairs that the model ranked wrongly or too closely. It falls as the model "
+        "learns to rank its training data.",
+    ),
+    "active_features": ("Active features", "s", "Weights that are not zero after mixing and selection."),
+    "norm": (
+        "Norm of the weights",
+        ".3~g",
+        "Euclidean norm. Steady growth without better scores suggests a smaller learning rate, or "
+        "regularisation.",
+    ),
+    "brevity_penalty": (
+        "Brevity penalty on devtest",
+        ".3f",
+        "1: translations are as long as the references or longer; below 1 they are too short.",
+    ),
+}
+
+
+def curve(measure: str) -> dict[str, Any]:
+    """Return the chart of a measure over epochs, with the chosen epochs marked."""
+    title, number, _ = CURVES[measure]
+    x = {
+        "field": "epoch",
+        "type": "ordinal",
+        "title": "epoch",
+        "axis": {"labelAngle": 0, "labelOverlap": True, "grid": True},
+        "scale": {"type": "point", "padding": 0.3},
+    }
+    y = {
+        "field": measure,
+        "type": "quantitative",
+        "title": title,
+        "axis": {"format": number},
+        "scale": {"zero": False, "padding": 10},
+    }
+    tooltip = [
+        {"field": "run", "title": "run"},
+        {"field": "epoch"},
+        {"field": measure, "title": title, "format": number},
+    ]
+    lines = {
+        "mark": {"type": "line", "point": {"size": 22}},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "detail": {"field": "run"},
+            "color": experiment_color(),
+            "opacity": {"condition": {"test": "datum.order == 1", "value": 1}, "value": 0.4},
+            "strokeDash": {"field": "dash", "type": "nominal", "scale": None, "legend": None},
+            "tooltip": tooltip,
+        },
+    }
+    chosen = {
+        "transform": [{"filter": "datum.chosen && datum.order == 1"}],
+        "mark": {"type": "point", "size": 170, "shape": "circle", "strokeWidth": 2.5, "filled": False},
+        "encoding": {"x": x, "y": y, "color": experiment_color(), "tooltip": tooltip},
+    }
+    return {
+        "$schema": SCHEMA,
+        "width": "container",
+        "height": HEIGHT,
+        "transform": [{"filter": f"isValid(datum.{measure})"}],
+        "layer": [lines, chosen],
+    }
+
+
+def experiment_color() -> dict[str, Any]:
+    """Return the colour that the page gives to an experiment in all charts; the page has one legend."""
+    return {"field": "color", "type": "nominal", "scale": None, "legend": None}
+
+
+def boxes() -> dict[str, Any]:
+    """Return boxplots of the scores of all runs: figure 4 of [S12]."""
+    y = {"field": "group", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 140}}
+    x = {
+        "field": "score",
+        "type": "quantitative",
+        "title": "BLEU on test",
+        "scale": {"zero": False, "padding": 16},
+    }
+    box = {
+        "mark": {"type": "boxplot", "extent": "min-max", "size": 16, "opacity": 0.55},
+        "encoding": {"y": y, "x": x, "color": {"value": "#0072B2"}},
+    }
+    points = {
+        "mark": {"type": "point", "filled": True, "size": 36},
+        "encoding": {
+            "y": y,
+            "x": x,
+            "color": experiment_color(),
+            "tooltip": [{"field": "run"}, {"field": "score", "title": "BLEU on test", "format": ".2f"}],
+        },
+    }
+    # the page knows the number of groups, and sets the height
+    return {"$schema": SCHEMA, "width": "container", "layer": [box, points]}
+
+
+def shared() -> dict[str, Any]:
+    """Return the chart of how many selected features are active in 1, 2, ... Z shards."""
+    shards = {
+        "field": "shards",
+        "type": "ordinal",
+        "title": "shards",
+        "axis": {"labelAngle": 0, "labelOverlap": True},
+    }
+    return _bars(shards, group_color(), "group")
+
+
+def selected() -> dict[str, Any]:
+    """Return the chart of what was selected in each epoch: again, or for the first time."""
+    epoch = {"field": "epoch", "type": "ordinal", "axis": {"labelAngle": 0}}
+    kind = {
+        "field": "kind",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": ["selected before", "new"], "range": ["#0072B2", "#E69F00"]},
+        "legend": {"orient": "top"},
+    }
+    return _bars(epoch, kind, "kind")
+
+
+def _bars(x: dict[str, Any], color: dict[str, Any], part: str) -> dict[str, Any]:
+    """Return bars of numbers of selected features, stacked by the field `part`."""
+    tooltip = [{"field": x["field"]}, {"field": part}, {"field": "features", "format": ","}]
+    return {
+        "$schema": SCHEMA,
+        "width": "container",
+        "height": HEIGHT,
+        "mark": {"type": "bar"},
+        "encoding": {
+            "x": x,
+            "y": {
+                "field": "features",
+                "type": "quantitative",
+                "title": "selected features",
+                "axis": {"format": "s"},
+            },
+            "color": color,
+            "tooltip": tooltip,
+        },
+    }
+
+
+def distribution() -> dict[str, Any]:
+    """Return the histogram of the absolute weights, on a logarithmic scale."""
+    return {
+        "$schema": SCHEMA,
+        "width": "container",
+        "height": HEIGHT,
+        "mark": {"type": "bar"},
+        "encoding": {
+            "x": {
+                "field": "exponent",
+                "type": "ordinal",
+                "title": "absolute weight, from",
+                "axis": {
+                    "labelAngle": -45,
+                    "labelExpr": "format(pow(10, datum.value), '.1~g')",
+                    "labelOverlap": True,
+                },
+            },
+            "y": {"field": "features", "type": "quantitative", "axis": {"format": "s"}},
+            "color": group_color(),
+            "tooltip": [
+                {"field": "from"},
+                {"field": "group"},
+                {"field": "features", "format": ","},
+            ],
+        },
+    }
+
+
+def group_color() -> dict[str, Any]:
+    """Return the colour of a group of features, with a legend."""
+    return {
+        "field": "group",
+        "type": "nominal",
+        "title": None,
+        "sort": None,
+        "scale": {
+            "range": ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8a8a00", "#999999"]
+        },
+        "legend": {"orient": "top", "columns": 4},
+    }
+
+
+def charts() -> dict[str, dict[str, Any]]:
+    """Return all charts by name."""
+    return {
+        **{measure: curve(measure) for measure in CURVES},
+        "boxes": boxes(),
+        "shared": shared(),
+        "selected": selected(),
+        "distribution": distribution(),
+    }

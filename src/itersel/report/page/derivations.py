@@ -1,0 +1,132 @@
+"""Derivations for the page: of the sentences in which two systems differ most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from itersel.decode.decoder import Decoder
+from itersel.decode.trees import Derivation, derive
+from itersel.errors import InputError
+from itersel.grammar.shard import read_shard
+from itersel.lm.binary import LanguageModel, load_model
+from itersel.progress import progress
+from itersel.report.page.document import compared_systems
+from itersel.report.page.folder import find_runs
+from itersel.report.page.sentences import pack, read_test_set, translation_of
+from itersel.report.page.table import read_table
+from itersel.report.system import read_system
+from itersel.vectors.weights import Weights, read_weights
+
+
+class SearchSettings(NamedTuple):
+    """How the test set was decoded: see `itersel.decode.decoder.Decoder`."""
+
+    pop_limit: int
+    max_span: int
+
+
+class _System(NamedTuple):
+    name: str
+    weights: Weights
+    features: str
+
+
+def explain(
+    results: Path, shards: Sequence[str], model: str, search: SearchSettings, most: int
+) -> dict[str, Any]:
+    """Return the derivations of some sentences of the first test set by the two systems that are compared.
+
+    Parameters
+    ----------
+    results
+        A finished run.
+    shards
+        The pieces of the test set, in order.
+    model
+        Compiled language model.
+    search
+        As in decoding the test set.
+    most
+        Number of sentences, those with the largest difference in sentence chrF.
+
+    Raises
+    ------
+    InputError
+        If something is missing, or the pieces are not the test set.
+    """
+    table = read_table(results / "report" / "table.json")
+    if table is None:
+        raise InputError("has no report/table.json; run snakemake first", results)
+    runs = find_runs(results)
+    names = compared_systems(table, runs)
+    test_set = read_test_set(
+        results, table["test_sets"][0]["name"], [run for run in runs if run.name in names]
+    )
+    if test_set is None:
+        raise InputError("has no translations of the test set; run snakemake first", results)
+    chosen = _most_different(pack(test_set), names, most)
+    systems = []
+    for run in (run for name in names for run in runs if run.name == name):
+        if (path := translation_of(run, test_set.name)) is None:
+            raise InputError("has no translations of the test set; run snakemake first", run.folder)
+        features = read_system(path.parent / "system.json").features
+        systems.append(_System(run.name, read_weights(path.parent / "weights.h5"), features))
+    sentences = _explain(chosen, len(test_set.source), shards, load_model(model), search, systems)
+    return {"test_set": test_set.name, "systems": names, "sentences": sentences}
+
+
+def _most_different(packed: Mapping[str, Any], names: Sequence[str], most: int) -> list[int]:
+    """Return the sentences in which two systems differ most in chrF, in the order of the text."""
+    first, second = (packed["systems"].index(name) for name in names)
+    difference = [abs(scores[which[first]] - scores[which[second]]) for *_, which, scores in packed["rows"]]
+    order = sorted(range(len(difference)), key=lambda sentence: (-difference[sentence], sentence))
+    return sorted(order[:most])
+
+
+def _explain(
+    chosen: Sequence[int],
+    count: int,
+    shards: Sequence[str],
+    model: LanguageModel,
+    search: SearchSettings,
+    systems: Sequence[_System],
+) -> list[dict[str, Any]]:
+    """Decode the chosen sentences, a shard at a time."""
+    found: list[dict[str, Any]] = []
+    before = 0
+    for path in progress(shards, "explain"):
+        shard = read_shard(path)
+        numbers = [one - before for one in chosen if before <= one < before + shard.sentence_count]
+        words = shard.vocabulary.to_list()
+        rows: dict[int, dict[str, Any]] = {
+            number: {
+                "sentence": before + number,
+                "source": [
+                    words[word] for word in shard.source[slice(*shard.source_offset[number : number + 2])]
+                ],
+                "derivations": [],
+            }
+            for number in numbers
+        }
+        for system in systems if numbers else ():
+            decoder = Decoder(shard, model, search.pop_limit, system.features, search.max_span)
+            vectors = decoder.weight_vectors(system.weights)
+            for number in numbers:
+                rows[number]["derivations"].append(_plain(derive(decoder, number, *vectors, words)))
+        found += rows.values()
+        before += shard.sentence_count
+    if before != count:
+        raise InputError(f"the pieces have {before} sentences, the test set has {count}; name all, in order")
+    return found
+
+
+def _plain(one: Derivation) -> dict[str, Any]:
+    return {
+        "nodes": [node._asdict() for node in one.nodes],
+        "words": one.words,
+        "links": one.links,
+        "score": one.score,
+        "model": one.model,
+    }

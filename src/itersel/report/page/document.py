@@ -1,0 +1,118 @@
+"""All that the page shows of a folder of results, as one plain value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from itersel.config.values import Data
+from itersel.report.page.costs import read_costs
+from itersel.report.page.curves import read_curves
+from itersel.report.page.features import read_features
+from itersel.report.page.folder import Run, find_runs, read_optional
+from itersel.report.page.provenance import describe_config, read_run
+from itersel.report.page.rule_graph import lay_out
+from itersel.report.page.sentences import pack, read_test_set
+from itersel.report.page.table import read_table
+from itersel.storage.files import read_bytes
+
+# The end of a long log has the error.
+LOG_BYTES = 1 << 16
+_ERROR = re.compile(r"itersel(?: [a-z_-]+)?: .+")
+
+
+def read_document(results: Path) -> dict[str, Any]:
+    """Return what there is to show of a run; parts that are not there yet are None or empty.
+
+    Parameters
+    ----------
+    results
+        ``<output>/<name>`` of the config.
+
+    Raises
+    ------
+    InputError
+        If it is not such a folder, or a file in it is damaged.
+    """
+    description = read_run(results)
+    config = description.get("config") or {}
+    table = read_table(results / "report" / "table.json")
+    compared = [one["name"] for one in table["test_sets"][0]["systems"]] if table else []
+    runs = find_runs(results, list(config.get("experiments", {})) or compared)
+    names = [one["name"] for one in table["test_sets"]] if table else ["test"]
+    found = [one for name in names if (one := read_test_set(results, name, runs)) is not None]
+    tokenize = (config.get("evaluation") or {}).get("tokenize", "13a")
+    references = _devtest_references(results)
+    return {
+        "name": str(config.get("name", results.resolve().name)),
+        "languages": _languages(config),
+        "compared": compared_systems(table, runs),
+        "table": table,
+        "runs": [_describe_run(results, run, config, references, tokenize) for run in runs],
+        "costs": read_costs(results, {run.name for run in runs}),
+        "corpus": read_optional(results / "report" / "corpus.json"),
+        "test_sets": [pack(one) for one in found],
+        "derivations": read_optional(results / "report" / "derivations.json"),
+        "config": describe_config(config) if config else None,
+        "versions": description.get("versions", {}),
+        "rules": lay_out(description.get("rules") or {}),
+    }
+
+
+def compared_systems(table: dict[str, Any] | None, runs: Sequence[Run]) -> list[str]:
+    """Return the two systems that are shown first: a baseline, and the best one on devtest.
+
+    The baseline is the first one in the config, or the second one if the first is the best.
+    """
+    if not table:
+        return [runs[0].name, runs[-1].name]
+    systems = table["test_sets"][0]["systems"]
+    best = max(systems, key=lambda system: system["devtest"]["mean"])["name"]
+    baseline = next((one["name"] for one in systems if one["name"] != best), best)
+    return [baseline, best]
+
+
+def _languages(config: dict[str, Any]) -> dict[str, str]:
+    """Return the languages that browsers choose fonts and voices by."""
+    data, default = config.get("data") or {}, Data()
+    sides = ("source", "target")
+    return {side: str(data.get(f"{side}_language", getattr(default, f"{side}_language"))) for side in sides}
+
+
+def _devtest_references(results: Path) -> list[Path]:
+    """Return the references that epochs of an unfinished run are scored with."""
+    first = results / "corpus" / "devtest.target.gz"
+    return [first, *sorted((results / "corpus").glob("devtest.target.[0-9]*.gz"))] if first.is_file() else []
+
+
+def _describe_run(
+    results: Path, run: Run, config: dict[str, Any], references: Sequence[Path], tokenize: str
+) -> dict[str, Any]:
+    settings = (config.get("experiments") or {}).get(run.experiment) or {}
+    is_finished = (run.folder / "best" / "system.json").is_file()
+    # independent tasks are scored on the sentences with their label alone
+    scored = [] if (settings.get("tasks") or {}).get("name") == "independent" else references
+    return {
+        "run": run.name,
+        "experiment": run.experiment,
+        "repeat": run.repeat,
+        "planned": settings.get("epochs", 10) if config else None,
+        "finished": is_finished,
+        "errors": [] if is_finished else find_errors(results, run),
+        "epochs": read_curves(run, scored, tokenize),
+        "features": read_features(run),
+    }
+
+
+def find_errors(results: Path, run: Run) -> list[dict[str, str]]:
+    """Return the errors in the logs of a run that has not ended well, with the names of the logs."""
+    logs = results / "logs"
+    found = []
+    for path in sorted([*logs.glob(f"*/{run.name}/**/*.log"), *logs.glob(f"*/{run.name}.log")]):
+        lines = read_bytes(path)[-LOG_BYTES:].decode("utf-8", "replace").splitlines()
+        errors = [line for line in lines if _ERROR.fullmatch(line)]
+        if errors:
+            found.append({"log": str(path.relative_to(results)), "error": errors[-1]})
+    return found

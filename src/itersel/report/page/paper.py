@@ -1,0 +1,80 @@
+"""The table of the systems for papers: LaTeX and Markdown, by tabulate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tabulate import tabulate
+
+from itersel.report.page.table import Cell, View, table_view
+
+# What a paper shows; the other columns are in table.tsv.
+LEFT_OUT = ("learner", "mixing", "shards", "tuned on", "features", "processor hours", "memory (MB)")
+# Around superscripts until tabulate has escaped what is special in LaTeX; no name has such characters.
+BEGIN, END = "\ue000", "\ue001"
+
+
+def latex(table: Mapping[str, Any]) -> list[str]:
+    """Return a tabular (with booktabs) of each test set; superscripts are the systems that are beaten."""
+    lines: list[str] = []
+    for view in _views(table):
+        text = tabulate(*_cells(view, BEGIN, END), tablefmt="latex_booktabs", **_alignment(view))
+        comment = " ".join(view.name.split())
+        lines += [f"% {comment}, {view.sentences} sentences", *_signatures(view, "% ")]
+        text = (
+            text.replace(BEGIN, "\\textsuperscript{")
+            .replace(END, "}")
+            .replace("±", "$\\pm$")
+            .replace("–", "--")
+        )
+        lines += [*text.splitlines(), ""]
+    return lines[:-1]
+
+
+def markdown(table: Mapping[str, Any]) -> list[str]:
+    """Return a table of each test set as Markdown; superscripts are the systems that are beaten."""
+    lines: list[str] = []
+    for view in _views(table):
+        text = tabulate(*_cells(view, "<sup>", "</sup>", _escape), tablefmt="github", **_alignment(view))
+        lines += [*text.splitlines(), ""]
+        lines += [*_signatures(view, "- "), ""]
+    return lines[:-1]
+
+
+def _views(table: Mapping[str, Any]) -> list[View]:
+    return table_view({"table": table, "runs": [], "costs": {"runs": {}}})
+
+
+def _alignment(view: View) -> dict[str, Any]:
+    """Return how tabulate aligns columns: the cells are text, with marks behind numbers."""
+    sides = ["right" if one.is_number else "left" for one in view.columns if one.title not in LEFT_OUT]
+    return {"colalign": sides, "disable_numparse": True}
+
+
+def _cells(
+    view: View, begin: str, end: str, escape: Callable[[str], str] = str
+) -> tuple[list[list[str]], list[str]]:
+    """Return rows and headers."""
+    shown = [place for place, column in enumerate(view.columns) if column.title not in LEFT_OUT]
+    rows = [[_cell(row[place], begin, end, escape) for place in shown] for row in view.rows]
+    return rows, [escape(view.columns[place].title) for place in shown]
+
+
+def _cell(cell: Cell, begin: str, end: str, escape: Callable[[str], str]) -> str:
+    marks = f"{begin}{cell.marks}{end}" if cell.marks else ""
+    note = f" {cell.note}" if cell.note else ""
+    return f"{escape(cell.text)}{marks}{escape(note)}"
+
+
+def _escape(text: str) -> str:
+    """Return text that Markdown and the HTML in it leave as it is."""
+    for letter in "\\`*_[]|":
+        text = text.replace(letter, f"\\{letter}")
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _signatures(view: View, begin: str) -> list[str]:
+    return [
+        f"{begin}{column.title}: sacrebleu {column.signature}" for column in view.columns if column.signature
+    ]

@@ -1,0 +1,76 @@
+"""Write the page of a run: once, or again and again while it goes on."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from itersel.report.page.document import read_document
+from itersel.report.page.render import render
+from itersel.storage.files import write_lines
+
+# Written by everything that the page shows; logs and temporary files would make it again for nothing.
+_SHOWN = (".h5", ".txt", ".json", ".tsv", ".log")
+
+
+def write_page(results: Path, output: str | os.PathLike[str], refresh: int | None = None) -> None:
+    """Write the page of what is there.
+
+    Parameters
+    ----------
+    results
+        ``<output>/<name>`` of the config.
+    output
+        HTML file.
+    refresh
+        Seconds after which a browser reads it again.
+
+    Raises
+    ------
+    InputError
+        See `itersel.report.page.document.read_document`.
+    """
+    write_lines(output, [render(read_document(results), refresh)])
+
+
+def watch(results: Path, output: str | os.PathLike[str], final: Path, *, seconds: int, once: bool) -> None:
+    """Write the page when something has changed, until the final page is newer than all else.
+
+    Parameters
+    ----------
+    results, output
+        See `write_page`.
+    final
+        The page that the workflow writes at its end.
+    seconds
+        Between two looks.
+    once
+        Write it once, and end.
+    """
+    before = None
+    while True:
+        now = _state(results)
+        ended = final.is_file() and final.stat().st_mtime_ns >= max(
+            (changed for _, changed in now), default=0
+        )
+        if now != before:
+            write_page(results, output, None if once or ended else seconds)
+            print(f"wrote {os.fspath(output)}", file=sys.stderr, flush=True)
+            before = now
+        if once or ended:
+            return
+        time.sleep(seconds)
+
+
+def _state(results: Path) -> list[tuple[str, int]]:
+    """Return the files that the page is made of, with the times when they were written."""
+    found = []
+    for part in ("experiments", "benchmarks", "logs", "report"):
+        for folder, _, names in os.walk(results / part):
+            for name in names:
+                if name.endswith(_SHOWN) and not name.startswith("."):
+                    path = os.path.join(folder, name)
+                    found.append((path, os.stat(path).st_mtime_ns))
+    return sorted(found)

@@ -1,0 +1,172 @@
+"""Snakemake's logger ``steps``: lines for what is done and what is running, not ten for each job.
+
+Snakemake's own log in ``.snakemake/log`` has everything. If a command line asks for more than a plain run
+(dry run, ``--printshellcmds``, ``--verbose``, ``--debug-dag``) or for less (``--quiet``), the output is
+Snakemake's own.
+
+`titles` names the steps of the workflow and `steps` keeps account of them; neither depends on Snakemake.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+from snakemake.logging import ColorizingTextHandler, DefaultFormatter
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from snakemake_logger_plugin_steps.steps import Steps, last_lines, make_job
+
+__all__ = ["LogHandler"]
+
+# How messages of Snakemake begin that are the same in every run.
+ROUTINE = (
+    "Assuming unrestricted shared filesystem",
+    "Using shell",
+    "Conda environments: ignored",
+    "Select jobs to execute",
+    "Removing temporary output",
+    "Job rate limit reached",
+    "Elapsed time",
+)
+# Events that the steps stand for.
+HIDDEN = frozenset(
+    {
+        LogEvent.WORKFLOW_STARTED,
+        LogEvent.RESOURCES_INFO,
+        LogEvent.JOB_INFO,
+        LogEvent.JOB_STARTED,
+        LogEvent.JOB_FINISHED,
+        LogEvent.GROUP_INFO,
+        LogEvent.PROGRESS,
+        LogEvent.SHELLCMD,
+        LogEvent.RULEGRAPH,
+    }
+)
+# Lines of the log of a failed job that are shown.
+TAIL = 20
+
+
+class LogHandler(LogHandlerBase, ColorizingTextHandler):
+    """Snakemake's handler for the console, which shows steps instead of jobs."""
+
+    writes_to_stream = True
+    writes_to_file = False
+    has_filter = False
+    has_formatter = True
+    needs_rulegraph = False
+
+    def __post_init__(self) -> None:
+        settings = self.common_settings
+        stream = sys.stdout if settings.stdout else sys.stderr
+        ColorizingTextHandler.__init__(self, nocolor=settings.nocolor, stream=stream)
+        self._plain = bool(
+            settings.dryrun
+            or settings.printshellcmds
+            or settings.verbose
+            or settings.debug_dag
+            or settings.quiet
+        )
+        # Snakemake shows whole logs
+        self._ends_of_logs = settings.show_failed_logs and not self._plain
+        self.setFormatter(DefaultFormatter(settings.quiet, settings.show_failed_logs and self._plain))
+        self._steps: Steps | None = None
+        self._ended = threading.Event()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a message, or take note of it; called by the thread that Snakemake has for loggers."""
+        try:
+            if not self._plain:
+                self._follow(record)
+            if self._plain or self._is_shown(record):
+                self._write_line()
+                ColorizingTextHandler.emit(self, record)
+        except BrokenPipeError:
+            self._read_no_more()
+        except Exception:
+            # an error would end the thread, and with it all output
+            self.handleError(record)
+
+    def close(self) -> None:
+        """End; called by Snakemake when everything has been logged."""
+        self._ended.set()
+        super().close()
+
+    def _follow(self, record: logging.LogRecord) -> None:
+        """Take note of jobs that are planned, begin or end."""
+        values = record.__dict__
+        if "planned" in values:
+            with self._output_lock:
+                self._steps = Steps(time.monotonic)
+                self._steps.plan(make_job(*job) for job in values["planned"])
+            threading.Thread(target=self._write_lines, daemon=True).start()
+        if self._steps is None:
+            return
+        event = values.get("event")
+        with self._output_lock:
+            if event == LogEvent.JOB_INFO:
+                job = make_job(values["rule_name"], values["wildcards"])
+                self._steps.begin(values["jobid"], job, values["log"])
+            elif event == LogEvent.JOB_FINISHED:
+                self._steps.end(values["job_id"])
+            elif event == LogEvent.JOB_ERROR:
+                self._steps.fail(values["jobid"])
+
+    def _is_shown(self, record: logging.LogRecord) -> bool:
+        if record.levelno > logging.INFO:
+            return True
+        event = getattr(record, "event", None)
+        return event not in HIDDEN and not record.getMessage().startswith(ROUTINE)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the text of a message."""
+        event = getattr(record, "event", None)
+        if event == LogEvent.RUN_INFO and not self._plain:
+            return f"{record.__dict__['stats']['total']} jobs to run"
+        text = super().format(record)
+        if event == LogEvent.JOB_ERROR and self._ends_of_logs:
+            text = "\n".join([text, *_ends(record.__dict__["log"])])
+        return text
+
+    def decorate(self, record: logging.LogRecord, message: str) -> str:
+        """Colour a message; of steps, only errors and warnings."""
+        coloured = self._plain or record.levelno > logging.INFO
+        return super().decorate(record, message) if coloured else message
+
+    def _write_lines(self) -> None:
+        """Write a line whenever it is time, also while nothing is logged."""
+        while not self._ended.wait(1):
+            self._write_line(only_due=True)
+
+    def _write_line(self, only_due: bool = False) -> None:
+        # The lock of the handler comes first, as for messages: in another order, the two threads would wait
+        # for each other.
+        self.acquire()
+        try:
+            with self._output_lock:
+                if self._steps is None or (only_due and not self._steps.due()):
+                    return
+                if line := self._steps.line():
+                    self.stream.write(line + "\n")
+                    self.stream.flush()
+        except BrokenPipeError:
+            self._read_no_more()
+        finally:
+            self.release()
+
+    def _read_no_more(self) -> None:
+        """Write to nowhere: nobody reads on (`| head`), and Snakemake sees no errors of these threads."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
+
+
+def _ends(logs: list[str]) -> Iterator[str]:
+    """Yield the last lines of logs, indented."""
+    for log in logs:
+        lines = last_lines(log, TAIL)
+        yield f"    last lines of {log}:" if lines else f"    {log} is empty"
+        yield from (f"        {line}" for line in lines)

@@ -1,0 +1,55 @@
+"""What people call the jobs of the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# Jobs with the same title are one step. A rule that is missing here has the title of the rule whose name it
+# continues: `tune_again` that of `tune`.
+TITLES = {
+    "fetch_help": "fetch the LibreOffice Help",
+    "prepare_help": "prepare and split the text",
+    "prepare_train": "prepare train",
+    "prepare_held_out": "prepare {held_out}",
+    "align": "align words",
+    "estimate_language_model": "estimate the language model",
+    "compile_language_model": "compile the language model",
+    "estimate_fold_model": "estimate language models without some shards",
+    "compile_fold_model": "compile language models without some shards",
+    "index_corpus": "index the corpus",
+    "shard_corpus": "cut {split} into shards",
+    "extract_shard": "extract grammars of {split}",
+    "train_shard": "{experiment}: train epoch {epoch}",
+    "mix": "{experiment}: mix epoch {epoch}",
+    "write_lists": "{experiment}: decode epoch {epoch} for tuning",
+    "tune": "{experiment}: tune epoch {epoch}",
+    "decode_shard": "{experiment}: translate {split} ({stage})",
+    "choose_epoch": "{experiment}: choose the best epoch",
+    "describe_selection": "{experiment}: describe the selection",
+    "detokenize": "detokenise the translations of {evaluated}",
+    "explain_translations": "derive the translations that differ most",
+    "write_paper_tables": "write the tables for papers",
+    "write_page": "write the page",
+    "compare_systems": "compare the experiments",
+    "compare_tasks": "compare tasks on {split}",
+    "count_rules": "count rules",
+    "describe_corpus": "describe the corpus",
+}
+# They take no time; naming them would hide what does.
+UNNAMED = frozenset(
+    {"all", "list_files", "join_translations", "join_tasks", "describe_resources", "write_references"}
+)
+
+
+def title_of(rule: str, wildcards: Mapping[str, str]) -> str | None:
+    """Return the title of the step that a job belongs to; None: it is not worth naming."""
+    if rule in UNNAMED:
+        return None
+    known = max((name for name in TITLES if rule.startswith(name)), key=len, default=None)
+    named = " ".join([rule, *wildcards.values()])
+    if known is None:
+        return named
+    try:
+        return TITLES[known].format_map(wildcards)
+    except KeyError:
+        return named  # another rule, whose name happens to continue a known one

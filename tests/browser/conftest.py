@@ -1,0 +1,96 @@
+"""A headless Chromium; tests are skipped where there is none, except under CI."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.support.ui import WebDriverWait
+
+FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
+
+# All charts that there is something to show in.
+DRAWN = (
+    "[...document.querySelectorAll('.chart')]"
+    ".every((one) => one.closest('[hidden]') || 'drawn' in one.dataset)"
+)
+
+
+class Browser:
+    """A browser without a network, that looks at one page after another."""
+
+    def __init__(self, chromium: str, driver: str) -> None:
+        options = Options()
+        options.binary_location = chromium
+        for flag in FLAGS:
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(options=options, service=Service(driver))
+        self._command("Network.enable")
+        self._command(
+            "Network.emulateNetworkConditions",
+            offline=True,
+            latency=0,
+            downloadThroughput=0,
+            uploadThroughput=0,
+        )
+
+    def _command(self, name: str, **arguments: object) -> None:
+        self.driver.execute_cdp_cmd(name, arguments)
+
+    def open(self, page: Path, width: int = 1440, theme: str = "light") -> None:
+        """Open a page, and wait for its charts."""
+        mobile = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 800}
+        self._command("Emulation.setDeviceMetricsOverride", **mobile)
+        self._command(
+            "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}]
+        )
+        self.driver.get(page.as_uri())
+        self.wait(DRAWN)
+
+    def run(self, script: str, *arguments: object) -> object:
+        """Return what a script returns."""
+        return self.driver.execute_script(script, *arguments)
+
+    def wait(self, condition: str) -> None:
+        """Wait until an expression is true."""
+        WebDriverWait(self.driver, 30, 0.05).until(
+            lambda driver: driver.execute_script(f"return {condition}")
+        )
+
+    def texts(self, selector: str) -> list[str]:
+        """Return the texts of the elements of a selector."""
+        script = "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent.trim())"
+        found = self.run(script, selector)
+        assert isinstance(found, list)
+        return found
+
+    def choose(self, selector: str, value: str) -> None:
+        """Choose or write a value, as a reader does."""
+        self.run(
+            "const one = document.querySelector(arguments[0]); one.value = arguments[1];"
+            "for (const kind of ['input', 'change']) one.dispatchEvent(new Event(kind, { bubbles: true }))",
+            selector,
+            value,
+        )
+
+    def complaints(self) -> list[str]:
+        """Return all that the console has, warnings too."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        message = "chromium and chromedriver are needed (Debian: chromium-driver)"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(message)
+    browser = Browser(str(chromium), str(driver))
+    yield browser
+    browser.driver.quit()

@@ -1,0 +1,32 @@
+"""Take the picture of the README: ``python -m tests.browser.picture PAGE PICTURE``."""
+
+from __future__ import annotations
+
+import base64
+import shutil
+import sys
+from pathlib import Path
+
+from tests.browser.conftest import Browser
+
+WIDTH, HEIGHT, SCALE = 1440, 1100, 0.7
+
+
+def main(page: str, picture: str) -> None:
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        sys.exit("chromium and chromedriver are needed: tests/browser/install.sh")
+    browser = Browser(chromium, driver)
+    try:
+        browser.open(Path(page).resolve(), WIDTH)
+        area = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT, "scale": SCALE}
+        settings = {"format": "png", "clip": area, "captureBeyondViewport": True}
+        shot = browser.driver.execute_cdp_cmd("Page.captureScreenshot", settings)
+    finally:
+        browser.driver.quit()
+    Path(picture).parent.mkdir(parents=True, exist_ok=True)
+    Path(picture).write_bytes(base64.b64decode(shot["data"]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

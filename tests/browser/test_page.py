@@ -1,0 +1,230 @@
+"""The page of a run in a real browser: charts, tables, sentences, hostile texts, narrow and wide."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.browser.conftest import DRAWN
+from tests.made_up_run import MadeUpRun
+from tests.unit.test_report_page import HOSTILE, HOSTILE_NAMES
+
+from itersel.report.page.write import write_page
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+FIRST = ".sentence:first-child"
+ROOT = {"depth": 0, "source": [-1], "target": [-1], "begin": 0, "end": 2, "score": 0.0, "features": []}
+RULE = {"depth": 1, "source": ["ein", "haus"], "target": ["<b>a", "house"], "begin": 0, "end": 2}
+DERIVATION = {
+    "nodes": [ROOT, {**RULE, "score": -1.5, "features": [["R:1", -1.5]]}],
+    "words": ["<b>a", "house"],
+    "links": [[0, 0], [1, 1]],
+    "score": -3.5,
+    "model": -2.0,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("page of it")
+
+
+@pytest.fixture(scope="module")
+def run(folder):
+    run = MadeUpRun(folder / "run", ["first", "second", "third"], epochs=4, repeats=3)
+    sentences = [{"sentence": 5, "source": ["ein", "haus"], "derivations": [DERIVATION, DERIVATION]}]
+    derivations = {"test_set": "test", "systems": ["first", "third"], "sentences": sentences}
+    (run.folder / "report" / "derivations.json").write_text(json.dumps(derivations))
+    return run
+
+
+@pytest.fixture(scope="module")
+def page(run, folder):
+    write_page(run.folder, folder / "page.html")
+    return folder / "page.html"
+
+
+def fits(browser):
+    """Return whether nothing but what scrolls by itself is wider than the window."""
+    return browser.run("return document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_looks(browser, page, width, theme):
+    browser.open(page, width, theme)
+    assert fits(browser)
+    assert browser.run("return document.querySelectorAll('#curves .chart svg').length") == 7
+    assert browser.run("return document.documentElement.dataset.theme") == theme
+    paper = browser.run("return getComputedStyle(document.body).backgroundColor")
+    assert (paper == "rgb(255, 255, 255)") == (theme == "light")
+    # the reader's own choice goes before that of the system
+    browser.choose("#theme", "light" if theme == "dark" else "dark")
+    assert browser.run("return getComputedStyle(document.body).backgroundColor") != paper
+    browser.choose("#theme", "")
+    assert browser.complaints() == []
+
+
+def test_paper_is_white(browser, page):
+    browser.open(page, theme="dark")
+    colour = "return getComputedStyle(document.body).backgroundColor"
+    dark = browser.run(colour)
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    assert browser.run(colour) == "rgb(255, 255, 255)" != dark
+    assert browser.run("return !document.querySelector('details:not([open], .derivations)')")
+    browser.wait(DRAWN)
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    assert browser.run(colour) == dark
+    assert browser.complaints() == []
+
+
+def test_charts_have_marks_and_text(browser, run, page):
+    browser.open(page)
+    # 3 repeats of 3 experiments: a line each, a point for each epoch, a ring for the chosen ones
+    chart = "[data-chart=devtest_bleu] svg"
+    assert browser.run(f"return document.querySelectorAll('{chart} .mark-line path').length") == 9
+    assert browser.run(f"return document.querySelectorAll('{chart} .layer_1_marks path').length") == 9
+    best = max(max(system.devtest_bleu) for systems in run.systems.values() for system in systems)
+    assert f"highest: {best:.2f}" in browser.texts("[data-told=devtest_bleu]")[0]
+    assert (
+        browser.run("return document.querySelectorAll('[data-chart=boxes] svg .mark-rect path').length") >= 3
+    )
+    assert len(browser.texts("#variance li")) == 3
+    browser.choose("#group", "learner")
+    assert browser.texts("#variance li")[0].startswith("perceptron: 9 runs")
+    assert browser.complaints() == []
+
+
+def test_chooser_of_experiments(browser, page):
+    browser.open(page)
+    browser.run("document.querySelector('#chooser input').click()")
+    browser.wait("document.querySelectorAll('[data-chart=devtest_bleu] .layer_1_marks path').length === 6")
+    assert browser.complaints() == []
+
+
+def test_table_sorts(browser, run, page):
+    browser.open(page)
+    scores = {one["name"]: one["test"]["mean"] for one in run.table["test_sets"][0]["systems"]}
+    headings = browser.texts(".systems thead th")
+    column = headings.index("test BLEU") + 1
+    button = f"document.querySelector('.systems thead th:nth-child({column}) button').click()"
+    for reverse, sort in ((True, "descending"), (False, "ascending")):
+        browser.run(button)
+        assert browser.texts(".systems tbody th") == sorted(scores, key=scores.get, reverse=reverse)
+        state = f"return document.querySelector('.systems thead th:nth-child({column})').ariaSort"
+        assert browser.run(state) == sort
+    assert [float(text.split(" ")[0]) for text in browser.texts(f".systems td:nth-child({column})")] == [
+        pytest.approx(score, abs=0.005) for score in sorted(scores.values())
+    ]
+    assert browser.complaints() == []
+
+
+def test_sentences(browser, run, page):
+    browser.open(page)
+    browser.wait("document.querySelectorAll('.sentence').length === 20")
+    for form, value in (
+        ("select[name=a]", "first"),
+        ("select[name=b]", "third"),
+        ("select[name=sort]", "order"),
+    ):
+        browser.choose(form, value)
+    shown = {
+        name: (run.folder / "experiments" / name / "best" / "test.txt").read_text().splitlines()
+        for name in ("first", "third", "second.repeat-2")
+    }
+    assert browser.texts(f"{FIRST} .pair dd") == [shown["first"][0], shown["third"][0]]
+    browser.choose("select[name=b]", "second.repeat-2")
+    assert browser.texts(f"{FIRST} .pair dd") == [shown["first"][0], shown["second.repeat-2"][0]]
+    browser.run("document.getElementById('next').click()")
+    assert browser.texts("#sentence-count")[0].startswith("21 to 30 of 30")
+    longest = max(run.references, key=len)
+    browser.choose("select[name=sort]", "long")
+    assert browser.texts(f"{FIRST} dd")[0] == longest
+    browser.choose("input[type=search]", f"  {longest.upper()} ")
+    browser.wait("document.querySelectorAll('.sentence').length === 1")
+    browser.choose("input[type=search]", "no such text")
+    browser.wait("document.getElementById('sentence-count').textContent === 'No sentence has this text.'")
+    assert browser.complaints() == []
+
+
+def test_order_by_gain(browser, page):
+    browser.open(page)
+    browser.wait("document.querySelectorAll('.sentence').length === 20")
+    gains = [float(text.split()[1]) for text in browser.texts(".sentence h3 span")]
+    assert gains == sorted(gains, reverse=True)
+    browser.choose("select[name=sort]", "loss")
+    assert float(browser.texts(".sentence h3 span")[0].split()[1]) <= gains[-1]
+
+
+def test_marked_words(browser, page):
+    browser.open(page)
+    same = "return page.differing(arguments[0].split(' '), arguments[1].split(' ')).map(Number).join('')"
+    for a, b, marks in (
+        ("a b c", "a b c", "000"),
+        ("a b c", "a x c", "010"),
+        ("a b", "b a b", "100"),
+        ("", "a", "1"),
+        ("the small house is red", "the house is very red", "00010"),
+    ):
+        assert browser.run(same, a, b) == marks
+
+
+def test_derivation(browser, page):
+    browser.open(page)
+    browser.wait("document.querySelectorAll('.sentence').length === 20")
+    browser.choose("select[name=a]", "first")
+    browser.choose("select[name=b]", "third")
+    browser.choose("select[name=sort]", "derivation")
+    assert browser.texts(f"{FIRST} h3")[0].startswith("Sentence 6")
+    browser.run(f"document.querySelector('{FIRST} .derivations').open = true")
+    browser.wait("document.querySelectorAll('.tree').length === 2")
+    assert "ein haus → <b>a house  -1.500" in browser.texts(".tree .rule")[1]
+    assert "Score -3.50: rules -1.50, language model -2.00" in browser.texts(f"{FIRST} .derivations p")[0]
+    assert browser.run("return document.querySelectorAll('.alignment td.linked').length") == 4
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_hostile(browser, tmp_path, width):
+    run = MadeUpRun(tmp_path / "<b>run", HOSTILE_NAMES, epochs=1, sentences=HOSTILE)
+    (run.folder / "report" / "run.json").unlink()
+    write_page(run.folder, tmp_path / "page.html")
+    browser.open(tmp_path / "page.html", width)
+    browser.wait(f"document.querySelectorAll('.sentence').length === {len(HOSTILE)}")
+    browser.choose("select[name=sort]", "order")
+    sources = browser.texts(".sentence dl > dd:nth-of-type(1)")
+    assert sources == [line.strip() for line in HOSTILE]
+    assert set(browser.texts(".systems tbody th")) == set(HOSTILE_NAMES)
+    assert browser.run("return window.hacked") is None
+    assert (
+        browser.run("return getComputedStyle(document.querySelector('.sentence:nth-child(3) dd')).direction")
+        == "rtl"
+    )
+    assert fits(browser)
+    assert browser.complaints() == []
+
+
+def test_forty_experiments(browser, tmp_path):
+    names = [f"experiment-{number}" for number in range(1, 41)]
+    run = MadeUpRun(tmp_path / "run", names, epochs=2, sentences=25)
+    write_page(run.folder, tmp_path / "page.html")
+    browser.open(tmp_path / "page.html", 390)
+    assert browser.run("return document.querySelectorAll('.systems tbody tr').length") == 40
+    assert browser.run("return document.querySelectorAll('#chooser input:checked').length") == 8
+    assert browser.run("return document.querySelectorAll('#chooser input:disabled').length") == 32
+    assert (
+        browser.run("return document.querySelectorAll('[data-chart=devtest_bleu] .mark-line path').length")
+        == 40
+    )
+    assert fits(browser)
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("unfinished", [[], ["one"]], ids=["one experiment and epoch", "failed"])
+def test_small_runs(browser, tmp_path, unfinished):
+    run = MadeUpRun(tmp_path / "run", ["one"], epochs=1, sentences=1, unfinished=unfinished)
+    write_page(run.folder, tmp_path / "page.html")
+    browser.open(tmp_path / "page.html")
+    assert browser.run("return document.querySelectorAll('.error').length") == len(unfinished)
+    assert browser.complaints() == []

@@ -1,0 +1,213 @@
+"""A folder of results of no real run, for tests of the page.
+
+``python -m tests.made_up_run FOLDER --experiments 40 --epochs 20 --sentences 3000`` makes a large one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from itersel.report.page.provenance import describe_run, write_run
+from itersel.report.system import OF_ALL_RUNS, System, write_system
+from itersel.storage.files import write_lines
+from itersel.vectors.weights import make_weights, write_weights
+
+WORDS = (
+    "the",
+    "a",
+    "of",
+    "open",
+    "close",
+    "file",
+    "dialog",
+    "menu",
+    "text",
+    "cell",
+    "table",
+    "chart",
+    "page",
+)
+BENCHMARK = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time"
+FEATURES = ("LanguageModel", "WordPenalty", "R:X:haus:house", "RBS:das_haus", "RBT:the_house", "Shape_S1_T1")
+SHARDS = 2
+GRAPH = {
+    "depths": {"train": 0, "mix": 1, "write_page": 2},
+    "edges": [["mix", "train"], ["train", "mix"], ["mix", "write_page"]],
+}
+
+
+def made_up_sentence(source: random.Random) -> str:
+    return " ".join(source.choices(WORDS, k=source.randint(3, 25)))
+
+
+def changed(source: random.Random, text: str) -> str:
+    """Return a translation that is a little worse than the reference."""
+    words = text.split()
+    for _ in range(source.randint(0, 4)):
+        words[source.randrange(len(words))] = source.choice(WORDS)
+    return " ".join(words)
+
+
+class MadeUpRun:
+    """Writes the files of a run.
+
+    Parameters
+    ----------
+    folder
+        Becomes ``<output>/<name>``.
+    names
+        Of the experiments.
+    epochs, repeats
+        Of each experiment.
+    sentences
+        Number of test sentences, or the sentences themselves.
+    unfinished
+        Experiments that failed in their last epoch.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        names: Sequence[str],
+        epochs: int = 3,
+        sentences: int | Sequence[str] = 30,
+        repeats: int = 1,
+        unfinished: Sequence[str] = (),
+        seed: int = 1,
+    ) -> None:
+        self.folder, self.names, self.epochs, self.repeats = folder, list(names), epochs, repeats
+        self.unfinished, self.random = set(unfinished), random.Random(seed)
+        if isinstance(sentences, int):
+            sentences = [made_up_sentence(self.random) for _ in range(sentences)]
+        self.references = list(sentences)
+        # thousands of small files: nobody waits until they are on the disk
+        with mock.patch("itersel.storage.files._flush"):
+            self._write()
+
+    def _write(self) -> None:
+        runs = range(1, self.repeats + 1)
+        self.systems = {name: [self._run(name, repeat) for repeat in runs] for name in self.names}
+        self._corpus()
+        write_run(self.folder, describe_run(self.config(), GRAPH))
+        self.table: dict[str, Any] | None = None
+        if not self.unfinished:
+            self.table = self._table()
+            path = self.folder / "report" / "table.json"
+            write_lines(path, [json.dumps(self.table, ensure_ascii=False)])
+
+    def config(self) -> dict[str, Any]:
+        experiment = {"epochs": self.epochs, "tasks": {"shards": SHARDS}}
+        return {"name": self.folder.name, "seed": 7, "experiments": dict.fromkeys(self.names, experiment)}
+
+    def _run(self, name: str, repeat: int) -> System:
+        run = name if repeat == 1 else f"{name}.repeat-{repeat}"
+        folder, fails = self.folder / "experiments" / run, name in self.unfinished
+        bleu = tuple(round(self.random.uniform(20, 40), 2) for _ in range(self.epochs))
+        best = bleu.index(max(bleu)) + 1
+        for epoch in range(1, self.epochs + 1):
+            self._epoch(folder / f"epoch-{epoch}", run, epoch, fails and epoch == self.epochs)
+        system = System(
+            name, repeat, "perceptron", "selection" if len(name) % 2 else "mean", "train", "all", "random",
+            SHARDS, best, bleu, "tokenized-bleu", bleu, "devtest", "nrefs:1|made:up", len(FEATURES),
+            (0.99,) * self.epochs,
+        )  # fmt: skip
+        if fails:
+            log = self.folder / "logs" / "train" / run / f"epoch-{self.epochs}" / "1.log"
+            write_lines(log, ["itersel train: lm.bin: damaged: array 'x' does not match its checksum"])
+            return system
+        write_system(folder / "best" / "system.json", system)
+        write_weights(folder / "best" / "weights.h5", make_weights(self._weights()))
+        texts = [changed(self.random, line) if line.split() else line for line in self.references]
+        write_lines(folder / "best" / "test.txt", texts)
+        return system
+
+    def _weights(self) -> dict[str, float]:
+        return {name: self.random.gauss(0, 1) for name in FEATURES}
+
+    def _epoch(self, folder: Path, run: str, epoch: int, fails: bool) -> None:
+        for shard in range(SHARDS - fails):
+            seen = {
+                "sentences": 50,
+                "pairs": 1000,
+                "updates": 400 - 10 * epoch,
+                "mean_bleu": 0.2 + 0.01 * epoch,
+            }
+            write_weights(
+                folder / f"shard-{shard}.h5", make_weights(self._weights()), {"kind": "shard-weights", **seen}
+            )
+            benchmark = self.folder / "benchmarks" / "train" / run / folder.name / f"{shard}.tsv"
+            write_lines(benchmark, [BENCHMARK, "36\t0:00:36\t300\t0\t0\t0\t0\t0\t99\t36.00"])
+        if not fails:
+            write_weights(folder / "weights.h5", make_weights(self._weights()), {"kind": "mixed-weights"})
+
+    def _corpus(self) -> None:
+        corpus = self.folder / "corpus"
+        write_lines(corpus / "test.source.gz", self.references)
+        write_lines(corpus / "test.target.gz", self.references)
+        side = {"tokens": 1234}
+        split = {
+            "sentences": len(self.references),
+            "source": side,
+            "target": side,
+            "dropped": {"empty": 3},
+            "rules": 99999,
+        }
+        left_out = [{"of": "train", "why": "too long", "count": 3}]
+        text = json.dumps({"splits": {"train": split, "test": split}, "left_out": left_out})
+        write_lines(self.folder / "report" / "corpus.json", [text])
+
+    def _table(self) -> dict[str, Any]:
+        systems = [self._system(number, name) for number, name in enumerate(self.names, 1)]
+        for one in systems:
+            far = [other for other in systems if abs(other["test"]["mean"] - one["test"]["mean"]) > 2]
+            one["differs_from"] = [other["system"] for other in far]
+            one["p"] = {other["name"]: 0.01 if other in far else 0.5 for other in systems if other is not one}
+        test_set = {
+            "name": "test",
+            "sentences": len(self.references),
+            "references": 1,
+            "signature": "nrefs:1|made:up",
+            "systems": systems,
+        }
+        significance = {"test": "approximate randomization", "trials": 10000, "seed": 1, "alpha": 0.05}
+        return {"significance": significance, "test_sets": [test_set], "pooled": None}
+
+    def _system(self, number: int, name: str) -> dict[str, Any]:
+        runs = self.systems[name]
+        scores = [round(self.random.uniform(25, 35), 2) for _ in runs]
+        mean = sum(scores) / len(scores)
+        deviation = (
+            None if len(runs) == 1 else (sum((one - mean) ** 2 for one in scores) / (len(runs) - 1)) ** 0.5
+        )
+        of_runs = ("repeat", "epoch", "devtest_bleu", "devtest", "signature", "active_features")
+        first = runs[0]
+        return {
+            "system": number,
+            **{key: getattr(first, key) for key in OF_ALL_RUNS},
+            "devtest": {"mean": max(first.devtest_bleu), "deviation": deviation},
+            "test": {"mean": mean, "deviation": deviation},
+            "runs": [
+                {**{key: getattr(run, key) for key in of_runs}, "test": {"bleu": score}}
+                for run, score in zip(runs, scores, strict=True)
+            ],
+        }  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    for name, default in (("experiments", 40), ("epochs", 20), ("sentences", 3000), ("repeats", 1)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    options = parser.parse_args()
+    names = [f"experiment-{number}" for number in range(1, options.experiments + 1)]
+    MadeUpRun(options.folder, names, options.epochs, options.sentences, options.repeats)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+"""Scores of detokenised text against sacrebleu's own: formulas, command line, significance."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.significance import PairedTest
+
+from itersel.errors import InputError
+from itersel.evaluate.bleu import make_bleu
+from itersel.evaluate.bootstrap import Bootstrap
+from itersel.evaluate.metrics import make_metrics, tokenized_bleu
+from itersel.evaluate.randomization import Randomization, p_value
+from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
+from itersel.limits import CASES, METRICS
+
+WORDS = ["The", "the", "cat", "sat", "on", "a", "Mat", "mat", "and", "slept", "there", "all", "day"]
+
+
+def sentence(random: Random) -> str:
+    text = " ".join(random.choices(WORDS, k=random.randint(3, 14)))
+    return f"{text[0].upper()}{text[1:]}{random.choice(['.', '!', ' (so).'])}"
+
+
+def damaged(lines: list[str], share: float, seed: int) -> list[str]:
+    random = Random(seed)
+    return [
+        " ".join(word if random.random() > share else random.choice(WORDS) for word in line.split())
+        for line in lines
+    ]
+
+
+RANDOM = Random(5)
+REFERENCES = [sentence(RANDOM) for _ in range(60)]
+OTHERS = damaged(REFERENCES, 0.3, 1)
+ONE, TWO = damaged(REFERENCES, 0.15, 2), damaged(REFERENCES, 0.25, 3)
+
+
+def test_all_metrics():
+    metrics = make_metrics([REFERENCES])
+    expected = [(case, name) for case in CASES for name in METRICS]
+    assert [(metric.case, metric.name) for metric in metrics] == expected
+    assert [metric.sign for metric in metrics[:3]] == [1, 1, -1]
+    assert metrics[0].signature().startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|")
+    assert metrics[3].signature().startswith("nrefs:1|case:lc|")
+    perfect = [metric.score(metric.counts(REFERENCES)) for metric in metrics[:3]]
+    assert perfect == pytest.approx([100, 100, 0])
+
+
+@pytest.mark.parametrize("references", [[REFERENCES], [REFERENCES, OTHERS], [REFERENCES, OTHERS, TWO]])
+def test_scores_are_those_of_sacrebleu(references):
+    for metric in make_metrics(references):
+        expected = metric.counter.corpus_score(ONE, None).score
+        assert metric.score(metric.counts(ONE)) == pytest.approx(expected, abs=1e-10), metric.name
+
+
+texts = st.lists(st.text("ab Bc.", max_size=8), min_size=3, max_size=3)
+
+
+@settings(deadline=None, max_examples=60)
+@given(texts, texts)
+def test_any_text(references, translations):
+    """Empty lines, orders without a match or without an n-gram."""
+    for metric in [*make_metrics([references]), tokenized_bleu(make_bleu([references]))]:
+        expected = metric.counter.corpus_score(translations, None).score
+        assert metric.score(metric.counts(translations)) == pytest.approx(expected, abs=1e-9), metric.name
+
+
+def test_counts_are_whole():
+    """TER's mean length of several references, too: sums do not depend on their order."""
+    short = [line.rpartition(" ")[0] for line in REFERENCES]
+    for metric in make_metrics([REFERENCES, short, OTHERS]):
+        counts = metric.counts(ONE)
+        assert np.array_equal(counts, np.rint(counts)), metric.name
+
+
+def test_some_references_are_missing():
+    some = [None if number % 2 else line for number, line in enumerate(OTHERS)]
+    for metric in make_metrics([REFERENCES, some]):
+        expected = metric.counter.corpus_score(ONE, [REFERENCES, some]).score
+        assert metric.score(metric.counts(ONE)) == pytest.approx(expected)
+
+
+def run_sacrebleu(folder, *arguments: str):
+    """Return what the command line of sacrebleu prints as JSON: a list of scores."""
+    (folder / "reference").write_text("".join(f"{line}\n" for line in REFERENCES))
+    (folder / "one").write_text("".join(f"{line}\n" for line in ONE))
+    command = [sys.executable, "-m", "sacrebleu", "reference", "-i", "one", *arguments, "-w", "6"]
+    environment = {name: value for name, value in os.environ.items() if name != "SACREBLEU_SEED"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    return found if isinstance(found, list) else [found]
+
+
+@pytest.mark.parametrize(
+    ("case", "arguments"),
+    [
+        ("cased", ["--ter-case-sensitive"]),
+        ("lowercased", ["--lowercase", "--chrf-lowercase"]),
+    ],
+)
+def test_command_line_of_sacrebleu(tmp_path, case, arguments):
+    """The same scores, intervals and signatures."""
+    options = ["-m", "bleu", "chrf", "ter", "--chrf-word-order", "2", "--confidence", *arguments]
+    theirs = run_sacrebleu(tmp_path, *options)
+    bootstrap = Bootstrap(len(REFERENCES))
+    for metric, expected in zip(
+        [one for one in make_metrics([REFERENCES]) if one.case == case], theirs, strict=True
+    ):
+        counts = metric.counts(ONE)
+        assert metric.score(counts) == pytest.approx(expected["score"], abs=1e-5)
+        interval = bootstrap.interval(metric, [counts])
+        assert (interval.high - interval.low) / 2 == pytest.approx(expected["confidence_var"], abs=1e-3)
+        signature = expected["signature"].replace("bs:1000|seed:12345|", "")
+        assert metric.signature() == signature
+        assert expected["name"].removesuffix("2++") in metric.name
+
+
+@pytest.mark.parametrize("place", range(6))
+def test_p_values_are_those_of_sacrebleu(monkeypatch, place):
+    """For differences that no trial equals; BLEU is in test_evaluate.py, too."""
+    metric = make_metrics([REFERENCES])[place]
+    monkeypatch.setenv("SACREBLEU_SEED", "7")
+    name = metric.counter.__class__.__name__
+    _, theirs = PairedTest([("one", ONE), ("two", TWO)], {name: metric.counter}, None, "ar", 300)()
+    found = next(results for key, results in theirs.items() if key != "System")
+    exchanges = Randomization(len(ONE), 300, 7)
+    ours = p_value(metric, *(exchanges.exchange(metric.counts(lines)) for lines in (ONE, TWO)))
+    assert ours == found[1].p_value
+
+
+def test_p_value_against_closed_form():
+    """Of five sentences, each worse by one edit, all or none are exchanged for as large a difference."""
+    references = [f"one two three four {number}" for number in range(5)]
+    worse = [line.replace("two", "x") for line in references]
+    metric = next(one for one in make_metrics([references]) if one.name == "TER")
+    exchanges = Randomization(5, 20_000, 3)
+    p = p_value(metric, *(exchanges.exchange(metric.counts(lines)) for lines in (references, worse)))
+    exact = 2 * 0.5**5
+    assert p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 20_000))
+
+
+def test_interval_of_several_runs():
+    """That of their mean: of equal runs the same as that of one."""
+    metric = make_metrics([REFERENCES])[0]
+    bootstrap = Bootstrap(len(REFERENCES))
+    one, two = metric.counts(ONE), metric.counts(TWO)
+    assert bootstrap.interval(metric, [one, one]) == bootstrap.interval(metric, [one])
+    low, high = bootstrap.interval(metric, [one, two])
+    assert low < (metric.score(one) + metric.score(two)) / 2 < high
+
+
+def test_interval_of_a_plain_double():
+    metric = make_metrics([REFERENCES])[4]
+    counts = metric.counts(TWO)
+    drawn = np.random.default_rng(12345).choice(60, size=(1000, 60), replace=True)
+    scores = sorted(metric.score(counts[indices]) for indices in drawn)
+    assert Bootstrap(60).interval(metric, [counts]) == pytest.approx((scores[25], scores[-26]))
+
+
+def test_tokenizers(monkeypatch):
+    found = [tokenizer_of(code) for code in ("de", "zh", "ja-jp", "ko")]
+    assert found == ["13a", "zh", "ja-mecab", "ko-mecab"]
+    chinese = make_metrics([["我喜欢你。"]], "zh")
+    assert chinese[0].score(chinese[0].counts(["我喜欢你。"])) == pytest.approx(100)
+    assert "tok:zh" in chinese[0].signature()
+    # one of five characters is another one
+    assert chinese[2].score(chinese[2].counts(["我喜欢他。"])) == pytest.approx(20)
+    assert "asian:yes" in chinese[2].signature()
+    monkeypatch.setattr("itersel.evaluate.tokenizers.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"needs the module MeCab; install 'sacrebleu\[ja\]'"):
+        check_tokenizer("ja-mecab")
+    with pytest.raises(InputError, match="ko-mecab"):
+        make_metrics([REFERENCES], "ko-mecab")
+    check_tokenizer("char")
+
+
+def test_what_sacrebleu_keeps_to_itself():
+    """Counts by sentence come from a private method; if this fails, see docs/evaluation.md."""
+    for metric in make_metrics([REFERENCES]):
+        counts = np.array(metric.counter._extract_corpus_statistics(ONE, None))
+        assert counts.shape == (60, {"BLEU": 10, "chrF2++": 24, "TER": 2}[metric.name])
+        total = metric.counter._compute_score_from_stats(counts.sum(axis=0).tolist()).score
+        assert total == pytest.approx(metric.score(metric.counts(ONE)))

@@ -1,0 +1,233 @@
+"""What the console says of the steps of a run, and when."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from snakemake_logger_plugin_steps import LogHandler
+from snakemake_logger_plugin_steps.steps import CHANGED, UNCHANGED, WIDTH, Steps, make_job
+from snakemake_logger_plugin_steps.titles import TITLES, UNNAMED, title_of
+
+
+class Clock:
+    """Tells the time that a test sets."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def train(epoch, experiment="x"):
+    return make_job("train_shard", {"experiment": experiment, "epoch": str(epoch), "shard": "0"})
+
+
+def planned(clock, *jobs):
+    steps = Steps(clock)
+    steps.plan(jobs)
+    return steps
+
+
+def run(steps, clock, number, job, seconds):
+    steps.begin(number, job)
+    clock.now += seconds
+    steps.end(number)
+
+
+def test_done_now_and_left(clock):
+    align, jobs = make_job("align", {}), [train(1), train(1), train(2), train(2)]
+    steps = planned(clock, align, *jobs)
+    run(steps, clock, 0, align, 75)
+    steps.begin(1, jobs[0])
+    assert steps.line() == "  1:15  1 of 5 jobs  done: align words (75 s); now: x: train epoch 1 (0 of 2)"
+    clock.now += 40
+    steps.end(1)
+    steps.begin(2, jobs[1])
+    # three more shards of 40 s each, one after another as so far
+    assert steps.line() == "  1:55  2 of 5 jobs, about 2 min left  now: x: train epoch 1 (1 of 2)"
+    clock.now += 30
+    assert steps.line().startswith("  2:25  2 of 5 jobs, about 90 s left  ")
+    clock.now += 10
+    steps.end(2)
+    run(steps, clock, 3, jobs[2], 40)
+    run(steps, clock, 4, jobs[3], 40)
+    assert steps.line() == "  3:55  5 of 5 jobs  done: x: train epoch 1 (80 s), x: train epoch 2 (80 s)"
+    assert steps.line() is None
+
+
+def test_jobs_side_by_side_take_half_the_time(clock):
+    jobs = [train(1)] * 2 + [train(2)] * 2
+    steps = planned(clock, *jobs)
+    for number in (0, 1):
+        steps.begin(number, jobs[number])
+    clock.now += 30
+    steps.end(0)
+    steps.end(1)
+    assert "about 30 s left" in steps.line()
+
+
+def test_time_of_a_step_is_that_of_its_jobs(clock):
+    steps = planned(clock, train(1), train(1), train(1))
+    steps.begin(0, train(1))
+    clock.now += 5
+    run(steps, clock, 1, train(1), 5)
+    steps.end(0)
+    clock.now += 3600
+    run(steps, clock, 2, train(1), 7)
+    assert "done: x: train epoch 1 (17 s)" in steps.line()
+
+
+def test_no_figure_is_invented(clock):
+    mix = make_job("mix", {"experiment": "x", "epoch": "1"})
+    steps = planned(clock, train(1), mix, mix)
+    run(steps, clock, 0, train(1), 20)
+    steps.begin(1, mix)
+    assert "left" not in steps.line()
+    steps = planned(clock, train(1), train(2), train(2, "y"), mix)
+    run(steps, clock, 0, train(1), 20)
+    steps.begin(1, train(2))
+    # what another experiment takes is the best guess of its rule; of mixing nothing is known
+    assert "at least 40 s left" in steps.line()
+
+
+def test_when_a_line_is_due(clock):
+    steps = planned(clock, train(1), train(2))
+    assert not steps.due()
+    steps.begin(0, train(1))
+    assert steps.due()
+    steps.line()
+    steps.begin(1, train(2))
+    assert not steps.due()
+    clock.now += CHANGED
+    assert steps.due()
+    steps.line()
+    clock.now += UNCHANGED - 1
+    assert not steps.due()
+    clock.now += 1
+    assert steps.due()
+    # hours later
+    clock.now += 20_000
+    steps.line()
+    clock.now += UNCHANGED
+    assert not steps.due()
+
+
+def test_if_nothing_changes_the_log_is_quoted(clock, tmp_path):
+    log = tmp_path / "log"
+    log.write_text("train: 10 of 50\ntrain: 20 of 50\n")
+    steps = planned(clock, train(1), train(2))
+    steps.begin(0, train(1), [str(log)])
+    steps.begin(1, train(2), [str(tmp_path / "none")])
+    now = "  0:00  0 of 2 jobs  now: x: train epoch 1, x: train epoch 2"
+    assert steps.line() == now
+    assert steps.line() == f"{now}; log: train: 20 of 50"
+    log.unlink()
+    assert steps.line() == now
+
+
+def test_failed_jobs(clock):
+    steps = planned(clock, train(1), train(1))
+    steps.begin(0, train(1))
+    run(steps, clock, 1, train(1), 9)
+    steps.fail(0)
+    assert steps.line() is None
+    steps.begin(0, train(1))
+    assert steps.line() == "  0:09  1 of 2 jobs, about 9 s left  now: x: train epoch 1 (1 of 2)"
+    steps.fail(0)
+    steps.begin(2, make_job("align", {}))
+    assert steps.line() == "  0:09  1 of 2 jobs, 1 failed  now: align words"
+
+
+def test_jobs_without_a_title_are_counted_only(clock):
+    job = make_job("list_files", {"level": "shards/train/4"})
+    steps = planned(clock, job, train(1))
+    run(steps, clock, 0, job, 70)
+    assert not steps.due()
+    steps.begin(1, train(1))
+    assert steps.line() == "  1:10  1 of 2 jobs  now: x: train epoch 1"
+
+
+def test_long_lines_are_arranged(clock):
+    jobs = [train(epoch, "an-experiment-with-a-name") for epoch in range(12)]
+    steps = planned(clock, *jobs, *jobs)
+    for number, job in enumerate(jobs[:6]):
+        run(steps, clock, number, job, 1)
+        run(steps, clock, number, job, 1)
+        steps.begin(number + 6, jobs[number + 6])
+    lines = steps.line().splitlines()
+    assert lines[0].startswith("  0:12  12 of 24 jobs, about 2 s left  done: ")
+    assert all(line.startswith(" " * 8) for line in lines[1:])
+    assert max(map(len, lines)) <= WIDTH
+    text = re.sub(r"\s+", " ", " ".join(lines))
+    assert text.count("train epoch") == 10
+    assert text.endswith(", 2 others")
+
+
+def test_every_rule_has_a_title(root):
+    text = "".join(path.read_text() for path in (root / "workflow/rules").glob("*.smk"))
+    rules = set(
+        re.findall(
+            r"^ *(?:use )?rule (?:\w+ as )?(\w+)(?::| with)", text + (root / "Snakefile").read_text(), re.M
+        )
+    )
+    assert len(rules) > 25
+    assert set(TITLES) - {"prepare_held_out"} <= rules
+    for rule in rules - UNNAMED:
+        assert any(rule.startswith(name) for name in TITLES), rule
+
+
+@pytest.mark.parametrize(
+    ("rule", "wildcards", "title"),
+    [
+        ("prepare_held_out_task_target_1", {"held_out": "dev"}, "prepare dev"),
+        ("tune_again", {"experiment": "x", "epoch": "2", "iteration": "1"}, "x: tune epoch 2"),
+        ("mix_before_tuning", {"experiment": "x", "epoch": "2"}, "x: mix epoch 2"),
+        ("new", {"a": "1", "b": "2"}, "new 1 2"),
+        ("all", {}, None),
+    ],
+)
+def test_titles(rule, wildcards, title):
+    assert title_of(rule, wildcards) == title
+
+
+def test_two_threads_write(tmp_path):
+    """The thread of Snakemake's messages and that of the steps do not wait for each other."""
+    with (tmp_path / "console").open("w") as stream:
+        settings = SimpleNamespace(
+            stdout=False, nocolor=True, dryrun=False, printshellcmds=False, verbose=False, debug_dag=False,
+            quiet=None, show_failed_logs=True,
+        )  # fmt: skip
+        handler = LogHandler(settings, None)
+        handler.setStream(stream)
+        handler._steps = Steps(Clock())
+        handler._steps.plan([make_job("align", {})])
+        handler._steps.begin(1, make_job("align", {}))
+        record = logging.makeLogRecord({"msg": "said", "levelno": logging.INFO})
+
+        def messages():
+            for _ in range(2000):
+                handler.handle(record)
+
+        def steps():
+            for _ in range(2000):
+                handler._write_line()
+
+        threads = [threading.Thread(target=work, daemon=True) for work in (messages, steps)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert not any(thread.is_alive() for thread in threads)
+        handler.close()
+    assert (tmp_path / "console").read_text().count("said\n") == 2000

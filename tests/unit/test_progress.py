@@ -1,0 +1,126 @@
+"""What long steps write to a log, and what is shown on a terminal."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import sys
+
+import pytest
+
+from itersel.progress import Display, count_up, duration, progress, signs_of_life, watch
+
+
+@pytest.fixture(autouse=True)
+def _nothing_shown(monkeypatch):
+    monkeypatch.setattr(Display, "last_shown", float("-inf"))
+
+
+class Clock:
+    """Tells the time that a test sets."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+    def pass_time(self, items, seconds):
+        """Yield items that take some seconds each to make."""
+        for item in items:
+            self.now += seconds
+            yield item
+
+
+class Ending:
+    """Comes after a number of waits, which take no time."""
+
+    def __init__(self, clock, waits, between=lambda: None):
+        self._clock, self._waits, self._between = clock, waits, between
+
+    def wait(self, timeout):
+        self._clock.now += timeout
+        self._between()
+        self._waits -= 1
+        return self._waits < 0
+
+
+def test_a_line_a_minute(capsys):
+    clock = Clock()
+    items = clock.pass_time("a" * 100, 2.5)
+    assert list(progress(items, "decode", 100, clock=clock)) == ["a"] * 100
+    assert capsys.readouterr().err.splitlines() == [
+        "decode: 24 of 100, 2.5 s each, 3 min left",
+        "decode: 48 of 100, 2.5 s each, 2 min left",
+        "decode: 72 of 100, 2.5 s each, 70 s left",
+        "decode: 96 of 100, 2.5 s each, 10 s left",
+    ]
+
+
+def test_lines_reach_the_log_at_once(monkeypatch):
+    clock, raw = Clock(), io.BytesIO()
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BufferedWriter(raw)))
+    items = progress(clock.pass_time("ab", 61), "decode", 2, clock=clock)
+    assert next(items) + next(items) == "ab"
+    assert raw.getvalue().startswith(b"decode: 1 of 2")
+
+
+def test_short_jobs_write_nothing(capsys):
+    clock = Clock()
+    list(progress(clock.pass_time(range(590), 0.1), "decode", 590, clock=clock))
+    with signs_of_life("align"):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_status_is_that_of_the_moment(capsys):
+    clock, done = Clock(), []
+    status = "sum {}".format
+    for item in progress(clock.pass_time([1, 2, 3], 60), "add", 3, lambda: status(sum(done)), clock):
+        done.append(item)
+    assert [line.rpartition(", ")[2] for line in capsys.readouterr().err.splitlines()] == [
+        "sum 1",
+        "sum 3",
+        "sum 6",
+    ]
+
+
+def test_count_up(capsys):
+    clock = Clock()
+    blocks = clock.pass_time([[0] * 1500] * 3, 40)
+    assert len(list(count_up(blocks, "pairs prepared", len, clock))) == 3
+    assert capsys.readouterr().err == "3,000 pairs prepared\n"
+
+
+def test_a_terminal_has_one_line(monkeypatch):
+    clock, terminal = Clock(), io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", terminal)
+    list(progress(clock.pass_time(range(4), 1), "decode", 4, clock=clock))
+    shown = terminal.getvalue()
+    assert shown.count("\r") == 5
+    assert "\n" not in shown
+    assert shown.endswith("\r\033[K")
+
+
+def test_life_of_a_step_without_progress(capsys):
+    clock = Clock()
+    watch("align", Ending(clock, 24), clock)
+    assert capsys.readouterr().err.splitlines() == ["align: running for 72 s", "align: running for 2 min"]
+
+
+def test_progress_is_sign_enough(capsys):
+    clock = Clock()
+    other = progress(itertools.repeat(0), "decode", 100, clock=clock)
+    watch("align", Ending(clock, 40, lambda: next(other)), clock)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) >= 3
+    assert all(line.startswith("decode: ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0 s"), (99.4, "99 s"), (100, "2 min"), (3560, "59 min"), (3600, "1 h 0 min"), (11100, "3 h 5 min")],
+)
+def test_duration(seconds, text):
+    assert duration(seconds) == text

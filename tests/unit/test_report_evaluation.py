@@ -1,0 +1,165 @@
+"""Scores of detokenised text in the table, and the choice of the epoch by them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from itersel.cli.main import main
+from itersel.corpus.prepare import Preparation
+from itersel.corpus.recase import learn_recaser
+from itersel.evaluate.metrics import make_metrics
+from itersel.report.comparison import Translations, compare
+from itersel.report.evaluation import SPREADSHEET_COLUMNS
+from itersel.report.system import System, read_system, write_system
+from itersel.vectors.weights import make_weights, write_weights
+
+RAW = [f"The cat, number {number}, sat on the Mat." for number in range(40)]
+GOOD = [line if number % 8 else line.replace("Mat", "mat") for number, line in enumerate(RAW)]
+BAD = [line.replace("sat on", "slept under") for line in RAW]
+
+
+def tokenised(lines):
+    return [line.lower().replace(",", " ,").replace(".", " .") for line in lines]
+
+
+def system(name, repeat=1):
+    scores = (30.0,)
+    fields = ("perceptron", "selection", "train", "all", "random", 4, 1, scores, "tokenized-bleu", scores)
+    return System(name, repeat, *fields, "devtest", "x", 12)
+
+
+def as_text(systems, texts, **settings):
+    translations = [tokenised(text) for text in texts]
+    test_set = Translations("test", systems, translations, [tokenised(RAW)], texts, [RAW])
+    return compare([test_set], **{"trials": 100, **settings})
+
+
+def test_document_is_what_the_metrics_say():
+    comparison = as_text([system("good"), system("bad")], [GOOD, BAD])
+    (found,) = json.loads("\n".join(comparison.json()))["test_sets"]
+    good, bad = found["systems"]
+    for metric in make_metrics([RAW]):
+        scores = good["scores"][metric.name][metric.case]
+        assert scores["mean"] == scores["runs"][0] == metric.score(metric.counts(GOOD))
+        assert scores["interval"][0] <= scores["mean"] <= scores["interval"][1]
+        assert scores["differs_from"] == scores["better_than"] == [2], metric.name
+        assert bad["scores"][metric.name][metric.case]["better_than"] == []
+        assert bad["scores"][metric.name][metric.case]["differs_from"] == [1]
+        assert found["signatures"][metric.name][metric.case] == metric.signature()
+
+
+def test_text():
+    text = as_text([system("good"), system("bad")], [GOOD, BAD]).text()
+    cased = next(line for line in text if "cased BLEU" in line)
+    assert cased.split("  ")[2].strip() == "cased BLEU"
+    good = text[text.index(cased) + 2]
+    metric = make_metrics([RAW])[0]
+    assert f"{metric.score(metric.counts(GOOD)):.2f} [" in good
+    assert good.count("(2)") == 3
+    assert sum("lowercased TER: sacrebleu nrefs:1|case:lc|" in line for line in text) == 1
+    assert not any(
+        "cased" in line for line in compare([Translations("test", [system("a")], [GOOD], [RAW])]).text()
+    )
+
+
+def test_spreadsheet():
+    header, good, _ = (
+        line.split("\t") for line in as_text([system("good"), system("bad")], [GOOD, BAD]).tsv()
+    )
+    assert len(header) == len(good)
+    row = dict(zip(header, good, strict=True))
+    metric = make_metrics([RAW])[5]
+    assert row["lowercased_ter"] == f"{metric.score(metric.counts(GOOD)):.2f}"
+    assert row["lowercased_ter_better_than"] == "2"
+    assert row["cased_bleu_deviation"] == ""
+    assert sum(name.startswith(("cased", "lowercased")) for name in header) == len(SPREADSHEET_COLUMNS)
+
+
+def test_repeats():
+    comparison = as_text([system("one"), system("two"), system("two", 2)], [GOOD, BAD, RAW])
+    (found,) = json.loads("\n".join(comparison.json()))["test_sets"]
+    two = found["systems"][1]["scores"]["BLEU"]["cased"]
+    metric = make_metrics([RAW])[0]
+    assert two["runs"] == [metric.score(metric.counts(lines)) for lines in (BAD, RAW)]
+    assert two["mean"] == sum(two["runs"]) / 2
+    assert two["deviation"] > 0
+    assert "±" in next(
+        line for line in comparison.text() if line.lstrip().startswith("2  two") and "[" in line
+    )
+
+
+def test_pooled():
+    sets = [
+        Translations(name, [system("a")], [tokenised(text)], [tokenised(RAW)], [text], [RAW])
+        for name, text in (("x", GOOD), ("y", BAD))
+    ]
+    pooled = compare(sets, trials=10).pooled
+    metric = make_metrics([RAW * 2])[0]
+    score = pooled.evaluation.columns[0].scores["a"].runs
+    assert score == (metric.score(metric.counts([*GOOD, *BAD])),)
+
+
+def test_command(tmp_path, text_file, capsys):
+    write_system(tmp_path / "a.json", system("a"))
+    files = ["--test-set", "test", text_file("ref", tokenised(RAW)), "--systems", str(tmp_path / "a.json")]
+    files += ["--translations", text_file("a", tokenised(GOOD)), "--output", str(tmp_path / "table.txt")]
+    raw, text = ["--raw-references", text_file("raw", RAW)], ["--detokenized", text_file("text", GOOD)]
+    arguments = ["report", "table", "--trials", "10", *files]
+    assert main([*arguments, *raw, *text]) == 0
+    assert "cased TER: sacrebleu" in (tmp_path / "table.txt").read_text()
+    assert main([*arguments, *raw]) == 1
+    assert "1 --raw-references and 0 --detokenized for 1 test sets" in capsys.readouterr().err
+    assert main([*arguments, *raw, *text, *text, *raw]) == 1
+    assert "2 --raw-references and 2 --detokenized" in capsys.readouterr().err
+    assert main([*arguments, *raw, *text, text_file("further", GOOD)]) == 1
+    assert "1 systems, but 2 detokenised translations" in capsys.readouterr().err
+    assert main([*arguments, *raw, text_file("more", RAW), *text]) == 1
+    assert "1 references, but 2 raw ones" in capsys.readouterr().err
+    assert main([*arguments, "--raw-references", text_file("short", RAW[:3]), *text]) == 1
+    assert "short: has 3 lines" in capsys.readouterr().err
+
+
+@pytest.fixture
+def choose(tmp_path, text_file):
+    """Return a function that chooses the better of two epochs."""
+    learn_recaser(line.replace(",", " ,").replace(".", " .").split() for line in RAW).write(
+        tmp_path / "recaser.json"
+    )
+    Preparation("de", "en").write(tmp_path / "preparation.json")
+    named = {
+        "learner": "perceptron",
+        "mixing": "selection",
+        "tune-on": "train",
+        "features": "all",
+        "shards": 1,
+    }
+    weights = str(tmp_path / "weights.h5")
+    write_weights(weights, make_weights({"a": 1.0}))
+    options = [f"--{name}={value}" for name, value in named.items()]
+    epochs = [text_file("first", tokenised(BAD)), text_file("second", tokenised(GOOD))]
+
+    def run(*arguments):
+        output = tmp_path / "system.json"
+        files = ["--reference", text_file("ref", tokenised(RAW)), "--translations", *epochs]
+        files += ["--weights", weights, weights, "--output-weights", str(tmp_path / "w.h5")]
+        status = main(
+            ["report", "choose", "--name", "x", *options, *files, *arguments, "--output", str(output)]
+        )
+        return read_system(output) if status == 0 else None
+
+    return run
+
+
+def test_epoch_by_another_score(tmp_path, text_file, choose, capsys):
+    given = ["--raw-references", text_file("raw", RAW), "--recaser", str(tmp_path / "recaser.json")]
+    given += ["--preparation", str(tmp_path / "preparation.json")]
+    chosen = choose("--by", "ter", *given)
+    assert (chosen.chosen_by, chosen.epoch) == ("ter", 2)
+    assert chosen.devtest_scores[1] == 0.0 < chosen.devtest_scores[0]
+    assert chosen.devtest_bleu[1] == pytest.approx(100)
+    assert choose("--by", "chrf-lowercased", *given).epoch == 2
+    assert choose().devtest_scores == choose().devtest_bleu
+    assert choose("--by", "ter", *given[:2]) is None
+    assert "--by ter needs --raw-references, --preparation and --recaser" in capsys.readouterr().err

@@ -1,0 +1,317 @@
+"""The page of a run: what is gathered, and that nothing a run wrote becomes HTML."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+import os
+import re
+from html.parser import HTMLParser
+
+import pytest
+from sacrebleu.metrics.chrf import CHRF
+from tests.made_up_run import GRAPH, SHARDS, MadeUpRun
+
+from itersel.cli.main import main
+from itersel.config import Config
+from itersel.limits import CASES, METRICS
+from itersel.report.page.charts import charts
+from itersel.report.page.document import read_document
+from itersel.report.page.paper import latex, markdown
+from itersel.report.page.provenance import describe_config
+from itersel.report.page.render import _json, asset, render, vega
+from itersel.report.page.rule_graph import lay_out, reduce_edges, summarize_jobs
+from itersel.report.page.table import join_numbers, table_view
+from itersel.report.page.write import watch
+
+HOSTILE = [
+    "</script><script>window.hacked = 1</script>",
+    "\"quotes\" 'and' `more` & <b>bold</b> <!-- <script> -->",
+    "שלום עולם \u202eoverride\u202c مرحبا",
+    "{{ 7 * 7 }} {% raw %} \\u003c \u2028 \u0001 \ufffd",
+    "long " * 2000,
+    "",
+]
+HOSTILE_NAMES = [
+    "<script>window.hacked = 1",
+    "\"'><img src=x onerror=window.hacked=1>",
+    "עברית & <b>",
+    "a|b_c%d$",
+]
+
+
+class Page(HTMLParser):
+    """The tags of a page, and the content of its data scripts by id."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.scripts, self._current = [], {}, None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        attributes = dict(attributes)
+        if tag == "script":
+            self._current = attributes.get("id") or attributes.get("data-name")
+
+    def handle_data(self, data):
+        if self._current:
+            self.scripts[self._current] = self.scripts.get(self._current, "") + data
+
+    def handle_endtag(self, tag):
+        if tag == "script":
+            self._current = None
+
+
+def unpack(text):
+    return json.loads(gzip.decompress(base64.b64decode(text)))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return MadeUpRun(tmp_path_factory.mktemp("run") / "made-up", ["first", "second", "third"], repeats=3)
+
+
+@pytest.fixture(scope="module")
+def document(run):
+    return read_document(run.folder)
+
+
+def test_figures_are_those_of_the_table(run, document):
+    (view,) = table_view(document)
+    titles = [column.title for column in view.columns]
+    for row, system in zip(view.rows, run.table["test_sets"][0]["systems"], strict=True):
+        cells = dict(zip(titles, row, strict=True))
+        score = system["test"]
+        assert cells["test BLEU"].text == f"{score['mean']:.2f} ±{score['deviation']:.2f}"
+        assert cells["test BLEU"].value == score["mean"]
+        means = {one["system"]: one["test"]["mean"] for one in run.table["test_sets"][0]["systems"]}
+        beaten = [other for other in system["differs_from"] if means[other] < score["mean"]]
+        assert cells["test BLEU"].marks == join_numbers(beaten)
+        assert cells["test BLEU"].is_best == (score["mean"] == max(means.values()))
+        # 3 repeats of 3 epochs of 2 shards, 36 s each
+        assert float(cells["processor hours"].text) == pytest.approx(3 * 3 * SHARDS * 36 / 3600)
+        assert cells["memory (MB)"].text == "300"
+
+
+def test_numbers_of_systems():
+    assert join_numbers([]) == ""
+    assert join_numbers([1, 2, 4, 5, 6, 7, 9]) == "1,2,4–7,9"
+
+
+def test_detokenised_scores(document):
+    scores = {"mean": 30.5, "deviation": None, "interval": [29.1, 31.9], "better_than": [2, 3]}
+    table = json.loads(json.dumps(document["table"]))
+    (test_set,) = table["test_sets"]
+    test_set["signatures"] = {metric: dict.fromkeys(CASES, f"{metric}|x") for metric in METRICS}
+    for number, system in enumerate(test_set["systems"]):
+        system["scores"] = {
+            metric: {case: {**scores, "mean": 50.0 + number} for case in CASES} for metric in METRICS
+        }
+    (view,) = table_view({**document, "table": table})
+    titles = [column.title for column in view.columns]
+    assert [title for title in titles if "BLEU" in title] == [
+        "cased BLEU",
+        "lowercased BLEU",
+        "test BLEU, tokenised",
+        "devtest BLEU",
+    ]
+    cells = dict(zip(titles, view.rows[0], strict=True))
+    assert (cells["cased BLEU"].marks, cells["cased BLEU"].note) == ("2,3", "[29.1, 31.9]")
+    assert [row[titles.index("cased chrF2++")].is_best for row in view.rows] == [False, False, True]
+    # of TER, less is better
+    assert [row[titles.index("lowercased TER")].is_best for row in view.rows] == [True, False, False]
+    assert "[29.1, 31.9]" in render({**document, "table": table})
+
+
+def test_curves(run, document):
+    for one in document["runs"]:
+        system = next(system for system in run.systems[one["experiment"]] if system.repeat == one["repeat"])
+        assert [epoch["devtest_bleu"] for epoch in one["epochs"]] == list(system.devtest_bleu)
+        assert [epoch["epoch"] for epoch in one["epochs"] if epoch["chosen"]] == [system.epoch]
+        assert [epoch["updates"] for epoch in one["epochs"]] == [780, 760, 740]
+        assert one["epochs"][0]["pairs_with_loss"] == pytest.approx(39.0)
+        assert one["epochs"][0]["training_bleu"] == pytest.approx(21.0)
+        assert all(epoch["active_features"] == 6 and epoch["norm"] > 0 for epoch in one["epochs"])
+
+
+def test_every_measure_of_a_curve_is_recorded(document):
+    measures = set(document["runs"][0]["epochs"][0])
+    assert {name for name, chart in charts().items() if "layer" in chart and name != "boxes"} <= measures
+
+
+def test_sentences(run, document):
+    (packed,) = document["test_sets"]
+    assert len(packed["systems"]) == 9
+    metric = CHRF()
+    for number, (source, references, texts, which, scores) in enumerate(packed["rows"]):
+        assert references == [run.references[number]] == [source]
+        for system, place in zip(packed["systems"], which, strict=True):
+            path = run.folder / "experiments" / system / "best" / "test.txt"
+            assert texts[place] == path.read_text().splitlines()[number]
+        assert scores == [round(10 * metric.sentence_score(text, references).score) for text in texts]
+
+
+def test_page_is_the_same_twice_and_needs_no_network(run, document):
+    page = render(document)
+    assert page == render(read_document(run.folder))
+    assert "default-src 'none'; script-src 'sha256-" in html.unescape(page[:1000])
+    ours = page.replace(vega(), "")
+    assert not re.search(r"""(src|href)=["']?(https?:)?//""", ours)
+    assert "</script" not in vega()
+    assert "<!--" not in vega()
+
+
+def test_hostile_names_and_texts(tmp_path):
+    folder = tmp_path / "<i>run"
+    run = MadeUpRun(folder, HOSTILE_NAMES, epochs=1, sentences=HOSTILE)
+    document = read_document_of(run)
+    page = Page(render(document))
+    plain = Page(render({**document, "test_sets": [], "runs": [], "table": None, "compared": []}))
+    # one script for each test set, and no other tag that the texts have brought
+    assert page.tags.count("script") == plain.tags.count("script") + 1
+    assert not {"b", "i", "img"} & set(page.tags)
+    packed = unpack(page.scripts["test"])
+    assert [row[0] for row in packed["rows"]] == HOSTILE
+    assert [one["run"] for one in json.loads(page.scripts["data"])["runs"]] == HOSTILE_NAMES
+
+
+def read_document_of(run):
+    """Return the document of a run whose config no config file could have: without its config."""
+    (run.folder / "report" / "run.json").unlink()
+    return read_document(run.folder)
+
+
+def test_json_cannot_end_its_element():
+    assert not set("<>&\u2028") & set(_json(HOSTILE + HOSTILE_NAMES))
+    assert json.loads(_json(HOSTILE)) == HOSTILE
+
+
+def test_failed_experiment(tmp_path):
+    run = MadeUpRun(tmp_path / "run", ["good", "bad"], unfinished=["bad"])
+    document = read_document(run.folder)
+    bad = next(one for one in document["runs"] if one["run"] == "bad")
+    assert not bad["finished"]
+    assert document["table"] is None
+    assert bad["errors"][0]["error"].startswith("itersel train: lm.bin: damaged")
+    assert bad["epochs"][-1]["active_features"] is None
+    page = render(document)
+    assert "This run is not finished" in page
+    assert "does not match its checksum" in page
+
+
+def test_nothing_has_begun(tmp_path):
+    assert main(["report", "page", "--results", str(tmp_path)]) == 1
+    write_config = MadeUpRun(tmp_path / "run", ["one"]).folder
+    for part in ("experiments", "benchmarks", "corpus", "report/table.json", "report/corpus.json"):
+        path = write_config / part
+        path.rename(tmp_path / part.replace("/", "."))
+    page = render(read_document(write_config))
+    assert "0 of 1 runs have ended" in page
+
+
+def test_scores_of_an_unfinished_run(tmp_path):
+    run = MadeUpRun(tmp_path / "run", ["one"], epochs=2, unfinished=["one"])
+    for name, text in (
+        ("corpus/devtest.target.gz", "a b c d e"),
+        ("experiments/one/epoch-1/devtest.txt", "a b c d e"),
+    ):
+        path = run.folder / name
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    (one,) = read_document(run.folder)["runs"]
+    assert one["epochs"][0]["devtest_bleu"] == pytest.approx(100)
+    assert one["epochs"][0]["brevity_penalty"] == 1
+    assert one["epochs"][1]["devtest_bleu"] is None
+
+
+def test_watch_writes_what_has_changed(tmp_path, capsys):
+    run = MadeUpRun(tmp_path / "run", ["one"], unfinished=["one"])
+    page = run.folder / "report" / "progress.html"
+    assert main(["report", "watch", "--results", str(run.folder), "--once"]) == 0
+    assert "This run is not finished" in page.read_text()
+    assert 'http-equiv="refresh"' not in page.read_text()
+    # the final page is newer than all else: watch ends by itself
+    final = run.folder / "report" / "index.html"
+    final.write_text("")
+    os.utime(final, ns=(2**62, 2**62))
+    watch(run.folder, page, final, seconds=1, once=False)
+    assert capsys.readouterr().err.count("wrote") == 2
+
+
+def test_config_shows_what_differs():
+    content = {
+        "name": "x",
+        "seed": 1,
+        "experiments": {"e": {"epochs": 3, "learner": {"name": "mira", "c": 0.5}}},
+    }
+    found = {key: (value, default) for key, value, default in describe_config(content)["changed"]}
+    assert found["name"] == ('"x"', '"run"')
+    assert found["experiments.e.epochs"] == ("3", "10")
+    assert found["experiments.e.learner.name"] == ("mira", "perceptron")
+    assert "experiments.e.learner.c" in found
+    # a value as by default, and those that follow from others
+    assert "seed" not in found
+    assert not any("folds" in key for key in found)
+    assert Config().seed == 1
+
+
+def test_rule_graph():
+    jobs = {"m1": ["t1"], "t2": ["m1"], "m2": ["t2"], "p": ["m2", "t1"]}
+    names = {"t1": "train", "t2": "train", "m1": "mix", "m2": "mix", "p": "page"}
+    graph = summarize_jobs(jobs, names)
+    assert graph["depths"] == {"mix": 1, "page": 4, "train": 0}
+    placed = lay_out(graph)
+    assert placed["edges"] == [("mix", "page"), ("train", "mix")]
+    assert placed["back"] == [("mix", "train")]
+    assert [box["name"] for box in placed["rules"]] == ["train", "mix", "page"]
+    assert lay_out({}) is None
+    assert lay_out(GRAPH)["back"] == [("mix", "train")]
+
+
+def test_reduce_edges():
+    edges = [("a", "b"), ("b", "c"), ("a", "c"), ("a", "d")]
+    assert reduce_edges(edges) == [("a", "b"), ("b", "c"), ("a", "d")]
+
+
+def test_tables_for_papers(run):
+    text = "\n".join(latex(run.table))
+    assert "\\toprule" in text
+    assert "sacrebleu nrefs:1|made:up" in text
+    for system in run.table["test_sets"][0]["systems"]:
+        assert f"{system['test']['mean']:.2f} $\\pm$" in text
+    assert "| first" in "\n".join(markdown(run.table))
+
+
+def test_tables_for_papers_escape_names(tmp_path):
+    run = MadeUpRun(tmp_path / "run", HOSTILE_NAMES, epochs=1)
+    text = "\n".join(latex(run.table))
+    assert "a|b\\_c\\%d\\$" in text
+    text = "\n".join(markdown(run.table))
+    assert "<script" not in text
+    assert "a\\|b\\_c%d$" in text
+
+
+def test_paper_command(run, tmp_path, capsys):
+    table = str(run.folder / "report" / "table.json")
+    outputs = [str(tmp_path / "t.tex"), str(tmp_path / "t.md")]
+    assert main(["report", "paper", "--table", table, "--output", *outputs]) == 0
+    assert main(["report", "paper", "--table", table, "--output", "x.pdf"]) == 1
+    assert "must end in .tex, .md" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", "{}", '"x"', '{"test_sets": [{}]}', '{"test_sets": [], "significance": {"alpha": 1}}'],
+)
+def test_damaged_table(run, tmp_path, capsys, content):
+    table = tmp_path / "table.json"
+    table.write_text(content)
+    assert main(["report", "paper", "--table", str(table), "--output", str(tmp_path / "t.md")]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_scripts_put_no_text_into_html():
+    for name in ("core.js", "tables.js", "charts.js", "features.js", "sentences.js", "derivations.js"):
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", asset(name))

@@ -1,0 +1,161 @@
+"""What a run shows: steps instead of jobs, errors in full, and Snakemake's own output if asked for."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+
+import pytest
+from tests.workflow.conftest import CONSOLE
+
+# one group: `finished` is made once, however many processes run the tests
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
+
+SHARD = "results/tiny/experiments/dev-dense/epoch-1/shard-0.h5"
+
+
+@pytest.fixture(scope="module")
+def console(finished):
+    return (finished.folder / CONSOLE).read_text()
+
+
+@pytest.fixture
+def copy(finished, tmp_path):
+    """Return a copy of the finished project."""
+    return finished.copy(tmp_path / "copy of it")
+
+
+def test_tens_of_lines(console):
+    lines = [line for line in console.partition("experiment  ")[0].splitlines() if line]
+    assert 8 < len(lines) < 100
+
+
+def test_every_step_is_named_when_it_is_done(console):
+    done = re.sub(r"\s+", " ", console)
+    for step in (
+        "prepare train",
+        "prepare devtest",
+        "align words",
+        "estimate the language model",
+        "extract grammars of train",
+        "averaged: train epoch 2",
+        "selected: mix epoch 1",
+        "selected: translate devtest (epoch-2)",
+        "dev-dense: choose the best epoch",
+        "compare the experiments",
+    ):
+        assert re.search(rf"(done: |, ){re.escape(step)} \(\d+ s\)", done), step
+    assert "list_files" not in console
+
+
+def test_counts(console):
+    counts = [
+        tuple(map(int, found)) for found in re.findall(r"^ +\d+:\d\d  (\d+) of (\d+) jobs", console, re.M)
+    ]
+    assert counts == sorted(counts)
+    assert {total for _, total in counts} == {int(re.search(r"^(\d+) jobs to run$", console, re.M)[1])}
+
+
+def test_the_log_of_snakemake_has_every_job(finished):
+    [log] = (finished.folder / ".snakemake/log").glob("*.log")
+    text = log.read_text()
+    assert text.count("rule train_shard:") == 9
+    assert "Job stats:" in text
+    assert "differs from" in text
+
+
+def test_what_to_do_next(finished, console):
+    """The commands work as they are printed, in the folder of the run."""
+    assert "Tables: results/tiny/report\n" in console
+    assert "Report: results/tiny/report/index.html\n" in console
+    command = next(line for line in console.splitlines() if line.startswith("    printf"))
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=finished.folder,
+        env={**os.environ, "ITERSEL_CACHE": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert len(done.stdout.split()) >= 4
+    assert done.stderr == ""
+    assert re.search(
+        r"under 'experiments' in config.yaml, and run:\n    \S*snakemake --configfile config.yaml$",
+        console,
+        re.M,
+    )
+
+
+def test_failed_job(copy):
+    """The rule, the log and what it says at its end are on the console."""
+    (copy.folder / SHARD).unlink()
+    model = copy.results / "lm/lm.bin"
+    status = model.stat()
+    model.write_bytes(model.read_bytes()[:1000])
+    os.utime(model, ns=(status.st_atime_ns, status.st_mtime_ns))
+    output = copy.run("--cores", "1", SHARD, status=1)
+    log = "results/tiny/logs/train/dev-dense/epoch-1/0.log"
+    assert "Error in rule train_shard:" in output
+    assert f"    log: {log} (check log file(s) for error details)" in output
+    [error] = (copy.folder / log).read_text().splitlines()
+    assert error.startswith("itersel train: ")
+    assert f"    last lines of {log}:\n        {error}\n" in output
+    assert len(output.splitlines()) < 40
+
+
+def test_a_long_log_is_cut(copy):
+    """Of a job that wrote a line a minute for hours, the end is shown."""
+    script = copy.folder / "Snakefile"
+    script.write_text('rule all:\n    log: "l"\n    shell: "seq 500 > {log}; exit 3"\n')
+    copy.snakefile = script
+    profile = ["--workflow-profile", "none", "--logger", "steps", "--show-failed-logs"]
+    output = copy.run("--cores", "1", *profile, status=1)
+    shown = re.findall(r"^ +(\d+)$", output, re.M)
+    assert shown == [str(number) for number in range(481, 501)]
+
+
+def test_compilation_is_announced(copy, console, tmp_path):
+    """Of what a run compiles, whichever job is the first to need it; this one needs nothing."""
+    (copy.results / "corpus/dev.source.gz").unlink()
+    copy.configure(cache=str(tmp_path / "empty"))
+    said = "The first job that needs kernels compiles them, once for this checkout"
+    assert said in copy.run("--cores", "1", "results/tiny/corpus/dev.source.gz")
+    assert said not in console
+
+
+def test_dry_run_lists_jobs_and_reasons(copy):
+    (copy.folder / SHARD).unlink()
+    output = copy.run("--dry-run", SHARD)
+    assert re.search(rf"^rule train_shard:\n    input: .*\n    output: {SHARD}$", output, re.M)
+    assert f"reason: Missing output files: {SHARD}" in output
+    assert re.search(r"^Job stats:\njob +count\n", output, re.M)
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [("--printshellcmds", "itersel train --shard"), ("--verbose", "rule train_shard:"), ("--quiet", None)],
+)
+def test_options_of_snakemake_keep_their_meaning(copy, option, text):
+    (copy.folder / SHARD).unlink()
+    # --quiet takes words after it as what to be quiet about
+    output = copy.run("--cores", "1", SHARD, option)
+    assert (copy.folder / SHARD).exists()
+    if text is None:
+        assert "train_shard" not in output
+        assert " of 1 jobs" not in output
+    else:
+        assert text in output
+
+
+def test_output_that_nobody_reads(copy):
+    """`snakemake -n | head -1` ends without a traceback."""
+    (copy.folder / SHARD).unlink()
+    command = copy.command("--dry-run")
+    with subprocess.Popen(
+        command, cwd=copy.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        process.stdout.close()
+        errors = process.stderr.read()
+    assert "Traceback" not in errors

@@ -1,0 +1,53 @@
+# Translations and references of the test sets as text, for scores that others can reproduce:
+# sacrebleu evaluation/test/reference.0.txt -i evaluation/test/{experiment}.txt -m bleu ter
+#
+# needs: experiments/{experiment}/best*/{split}.txt, corpus/{split}.raw*.gz, corpus/{preparation,recaser}.json
+# makes: evaluation/{evaluated}/reference.{number}.txt, evaluation/{evaluated}/{experiment}.txt
+
+
+localrules:
+    write_references,
+
+
+wildcard_constraints:
+    evaluated=one_of(TEST_SETS),
+
+
+rule write_references:
+    input:
+        lambda wildcards: raw_references(TEST_SETS[wildcards.evaluated])[
+            int(wildcards.number)
+        ],
+    output:
+        f"{RESULTS}/evaluation/{{evaluated}}/reference.{{number}}.txt",
+    log:
+        f"{LOGS}/evaluation/{{evaluated}}/reference.{{number}}.log",
+    wildcard_constraints:
+        number=r"\d+",
+    conda:
+        "../../envs/itersel.yaml"
+    shell:
+        "gzip -dc {input:q} > {output:q} 2> {log:q}"
+
+
+rule detokenize:
+    input:
+        translations=lambda wildcards: experiment_file(
+            wildcards.experiment,
+            f"{chosen_stage(wildcards.evaluated)}/{TEST_SETS[wildcards.evaluated]}.txt",
+        ),
+        preparation=PREPARATION,
+        recaser=RECASER,
+    output:
+        f"{RESULTS}/evaluation/{{evaluated}}/{{experiment}}.txt",
+    log:
+        f"{LOGS}/evaluation/{{evaluated}}/{{experiment}}.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES["detokenize"],
+    params:
+        code=step_digest("detokenize", "_run"),
+    shell:
+        "itersel detokenize --preparation {input.preparation:q} --recaser {input.recaser:q}"
+        " --input {input.translations:q} --output {output:q} &> {log:q}"
