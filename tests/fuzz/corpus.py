@@ -219,6 +219,9 @@ def _make_descriptions() -> None:
     outputs = ("--output-weights", "best.h5", "--output", "system.json")
     itersel("report", "choose", *scoring, *about, "--shards", "2", *outputs)
     system = json.loads(Path("system.json").read_text())
+    restored = ("--preparation", "preparation.json", "--recaser", "recaser.json", "--input", "hypotheses.txt")
+    counted = ("--references", "raw.target", "--counts", "counts.h5")
+    itersel("detokenize", *restored, *counted, "--output", "hypotheses.text")
     Path("other.json").write_text(json.dumps({**system, "name": "other"}) + "\n")
 
 

@@ -52,9 +52,6 @@ _CHOOSE = (
     "--weights weights.h5 --output-weights out.h5 --output out.json"
 )
 _SYSTEMS = "report table --test-set test target.txt --translations hypotheses.txt target.txt --trials 50"
-_TEXT_TABLE = (
-    "report table --test-set test target.txt --systems system.json --translations hypotheses.txt --trials 20"
-)
 TARGETS = {
     "shard": Target(
         ("shard.h5",),
@@ -231,8 +228,8 @@ TARGETS = {
             "--system one hypotheses.txt --system two FILE --output out.txt",
             "report join --labels tasks.txt --tasks people --translations FILE --output out",
             "detokenize --preparation preparation.json --recaser recaser.json --input FILE --output out",
-            f"{_TEXT_TABLE} --raw-references FILE --detokenized raw.target --output out.txt",
-            f"{_TEXT_TABLE} --raw-references raw.target --detokenized FILE --output out.txt",
+            "detokenize --preparation preparation.json --recaser recaser.json --input hypotheses.txt "
+            "--references FILE --counts out.h5 --output out",
             f"{_CHOOSE} --reference target.txt --translations FILE --by ter --raw-references raw.target "
             "--preparation preparation.json --recaser recaser.json",
         ),
@@ -295,6 +292,14 @@ TARGETS = {
         ("rules.json",),
         JSON,
         ("report corpus --preparation statistics.json --rules train FILE --output out.txt out.json",),
+    ),
+    "counts": Target(
+        ("counts.h5",),
+        HDF5,
+        (
+            "report table --test-set test target.txt --systems system.json --translations hypotheses.txt "
+            "--trials 20 --counts FILE --output out.txt out.tsv out.json",
+        ),
     ),
     "system": Target(
         ("system.json",), JSON, (f"{_SYSTEMS} --systems FILE other.json --output out.txt out.tsv out.json",)

@@ -16,7 +16,7 @@ from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
 from itersel.evaluate.metrics import tokenized_bleu
-from itersel.evaluate.randomization import p_values, pooled_p_value
+from itersel.evaluate.randomization import p_values, pooled_p_values
 
 REFERENCES = ["a b c d e f", "g h i j", "k l m n o", "p q r s t u v", "w x y z a b"]
 BETTER = ["a b c d e f", "g h i x", "k l m n o", "p q r s t u v", "w x y z b"]
@@ -91,14 +91,14 @@ def test_pooled_test_against_all_exchanges():
     assert 0 < exact < 1
     ours = tokenized_bleu(metric)
     counts = [ours.counts(run) for run in runs]
-    p = pooled_p_value(ours, counts[:1], counts[1:], trials=4000)
+    [p] = pooled_p_values([ours], [counts[:1]], [counts[1:]], trials=4000)
     assert p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 4000))
 
 
 def test_identical_runs():
     metric = tokenized_bleu(make_bleu([REFERENCES]))
     counts = [metric.counts(BETTER)] * 2
-    assert pooled_p_value(metric, counts, counts, trials=50) == 1.0
+    assert pooled_p_values([metric], [counts], [counts], trials=50) == [1.0]
 
 
 def test_identical_systems():

@@ -18,8 +18,9 @@ from sacrebleu.significance import PairedTest
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu
 from itersel.evaluate.bootstrap import Bootstrap
+from itersel.evaluate.counts import count, read_counts, write_counts
 from itersel.evaluate.metrics import make_metrics, tokenized_bleu
-from itersel.evaluate.randomization import Randomization, p_value
+from itersel.evaluate.randomization import Randomization, p_value, pooled_p_values
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
 from itersel.limits import CASES, METRICS
 
@@ -50,8 +51,8 @@ def test_all_metrics():
     expected = [(case, name) for case in CASES for name in METRICS]
     assert [(metric.case, metric.name) for metric in metrics] == expected
     assert [metric.sign for metric in metrics[:3]] == [1, 1, -1]
-    assert metrics[0].signature().startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|")
-    assert metrics[3].signature().startswith("nrefs:1|case:lc|")
+    assert metrics[0].signature.startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|")
+    assert metrics[3].signature.startswith("nrefs:1|case:lc|")
     perfect = [metric.score(metric.counts(REFERENCES)) for metric in metrics[:3]]
     assert perfect == pytest.approx([100, 100, 0])
 
@@ -121,7 +122,7 @@ def test_command_line_of_sacrebleu(tmp_path, case, arguments):
         interval = bootstrap.interval(metric, [counts])
         assert (interval.high - interval.low) / 2 == pytest.approx(expected["confidence_var"], abs=1e-3)
         signature = expected["signature"].replace("bs:1000|seed:12345|", "")
-        assert metric.signature() == signature
+        assert metric.signature == signature
         assert expected["name"].removesuffix("2++") in metric.name
 
 
@@ -136,6 +137,41 @@ def test_p_values_are_those_of_sacrebleu(monkeypatch, place):
     exchanges = Randomization(len(ONE), 300, 7)
     ours = p_value(metric, *(exchanges.exchange(metric.counts(lines)) for lines in (ONE, TWO)))
     assert ours == found[1].p_value
+
+
+def test_pooled_p_values_against_a_double():
+    """Trial after trial, the text that each run gets is put together and scored."""
+    metrics = make_metrics([REFERENCES, OTHERS])
+    runs = [ONE, TWO, damaged(REFERENCES, 0.2, 4), damaged(REFERENCES, 0.2, 5), OTHERS]
+    counts = [[metric.counts(lines) for lines in runs] for metric in metrics]
+
+    def difference(metric, of_runs):
+        scores = [metric.score(rows) for rows in of_runs]
+        return abs(math.fsum(scores[:2]) / 2 - math.fsum(scores[2:]) / 3)
+
+    at_least = [1] * len(metrics)
+    random, order = np.random.default_rng(7), np.tile(np.arange(5), (len(ONE), 1))
+    for _ in range(130):
+        drawn = random.permuted(order, axis=1)
+        for number, (metric, of_runs) in enumerate(zip(metrics, counts, strict=True)):
+            exchanged = [
+                np.array([of_runs[run][sentence] for sentence, run in enumerate(drawn[:, place])])
+                for place in range(5)
+            ]
+            at_least[number] += difference(metric, exchanged) >= difference(metric, of_runs)
+    one, other = [of_runs[:2] for of_runs in counts], [of_runs[2:] for of_runs in counts]
+    assert pooled_p_values(metrics, one, other, 130, 7) == [found / 131 for found in at_least]
+
+
+def test_counts_survive_a_file(tmp_path):
+    counted = count(ONE, [REFERENCES, OTHERS], "13a")
+    write_counts(tmp_path / "one.h5", counted)
+    found = read_counts(tmp_path / "one.h5")
+    assert found.references == counted.references
+    for number, (mine, theirs) in enumerate(zip(found.metrics, counted.metrics, strict=True)):
+        assert (mine.name, mine.case, mine.signature) == (theirs.name, theirs.case, theirs.signature)
+        assert (found.counts[number] == counted.counts[number]).all()
+        assert mine.score(found.counts[number]) == theirs.score(counted.counts[number])
 
 
 def test_p_value_against_closed_form():
@@ -172,10 +208,10 @@ def test_tokenizers(monkeypatch):
     assert found == ["13a", "zh", "ja-mecab", "ko-mecab"]
     chinese = make_metrics([["我喜欢你。"]], "zh")
     assert chinese[0].score(chinese[0].counts(["我喜欢你。"])) == pytest.approx(100)
-    assert "tok:zh" in chinese[0].signature()
+    assert "tok:zh" in chinese[0].signature
     # one of five characters is another one
     assert chinese[2].score(chinese[2].counts(["我喜欢他。"])) == pytest.approx(20)
-    assert "asian:yes" in chinese[2].signature()
+    assert "asian:yes" in chinese[2].signature
     monkeypatch.setattr("itersel.evaluate.tokenizers.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"needs the module MeCab; install 'sacrebleu\[ja\]'"):
         check_tokenizer("ja-mecab")

@@ -13,7 +13,7 @@ from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, score_corpus
 from itersel.evaluate.metrics import tokenized_bleu
-from itersel.evaluate.randomization import p_values, pooled_p_value
+from itersel.evaluate.randomization import p_values, pooled_p_values
 from itersel.limits import MAX_SENTENCE
 from itersel.report.comparison import Translations, compare
 from itersel.report.layout import aligned, tab_separated
@@ -152,11 +152,9 @@ def test_runs_of_one_experiment_are_a_row():
     assert second.test.mean == pytest.approx(
         (score_corpus(metric, GOOD).bleu + score_corpus(metric, BAD).bleu) / 2
     )
-    assert (
-        first.p["two"]
-        == second.p["one"]
-        == pooled_p_value(ours, [ours.counts(GOOD)], [ours.counts(BAD), ours.counts(GOOD)], 50)
-    )
+    counts = [[ours.counts(text) for text in texts] for texts in ([GOOD], [BAD, GOOD])]
+    [expected] = pooled_p_values([ours], *([one] for one in counts), 50)
+    assert first.p["two"] == second.p["one"] == expected
     assert any("standard deviation" in line for line in comparison.text())
     assert "±" not in "".join(comparison.tsv())
     assert comparison.tsv()[2].split("\t")[-3:-1] == ["2", "1.41"]

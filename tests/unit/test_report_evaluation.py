@@ -9,6 +9,7 @@ import pytest
 from itersel.cli.main import main
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.recase import learn_recaser
+from itersel.evaluate.counts import count, write_counts
 from itersel.evaluate.metrics import make_metrics
 from itersel.report.comparison import Translations, compare
 from itersel.report.evaluation import SPREADSHEET_COLUMNS
@@ -32,7 +33,8 @@ def system(name, repeat=1):
 
 def as_text(systems, texts, **settings):
     translations = [tokenised(text) for text in texts]
-    test_set = Translations("test", systems, translations, [tokenised(RAW)], texts, [RAW])
+    counts = [count(text, [RAW], "13a") for text in texts]
+    test_set = Translations("test", systems, translations, [tokenised(RAW)], counts)
     return compare([test_set], **{"trials": 100, **settings})
 
 
@@ -47,7 +49,7 @@ def test_document_is_what_the_metrics_say():
         assert scores["differs_from"] == scores["better_than"] == [2], metric.name
         assert bad["scores"][metric.name][metric.case]["better_than"] == []
         assert bad["scores"][metric.name][metric.case]["differs_from"] == [1]
-        assert found["signatures"][metric.name][metric.case] == metric.signature()
+        assert found["signatures"][metric.name][metric.case] == metric.signature
 
 
 def test_text():
@@ -92,33 +94,50 @@ def test_repeats():
 
 def test_pooled():
     sets = [
-        Translations(name, [system("a")], [tokenised(text)], [tokenised(RAW)], [text], [RAW])
-        for name, text in (("x", GOOD), ("y", BAD))
+        Translations(
+            name, [system("a")], [tokenised(text)], [tokenised(RAW)], [count(text, references, "13a")]
+        )
+        for name, text, references in (("x", GOOD, [RAW]), ("y", BAD, [RAW, GOOD]))
     ]
     pooled = compare(sets, trials=10).pooled
-    metric = make_metrics([RAW * 2])[0]
-    score = pooled.evaluation.columns[0].scores["a"].runs
-    assert score == (metric.score(metric.counts([*GOOD, *BAD])),)
+    metrics = make_metrics([[*RAW, *RAW], [*[None] * len(RAW), *GOOD]])
+    for column, metric in zip(pooled.evaluation.columns, metrics, strict=True):
+        assert column.scores["a"].runs == (metric.score(metric.counts([*GOOD, *BAD])),)
+        assert column.signature == metric.signature
+        assert "nrefs:var" in column.signature
 
 
 def test_command(tmp_path, text_file, capsys):
     write_system(tmp_path / "a.json", system("a"))
     files = ["--test-set", "test", text_file("ref", tokenised(RAW)), "--systems", str(tmp_path / "a.json")]
     files += ["--translations", text_file("a", tokenised(GOOD)), "--output", str(tmp_path / "table.txt")]
-    raw, text = ["--raw-references", text_file("raw", RAW)], ["--detokenized", text_file("text", GOOD)]
+    counts = ["--counts", str(tmp_path / "a.h5")]
+    write_counts(counts[1], count(GOOD, [RAW], "13a"))
     arguments = ["report", "table", "--trials", "10", *files]
-    assert main([*arguments, *raw, *text]) == 0
+    assert main([*arguments, *counts]) == 0
     assert "cased TER: sacrebleu" in (tmp_path / "table.txt").read_text()
-    assert main([*arguments, *raw]) == 1
-    assert "1 --raw-references and 0 --detokenized for 1 test sets" in capsys.readouterr().err
-    assert main([*arguments, *raw, *text, *text, *raw]) == 1
-    assert "2 --raw-references and 2 --detokenized" in capsys.readouterr().err
-    assert main([*arguments, *raw, *text, text_file("further", GOOD)]) == 1
-    assert "1 systems, but 2 detokenised translations" in capsys.readouterr().err
-    assert main([*arguments, *raw, text_file("more", RAW), *text]) == 1
-    assert "1 references, but 2 raw ones" in capsys.readouterr().err
-    assert main([*arguments, "--raw-references", text_file("short", RAW[:3]), *text]) == 1
-    assert "short: has 3 lines" in capsys.readouterr().err
+    assert main([*arguments, *counts, *counts]) == 1
+    assert "2 --counts for 1 test sets" in capsys.readouterr().err
+    assert main([*arguments, *counts, counts[1]]) == 1
+    assert "1 systems, but 2 counts" in capsys.readouterr().err
+    write_counts(counts[1], count(GOOD[:3], [RAW[:3]], "13a"))
+    assert main([*arguments, *counts]) == 1
+    assert "a.h5: has counts of 3 sentences, the reference" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("references", "tokenizer"), [([GOOD], "13a"), ([RAW], "char")])
+def test_counts_that_do_not_go_together(tmp_path, text_file, capsys, references, tokenizer):
+    files = ["--test-set", "test", text_file("ref", tokenised(RAW)), "--output", str(tmp_path / "table.txt")]
+    for option in ("--systems", "--translations", "--counts"):
+        files += [option, *(str(tmp_path / f"{name}{option}") for name in "ab")]
+    for name in "ab":
+        write_system(tmp_path / f"{name}--systems", system(name))
+        (tmp_path / f"{name}--translations").write_text("".join(f"{line}\n" for line in tokenised(GOOD)))
+    write_counts(tmp_path / "a--counts", count(GOOD, [RAW], "13a"))
+    write_counts(tmp_path / "b--counts", count(GOOD, references, tokenizer))
+    assert main(["report", "table", *files]) == 1
+    assert "b--counts: was counted with other references or another tokenizer than" in capsys.readouterr().err
+    assert not (tmp_path / "table.txt").exists()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from sacrebleu.metrics.bleu import BLEU
 from itersel.cli.main import main
 from itersel.evaluate.bleu import make_bleu
 from itersel.evaluate.metrics import tokenized_bleu
-from itersel.evaluate.randomization import p_values, pooled_p_value
+from itersel.evaluate.randomization import p_values, pooled_p_values
 from itersel.report.tasks import compare_tasks
 
 RANDOM = Random(5)
@@ -176,7 +176,7 @@ def test_runs_of_one_experiment_are_a_column():
         metric = make_bleu([references])
         ours = tokenized_bleu(metric)
         counts = [[ours.counts(of(run, row.name)) for run in runs] for runs in texts.values()]
-        p = pooled_p_value(ours, *counts, 50, 2)
+        [p] = pooled_p_values([ours], *([one] for one in counts), 50, 2)
         assert row.scores["bad"].p == {"twice": p}
         assert row.scores["twice"].p == {"bad": p}
     # the mean of tasks is taken for each run: its deviation is that of two such means

@@ -70,9 +70,9 @@ SIZES = {
     "tune": {"mem_mb": 4000, "runtime": 120},
     "decode_shard": {"mem_mb": 2000, "runtime": 120},
     "describe_selection": {"mem_mb": 8000, "runtime": 60},
+    # TER of 3,000 sentences takes a minute or two of processor time
     "detokenize": {"mem_mb": 2000, "runtime": 60},
     "choose_epoch": {"mem_mb": 2000, "runtime": 120},
-    # TER of 3,000 sentences takes a minute or two of processor time a system
     "compare_systems": {"mem_mb": 4000, "runtime": 60 + 5 * len(CONFIG.experiments)},
     "explain_translations": {"mem_mb": 2000, "runtime": 60},
     "write_page": {"mem_mb": 4000, "runtime": 60},

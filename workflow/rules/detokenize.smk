@@ -2,7 +2,8 @@
 # sacrebleu evaluation/test/reference.0.txt -i evaluation/test/{experiment}.txt -m bleu ter
 #
 # needs: experiments/{experiment}/best*/{split}.txt, corpus/{split}.raw*.gz, corpus/{preparation,recaser}.json
-# makes: evaluation/{evaluated}/reference.{number}.txt, evaluation/{evaluated}/{experiment}.txt
+# makes: evaluation/{evaluated}/reference.{number}.txt, evaluation/{evaluated}/{experiment}.txt, and what it is scored by:
+#        evaluation/{evaluated}/counts/{experiment}.h5
 
 
 localrules:
@@ -36,10 +37,12 @@ rule detokenize:
             wildcards.experiment,
             f"{chosen_stage(wildcards.evaluated)}/{TEST_SETS[wildcards.evaluated]}.txt",
         ),
+        references=lambda wildcards: evaluated_references(wildcards.evaluated),
         preparation=PREPARATION,
         recaser=RECASER,
     output:
-        f"{RESULTS}/evaluation/{{evaluated}}/{{experiment}}.txt",
+        text=f"{RESULTS}/evaluation/{{evaluated}}/{{experiment}}.txt",
+        counts=f"{RESULTS}/evaluation/{{evaluated}}/counts/{{experiment}}.h5",
     log:
         f"{LOGS}/evaluation/{{evaluated}}/{{experiment}}.log",
     conda:
@@ -47,7 +50,9 @@ rule detokenize:
     resources:
         **SIZES["detokenize"],
     params:
+        tokenizer=commands.tokenizer(CONFIG),
         code=step_digest("detokenize", "_run"),
     shell:
         "itersel detokenize --preparation {input.preparation:q} --recaser {input.recaser:q}"
-        " --input {input.translations:q} --output {output:q} &> {log:q}"
+        " --references {input.references:q} --tokenizer {params.tokenizer}"
+        " --input {input.translations:q} --output {output.text:q} --counts {output.counts:q} &> {log:q}"

@@ -1,7 +1,7 @@
 # Choice of the epoch on devtest, scores on test, tables, the page.
 #
 # needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,selection.h5,devtest.txt}, best/test.txt,
-#        corpus/*.target.gz, evaluation/{test}/*.txt, benchmarks/, report/run.json
+#        corpus/*.target.gz, evaluation/{test}/counts/*.h5, benchmarks/, report/run.json
 # makes: experiments/{experiment}/best/{system.json,weights.h5,resources.json}, and best-{test_set}/ for a test set
 #        with its own devtest; experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json};
 #        of tasks, with corpus/*.task.gz, report/tasks.{split}.{txt,tsv,json}, and of independent ones
@@ -112,7 +112,7 @@ rule compare_systems:
         references=[path for split in TEST_SETS.values() for path in references(split)],
         systems=sum(of_test_sets("system.json").values(), []),
         translations=sum(of_test_sets("{split}.txt").values(), []),
-        evaluated=[path for name in TEST_SETS for path in evaluated_files(name)],
+        counts=[path for name in TEST_SETS for path in counts_of_systems(name)],
     output:
         text=report(
             f"{RESULTS}/report/table.txt",

@@ -280,13 +280,11 @@ def evaluated_references(name):
     ]
 
 
-def evaluated_translations(name):
-    """Return the translations of a test set as text, in the order of the table."""
-    return [f"{RESULTS}/evaluation/{name}/{experiment}.txt" for experiment in COMPARED]
-
-
-def evaluated_files(name):
-    return evaluated_references(name) + evaluated_translations(name)
+def counts_of_systems(name):
+    """Return what the translations of a test set are scored by, in the order of the table."""
+    return [
+        f"{RESULTS}/evaluation/{name}/counts/{experiment}.h5" for experiment in COMPARED
+    ]
 
 
 def comparison_options():
@@ -299,9 +297,7 @@ def comparison_options():
         + " "
         + shlex.join(["--translations", *translations[name]])
         + " "
-        + shlex.join(["--raw-references", *evaluated_references(name)])
-        + " "
-        + shlex.join(["--detokenized", *evaluated_translations(name)])
+        + shlex.join(["--counts", *counts_of_systems(name)])
         for name, split in TEST_SETS.items()
     ]
     return " ".join([commands.table_options(CONFIG), *groups])

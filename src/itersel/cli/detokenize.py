@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import output_file
+from itersel.cli.arguments import add_tokenizer, output_file
+from itersel.errors import InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
         "Restore the case of tokenised lowercased translations and detokenise them (Moses' rules). Text of a "
-        "corpus that was given tokenised stays tokenised."
+        "corpus that was given tokenised stays tokenised. With --counts, also count what the text is scored "
+        "by, for 'itersel report table'."
     )
     parser.add_argument(
         "--preparation",
@@ -31,6 +33,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="-",
         help="file, plain or .gz, or - for standard output (default)",
     )
+    parser.add_argument(
+        "--references", nargs="+", metavar="FILE", help="what to count against: references as they were given"
+    )
+    parser.add_argument(
+        "--counts",
+        type=output_file,
+        metavar="FILE",
+        help="file for the n-grams and edits of each sentence (HDF5)",
+    )
+    add_tokenizer(parser)
     parser.set_defaults(run=_run)
 
 
@@ -40,5 +52,17 @@ def _run(options: argparse.Namespace) -> None:
     from itersel.corpus.restore import restore
     from itersel.storage.files import read_lines, write_lines
 
+    if (options.counts is None) != (options.references is None):
+        raise InputError("--counts and --references need each other; give both or none")
     preparation, recaser = read_preparation(options.preparation), read_recaser(options.recaser)
-    write_lines(options.output, restore(read_lines(options.input), preparation, recaser))
+    if options.counts is None:
+        write_lines(options.output, restore(read_lines(options.input), preparation, recaser))
+        return
+    from itersel.evaluate.bleu import read_references, read_translations
+    from itersel.evaluate.counts import count, write_counts
+
+    references = read_references(options.references)
+    translations = read_translations(options.input, references, options.references[0])
+    text = list(restore(translations, preparation, recaser))
+    write_counts(options.counts, count(text, references, options.tokenizer))
+    write_lines(options.output, text)

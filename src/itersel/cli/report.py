@@ -118,15 +118,14 @@ def _table(options: argparse.Namespace) -> None:
             f"{len(options.test_set)} --test-set, {len(options.systems)} --systems and "
             f"{len(options.translations)} --translations; give one of each for every test set"
         )
-    counts = len(options.raw_references), len(options.detokenized)
-    if counts not in ((0, 0), (len(options.test_set),) * 2):
+    if len(options.counts) not in (0, len(options.test_set)):
         raise InputError(
-            f"{counts[0]} --raw-references and {counts[1]} --detokenized for {len(options.test_set)} test "
-            "sets; give both for every test set, or none"
+            f"{len(options.counts)} --counts for {len(options.test_set)} test sets; give them for every test "
+            "set, or for none"
         )
     groups = zip(options.test_set, options.systems, options.translations, strict=True)
-    texts = zip(options.raw_references, options.detokenized, strict=True)
-    test_sets = [read_test_set(*group, *next(texts, ())) for group in groups]
+    counts = options.counts or [[]] * len(options.test_set)
+    test_sets = [read_test_set(*group, one) for group, one in zip(groups, counts, strict=True)]
     first = test_sets[0]
     for number, one in enumerate(test_sets):
         if one.name in {other.name for other in test_sets[:number]}:
@@ -136,7 +135,7 @@ def _table(options: argparse.Namespace) -> None:
                 f"test sets '{first.name}' and '{one.name}' have different systems; give the same, in the "
                 "same order"
             )
-    how = {key: getattr(options, key) for key in ("tokenize", "tokenizer", "trials", "seed")}
+    how = {key: getattr(options, key) for key in ("tokenize", "trials", "seed")}
     comparison = compare(test_sets, **how, stays_tokenized=options.stays_tokenized)
     write_formats(options.output, comparison.text, comparison.tsv, comparison.json)
 

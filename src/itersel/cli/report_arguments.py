@@ -91,11 +91,10 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Score systems on one or more test sets, and test every pair of systems for a significant "
         "difference. Systems with the same name are runs of one experiment; their scores are averaged. For "
-        "several test sets, repeat --test-set, --systems and --translations in the same order, and "
-        "--raw-references and --detokenized where given; a further table then scores all sentences together."
+        "several test sets, repeat --test-set, --systems and --translations in the same order, and --counts "
+        "where given; a further table then scores all sentences together."
     )
     add_tokenize(parser)
-    add_tokenizer(parser)
     add_randomization_arguments(parser)
     parser.add_argument(
         "--test-set",
@@ -122,25 +121,18 @@ def add_table(parser: argparse.ArgumentParser) -> None:
         help="translations of the test set, in the order of --systems",
     )
     parser.add_argument(
-        "--raw-references",
+        "--counts",
         nargs="+",
         action="append",
         default=[],
         metavar="FILE",
-        help="the references as they were before preparation, for scores of detokenised text",
-    )
-    parser.add_argument(
-        "--detokenized",
-        nargs="+",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="detokenised translations of the test set, in the order of --systems",
+        help="what 'itersel detokenize --counts' has counted in the text of each system, in the order of "
+        "--systems, for scores of detokenised text",
     )
     parser.add_argument(
         "--stays-tokenized",
         action="store_true",
-        help="the corpus was given tokenised, so that --raw-references and --detokenized are, too",
+        help="the corpus was given tokenised, so that the counted text is, too",
     )
     add_formats(parser)
 

@@ -276,7 +276,7 @@ def _name(learner: Learner | Batch) -> str:
 
 def table_options(config: Config) -> str:
     """Return the options of `itersel report table`."""
-    text = options(tokenizer=tokenizer(config), stays_tokenized=config.data.tokenized)
+    text = options(stays_tokenized=config.data.tokenized)
     return f"{text} {task_table_options(config)}"
 
 

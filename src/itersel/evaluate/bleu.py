@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import BLEU
 
 from itersel.errors import InputError
@@ -79,8 +80,8 @@ def score_corpus(metric: BLEU, translations: Sequence[str]) -> CorpusScore:
     return CorpusScore(score.score, tuple(score.precisions), score.bp, score.sys_len, score.ref_len)
 
 
-def signature(metric: BLEU) -> str:
-    """Return what was computed, in sacrebleu's notation; known after the first score."""
+def signature(metric: Metric) -> str:
+    """Return what a metric computes, in sacrebleu's notation."""
     return str(metric.get_signature().format())
 
 

@@ -18,9 +18,9 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
-from itersel.evaluate.bleu import References
+from itersel.evaluate.bleu import References, signature
 from itersel.evaluate.tokenizers import check_tokenizer
-from itersel.limits import LOWER_IS_BETTER
+from itersel.limits import CASES, LOWER_IS_BETTER, METRICS
 
 Sums = NDArray[np.float64]
 
@@ -33,16 +33,16 @@ ORDERS = 4
 CHARACTER_ORDERS, WORD_ORDERS, BETA = 6, 2, 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A corpus score with the references of a text.
+    """A corpus score, computed from sums of counts.
 
     Attributes
     ----------
     name, case
         ``BLEU``, ``chrF2++`` or ``TER``; ``cased`` or ``lowercased``.
-    counter
-        sacrebleu's metric, which counts and knows its signature.
+    signature
+        What is computed, in sacrebleu's notation.
     formula
         From sums of counts, ... x numbers, to scores, ...
     scale
@@ -51,7 +51,7 @@ class Metric:
 
     name: str
     case: str
-    counter: SacreMetric
+    signature: str
     formula: Callable[[Sums], Sums]
     scale: int = 1
 
@@ -59,12 +59,6 @@ class Metric:
     def sign(self) -> int:
         """-1 where lower scores are better, else 1."""
         return -1 if self.name in LOWER_IS_BETTER else 1
-
-    def counts(self, translations: Sequence[str]) -> Sums:
-        """Return what the score is computed from: sentences x numbers, all of them whole."""
-        # Not documented by sacrebleu, which has no other way to get counts; see docs/evaluation.md.
-        counts = self.counter._extract_corpus_statistics(translations, None)
-        return np.rint(np.array(counts, dtype=np.float64) * self.scale)
 
     def scores(self, sums: Sums) -> Sums:
         """Return the scores (0 to 100; TER may be higher) of corpora whose counts have these sums."""
@@ -76,12 +70,27 @@ class Metric:
         """Return the score of the text with these counts."""
         return float(self.scores(counts.sum(axis=0)))
 
-    def signature(self) -> str:
-        """Return what is computed, in sacrebleu's notation."""
-        return str(self.counter.get_signature().format())
+
+@dataclass(frozen=True, kw_only=True)
+class TextMetric(Metric):
+    """A corpus score with the references of a text, so that it can count.
+
+    Attributes
+    ----------
+    counter
+        sacrebleu's metric.
+    """
+
+    counter: SacreMetric
+
+    def counts(self, translations: Sequence[str]) -> Sums:
+        """Return what the score is computed from: sentences x numbers, all of them whole."""
+        # Not documented by sacrebleu, which has no other way to get counts; see docs/evaluation.md.
+        counts = self.counter._extract_corpus_statistics(translations, None)
+        return np.rint(np.array(counts, dtype=np.float64) * self.scale)
 
 
-def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> list[Metric]:
+def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> list[TextMetric]:
     """Return the metrics of the main table: BLEU, chrF2++ and TER, first cased, then lowercased.
 
     Parameters
@@ -102,7 +111,7 @@ def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> li
     # TER divides by the mean length of the references of a sentence.
     scale = math.lcm(*range(1, most + 1))
     metrics = []
-    for case, is_lower in (("cased", False), ("lowercased", True)):
+    for case, is_lower in zip(CASES, (False, True), strict=True):
         # force: no warning where a corpus was given tokenised; the table says so
         bleu = BLEU(lowercase=is_lower, tokenize=tokenizer, force=True, references=references)  # type: ignore[arg-type]
         chrf = CHRF(lowercase=is_lower, word_order=WORD_ORDERS, references=references)  # type: ignore[arg-type]
@@ -112,17 +121,29 @@ def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> li
             asian_support=tokenizer in UNSPACED,
             references=references,  # type: ignore[arg-type]
         )
-        metrics += [
-            Metric("BLEU", case, bleu, bleu_formula("exp")),
-            Metric("chrF2++", case, chrf, chrf_formula),
-            Metric("TER", case, ter, ter_formula, scale),
-        ]
+        for name, counter in zip(METRICS, (bleu, chrf, ter), strict=True):
+            metrics.append(
+                TextMetric(
+                    name=name,
+                    case=case,
+                    signature=signature(counter),
+                    formula=FORMULAS[name],
+                    scale=scale if name == "TER" else 1,
+                    counter=counter,
+                )
+            )
     return metrics
 
 
-def tokenized_bleu(counter: BLEU) -> Metric:
+def tokenized_bleu(counter: BLEU) -> TextMetric:
     """Return BLEU of tokenised lowercased text as a metric; see `itersel.evaluate.bleu.make_bleu`."""
-    return Metric("tokenized BLEU", "lowercased", counter, bleu_formula("none"))
+    return TextMetric(
+        name="tokenized BLEU",
+        case="lowercased",
+        signature=signature(counter),
+        formula=bleu_formula("none"),
+        counter=counter,
+    )
 
 
 def bleu_formula(smoothing: str) -> Callable[[Sums], Sums]:
@@ -167,3 +188,8 @@ def ter_formula(sums: Sums) -> Sums:
     edits, reference = sums[..., 0], sums[..., 1]
     without: Any = np.where(edits > 0, 100.0, 0.0)
     return np.where(reference > 0, 100 * edits / reference, without)
+
+
+# By name of a metric, how its score is computed from sums of counts, and how many numbers these are.
+FORMULAS = {"BLEU": bleu_formula("exp"), "chrF2++": chrf_formula, "TER": ter_formula}
+NUMBERS = {"BLEU": 2 + 2 * ORDERS, "chrF2++": 3 * (CHARACTER_ORDERS + WORD_ORDERS), "TER": 2}

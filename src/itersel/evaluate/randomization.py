@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from itersel.evaluate.metrics import Metric, Sums
+from itersel.evaluate.metrics import Metric, Sums, TextMetric
 
 # Trials that are computed in one pass: 40 MB for 5,000 sentences.
 BLOCK = 1000
+# And of pooled runs: 40 MB for 5,000 sentences and 6 runs.
+POOLED_BLOCK = 100
 
 
 class Exchanged(NamedTuple):
@@ -58,7 +62,7 @@ class Randomization:
 
 
 def p_values(
-    metric: Metric,
+    metric: TextMetric,
     baseline: Sequence[str],
     systems: Mapping[str, Sequence[str]],
     trials: int = 10_000,
@@ -90,9 +94,13 @@ def p_value(metric: Metric, one: Exchanged, other: Exchanged) -> float:
     return _p_value(differences, float(observed))
 
 
-def pooled_p_value(
-    metric: Metric, one: Sequence[Sums], other: Sequence[Sums], trials: int = 10_000, seed: int = 1
-) -> float:
+def pooled_p_values(
+    metrics: Sequence[Metric],
+    one: Sequence[Sequence[Sums]],
+    other: Sequence[Sequence[Sums]],
+    trials: int = 10_000,
+    seed: int = 1,
+) -> list[float]:
     """Test whether two systems with several runs differ in the mean score of their runs (Clark et al. 2011).
 
     In a trial, the translations of a sentence by all runs of both systems are exchanged at random: the test
@@ -101,30 +109,51 @@ def pooled_p_value(
 
     Parameters
     ----------
-    metric
-        Scores a run.
+    metrics
+        Score a run.
     one, other
-        The counts of each run: sentences x numbers.
+        For each metric, the counts of each run: sentences x numbers.
     trials
-        Number of random exchanges.
+        Number of random exchanges, the same for all metrics.
     seed
         Of the exchanges.
 
     Returns
     -------
-    float
-        (trials with a difference at least as large as the observed one + 1) / (trials + 1).
+    list of float
+        For each metric, (trials with a difference at least as large as the observed one + 1) / (trials + 1).
     """
-    counts = np.stack([*one, *other])
+    # The numbers of all metrics side by side: an exchange is looked up once for all of them.
+    counts = np.concatenate(
+        [np.stack([*left, *right]) for left, right in zip(one, other, strict=True)], axis=2
+    )
     runs, sentences, numbers = counts.shape
+    ends = list(accumulate(left[0].shape[1] for left in one))
+    rows = counts.reshape(runs * sentences, numbers)
+    sums = np.concatenate([block @ rows for block in _exchanges(runs, sentences, trials, seed)])
+    sums = sums.reshape(trials, runs, numbers)
+    totals = counts.sum(axis=1)[np.newaxis]
+    p = []
+    for metric, left, last in zip(metrics, one, ends, strict=True):
+        columns = slice(last - left[0].shape[1], last)
+        [observed] = _differences(metric.scores(totals[..., columns]), len(left))
+        p.append(_p_value(_differences(metric.scores(sums[..., columns]), len(left)), observed))
+    return p
+
+
+def _exchanges(runs: int, sentences: int, trials: int, seed: int) -> Iterator[csr_array]:
+    """Yield blocks of trials as matrices: for each run of a trial (rows), the translations that it gets.
+
+    A column is the translation of a sentence by a run: run x sentences + sentence.
+    """
     random = np.random.default_rng(seed)
     order, sentence = np.tile(np.arange(runs), (sentences, 1)), np.arange(sentences)
-    sums = np.empty((trials, runs, numbers))
-    for trial in range(trials):
-        exchanged = random.permuted(order, axis=1)
-        sums[trial] = counts[exchanged.T, sentence].sum(axis=1)
-    observed = _differences(metric.scores(counts.sum(axis=1))[np.newaxis], len(one))
-    return _p_value(_differences(metric.scores(sums), len(one)), float(observed[0]))
+    for first in range(0, trials, POOLED_BLOCK):
+        drawn = [random.permuted(order, axis=1).T for _ in range(min(POOLED_BLOCK, trials - first))]
+        columns = (np.stack(drawn) * sentences + sentence).astype(np.int32).reshape(-1)
+        starts = np.arange(0, len(columns) + 1, sentences, dtype=np.int32)
+        values = np.ones(len(columns))
+        yield csr_array((values, columns, starts), shape=(len(starts) - 1, runs * sentences))
 
 
 def _differences(scores: Sums, first: int) -> NDArray[np.float64]:

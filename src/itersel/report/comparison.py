@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from itersel.errors import InputError
 from itersel.evaluate.bleu import References, read_references, read_translations
+from itersel.evaluate.counts import Counts, pool_counts, read_counts, require_same_text
 from itersel.limits import POOLED, TEXT_SCORES, is_test_set_name
 from itersel.report.evaluation import SPREADSHEET_COLUMNS
 from itersel.report.layout import tab_separated
@@ -43,16 +44,15 @@ class Translations(NamedTuple):
         Of each system.
     references
         One or more, with a line a sentence.
-    detokenized, raw
-        The same translations and references as text; none: they are not scored as text.
+    counts
+        Of the detokenised translations of each system; none: they are not scored as text.
     """
 
     name: str
     systems: Sequence[System]
     translations: Sequence[Sequence[str]]
     references: Sequence[References]
-    detokenized: Sequence[Sequence[str]] = ()
-    raw: Sequence[References] = ()
+    counts: Sequence[Counts] = ()
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,7 @@ def read_test_set(
     named: Sequence[str],
     descriptions: Sequence[str],
     translations: Sequence[str],
-    raw: Sequence[str] = (),
-    detokenized: Sequence[str] = (),
+    counts: Sequence[str] = (),
 ) -> Translations:
     """Read a test set and its translations.
 
@@ -153,10 +152,8 @@ def read_test_set(
     ----------
     named
         Its name, and the files of its references.
-    descriptions, translations, detokenized
+    descriptions, translations, counts
         Files of the systems, in the same order.
-    raw
-        The files of the references as text.
 
     Raises
     ------
@@ -172,12 +169,8 @@ def read_test_set(
         raise InputError(
             f"{len(descriptions)} systems, but {len(translations)} translations; give one of each"
         )
-    if raw and len(descriptions) != len(detokenized):
-        raise InputError(
-            f"{len(descriptions)} systems, but {len(detokenized)} detokenised translations; give one of each"
-        )
-    if raw and len(raw) != len(paths):
-        raise InputError(f"{len(paths)} references, but {len(raw)} raw ones; give one of each")
+    if counts and len(descriptions) != len(counts):
+        raise InputError(f"{len(descriptions)} systems, but {len(counts)} counts; give one of each")
     systems = [read_system(path) for path in descriptions]
     for (experiment, repeat), count in Counter(map(run_of, systems)).items():
         if count > 1:
@@ -189,18 +182,23 @@ def read_test_set(
             raise InputError(f"repeats of '{one.name}' differ in {key}; compare runs of one experiment")
     references = read_references(paths)
     texts = [read_translations(path, references, paths[0]) for path in translations]
-    as_text = read_references(raw) if raw else []
-    if as_text:
-        read_translations(raw[0], references, paths[0])  # as many lines
-    restored = [read_translations(path, references, paths[0]) for path in detokenized]
-    return Translations(name, systems, texts, references, restored, as_text)
+    counted = [read_counts(path) for path in counts]
+    for path, of_text in zip(counts, counted, strict=True):
+        if (found := len(of_text.counts[0])) != len(references[0]):
+            raise InputError(
+                f"has counts of {found} sentences, the reference {paths[0]} has {len(references[0])}; give "
+                "those of the same test set",
+                path,
+            )
+    if counted:
+        require_same_text(counts, counted)
+    return Translations(name, systems, texts, references, counted)
 
 
 def compare(
     test_sets: Sequence[Translations],
     *,
     tokenize: str = "13a",
-    tokenizer: str = "13a",
     trials: int = 10_000,
     seed: int = 1,
     alpha: float = 0.05,
@@ -211,8 +209,7 @@ def compare(
     Of several, the sentences of all are scored together, too: every sentence has the same weight, so that a
     large test set has more than a small one. All test sets have the same systems in the same order.
     """
-    how: dict[str, Any] = {"tokenize": tokenize, "tokenizer": tokenizer}
-    how |= {"trials": trials, "seed": seed, "alpha": alpha}
+    how: dict[str, Any] = {"tokenize": tokenize, "trials": trials, "seed": seed, "alpha": alpha}
     tables = tuple(make_table(*one, **how) for one in test_sets)
     pooled = None
     if len(test_sets) > 1:
@@ -234,14 +231,15 @@ def _title(table: Table) -> str:
 
 def _pool(test_sets: Sequence[Translations]) -> Translations:
     """Return all test sets as one."""
-    has_text = all(one.raw for one in test_sets)
+    has_text = all(one.counts for one in test_sets)
     return Translations(
         POOLED,
         test_sets[0].systems,
         _joined([one.translations for one in test_sets]),
         _joined_references([one.references for one in test_sets]),
-        _joined([one.detokenized for one in test_sets]) if has_text else [],
-        _joined_references([one.raw for one in test_sets]) if has_text else [],
+        [pool_counts(of_system) for of_system in zip(*(one.counts for one in test_sets), strict=True)]
+        if has_text
+        else [],
     )
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from itersel.evaluate.bleu import CorpusScore, References, make_bleu, score_corpus, signature
 from itersel.evaluate.bootstrap import Bootstrap, Interval
-from itersel.evaluate.metrics import Metric, Sums, make_metrics, tokenized_bleu
-from itersel.evaluate.randomization import Randomization, p_value, pooled_p_value
+from itersel.evaluate.counts import Counts
+from itersel.evaluate.metrics import Metric, Sums, tokenized_bleu
+from itersel.evaluate.randomization import Randomization, p_value, pooled_p_values
 
-# By name of an experiment, the texts or the counts of each of its runs.
+# By name of an experiment, the texts of each of its runs, or their counts by one metric or by several.
 Texts = Mapping[str, Sequence[Sequence[str]]]
-Counts = Mapping[str, Sequence[Sums]]
+CountsOfRuns = Mapping[str, Sequence[Sums]]
+Counted = Mapping[str, Sequence[Counts]]
 
 # Note on repeats.
 REPEATED = (
@@ -135,7 +138,9 @@ def score_experiments(
         The scores by name, and sacrebleu's signature of them.
     """
     bleu = make_bleu(references, tokenize)
-    p = _compare(tokenized_bleu(bleu), _counts(tokenized_bleu(bleu), texts), trials, seed)
+    metric = tokenized_bleu(bleu)
+    counts = {name: [metric.counts(lines) for lines in runs] for name, runs in texts.items()}
+    [p] = _compare([metric], [counts], trials, seed)
     scores = {
         name: Scores(tuple(score_corpus(bleu, lines) for lines in runs), p[name])
         for name, runs in texts.items()
@@ -143,35 +148,29 @@ def score_experiments(
     return scores, signature(bleu)
 
 
-def evaluate_experiments(
-    texts: Texts,
-    references: Sequence[References],
-    *,
-    tokenizer: str = "13a",
-    trials: int = 10_000,
-    seed: int = 1,
-) -> list[Column]:
+def evaluate_experiments(counted: Counted, *, trials: int = 10_000, seed: int = 1) -> list[Column]:
     """Score detokenised text by all metrics, and test each pair of experiments for a difference in each.
 
     Parameters
     ----------
-    texts
-        By name of an experiment, the detokenised translations by each of its runs.
-    references, tokenizer
-        Raw text; see `itersel.evaluate.metrics.make_metrics`.
+    counted
+        By name of an experiment, the counts of each of its runs, all of the same text.
     trials, seed
         Of approximate randomization.
     """
-    bootstrap = Bootstrap(len(references[0]))
+    metrics = next(iter(counted.values()))[0].metrics
+    counts = [
+        {name: [run.counts[number] for run in runs] for name, runs in counted.items()}
+        for number in range(len(metrics))
+    ]
+    bootstrap = Bootstrap(len(next(iter(counted.values()))[0].counts[0]))
     columns = []
-    for metric in make_metrics(references, tokenizer):
-        counts = _counts(metric, texts)
-        p = _compare(metric, counts, trials, seed)
+    for metric, of_metric, p in zip(metrics, counts, _compare(metrics, counts, trials, seed), strict=True):
         scores = {
             name: MetricScores(tuple(map(metric.score, runs)), bootstrap.interval(metric, runs), p[name])
-            for name, runs in counts.items()
+            for name, runs in of_metric.items()
         }
-        columns.append(Column(metric.name, metric.case, metric.signature(), metric.sign, scores))
+        columns.append(Column(metric.name, metric.case, metric.signature, metric.sign, scores))
     return columns
 
 
@@ -185,22 +184,29 @@ def describe_test(trials: int, seed: int, alpha: float) -> dict[str, Any]:
     }
 
 
-def _counts(metric: Metric, texts: Texts) -> dict[str, list[Sums]]:
-    return {name: [metric.counts(lines) for lines in runs] for name, runs in texts.items()}
+def _compare(
+    metrics: Sequence[Metric], counts: Sequence[CountsOfRuns], trials: int, seed: int
+) -> list[dict[str, dict[str, float]]]:
+    """Return for each metric, by name of an experiment, the p-values of its differences from the others.
 
-
-def _compare(metric: Metric, counts: Counts, trials: int, seed: int) -> dict[str, dict[str, float]]:
-    """Return by name of an experiment the p-values of its differences from the others."""
-    p: dict[str, dict[str, float]] = {name: {} for name in counts}
-    names = list(counts)
-    sentences = len(counts[names[0]][0])
+    `counts` are those of each metric.
+    """
+    names = list(counts[0])
+    sentences = len(counts[0][names[0]][0])
     exchanges = Randomization(sentences, trials, seed)
-    exchanged = {name: exchanges.exchange(runs[0]) for name, runs in counts.items() if len(runs) == 1}
-    for place, name in enumerate(names):
-        for other in names[place + 1 :]:
-            if name in exchanged and other in exchanged:
-                value = p_value(metric, exchanged[name], exchanged[other])
-            else:
-                value = pooled_p_value(metric, counts[name], counts[other], trials, seed)
+    exchanged = [
+        {name: exchanges.exchange(runs[0]) for name, runs in of_metric.items() if len(runs) == 1}
+        for of_metric in counts
+    ]
+    found: list[dict[str, dict[str, float]]] = [{name: {} for name in names} for _ in metrics]
+    for name, other in itertools.combinations(names, 2):
+        if name in exchanged[0] and other in exchanged[0]:
+            values = [
+                p_value(metric, by[name], by[other]) for metric, by in zip(metrics, exchanged, strict=True)
+            ]
+        else:
+            one, two = ([of_metric[this] for of_metric in counts] for this in (name, other))
+            values = pooled_p_values(metrics, one, two, trials, seed)
+        for p, value in zip(found, values, strict=True):
             p[name][other] = p[other][name] = value
-    return p
+    return found

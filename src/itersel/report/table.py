@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from itersel.evaluate.bleu import CorpusScore, References
+from itersel.evaluate.counts import Counts
 from itersel.report.evaluation import Evaluation
 from itersel.report.layout import aligned, two_decimals
 from itersel.report.scores import Summary, evaluate_experiments, score_experiments, summarize
 from itersel.report.system import OF_ALL_RUNS, System
+
+Item = TypeVar("Item")
 
 COLUMNS = (
     "system",
@@ -181,11 +184,9 @@ def make_table(
     systems: Sequence[System],
     translations: Sequence[Sequence[str]],
     references: Sequence[References],
-    detokenized: Sequence[Sequence[str]] = (),
-    raw: Sequence[References] = (),
+    counts: Sequence[Counts] = (),
     *,
     tokenize: str = "13a",
-    tokenizer: str = "13a",
     trials: int = 10_000,
     seed: int = 1,
     alpha: float = 0.05,
@@ -193,8 +194,8 @@ def make_table(
 ) -> Table:
     """Score the translations of a test set, and test each pair of experiments for a difference.
 
-    Systems of one name are runs of one experiment. `tokenize` is for BLEU of `translations`, `tokenizer` for
-    that of `detokenized` translations, which are compared with the references `raw`.
+    Systems of one name are runs of one experiment. `tokenize` is for BLEU of `translations`; `counts` are
+    those of the detokenised translations of each system.
     """
     runs: dict[str, list[System]] = {}
     for system in systems:
@@ -212,18 +213,17 @@ def make_table(
         for number, one in enumerate(texts, 1)
     )
     evaluation = None
-    if raw:
-        restored = _by_name(systems, detokenized)
-        columns = evaluate_experiments(restored, raw, tokenizer=tokenizer, trials=trials, seed=seed)
+    if counts:
+        columns = evaluate_experiments(_by_name(systems, counts), trials=trials, seed=seed)
         evaluation = Evaluation(tuple(columns))
     return Table(name, rows, len(references[0]), len(references), signature, is_pooled, alpha, evaluation)
 
 
-def _by_name(systems: Sequence[System], texts: Sequence[Sequence[str]]) -> dict[str, list[Sequence[str]]]:
-    """Return the texts of the runs of each experiment."""
-    by_name: dict[str, list[Sequence[str]]] = {}
-    for system, lines in zip(systems, texts, strict=True):
-        by_name.setdefault(system.name, []).append(lines)
+def _by_name(systems: Sequence[System], items: Sequence[Item]) -> dict[str, list[Item]]:
+    """Return what there is of each system by the name of its experiment."""
+    by_name: dict[str, list[Item]] = {}
+    for system, item in zip(systems, items, strict=True):
+        by_name.setdefault(system.name, []).append(item)
     return by_name
 
 

@@ -15,15 +15,15 @@ CURVES: dict[str, tuple[str, str, str]] = {
     "devtest_bleu": (
         "BLEU on devtest",
         ".2f",
-        "Higher is better. Unless evaluation.choose_by names another score, the epoch with the highest one is "
-        "chosen; of equal ones, the earliest.",
+        "Higher is better. Unless evaluation.choose_by names another score, the epoch with the highest BLEU "
+        "is chosen; of equal ones, the earliest.",
     ),
     "training_bleu": (
         "Training BLEU",
         ".2f",
         "Mean sentence BLEU of the best translation of each training sentence while its shard is learned; "
-        "for a batch tuner, corpus BLEU of the translations that it chooses from the lists. Scales differ between learners: "
-        "compare epochs, not experiments.",
+        "for a batch tuner, corpus BLEU of the translations that it chooses from the lists. Scales differ "
+        "between learners: compare epochs, not experiments.",
     ),
     "updates": (
         "Updates",
