@@ -185,7 +185,16 @@ class MadeUpRun:
         deviation = (
             None if len(runs) == 1 else (sum((one - mean) ** 2 for one in scores) / (len(runs) - 1)) ** 0.5
         )
-        of_runs = ("repeat", "epoch", "devtest_bleu", "devtest", "signature", "active_features")
+        of_runs = (
+            "repeat",
+            "epoch",
+            "devtest_bleu",
+            "devtest",
+            "signature",
+            "chosen_by",
+            "devtest_scores",
+            "active_features",
+        )
         first = runs[0]
         return {
             "system": number,

@@ -146,7 +146,7 @@ class Steps:
         """Return the last line in the log of the job that has been running longest, if there is one."""
         for log in next(iter(self._running.values())).logs:
             for line in filter(None, last_lines(log, 1)):
-                return [line[:WIDTH]]
+                return [line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"]
         return []
 
     def _with_count(self, title: str) -> str:
@@ -157,7 +157,9 @@ class Steps:
         minutes, seconds = divmod(round(self._clock() - self._start), 60)
         failed = f", {len(self._failed)} failed" if self._failed else ""
         jobs = f"{self._ended.total()} of {self._planned.total()} jobs{failed}"
-        return f"{minutes:>3}:{seconds:02}  {jobs}{self._time_left()}"
+        hours, minutes = divmod(minutes, 60)
+        time = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+        return f"{time:>6}  {jobs}{self._time_left()}"
 
     def _time_left(self) -> str:
         """Return how long the jobs will take that are left, as far as such jobs have ended before."""

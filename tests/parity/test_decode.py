@@ -32,12 +32,12 @@ def problem(parity, tmp_path_factory):
     )
 
 
-def decode(problem, pop_limit, k):
-    """Decode all sentences."""
+def decode(problem, pop_limit, k, every=1):
+    """Decode all sentences, or one of so many."""
     shard, model, weights = problem
     decoder = Decoder(shard, model, pop_limit)
     vectors = decoder.weight_vectors(weights)
-    return decoder, [decoder.decode(i, *vectors, k=k) for i in range(SENTENCES)]
+    return decoder, [decoder.decode(i, *vectors, k=k) for i in range(0, SENTENCES, every)]
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +67,9 @@ def features_of(decoder, found, rank):
 
 @pytest.mark.slow
 def test_with_a_high_pop_limit_the_best_scores_are_cdecs(problem, parity):
-    _, found = decode(problem, 5000, 1)
-    expected = [best[0][2] for best in recorded(parity / "decode" / "best.pop5000.txt")]
+    """For one sentence in three: at this limit, each takes half a second."""
+    _, found = decode(problem, 5000, 1, every=3)
+    expected = [best[0][2] for best in recorded(parity / "decode" / "best.pop5000.txt")][::3]
     difference = np.array([one.score[0] for one in found]) - expected
     assert difference.min() > -SCORE_TOLERANCE
 

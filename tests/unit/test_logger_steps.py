@@ -132,8 +132,13 @@ def test_if_nothing_changes_the_log_is_quoted(clock, tmp_path):
     now = "  0:00  0 of 2 jobs  now: x: train epoch 1, x: train epoch 2"
     assert steps.line() == now
     assert steps.line() == f"{now}; log: train: 20 of 50"
+    log.write_text("x" * 200)
+    clock.now += 3723
+    first, second = steps.line().splitlines()
+    assert first == now.replace("  0:00", "1:02:03") + ";"
+    assert second.strip() == f"log: {'x' * 109}…"
     log.unlink()
-    assert steps.line() == now
+    assert steps.line() == now.replace("  0:00", "1:02:03")
 
 
 def test_failed_jobs(clock):

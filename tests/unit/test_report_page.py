@@ -18,7 +18,7 @@ from itersel.cli.main import main
 from itersel.config import Config
 from itersel.limits import CASES, METRICS
 from itersel.report.page.charts import charts
-from itersel.report.page.document import read_document
+from itersel.report.page.document import compared_systems, read_document
 from itersel.report.page.paper import latex, markdown
 from itersel.report.page.provenance import describe_config
 from itersel.report.page.render import _json, asset, render, vega
@@ -310,6 +310,32 @@ def test_damaged_table(run, tmp_path, capsys, content):
     table.write_text(content)
     assert main(["report", "paper", "--table", str(table), "--output", str(tmp_path / "t.md")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "made_by"), [("corpus", "itersel report corpus"), ("derivations", "itersel explain")]
+)
+@pytest.mark.parametrize("content", ["[]", '{"splits": {"x": {}}}', '{"systems": ["a", 1], "sentences": []}'])
+def test_damaged_parts(tmp_path, capsys, name, made_by, content):
+    run = MadeUpRun(tmp_path / "made-up", ["first"], epochs=1)
+    (run.folder / "report" / f"{name}.json").write_text(content)
+    arguments = ["--results", str(run.folder), "--output", str(tmp_path / "index.html")]
+    assert main(["report", "page", *arguments]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert f"{name}.json: " in error
+    assert made_by in error
+
+
+def test_the_best_system_is_that_of_the_score_that_epochs_are_chosen_by():
+    def system(name, chosen_by, score, bleu):
+        run = {"chosen_by": chosen_by, "devtest_scores": [99, score], "epoch": 2}
+        return {"name": name, "runs": [run], "devtest": {"mean": bleu}}
+
+    table = {"test_sets": [{"systems": [system("a", "ter", 50, 9), system("b", "ter", 40, 3)]}]}
+    assert compared_systems(table, []) == ["a", "b"]
+    table = {"test_sets": [{"systems": [system("a", "chrf", 50, 3), system("b", "chrf", 40, 9)]}]}
+    assert compared_systems(table, []) == ["b", "a"]
 
 
 def test_scripts_put_no_text_into_html():

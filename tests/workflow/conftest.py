@@ -138,6 +138,15 @@ class Project:
         shutil.copytree(self.folder, folder, symlinks=True)
         return Project(folder, self.snakefile)
 
+    def without_experiments(self, *names: str) -> Project:
+        """Remove what is learned in some experiments, or in all; what it is learned from stays."""
+        for folder in (self.results / "experiments").iterdir():
+            if not names or folder.name in names:
+                shutil.rmtree(folder)
+        for path in self.results.glob("report/table*"):
+            path.unlink()
+        return self
+
     def wait_for_job(self, *words: str, seconds: float = 240) -> psutil.Process:
         """Return the process of a job of this project whose command line has all `words`."""
         end = time.monotonic() + seconds
@@ -206,3 +215,9 @@ def finished(make_project: Callable[[], Project]) -> Project:
     project.name_tasks()
     (project.folder / CONSOLE).write_text(project.run("--cores", "2"))
     return project
+
+
+@pytest.fixture
+def copy(finished: Project, tmp_path: Path) -> Project:
+    """Return a copy of the finished project."""
+    return finished.copy(tmp_path / "copy of it")

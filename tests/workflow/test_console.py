@@ -20,12 +20,6 @@ def console(finished):
     return (finished.folder / CONSOLE).read_text()
 
 
-@pytest.fixture
-def copy(finished, tmp_path):
-    """Return a copy of the finished project."""
-    return finished.copy(tmp_path / "copy of it")
-
-
 def test_tens_of_lines(console):
     lines = [line for line in console.partition("experiment  ")[0].splitlines() if line]
     assert 8 < len(lines) < 100

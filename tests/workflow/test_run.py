@@ -1,16 +1,13 @@
-"""The workflow from end to end: results, determinism, and going on after everything was killed."""
+"""The workflow from end to end: results, determinism, and what a change makes again."""
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
-import time
 import zipfile
 
 import numpy as np
@@ -25,31 +22,11 @@ from itersel.report.page.document import read_document
 from itersel.report.page.render import render
 from itersel.report.page.table import table_view
 from itersel.vectors.weights import read_weights
-from snakemake_executor_plugin_arrays.arrays import Run
 
 # one group: `finished` is made once, however many processes run the tests
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
 
-# what a test that kills something has to make again
-SELECTED = "results/tiny/experiments/selected/epoch-2/weights.h5"
-AVERAGED = "results/tiny/experiments/averaged/epoch-2/weights.h5"
-LEARNED = "experiments/*/epoch-*/*.h5"
-
-
-@pytest.fixture
-def copy(finished, tmp_path):
-    """Return a copy of the finished project."""
-    return finished.copy(tmp_path / "copy of it")
-
-
-def without_experiments(project, *names):
-    """Remove what is learned in some experiments, or in all; what it is learned from stays."""
-    for folder in (project.results / "experiments").iterdir():
-        if not names or folder.name in names:
-            shutil.rmtree(folder)
-    for path in project.results.glob("report/table*"):
-        path.unlink()
-    return project
+TABLE = "results/tiny/report/table.json"
 
 
 def test_results(finished):
@@ -121,20 +98,6 @@ def test_page(finished):
             assert rules + found["model"] == pytest.approx(found["score"])
 
 
-def test_page_of_a_failed_run(copy):
-    without_experiments(copy, "selected")
-    for path in copy.results.glob("shards/train/*/0.h5"):
-        changed = path.stat().st_mtime_ns
-        path.write_bytes(b"damaged")
-        os.utime(path, ns=(changed, changed))
-    output = copy.run("--cores", "2", status=1)
-    assert "what there is until now: results/tiny/report/progress.html" in output
-    page = (copy.results / "report/progress.html").read_text()
-    assert "This run is not finished" in page
-    assert "itersel train: " in page
-    assert "another kind of file; recreate it" in page
-
-
 def test_report_of_snakemake(copy):
     copy.run("--report", "report.zip")
     with zipfile.ZipFile(copy.folder / "report.zip") as archive:
@@ -165,7 +128,7 @@ def test_nothing_to_be_done(copy):
 
 def test_one_core_and_more_decoding_jobs_give_the_same_bytes(finished, copy):
     """Of shards and an experiment; what the aligner and the language model make is one job each."""
-    project = without_experiments(copy)
+    project = copy.without_experiments()
     shutil.rmtree(project.results / "shards")
     project.configure(decoder={"k_best": 20, "pop_limit": 30, "jobs": 3})
     folder = "results/tiny/experiments/selected"
@@ -179,51 +142,6 @@ def test_one_core_and_more_decoding_jobs_give_the_same_bytes(finished, copy):
     )
     assert len(made) > 20
     assert made == expected
-
-
-def test_shard_killed(copy, finished):
-    without_experiments(copy)
-    victim = "results/tiny/experiments/selected/epoch-2/shard-1.h5"
-    run = copy.start("--cores", "2", SELECTED, AVERAGED)
-    copy.wait_for_job("train", victim).kill()
-    output, _ = run.communicate()
-    assert run.returncode == 1, output
-    assert "epoch-2/shard-1.h5" in output
-    assert re.search(f"\nitersel: killed by SIGKILL: itersel train .*{victim}", output)
-    before = copy.files()
-    assert "experiments/selected/epoch-2/shard-0.h5" in before  # the others go on
-    assert "experiments/averaged/epoch-2/weights.h5" in before
-    assert "experiments/selected/epoch-2/weights.h5" not in before  # nothing is mixed
-    assert not list(copy.results.rglob(".tmp*"))
-    assert copy.planned(SELECTED, AVERAGED) == {"train_shard": 1, "list_files": 1, "mix": 1}
-    copy.run("--cores", "2", SELECTED, AVERAGED)
-    after = copy.files()
-    assert {name: after[name] for name in before} == before
-    made, expected = copy.contents(LEARNED), finished.contents(LEARNED)
-    assert made == {name: data for name, data in expected.items() if "dev-dense" not in name}
-
-
-@pytest.mark.parametrize("patient", [False, True])
-def test_snakemake_killed(copy, finished, patient):
-    without_experiments(copy, "selected")
-    run = copy.start("--cores", "2", SELECTED)
-    job = copy.wait_for_job("train", "results/tiny/experiments/selected/epoch-2/shard-0.h5")
-    job.suspend()  # or it might end before the next run looks for it
-    run.kill()
-    run.wait()
-    # what is left of it would put its results over those of another run
-    output = copy.run("--cores", "2", SELECTED, status=1)
-    assert "a job left over from a killed run, is still running in results/tiny; wait for it" in output
-    assert "Traceback" not in output
-    job.resume()
-    copy.wait_for_the_end_of_jobs() if patient else copy.kill_jobs()
-    # the other shard may have been at work, whose result Snakemake has not seen
-    before = copy.files("experiments/selected/epoch-1/*.h5")
-    assert before
-    copy.run("--cores", "2", SELECTED)
-    after = copy.files()
-    assert {name: after[name] for name in before} == before
-    assert copy.contents(LEARNED) == finished.contents(LEARNED)
 
 
 def test_a_shard_is_trained_without_its_text_in_the_model(copy, finished):
@@ -249,25 +167,6 @@ def test_a_shard_is_trained_without_its_text_in_the_model(copy, finished):
     assert len(trained) == 2
     assert all(finished.contents()[name] != content for name, content in trained.items())
     assert {name: copy.contents()[name] for name in before} == before
-
-
-def test_what_was_just_killed_is_waited_for(copy, finished):
-    without_experiments(copy, "selected")
-    run = copy.start("--cores", "2", SELECTED)
-    job = copy.wait_for_job("train", "results/tiny/experiments/selected/epoch-2/shard-0.h5")
-    job.suspend()
-    run.kill()
-    run.wait()
-    following = copy.start("--cores", "2", SELECTED)
-    # it takes as long as this to look for jobs
-    while "jobs to run" not in (line := following.stdout.readline()):
-        assert line, "Snakemake has ended"
-    time.sleep(2)
-    assert following.poll() is None
-    copy.kill_jobs()
-    output, _ = following.communicate()
-    assert following.returncode == 0, output
-    assert copy.contents(LEARNED) == finished.contents(LEARNED)
 
 
 def test_one_file_is_made_again_by_its_name(copy, finished):
@@ -359,7 +258,7 @@ def test_repeats(copy):
     """The first run is what the experiment was without them."""
     before = copy.contents("experiments/dev-dense/**/*.h5")
     copy.configure(experiments={"dev-dense": {**copy.config()["experiments"]["dev-dense"], "repeats": 2}})
-    copy.run("--cores", "2")
+    copy.run("--cores", "2", TABLE)
     assert copy.contents("experiments/dev-dense/**/*.h5") == before
     lines = [
         (copy.results / f"shards/dev/{name}/text/0.ids").read_text().splitlines()
@@ -381,7 +280,7 @@ def test_test_sets_by_name(copy):
     own = {"target": ["test.target", "other"], "devtest": data["dev"]}
     data["test"] = {"home": data["test"], "news": {**data["test"], **own}}
     copy.configure(data=data, experiments={"selected": copy.config()["experiments"]["selected"]})
-    copy.run("--cores", "2")
+    copy.run("--cores", "2", TABLE)
     assert copy.contents("experiments/**/epoch-*/*.h5") == trained
     folder = copy.results / "experiments/selected"
     home, news = (json.loads((folder / best / "system.json").read_text()) for best in ("best", "best-news"))
@@ -423,28 +322,6 @@ def weights_log(path):
 def test_another_cache_changes_no_result(copy, tmp_path):
     copy.configure(cache=str(tmp_path / "another cache"))
     assert copy.planned() == {}
-
-
-def test_two_runs_do_not_work_in_one_folder(copy):
-    (copy.results / "report/table.txt").unlink()
-    with (copy.results / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        output = copy.run(status=1)
-    assert "another run is working in results/tiny" in output
-    copy.run()
-
-
-def test_jobs_that_a_cluster_may_still_have(copy):
-    """Of a killed run with another profile: they would put their results over those of this one."""
-    (copy.results / "report/table.txt").unlink()
-    arrays = copy.folder / ".snakemake/arrays"
-    Run(arrays, "slurm", pytest.fail).close(tidy=False)
-    output = copy.run(status=1)
-    assert "may still be on the cluster" in output
-    assert "Traceback" not in output
-    shutil.rmtree(arrays)
-    copy.run()
-    assert (copy.results / "report/table.txt").exists()
 
 
 def test_names_that_a_shell_or_a_command_would_misread(make_project, finished, tmp_path):

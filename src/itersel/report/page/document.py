@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from itersel.config.values import Data
+from itersel.errors import InputError
 from itersel.report.page.costs import read_costs
 from itersel.report.page.curves import read_curves
 from itersel.report.page.features import read_features
@@ -15,7 +16,7 @@ from itersel.report.page.folder import Run, find_runs, read_optional
 from itersel.report.page.provenance import describe_config, read_run
 from itersel.report.page.rule_graph import lay_out
 from itersel.report.page.sentences import pack, read_test_set
-from itersel.report.page.table import read_table
+from itersel.report.page.table import read_table, score_on_devtest
 from itersel.storage.files import read_bytes
 
 # The end of a long log has the error.
@@ -52,9 +53,9 @@ def read_document(results: Path) -> dict[str, Any]:
         "table": table,
         "runs": [_describe_run(results, run, config, references, tokenize) for run in runs],
         "costs": read_costs(results, {run.name for run in runs}),
-        "corpus": read_optional(results / "report" / "corpus.json"),
+        "corpus": _read_corpus(results / "report" / "corpus.json"),
         "test_sets": [pack(one) for one in found],
-        "derivations": read_optional(results / "report" / "derivations.json"),
+        "derivations": _read_derivations(results / "report" / "derivations.json"),
         "config": describe_config(config) if config else None,
         "versions": description.get("versions", {}),
         "rules": lay_out(description.get("rules") or {}),
@@ -69,9 +70,39 @@ def compared_systems(table: dict[str, Any] | None, runs: Sequence[Run]) -> list[
     if not table:
         return [runs[0].name, runs[-1].name]
     systems = table["test_sets"][0]["systems"]
-    best = max(systems, key=lambda system: system["devtest"]["mean"])["name"]
+    best = max(systems, key=score_on_devtest)["name"]
     baseline = next((one["name"] for one in systems if one["name"] != best), best)
     return [baseline, best]
+
+
+def _read_corpus(path: Path) -> Any:
+    """Return the content of corpus.json; None if there is none yet."""
+    corpus = read_optional(path)
+    try:
+        for split in corpus["splits"].values() if corpus is not None else ():
+            counts = (split["sentences"], split["rules"], *split["dropped"].values())
+            sides = (split[side]["tokens"] for side in ("source", "target"))
+            sum(number or 0 for number in (*counts, *sides))
+        for one in corpus["left_out"] if corpus is not None else ():
+            str(one["of"]) + str(one["why"]) + str(one["count"] + 0)
+    except (KeyError, TypeError, AttributeError):
+        raise InputError("is not a table of corpora; make it with 'itersel report corpus'", path) from None
+    return corpus
+
+
+def _read_derivations(path: Path) -> Any:
+    """Return the content of derivations.json; None if there is none yet."""
+    found = read_optional(path)
+    try:
+        if found is not None:
+            first, second = found["systems"]
+            if not all(isinstance(text, str) for text in (found["test_set"], first, second)):
+                raise TypeError
+            for sentence in found["sentences"]:
+                sentence["sentence"] + len(sentence["derivations"])
+    except (KeyError, TypeError, ValueError):
+        raise InputError("holds no derivations; make them with 'itersel explain'", path) from None
+    return found
 
 
 def _languages(config: dict[str, Any]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from itersel.errors import InputError
 from itersel.limits import CASES, LOWER_IS_BETTER, METRICS
 from itersel.report.page.folder import read_optional
+from itersel.report.system import sign_of
 
 POOLED = "all test sets together"
 
@@ -69,12 +70,22 @@ def read_table(path: Path) -> dict[str, Any] | None:
         return None
     try:
         table_view({"table": table, "runs": [], "costs": {"runs": {}}})
+        for test_set in table["test_sets"]:
+            max(map(score_on_devtest, test_set["systems"]))
         significance = table["significance"]
         if not table["test_sets"] or not significance["alpha"] * significance["trials"]:
             raise ValueError("empty")
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ZeroDivisionError):
         raise InputError("is not a table of systems; make it with 'itersel report table'", path) from None
     return table
+
+
+def score_on_devtest(system: Mapping[str, Any]) -> float:
+    """Return how good a system was when its epochs were chosen: the mean over its runs, higher is better."""
+    scores = [
+        sign_of(run["chosen_by"]) * float(run["devtest_scores"][run["epoch"] - 1]) for run in system["runs"]
+    ]
+    return sum(scores) / len(scores)
 
 
 def table_view(document: Mapping[str, Any]) -> list[View]:

@@ -1,0 +1,122 @@
+"""Going on after a job, a run or everything was killed, and runs that must not work side by side."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import time
+
+import pytest
+
+from snakemake_executor_plugin_arrays.arrays import Run
+
+# with the other tests of a finished run
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
+
+# what a test that kills something has to make again
+SELECTED = "results/tiny/experiments/selected/epoch-2/weights.h5"
+AVERAGED = "results/tiny/experiments/averaged/epoch-2/weights.h5"
+LEARNED = "experiments/*/epoch-*/*.h5"
+TABLE = "results/tiny/report/table.txt"
+
+
+def test_shard_killed(copy, finished):
+    copy.without_experiments()
+    victim = "results/tiny/experiments/selected/epoch-2/shard-1.h5"
+    run = copy.start("--cores", "2", SELECTED, AVERAGED)
+    copy.wait_for_job("train", victim).kill()
+    output, _ = run.communicate()
+    assert run.returncode == 1, output
+    assert "epoch-2/shard-1.h5" in output
+    assert re.search(f"\nitersel: killed by SIGKILL: itersel train .*{victim}", output)
+    before = copy.files()
+    assert "experiments/selected/epoch-2/shard-0.h5" in before  # the others go on
+    assert "experiments/averaged/epoch-2/weights.h5" in before
+    assert "experiments/selected/epoch-2/weights.h5" not in before  # nothing is mixed
+    assert not list(copy.results.rglob(".tmp*"))
+    assert copy.planned(SELECTED, AVERAGED) == {"train_shard": 1, "list_files": 1, "mix": 1}
+    copy.run("--cores", "2", SELECTED, AVERAGED)
+    after = copy.files()
+    assert {name: after[name] for name in before} == before
+    made, expected = copy.contents(LEARNED), finished.contents(LEARNED)
+    assert made == {name: data for name, data in expected.items() if "dev-dense" not in name}
+
+
+@pytest.mark.parametrize("patient", [False, True])
+def test_snakemake_killed(copy, finished, patient):
+    copy.without_experiments("selected")
+    run = copy.start("--cores", "2", SELECTED)
+    job = copy.wait_for_job("train", "results/tiny/experiments/selected/epoch-2/shard-0.h5")
+    job.suspend()  # or it might end before the next run looks for it
+    run.kill()
+    run.wait()
+    # what is left of it would put its results over those of another run
+    output = copy.run("--cores", "2", SELECTED, status=1)
+    assert "a job left over from a killed run, is still running in results/tiny; wait for it" in output
+    assert "Traceback" not in output
+    job.resume()
+    copy.wait_for_the_end_of_jobs() if patient else copy.kill_jobs()
+    # the other shard may have been at work, whose result Snakemake has not seen
+    before = copy.files("experiments/selected/epoch-1/*.h5")
+    assert before
+    copy.run("--cores", "2", SELECTED)
+    after = copy.files()
+    assert {name: after[name] for name in before} == before
+    assert copy.contents(LEARNED) == finished.contents(LEARNED)
+
+
+def test_what_was_just_killed_is_waited_for(copy, finished):
+    copy.without_experiments("selected")
+    run = copy.start("--cores", "2", SELECTED)
+    job = copy.wait_for_job("train", "results/tiny/experiments/selected/epoch-2/shard-0.h5")
+    job.suspend()
+    run.kill()
+    run.wait()
+    following = copy.start("--cores", "2", SELECTED)
+    # it takes as long as this to look for jobs
+    while "jobs to run" not in (line := following.stdout.readline()):
+        assert line, "Snakemake has ended"
+    time.sleep(2)
+    assert following.poll() is None
+    copy.kill_jobs()
+    output, _ = following.communicate()
+    assert following.returncode == 0, output
+    assert copy.contents(LEARNED) == finished.contents(LEARNED)
+
+
+def test_two_runs_do_not_work_in_one_folder(copy):
+    (copy.results / "report/table.txt").unlink()
+    with (copy.results / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        output = copy.run(status=1)
+    assert "another run is working in results/tiny" in output
+    copy.run(TABLE)
+
+
+def test_jobs_that_a_cluster_may_still_have(copy):
+    """Of a killed run with another profile: they would put their results over those of this one."""
+    (copy.results / "report/table.txt").unlink()
+    arrays = copy.folder / ".snakemake/arrays"
+    Run(arrays, "slurm", pytest.fail).close(tidy=False)
+    output = copy.run(status=1)
+    assert "may still be on the cluster" in output
+    assert "Traceback" not in output
+    shutil.rmtree(arrays)
+    copy.run(TABLE)
+    assert (copy.results / "report/table.txt").exists()
+
+
+def test_page_of_a_failed_run(copy):
+    copy.without_experiments("selected")
+    for path in copy.results.glob("shards/train/*/0.h5"):
+        changed = path.stat().st_mtime_ns
+        path.write_bytes(b"damaged")
+        os.utime(path, ns=(changed, changed))
+    output = copy.run("--cores", "2", status=1)
+    assert "what there is until now: results/tiny/report/progress.html" in output
+    page = (copy.results / "report/progress.html").read_text()
+    assert "This run is not finished" in page
+    assert "itersel train: " in page
+    assert "another kind of file; recreate it" in page
