@@ -14,6 +14,7 @@ if not workflow.overwrite_configfiles:
 include: "workflow/rules/common.smk"
 include: "workflow/rules/train_inputs.smk"
 include: "workflow/rules/run.smk"
+include: "workflow/rules/scheduler.smk"
 include: "workflow/rules/corpus.smk"
 include: "workflow/rules/align.smk"
 include: "workflow/rules/lm.smk"
@@ -40,6 +41,7 @@ rule all:
 
 
 onstart:
+    lift_rate_limit()
     lock_folder()
     refuse_running_jobs()
     remove_leftovers(RESULTS)

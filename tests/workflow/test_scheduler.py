@@ -1,0 +1,63 @@
+"""Snakemake's scheduler does nothing while nothing can be done."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+pytestmark = pytest.mark.slow
+
+JOBS = 40
+# Many jobs that end at once, and then two of which one has to wait for a core.
+SNAKEFILE = """
+include: "{rules}/scheduler.smk"
+
+onstart:
+    {onstart}
+
+rule all:
+    input: "end.0", "end.1"
+
+rule wait:
+    input: expand("short.{{number}}", number=range({jobs}))
+    output: "end.{{number}}"
+    shell: "touch begun; sleep 60; touch {{output}}"
+
+rule short:
+    output: "short.{{number}}"
+    shell: "touch {{output}}"
+"""
+
+
+def threads_while_waiting(folder, root, onstart, jobs, *options):
+    """Return the number of threads of Snakemake some time after the jobs have ended."""
+    snakefile = SNAKEFILE.format(rules=root / "workflow" / "rules", onstart=onstart, jobs=jobs)
+    (folder / "Snakefile").write_text(snakefile)
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--nolock", "--quiet", "all", *options]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL) as process:
+        try:
+            end = time.monotonic() + 120
+            while not (folder / "begun").exists() and time.monotonic() < end:
+                assert process.poll() is None
+                time.sleep(0.1)
+            time.sleep(2.5)  # two turns of timers of a second
+            return psutil.Process(process.pid).num_threads()
+        finally:
+            children = psutil.Process(process.pid).children(recursive=True)
+            for child in [psutil.Process(process.pid), *children]:
+                child.kill()
+
+
+def test_threads_do_not_grow_with_the_jobs(tmp_path, root):
+    assert threads_while_waiting(tmp_path, root, "lift_rate_limit()", JOBS) < JOBS // 2
+    assert "    lift_rate_limit()\n" in (root / "Snakefile").read_text().partition("onstart:")[2]
+
+
+def test_a_limit_that_was_asked_for_stays(tmp_path, root):
+    said = "lift_rate_limit(); print(workflow.scheduler.job_rate_limiter.max_jobs, file=open('limit', 'w'))"
+    threads_while_waiting(tmp_path, root, said, 1, "--max-jobs-per-timespan", "50/1s")
+    assert (tmp_path / "limit").read_text() == "50\n"

@@ -1,0 +1,15 @@
+# Snakemake's scheduler, freed of a limit that costs more than it protects. There are no rules here.
+#
+# gives: lift_rate_limit
+
+
+def lift_rate_limit():
+    """Switch off Snakemake's default limit of 100 jobs a second; another one, which was asked for, stays.
+
+    While jobs wait for a core, every step of the scheduler starts a timer that sets off the next step, and every
+    job that ends adds a step: after some hundred jobs, as many threads run steps in which nothing can be done
+    (docs/upstream/job_rate_limiter.md). On clusters, jobs are submitted as arrays, so that no limit is needed.
+    """
+    limiter = getattr(workflow.scheduler, "job_rate_limiter", None)
+    if limiter is not None and (limiter.max_jobs, limiter.timespan) == (100, 1):
+        workflow.scheduler.job_rate_limiter = None
