@@ -201,6 +201,7 @@ def _make_descriptions() -> None:
     Path("system").mkdir()
     shutil.copy("weights.h5", "system/weights.h5")
     files = ("--model", "lm.bin", "--index", "index", "--preparation", "preparation.json")
+    files += ("--recaser", "recaser.json")
     decoder = ("--pop-limit", "30", "--features", "all", "--output", "system/resources.json")
     itersel("report", "resources", *files, *decoder)
     about = (

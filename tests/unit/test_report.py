@@ -10,6 +10,7 @@ import pytest
 
 from itersel.cli.main import main
 from itersel.corpus.prepare import Preparation
+from itersel.corpus.recase import learn_recaser
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, score_corpus
 from itersel.evaluate.metrics import tokenized_bleu
@@ -17,7 +18,7 @@ from itersel.evaluate.randomization import p_values, pooled_p_values
 from itersel.limits import MAX_SENTENCE
 from itersel.report.comparison import Translations, compare
 from itersel.report.layout import aligned, tab_separated
-from itersel.report.resources import read_resources
+from itersel.report.resources import FILES, read_resources
 from itersel.report.system import System, choose_epoch, read_system, write_system
 from itersel.vectors.weights import make_weights, read_weights, write_weights
 
@@ -303,9 +304,9 @@ def test_resources_move_with_the_run(tmp_path):
     run, moved = tmp_path / "run", tmp_path / "elsewhere"
     folder = run / "experiments/x/best"
     folder.mkdir(parents=True)
-    for name in ("model", "index", "preparation"):
+    for name in FILES:
         (run / name).touch()
-    files = [f"--{name}={run}/{name}" for name in ("model", "index", "preparation")]
+    files = [f"--{name}={run}/{name}" for name in FILES]
     arguments = ["report", "resources", *files, "--pop-limit", "30", "--features", "dense", *EXTRACTION]
     assert main([*arguments, "--output", str(folder / "resources.json")]) == 0
     run.rename(moved)
@@ -356,7 +357,7 @@ def test_system_with_other_types(tmp_path, change):
 def test_resources_out_of_bounds(tmp_path):
     folder = tmp_path / "best"
     folder.mkdir()
-    files = [f"--{name}={tmp_path}/{name}" for name in ("model", "index", "preparation")]
+    files = [f"--{name}={tmp_path}/{name}" for name in FILES]
     arguments = ["report", "resources", *files, "--pop-limit", "30", "--features", "dense", *EXTRACTION]
     assert main([*arguments, "--output", str(folder / "resources.json")]) == 0
     good = json.loads((folder / "resources.json").read_text())
@@ -374,10 +375,11 @@ def test_a_sentence_that_is_too_long_to_translate(tmp_path, capsys):
     """It would take minutes, without a word; it is refused before anything is extracted."""
     folder = tmp_path / "best"
     folder.mkdir()
-    files = {name: tmp_path / name for name in ("model", "index", "preparation")}
+    files = {name: tmp_path / name for name in FILES}
     for path in files.values():
         path.touch()
     Preparation("de", "en", tokenized=True).write(files["preparation"])
+    learn_recaser([]).write(files["recaser"])
     arguments = ["report", "resources", *(f"--{name}={path}" for name, path in files.items())]
     arguments += ["--pop-limit", "30", "--features", "dense", *EXTRACTION]
     assert main([*arguments, "--output", str(folder / "resources.json")]) == 0

@@ -116,8 +116,14 @@ def test_system_translates_raw_text(finished):
     system = finished.results / "experiments/selected/best"
     command = [sys.executable, "-m", "itersel.cli.main", "translate", "--system", str(system)]
     source = (finished.folder / "test.source").read_text()
-    result = subprocess.run(command, input=source, capture_output=True, text=True, check=True)
-    assert result.stdout == (system / "test.txt").read_text()
+    for options, expected in (
+        ([], finished.results / "evaluation/test/selected.txt"),
+        (["--tokenized"], system / "test.txt"),
+    ):
+        result = subprocess.run(
+            [*command, *options], input=source, capture_output=True, text=True, check=True
+        )
+        assert result.stdout == expected.read_text()
 
 
 def test_nothing_to_be_done(copy):

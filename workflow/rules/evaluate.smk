@@ -71,6 +71,7 @@ rule describe_resources:
         model=MODEL,
         index=INDEX,
         preparation=PREPARATION,
+        recaser=RECASER,
     output:
         f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
     log:
@@ -82,7 +83,8 @@ rule describe_resources:
         code=step_digest("report", "_resources"),
     shell:
         "itersel report resources --model {input.model:q} --index {input.index:q}"
-        " --preparation {input.preparation:q} {params.options} --output {output:q} &> {log:q}"
+        " --preparation {input.preparation:q} --recaser {input.recaser:q} {params.options}"
+        " --output {output:q} &> {log:q}"
 
 
 rule describe_selection:

@@ -103,6 +103,7 @@ def _resources(options: argparse.Namespace) -> None:
         model=options.model,
         index=options.index,
         preparation=options.preparation,
+        recaser=options.recaser,
         pop_limit=options.pop_limit,
         features=options.features,
         extraction=ExtractionSettings(**settings),

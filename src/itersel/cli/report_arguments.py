@@ -76,6 +76,7 @@ def add_resources(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="compiled language model")
     parser.add_argument("--index", required=True, help="index of the training corpus")
     parser.add_argument("--preparation", required=True, help="preparation.json of 'itersel corpus prepare'")
+    parser.add_argument("--recaser", required=True, help="recaser.json of 'itersel corpus prepare'")
     parser.add_argument(
         "--pop-limit", type=whole(1, MAX_POP_LIMIT), required=True, help="pop limit of the decoder"
     )

@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
         "Translate raw text, one sentence per line. The text is prepared like that of the run; translations "
-        "are tokenised and lowercased."
+        "are detokenised, and their case is restored."
     )
     parser.add_argument(
         "--system",
@@ -28,23 +28,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="-",
         help="file, plain or .gz, or - for standard output (default)",
     )
+    parser.add_argument(
+        "--tokenized",
+        action="store_true",
+        help="write what the decoder writes: lowercased words with spaces between them",
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prepare, extract the grammars, decode."""
+    """Prepare, extract the grammars, decode, restore case and spaces."""
     import tempfile
     from pathlib import Path
 
     from itersel.cli.decode import translate_shard
     from itersel.corpus.prepare import read_preparation
+    from itersel.corpus.recase import read_recaser
+    from itersel.corpus.restore import restore
     from itersel.corpus.text import check_words, read_text, split_words
     from itersel.grammar.extract import extract_shard
     from itersel.report.resources import read_resources
-    from itersel.storage.files import open_output, write_lines
+    from itersel.storage.files import read_lines, write_lines
 
     resources = read_resources(options.system)
-    preparation = read_preparation(resources.preparation)
+    preparation, recaser = read_preparation(resources.preparation), read_recaser(resources.recaser)
     lines = read_text(options.input)
     if preparation.tokenized:
         check_words(list(map(split_words, lines)), options.input)
@@ -54,11 +61,11 @@ def run(options: argparse.Namespace) -> None:
             why = f"a sentence of {words} words; up to {MAX_SENTENCE} are translated, cut it"
             raise InputError(why, options.input, number)
     with tempfile.TemporaryDirectory() as folder:
-        text, shard = Path(folder, "source"), Path(folder, "shard.h5")
+        text, shard, best = Path(folder, "source"), Path(folder, "shard.h5"), Path(folder, "best")
         write_lines(text, source)
         extract_shard(resources.index, text, shard, settings=resources.extraction)
-        with open_output(options.output) as stream:
-            try:
+        try:
+            with best.open("w", encoding="utf-8") as stream:
                 translate_shard(
                     stream,
                     shard=shard,
@@ -68,7 +75,9 @@ def run(options: argparse.Namespace) -> None:
                     features=resources.features,
                     max_span=resources.extraction.max_span,
                 )
-            except InputError as error:
-                # the temporary shard is as good as the index that it was made from
-                place = resources.index if error.path in (None, shard) else error.path
-                raise InputError(error.message, place, error.line) from None
+        except InputError as error:
+            # the temporary shard is as good as the index that it was made from
+            place = resources.index if error.path in (None, shard) else error.path
+            raise InputError(error.message, place, error.line) from None
+        lines = read_lines(best)
+    write_lines(options.output, lines if options.tokenized else restore(lines, preparation, recaser))

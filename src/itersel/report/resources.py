@@ -14,7 +14,7 @@ from itersel.storage.files import write_lines
 from itersel.storage.json_files import from_json, read_json
 
 NAME = "resources.json"
-FILES = ("model", "index", "preparation")
+FILES = ("model", "index", "preparation", "recaser")
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Resources:
         Index of the training corpus.
     preparation
         How raw text is prepared.
+    recaser
+        How the case of translations is restored.
     pop_limit, features
         Of the decoder.
     extraction
@@ -38,6 +40,7 @@ class Resources:
     model: str
     index: str
     preparation: str
+    recaser: str
     pop_limit: int
     features: str
     extraction: ExtractionSettings
