@@ -30,6 +30,12 @@ BAD_DATA = [
         {**experiment(), "data": {"test": {"a": {"target": ["{x"]}}}},
         "'data.test.a.target' is '{x', must be a",
     ),
+    (
+        {**experiment(), "data": {"train": {"target": ["x", "y"]}}},
+        "'data.train.target' must be text, not a list: only dev, devtest and test sets may have several ref",
+    ),
+    ({**experiment(), "data": {"dev": {"target": ["x", 5]}}}, "'data.dev.target' must be text, not 5"),
+    ({**experiment(), "data": {"dev": {"alignment": "x"}}}, "unknown key 'data.dev.alignment'"),
     ({**experiment(), "data": {"folder": "{x"}}, "'data.folder' is '{x', must be a path"),
     ({**experiment(), "data": {"source_language": "x y"}}, "'data.source_language' is 'x y', must be"),
 ]
@@ -91,10 +97,6 @@ INCONSISTENT_DATA = [
     (
         {**experiment(), "data": {"kind": "files", **FILES, "train": {**FILES["train"], "alignment": "x"}}},
         "needs data.tokenized: true",
-    ),
-    (
-        {**experiment(), "data": {"kind": "files", **FILES, "dev": {**FILES["dev"], "alignment": "x"}}},
-        "'data.dev.alignment': only train",
     ),
     ({**experiment(), "data": {"tokenized": True}}, "'data.tokenized' needs data.kind: files"),
     ({**experiment(), "data": {"train": {"task": "x"}}}, "'data.train.task' needs data.kind: files"),

@@ -18,6 +18,7 @@ from itersel.grammar.shard import write_shard
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table
 from itersel.tune.accumulate import Pool, SparseRows
+from itersel.tune.bleu_kernels import Statistics
 from itersel.tune.generate import START
 from itersel.tune.lists import FORMAT
 from itersel.tune.writer import write_rows
@@ -43,9 +44,10 @@ def random_translation(random: np.random.Generator, length: int | None = None) -
 
 def random_sentences(seed: int, count: int = 5, most: int = 12) -> list[Sentence]:
     random = np.random.default_rng(seed)
+    more = random.spawn(1)[0]
     return [
         Sentence(
-            int(random.integers(1, 9)),
+            (int(random.integers(1, 9)), *more.integers(1, 9, size=more.integers(3)).tolist()),
             # a whole match somewhere, so that BLEU is not always 0
             [random_translation(random) for _ in range(random.integers(1, most))]
             + [Translation((6, 5, 4, 3), 6, dict.fromkeys(DENSE_NAMES, 0.125))],
@@ -66,11 +68,17 @@ def make_pool(sentences: Sequence[Sentence]) -> tuple[Pool, SparseRows]:
     order = np.argsort(keys)
     row_of = {SPARSE_NAMES[i]: row for row, i in enumerate(order.tolist())}
     rows = [sorted((row_of[n], v) for n, v in one.features.items() if n in row_of) for one in every]
-    pool = Pool(
-        offsets_of([len(sentence.translations) for sentence in sentences]),
-        np.array([sentence.reference_length for sentence in sentences], np.int64),
+    closest = [s.reference_length(one) for s in sentences for one in s.translations]
+    statistics = Statistics(
         np.array([one.matches for one in every], np.int32).reshape(-1, ORDER),
         np.array([one.length for one in every], np.int32),
+        np.array(closest, np.int32),
+    )
+    pool = Pool(
+        offsets_of([len(sentence.translations) for sentence in sentences]),
+        np.array([max(sentence.reference_lengths) for sentence in sentences], np.int64),
+        np.array([np.mean(sentence.reference_lengths) for sentence in sentences]),
+        statistics,
         np.array([dense_part(one) for one in every], np.float64).reshape(-1, len(DENSE_NAMES)),
         DENSE_NAMES,
         np.arange(len(every)),
@@ -109,7 +117,8 @@ def write_file(
             writer.append(
                 {
                     "sentence_offset": np.array([len(every)]),
-                    "reference_length": np.array([sentence.reference_length]),
+                    "reference_length": np.array(sentence.reference_lengths),
+                    "sentence_reference_offset": np.array([len(sentence.reference_lengths)]),
                     "matches": np.array([one.matches for one in every]).reshape(-1, ORDER),
                     "length": np.array([one.length for one in every]),
                     "hash": np.array([translation_hash(one) for one in every], np.uint64).reshape(-1, 2),
@@ -147,7 +156,7 @@ LIST_TUNERS = sorted({*TUNERS} - {"forest-mert"})
 def dense(sentences: Sequence[Sentence]) -> list[Sentence]:
     return [
         Sentence(
-            s.reference_length, [t._replace(features={n: t.features[n] for n in DENSE_NAMES}) for t in s[1]]
+            s.reference_lengths, [t._replace(features={n: t.features[n] for n in DENSE_NAMES}) for t in s[1]]
         )
         for s in sentences
     ]
@@ -182,13 +191,30 @@ def run_tune(
     return main(["tune", "--tuner", tuner, *shards, *files, *options])
 
 
+def further_references(
+    references: Sequence[Sequence[str]],
+) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
+    """Return two further references of each sentence, but of the last only the second."""
+    other = {"x": "y", "y": "z"}
+    translated: list[Sequence[str]] = [tuple(other.get(word, word) for word in one) for one in references]
+    return [*translated[:-1], ()], [words[:-1] for words in references]
+
+
 def make_decodable(folder: Path, model_text: str, sentences: Sequence[tuple[str, str]]) -> Path:
-    """Make a shard of sentences and references, one without references, and a language model."""
+    """Make shards of sentences with one reference, with several and without any, and a language model.
+
+    For further references see `further_references`.
+    """
     rules = [Rule((s,), (t,), {"EgivenFCoherent": v}, ((0, 0),)) for s, t, v in
              (("a", "x", 0.5), ("a", "y", 0.25), ("b", "y", 0.125), ("b", "z", 1.0))]  # fmt: skip
     sources, references = ([tuple(text.split()) for text in side] for side in zip(*sentences, strict=True))
-    for name, given in (("shard.h5", references), ("plain.h5", None)):
-        write_shard(folder / name, make_shard(sources, given, [rules if words else [] for words in sources]))
+    grammars = [rules if words else [] for words in sources]
+    for name, given, further in (
+        ("shard.h5", references, ()),
+        ("several.h5", references, further_references(references)),
+        ("plain.h5", None, ()),
+    ):
+        write_shard(folder / name, make_shard(sources, given, grammars, further_references=further))
     (folder / "text").write_text(model_text)
     lm = ["lm", "estimate", "--order", "3", "--input", str(folder / "text"), "--output", str(folder / "arpa")]
     assert main(lm) == 0

@@ -143,7 +143,8 @@ def _make_shards() -> None:
     shutil.copy("shards/0.target.gz", "part.target.gz")
     itersel("grammar", "extract", "--index", "index", "--input", "source.txt", "--output", "plain.h5")
     whole = ("--index", "index", "--input", "source.txt", "--references", "target.txt")
-    itersel("grammar", "extract", *whole, "--output", "plain-references.h5")
+    several = ("--references", "source.txt", "--output", "plain-references.h5")
+    itersel("grammar", "extract", *whole, *several)
     itersel("grammar", "export", "--shard", "plain.h5", "--output", "grammars")
     segments = [
         f'<seg grammar="grammars/grammar.{i}.gz" id="{i}"> {text} </seg>' for i, text in enumerate(SOURCE)

@@ -54,7 +54,7 @@ _CHOOSE = (
 _SYSTEMS = "report table --test-set test target.txt --translations hypotheses.txt target.txt --trials 50"
 TARGETS = {
     "shard": Target(
-        ("shard.h5",),
+        ("shard.h5", "plain-references.h5"),
         HDF5,
         (
             f"train --shard FILE --model lm.bin {_SEARCH} --output out.h5",

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tests.naive.learning import ORDER, Bleu, counts
+from tests.naive.learning import ORDER, Bleu, counts, mean_length
 
 from itersel.decode.derivations import SentenceForest
 from itersel.decode.search_kernels import GOAL_RULE
@@ -68,20 +68,21 @@ def source_words(forest: Sequence[Sequence[Edge]]) -> list[int]:
     return covered
 
 
-def approximate_bleu(words: Words, reference: Words, bleu: Bleu, covered: float) -> float:
-    """Return BLEU with the part of the reference that is due, by the share of the whole that it is."""
-    before = bleu.context[-1]
-    effective = before + covered * len(reference)
-    return bleu.score(words, reference, covered) * (effective / (before + len(reference)))
+def approximate_bleu(words: Words, references: Sequence[Words], bleu: Bleu, covered: float) -> float:
+    """Return BLEU with the part of the references that is due, by the share of the whole that it is."""
+    before, mean = bleu.context[-1], mean_length(references)
+    share = (before + covered * mean) / (before + mean)
+    return bleu.score(words, *references, share=covered) * share
 
 
-def future(words: Words, reference: Words) -> tuple[object, ...]:
+def future(words: Words, references: Sequence[Words]) -> tuple[object, ...]:
     """Return all of a partial translation that BLEU of a whole one depends on."""
-    known = [word if word in reference else None for word in words]
+    known = [word if any(word in one for one in references) else None for word in words]
     held = tuple(
-        min(gram_count(known, reference[i : i + n]), gram_count(reference, reference[i : i + n]))
+        min(gram_count(known, gram), max(gram_count(one, gram) for one in references))
         for n in range(1, ORDER + 1)
-        for i in range(len(reference) - n + 1)
+        for reference in references
+        for gram in (reference[i : i + n] for i in range(len(reference) - n + 1))
     )
     return len(words), tuple(known[: ORDER - 1]), tuple(known[-ORDER + 1 :]), held
 
@@ -92,7 +93,7 @@ def gram_count(words: Sequence[int | None], gram: Sequence[int]) -> int:
 
 def search(
     forest: Sequence[Sequence[Edge]],
-    reference: Words,
+    references: Sequence[Words],
     bleu: Bleu,
     share: float,
     gain: float,
@@ -114,23 +115,23 @@ def search(
                     for word in (parts[-symbol - 1].words if symbol < 0 else (symbol,))
                 )
                 model = sum((part.model for part in parts), edge.score)
-                value = approximate_bleu(words, reference, bleu, covered[item] / covered[-1])
+                value = approximate_bleu(words, references, bleu, covered[item] / covered[-1])
                 one = Partial(words, model, share * model + gain * value)
-                key = future(words, reference)
+                key = future(words, references)
                 old = best.get(key)
                 if old is None or (one.objective, one.model) > (old.objective, old.model):
                     best.pop(key, None)  # what is found later comes later among equals
                     best[key] = one
         ranked = sorted(best.values(), key=lambda one: (-one.objective, -one.model))
-        is_close |= any(is_near(a, b, reference) for a, b in itertools.pairwise(ranked))
+        is_close |= any(is_near(a, b, references) for a, b in itertools.pairwise(ranked))
         kept.append(ranked[:beam])
     return Found(kept[-1][0] if kept[-1] else None, is_close)
 
 
-def is_near(one: Partial, other: Partial, reference: Words) -> bool:
+def is_near(one: Partial, other: Partial, references: Sequence[Words]) -> bool:
     """Tell whether rounding may decide: objectives are equal or nearly so, but not for the same counts."""
-    same = (len(one.words), counts(one.words, reference)) == (
+    same = (len(one.words), counts(one.words, *references)) == (
         len(other.words),
-        counts(other.words, reference),
+        counts(other.words, *references),
     )
     return not same and abs(one.objective - other.objective) < 1e-12

@@ -25,14 +25,23 @@ def ngrams(words: Sequence[int], n: int) -> Counter[tuple[int, ...]]:
     return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
 
-def counts(hypothesis: Sequence[int], reference: Sequence[int]) -> tuple[list[int], list[int]]:
+def counts(hypothesis: Sequence[int], *references: Sequence[int]) -> tuple[list[int], list[int]]:
     """Return clipped matches and n-grams of the hypothesis for n = 1 to N."""
     matches, totals = [], []
     for n in range(1, ORDER + 1):
-        ours, theirs = ngrams(hypothesis, n), ngrams(reference, n)
-        matches.append(sum(min(count, theirs[gram]) for gram, count in ours.items()))
+        ours, theirs = ngrams(hypothesis, n), [ngrams(reference, n) for reference in references]
+        matches.append(sum(min(count, max(one[gram] for one in theirs)) for gram, count in ours.items()))
         totals.append(sum(ours.values()))
     return matches, totals
+
+
+def closest(length: float, lengths: Sequence[float]) -> float:
+    """Return the length of the closest reference; of two, the shorter."""
+    return min(lengths, key=lambda one: (abs(length - one), one))
+
+
+def mean_length(references: Sequence[Sequence[int]]) -> float:
+    return sum(map(len, references)) / len(references)
 
 
 class Bleu:
@@ -42,11 +51,12 @@ class Bleu:
         self.variant = variant
         self.context: list[float] = [0.0] * (2 * ORDER + 2)
 
-    def score(self, hypothesis: Sequence[int], reference: Sequence[int], share: float = 1.0) -> float:
-        """Return BLEU; of a part of a translation with only a share of the reference's length."""
-        matches, totals = counts(hypothesis, reference)
-        h, r = float(len(hypothesis)), share * len(reference)
-        order = min(ORDER, len(reference))
+    def score(self, hypothesis: Sequence[int], *references: Sequence[int], share: float = 1.0) -> float:
+        """Return BLEU; of a part of a translation with only a share of the references' lengths."""
+        matches, totals = counts(hypothesis, *references)
+        h = float(len(hypothesis))
+        r = closest(h, [share * len(one) for one in references])
+        order = min(ORDER, max(map(len, references)))
         if self.variant == "chiang":
             matches = [a + b for a, b in zip(matches, self.context[:ORDER], strict=True)]
             totals = [a + b for a, b in zip(totals, self.context[ORDER : 2 * ORDER], strict=True)]
@@ -65,15 +75,16 @@ class Bleu:
             totals = totals[:1] + [s + 1 for s in totals[1:]]
         return penalty * product_mean(matches[:order], totals[:order])
 
-    def words(self, reference: Sequence[int]) -> float:
+    def words(self, *references: Sequence[int]) -> float:
         """Return what BLEU counts for as a cost."""
-        return self.context[-1] + len(reference) if self.variant == "chiang" else 1.0
+        return self.context[-1] + mean_length(references) if self.variant == "chiang" else 1.0
 
-    def score_all(self, hypotheses: Sequence[Sequence[int]], reference: Sequence[int]) -> list[float]:
+    def score_all(self, hypotheses: Sequence[Sequence[int]], *references: Sequence[int]) -> list[float]:
         """Score a k-best list, then let its first one decay into the context."""
-        scores = [self.score(words, reference) for words in hypotheses]
-        matches, totals = counts(hypotheses[0], reference)
-        now = [*matches, *totals, len(hypotheses[0]), len(reference)]
+        scores = [self.score(words, *references) for words in hypotheses]
+        matches, totals = counts(hypotheses[0], *references)
+        length = len(hypotheses[0])
+        now = [*matches, *totals, length, closest(length, list(map(len, references)))]
         self.context = [0.9 * (a + b) for a, b in zip(self.context, now, strict=True)]
         return scores
 

@@ -14,6 +14,7 @@ from itersel.decode.decoder import KBest
 from itersel.decode.derivations import DerivationFinder
 from itersel.grammar.shard import Shard
 from itersel.learn.train import TrainSettings
+from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table
 from itersel.vectors.features import feature_keys
 
@@ -21,9 +22,9 @@ DENSE_NAMES = ("LanguageModel", "WordPenalty")
 
 
 class Sentence(NamedTuple):
-    """Reference, translations, and their features by name (those of `DENSE_NAMES`, and sparse ones)."""
+    """References, translations, and their features by name (those of `DENSE_NAMES`, and sparse ones)."""
 
-    reference: tuple[int, ...]
+    references: tuple[tuple[int, ...], ...]
     translations: tuple[tuple[int, ...], ...]
     features: tuple[dict[str, float], ...]
 
@@ -35,8 +36,13 @@ class Sentence(NamedTuple):
         return sorted(found, key=lambda hypothesis: -hypothesis.score)[:k]
 
 
-def random_sentence(random: np.random.Generator, names: Sequence[str], *, exact: bool) -> Sentence:
-    """Return a sentence; with `exact`, dense features are eighths, so that no sum of them is rounded."""
+def random_sentence(
+    random: np.random.Generator, names: Sequence[str], *, exact: bool, references: int = 3
+) -> Sentence:
+    """Return a sentence with at most so many references.
+
+    With `exact`, dense features are eighths, so that no sum of them is rounded.
+    """
     reference = tuple(random.integers(5, size=random.integers(1, 9)).tolist())
     count = int(random.integers(1, 25))
     translations = tuple(tuple(random.integers(5, size=random.integers(0, 9)).tolist()) for _ in range(count))
@@ -47,7 +53,11 @@ def random_sentence(random: np.random.Generator, names: Sequence[str], *, exact:
         for name in DENSE_NAMES:
             values[name] = float(random.integers(-16, 17)) / 8 if exact else random.normal()
         features.append(values)
-    return Sentence(reference, translations, tuple(features))
+    more = random.spawn(1)[0]
+    further = [
+        tuple(more.integers(5, size=more.integers(1, 9)).tolist()) for _ in range(more.integers(references))
+    ]
+    return Sentence((reference, *further), translations, tuple(features))
 
 
 def make_shard(sentences: Sequence[Sentence], names: Sequence[str]) -> Shard:
@@ -58,14 +68,16 @@ def make_shard(sentences: Sequence[Sentence], names: Sequence[str]) -> Shard:
     table = string_table(names)
     keys = feature_keys(table)
     order = np.argsort(keys)
-    reference = [sentence.reference for sentence in sentences]
+    every = [one for sentence in sentences for one in sentence.references]
+    counts = [len(sentence.references) for sentence in sentences]
     empty, offset = np.zeros(0, np.int32), np.zeros(1, np.int64)
     return Shard(
         vocabulary=string_table(["word"] * 5),
         source=empty,
         source_offset=np.zeros(len(sentences) + 1, np.int64),
-        reference=np.array([word for words in reference for word in words], np.int32),
-        reference_offset=np.cumsum([0] + [len(words) for words in reference]).astype(np.int64),
+        reference=np.array([word for words in every for word in words], np.int32),
+        reference_offset=offsets_of([len(words) for words in every]),
+        sentence_reference_offset=offsets_of(counts) if set(counts) - {1} else np.zeros(0, np.int64),
         rule_kind=np.zeros(0, np.uint8),
         rule_source=empty,
         rule_source_offset=offset,
@@ -133,7 +145,7 @@ def train(sentences: Sequence[Sentence], weights: dict[str, float], how: TrainSe
     bleu = Bleu(learner.bleu)
     for sentence in sentences:
         kbest = sentence.kbest(weights, how.k_best)
-        scores = bleu.score_all([hypothesis.words for hypothesis in kbest], sentence.reference)
+        scores = bleu.score_all([hypothesis.words for hypothesis in kbest], *sentence.references)
         pairs = PAIRS[learner.pairs](scores)
         weights, _ = update_pairs(
             weights, kbest, pairs, learner_name(learner), learner.update, learner.learning_rate

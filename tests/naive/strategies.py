@@ -137,9 +137,10 @@ def naive_rules(rules: Sequence[Rule]) -> list[naive_decoder.Rule]:
     ]
 
 
-def to_shard(problem: Problem, reference: Sequence[str] | None = None) -> Shard:
+def to_shard(problem: Problem, *references: Sequence[str]) -> Shard:
     """Return a shard of one sentence."""
-    return make_shard([problem.words], None if reference is None else [reference], [problem.rules])
+    first, *further = [[one] for one in references] or [None]
+    return make_shard([problem.words], first, [problem.rules], further_references=further)
 
 
 def to_arpa(model: naive_lm.Model, order: int) -> list[str]:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from tests.naive.learning import closest
+
 ORDER = 4
 
 
@@ -20,10 +22,19 @@ class Translation(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """Words of the reference, and translations."""
+    """Words of each reference, and translations."""
 
-    reference_length: int
+    reference_lengths: tuple[int, ...]
     translations: Sequence[Translation]
+
+    def reference_length(self, one: Translation) -> int:
+        """Return the length of the reference that is closest to a translation."""
+        return int(closest(one.length, self.reference_lengths))
+
+
+def reference_length(sentences: Sequence[Sentence], chosen: Sequence[Translation]) -> int:
+    """Return the length of the references that a translation of each sentence is compared with."""
+    return sum(sentence.reference_length(one) for sentence, one in zip(sentences, chosen, strict=True))
 
 
 def corpus_bleu(chosen: Sequence[Translation], reference_length: int) -> float:
@@ -50,7 +61,7 @@ def bleu_of_weights(sentences: Sequence[Sentence], weights: dict[str, float]) ->
         one.translations[best([dot(weights, each.features) for each in one.translations])]
         for one in sentences
     ]
-    return corpus_bleu(chosen, sum(one.reference_length for one in sentences))
+    return corpus_bleu(chosen, reference_length(sentences, chosen))
 
 
 Line = tuple[Fraction, Fraction]  # intercept and slope
@@ -87,16 +98,17 @@ class Mira:
         self.reference = 4.0
         self.history: list[dict[str, float]] = []
 
-    def bleu(self, one: Translation, reference_length: int) -> float:
+    def bleu(self, one: Translation, sentence: Sentence) -> float:
         matches = [a + b for a, b in zip(self.matches, one.matches, strict=True)]
         ngrams = [a + max(0, one.length - n) for n, a in enumerate(self.ngrams)]
-        reference = self.reference + reference_length
+        reference = self.reference + sentence.reference_length(one)
         penalty = min(1.0, math.exp(1 - reference / ngrams[0]))
-        return reference * penalty * math.prod(m / n for m, n in zip(matches, ngrams, strict=True)) ** (1 / 4)
+        words = self.reference + sum(sentence.reference_lengths) / len(sentence.reference_lengths)
+        return words * penalty * math.prod(m / n for m, n in zip(matches, ngrams, strict=True)) ** (1 / 4)
 
     def step(self, sentence: Sentence) -> None:
         scores = [dot(self.weights, one.features) for one in sentence.translations]
-        bleu = [self.bleu(one, sentence.reference_length) for one in sentence.translations]
+        bleu = [self.bleu(one, sentence) for one in sentence.translations]
         hope = best([s + b for s, b in zip(scores, bleu, strict=True)])
         fear = best([s - b for s, b in zip(scores, bleu, strict=True)])
         good, bad = sentence.translations[hope], sentence.translations[fear]
@@ -111,7 +123,7 @@ class Mira:
                 self.weights[name] = self.weights.get(name, 0.0) + min(self.limit, loss / norm) * value
         self.matches = [self.decay * a + b for a, b in zip(self.matches, good.matches, strict=True)]
         self.ngrams = [self.decay * a + max(0, good.length - n) for n, a in enumerate(self.ngrams)]
-        self.reference = self.decay * self.reference + sentence.reference_length
+        self.reference = self.decay * self.reference + sentence.reference_length(good)
         self.history.append(dict(self.weights))
 
     def mean(self) -> dict[str, float]:

@@ -23,7 +23,7 @@ def problem(parity, tmp_path_factory):
     """Return shard, language model and weights."""
     folder = tmp_path_factory.mktemp("decode")
     source = parity / "decode"
-    import_grammars(source / "src.de", source / "grammar", folder / "shard.h5", source / "ref.en")
+    import_grammars(source / "src.de", source / "grammar", folder / "shard.h5", [source / "ref.en"])
     compile_model(parity / "lm" / "train.en.o3.arpa.gz", folder / "lm.bin")
     return (
         read_shard(folder / "shard.h5"),

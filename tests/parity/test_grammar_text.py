@@ -27,7 +27,7 @@ class Hypothesis(NamedTuple):
 @pytest.fixture(scope="module")
 def shard_path(parity: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("import") / "shard.h5"
-    import_grammars(parity / "decode/src.de", parity / "decode/grammar", path, parity / "decode/ref.en")
+    import_grammars(parity / "decode/src.de", parity / "decode/grammar", path, [parity / "decode/ref.en"])
     return path
 
 

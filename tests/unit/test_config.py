@@ -166,7 +166,7 @@ def test_test_sets():
     assert splits.test_sets(named) == {"a": "test.a", "b": "test.b"}
     assert splits.own_devtests(named) == {"b": "devtest.b"}
     assert splits.text_of(named, "test.b").target == ("t2", "t3")
-    assert splits.text_of(named, "devtest.b") == values.ScoredText("s4", ("t4",))
+    assert splits.text_of(named, "devtest.b") == values.ReferencedText("s4", ("t4",))
     assert splits.text_of(named, "devtest") is named.data.devtest
     assert splits.text_of(named, "train") is named.data.train
     out = read_config({**experiment(), "data": {"held_out_modules": ["sbasic"], "test": {"b": own}}})

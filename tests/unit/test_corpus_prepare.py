@@ -158,8 +158,8 @@ def test_several_references_stay_side_by_side(tmp_path: Path, capsys: pytest.Cap
     kept = list(zip(*[read_lines(tmp_path / f"out/{name}.gz") for name in names], strict=True))
     assert len(kept) == 2
     assert set(kept) < {("eins", "one", "1 !"), ("zwei", "two", "2 !"), ("drei", "three", "3 !")}
-    assert main([*options, "--split", "dev", "--output", str(tmp_path / "no")]) == 1
-    assert "--split dev takes one --target" in capsys.readouterr().err
+    assert main([*options, "--split", "train", "--output", str(tmp_path / "no")]) == 1
+    assert "--split train takes one --target" in capsys.readouterr().err
     write_lines(tmp_path / "other", ["1!", "2!"])
     assert main([*options, "--split", "test", "--output", str(tmp_path / "no")]) == 1
     assert f"source:3: has no partner: 3 lines, but 2 in {tmp_path / 'other'}" in capsys.readouterr().err

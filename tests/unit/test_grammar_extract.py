@@ -278,7 +278,7 @@ def test_layout_of_the_shard(folder: Path) -> None:
     index_corpus(folder, corpus)
     references = write(folder / "references", ["x unseen", "", "y"])
     sentences = write(folder / "input", ["a b a q", "", "c a"])
-    extract_shard(folder / "index", sentences, folder / "shard.h5", references=references)
+    extract_shard(folder / "index", sentences, folder / "shard.h5", references=[references])
     shard = read_shard(folder / "shard.h5")
     assert shard.rule_kind[:2].tolist() == [GLUE_START, GLUE]
     assert tuple(kind for kind in shard.rule_kind if kind in (GLUE_START, GLUE)) == (GLUE_START, GLUE)
@@ -374,7 +374,7 @@ def test_bad_text(folder: Path) -> None:
     sentences = write(folder / "input", ["a", "b"])
     references = write(folder / "references", ["x"])
     with pytest.raises(InputError, match=f"^{references}:2: ends after 1 lines, but {sentences} has 2"):
-        extract_shard(folder / "index", sentences, output, references=references)
+        extract_shard(folder / "index", sentences, output, references=[references])
     with pytest.raises(InputError, match=f"^{sentences}: is not a file of kind 'grammar-index'"):
         extract_shard(sentences, sentences, output)
     assert not output.exists()

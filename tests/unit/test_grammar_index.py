@@ -179,7 +179,7 @@ def test_an_empty_input_makes_an_empty_shard(folder: Path) -> None:
     assert read_shard(folder / "shard.h5").sentence_count == 0
     (folder / "target").write_text("")
     with pytest.raises(InputError, match=f"^{folder / 'target'}: is empty"):
-        extract_shard(folder / "index", folder / "source", folder / "s.h5", references=folder / "target")
+        extract_shard(folder / "index", folder / "source", folder / "s.h5", references=[folder / "target"])
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_what_no_word_may_hold(folder: Path, bad: str) -> None:
     with pytest.raises(InputError, match=f"^{folder / 'input'}:2: "):
         extract_shard(folder / "index", folder / "input", folder / "shard.h5")
     with pytest.raises(InputError, match=f"^{folder / 'input'}:2: "):
-        extract_shard(folder / "index", folder / "source", folder / "s.h5", references=folder / "input")
+        extract_shard(folder / "index", folder / "source", folder / "s.h5", references=[folder / "input"])
     with pytest.raises(InputError, match=f"^{folder / 'input'}:2: "):
         read_text([folder / "input"])
     with pytest.raises(InputError, match=f"^{folder / 'input'}:2: "):

@@ -237,7 +237,7 @@ def test_a_missing_or_damaged_grammar_is_an_error(tmp_path: Path) -> None:
 def test_references_must_be_as_many_as_sentences(tmp_path: Path) -> None:
     text, references = write(tmp_path / "text", "a"), write(tmp_path / "references", "x", "y")
     with pytest.raises(InputError, match="2 references for 1 sentences") as error:
-        import_grammars(text, tmp_path, tmp_path / "shard.h5", references)
+        import_grammars(text, tmp_path, tmp_path / "shard.h5", [references])
     assert error.value.path == references
 
 
@@ -245,7 +245,7 @@ def test_references_are_kept(tmp_path: Path) -> None:
     write(tmp_path / "grammar.0", RULE)
     write(tmp_path / "grammar.1")
     text, references = write(tmp_path / "text", "a b", ""), write(tmp_path / "references", "x new", "y")
-    import_grammars(text, tmp_path, tmp_path / "shard.h5", references)
+    import_grammars(text, tmp_path, tmp_path / "shard.h5", [references])
     shard = read_shard(tmp_path / "shard.h5")
     words = shard.vocabulary.to_list()
     assert [words[i] for i in shard.source] == ["a", "b"]
@@ -316,7 +316,7 @@ def test_a_round_trip_changes_nothing(tmp_path_factory: pytest.TempPathFactory, 
     write_shard(folder / "before.h5", before)
     export_grammars(folder / "before.h5", folder / "g")
     text = write(folder / "text", *map(" ".join, texts))
-    import_grammars(text, folder / "g", folder / "after.h5", text)
+    import_grammars(text, folder / "g", folder / "after.h5", [text])
     assert_equal(read_shard(folder / "after.h5"), before)
 
 

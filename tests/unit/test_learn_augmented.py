@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,10 +21,11 @@ from itersel.decode.derivations import SentenceForest, extend
 from itersel.decode.kbest_kernels import Best
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.references import References, make_references
 from itersel.grammar.shard import Shard
 from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch, Direction, largest_bleu
-from itersel.learn.partial_kernels import MOST_COUNTED, index_reference
+from itersel.learn.partial_kernels import MOST_COUNTED, index_references
 from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu, Target
 from itersel.learn.train import Training, TrainSettings, train_shard
 from itersel.learn.weight_table import Start
@@ -37,11 +39,14 @@ CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck
 contexts = st.sampled_from([None, (3.0, 2.0, 1.0, 0.5, 5.0, 4.0, 3.0, 2.0, 5.0, 8.0)])
 
 
+reference_texts = st.lists(st.sampled_from((*TARGET_WORDS, "a", "other")), min_size=1, max_size=7)
+
+
 class Case(NamedTuple):
-    """A sentence, its reference, and what is looked for."""
+    """A sentence, its references, and what is looked for."""
 
     problem: Problem
-    reference: list[str]
+    references: list[list[str]]
     variant: str
     context: tuple[float, ...] | None
     direction: Direction
@@ -50,14 +55,14 @@ class Case(NamedTuple):
         problem = self.problem
         (folder / "lm.arpa").write_text("\n".join(to_arpa(problem.model, problem.order)) + "\n")
         compile_model(folder / "lm.arpa", folder / "lm.bin")
-        return Decoder(to_shard(problem, self.reference), load_model(folder / "lm.bin"), pop_limit=5000)
+        return Decoder(to_shard(problem, *self.references), load_model(folder / "lm.bin"), pop_limit=5000)
 
     def target(self, shard: Shard) -> Target:
-        return make_target(self.variant, shard.reference, self.context)
+        return make_target(self.variant, shard.references(0), self.context)
 
 
-def make_target(variant: str, reference: np.ndarray, context: tuple[float, ...] | None) -> Target:
-    target = SentenceBleu(variant).target(reference)
+def make_target(variant: str, references: References, context: tuple[float, ...] | None) -> Target:
+    target = SentenceBleu(variant).target(references)
     # only BLEU of a pseudo-corpus has a context
     return target._replace(context=np.array(context)) if context and variant == "chiang" else target
 
@@ -71,7 +76,7 @@ def scaled(problem: Problem, seed: int) -> Problem:
 cases = st.builds(
     Case,
     st.builds(scaled, small_grammars(), st.integers(0, 2**32)),
-    st.lists(st.sampled_from((*TARGET_WORDS, "a", "other")), min_size=1, max_size=7),
+    st.lists(reference_texts, min_size=1, max_size=3),
     st.sampled_from(sorted(VARIANTS)),
     contexts,
     st.sampled_from([HOPE, FEAR, ORACLE]),
@@ -104,7 +109,7 @@ def test_a_beam_that_holds_everything_finds_the_best(tmp_path: Path, case: Case,
         found = decoder.decode(0, *vectors, k, finder)
     bleu = naive_bleu(case.variant, target)
     expected = max(
-        direction.share * one.score + direction.gain * target.words * bleu.score(one.words, case.reference)  # type: ignore[arg-type]
+        direction.share * one.score + direction.gain * target.words * bleu.score(one.words, *case.references)  # type: ignore[arg-type]
         for one in solve(problem, 10**6)
     )
     assert objectives(found, target, direction).max() == pytest.approx(expected, abs=1e-4)
@@ -129,7 +134,7 @@ def test_equals_plain_python(tmp_path: Path, case: Case, beam: int) -> None:
         patch.setattr(augmented, "BEAM", beam)
         vectors = decoder.weight_vectors(make_weights(problem.weights))
         found = decoder.decode(0, *vectors, 1, read)
-    words = tuple(shard.reference.tolist())
+    words = tuple(tuple(shard.reference[a:b].tolist()) for a, b in itertools.pairwise(shard.reference_offset))
     gain = direction.gain * target.words
     expected = naive.search(forests[0], words, naive_bleu(case.variant, target), direction.share, gain, beam)
     assume(not expected.is_close_call)
@@ -142,21 +147,21 @@ def test_equals_plain_python(tmp_path: Path, case: Case, beam: int) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(
-    st.lists(st.integers(0, 3), min_size=1, max_size=7),
+    st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=7), min_size=1, max_size=3),
     st.lists(st.integers(0, 4), max_size=12),
     st.sampled_from(sorted(VARIANTS)),
     contexts,
 )
 def test_bound_of_bleu(
-    reference: list[int], words: list[int], variant: str, context: tuple[float, ...] | None
+    references: list[list[int]], words: list[int], variant: str, context: tuple[float, ...] | None
 ) -> None:
-    target = make_target(variant, np.array(reference, np.int32), context)
+    target = make_target(variant, make_references(*references), context)
     bleu = target.score(np.array(words, np.int32), np.array([0, len(words)]))
     assert bleu[0] <= largest_bleu(target) + 1e-12
 
 
 def test_ngrams_of_a_reference() -> None:
-    ngrams = index_reference(np.array([7, 3, 7, 3, 5], np.int32), 9)
+    ngrams = index_references(make_references([7, 3, 7, 3, 5]), 9)
     assert ngrams.number.tolist() == [0, 0, 0, 2, 0, 3, 0, 1, 0]
     assert np.diff(ngrams.offset).tolist() == [3, 3, 3, 2]
     # 7, 3 and 5; 7 3, 3 7 and 3 5; ...
@@ -164,8 +169,15 @@ def test_ngrams_of_a_reference() -> None:
     assert ngrams.child[ngrams.child[0, 2], 1] == 4
 
 
+def test_ngrams_of_several_references() -> None:
+    ngrams = index_references(make_references([7, 3, 7], [3, 3, 3, 5], [5]), 9)
+    assert np.diff(ngrams.offset).tolist() == [3, 4, 3, 1]
+    # 7, 3 and 5; 7 3, 3 7, 3 3 and 3 5; 7 3 7, 3 3 3 and 3 3 5; 3 3 3 5
+    assert ngrams.available.tolist() == [0, 2, 3, 1, 1, 1, 2, 1, 1, 1, 1, 1]
+
+
 def test_an_ngram_that_a_byte_cannot_count() -> None:
-    ngrams = index_reference(np.zeros(MOST_COUNTED + 50, np.int32), 1)
+    ngrams = index_references(make_references([0] * (MOST_COUNTED + 50)), 1)
     assert ngrams.available.tolist() == [0, *[MOST_COUNTED] * 4]
 
 
@@ -229,8 +241,7 @@ def test_a_separable_problem_is_separated(
     vectors = decoder.weight_vectors(weights)
     for sentence in (0, 2, 3, 5, 6):
         found = decoder.decode(sentence, *vectors, 1)
-        begin, end = shard.reference_offset[sentence : sentence + 2]
-        assert found.word.tolist() == shard.reference[begin:end].tolist()
+        assert found.word.tolist() == shard.references(sentence).word.tolist()
 
 
 def test_the_forest_teaches_what_the_list_does_not_hold(corpus: tuple[Shard, Path]) -> None:
@@ -267,7 +278,7 @@ def test_a_forest_larger_than_the_limit_loses_its_worst_edges(
     shard, model = corpus
     decoder = Decoder(shard, load_model(model))
     vectors = decoder.weight_vectors(make_weights({"R:X:a:a2": 2.0, "R:X:b:b3": 1.0}))
-    target = SentenceBleu("nakov").target(shard.reference[: shard.reference_offset[1]])
+    target = SentenceBleu("nakov").target(shard.references(0))
     whole = decoder.decode(0, *vectors, 1, AugmentedSearch((ORACLE,), target))
     assert whole.score.shape[0] == 2
     monkeypatch.setattr(augmented, "MOST_EDGES", 1)

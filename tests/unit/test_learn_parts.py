@@ -83,7 +83,7 @@ def test_equals_one_part_with_all_sentences(
 
 def test_weights_go_from_part_to_part() -> None:
     """What one part has learned decides the updates of the next."""
-    sentence = oracle.Sentence((1, 2), ((1, 3), (1, 2)), ({"feature0": 1.0}, {"feature1": 1.0}))
+    sentence = oracle.Sentence(((1, 2),), ((1, 3), (1, 2)), ({"feature0": 1.0}, {"feature1": 1.0}))
     how = TrainSettings(learner=Perceptron(learning_rate=1.0))
     once = train_parts([load([sentence])], None, how)
     twice = train_parts([load([sentence]), load([sentence])], None, how)

@@ -11,12 +11,23 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 from tests.naive import learning as naive
 
-from itersel.learn.bleu_kernels import ngram_matches
+from itersel.grammar.references import make_references
+from itersel.learn.bleu_kernels import closest_lengths, ngram_matches
 from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu
+from itersel.tune.bleu_kernels import Statistics, bleu_of_counts, corpus_counts
 
 Words = list[int]
 SENTENCE = st.lists(st.integers(0, 3), max_size=9)
 KBEST = st.lists(SENTENCE, min_size=1, max_size=5)
+WORDS = SENTENCE.filter(bool)
+REFERENCES = st.one_of(SENTENCE.map(lambda one: [one]), st.lists(WORDS, min_size=2, max_size=4))
+
+
+LONG = st.lists(st.integers(0, 3), min_size=4, max_size=9)
+
+
+def text(words: Words) -> str:
+    return " ".join(map(str, words))
 
 
 def flat(hypotheses: list[Words]) -> tuple[np.ndarray, np.ndarray]:
@@ -24,8 +35,8 @@ def flat(hypotheses: list[Words]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([word for words in hypotheses for word in words], np.int32), offset
 
 
-def score(scorer: SentenceBleu, hypotheses: list[Words], reference: Words) -> list[float]:
-    return scorer.score(*flat(hypotheses), np.array(reference, np.int32)).tolist()
+def score(scorer: SentenceBleu, hypotheses: list[Words], *references: Words) -> list[float]:
+    return scorer.score(*flat(hypotheses), make_references(*references)).tolist()
 
 
 def test_perfect_translation() -> None:
@@ -60,43 +71,79 @@ def test_matches_are_clipped() -> None:
     # "the the the ..." of Papineni et al. 2002, section 2.1
     hypothesis, reference = [1] * 7, [1, 2, 3, 4, 1, 5]
     word, offset = flat([hypothesis])
-    assert ngram_matches(word, offset, np.array(reference, np.int32)).tolist() == [[2, 0, 0, 0]]
+    assert ngram_matches(word, offset, make_references(reference)).tolist() == [[2, 0, 0, 0]]
 
 
 def test_words_of_large_vocabularies() -> None:
     reference = [2**31 - 1, 0, 2**31 - 1]
     word, offset = flat([reference, [0, 2**31 - 1]])
-    matches = ngram_matches(word, offset, np.array(reference, np.int32))
+    matches = ngram_matches(word, offset, make_references(reference))
     assert matches.tolist() == [[3, 2, 1, 0], [2, 1, 0, 0]]
 
 
 @settings(max_examples=100, deadline=None)
-@given(KBEST, SENTENCE)
-def test_matches_equal_plain_counts(hypotheses: list[Words], reference: Words) -> None:
+@given(KBEST, REFERENCES)
+def test_matches_equal_plain_counts(hypotheses: list[Words], references: list[Words]) -> None:
     word, offset = flat(hypotheses)
-    matches = ngram_matches(word, offset, np.array(reference, np.int32))
-    assert matches.tolist() == [naive.counts(words, reference)[0] for words in hypotheses]
+    matches = ngram_matches(word, offset, make_references(*references))
+    assert matches.tolist() == [naive.counts(words, *references)[0] for words in hypotheses]
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.sampled_from(sorted(VARIANTS)), st.lists(st.tuples(KBEST, SENTENCE), min_size=1, max_size=3))
-def test_equals_plain_python(variant: str, sentences: list[tuple[list[Words], Words]]) -> None:
+@given(st.sampled_from(sorted(VARIANTS)), st.lists(st.tuples(KBEST, REFERENCES), min_size=1, max_size=3))
+def test_equals_plain_python(variant: str, sentences: list[tuple[list[Words], list[Words]]]) -> None:
     ours, plain = SentenceBleu(variant), naive.Bleu(variant)
-    for hypotheses, reference in sentences:
-        expected = plain.score_all(hypotheses, reference)
-        assert score(ours, hypotheses, reference) == pytest.approx(expected, abs=1e-12)
+    for hypotheses, references in sentences:
+        assert ours.target(make_references(*references)).words == plain.words(*references)
+        expected = plain.score_all(hypotheses, *references)
+        assert score(ours, hypotheses, *references) == pytest.approx(expected, abs=1e-12)
 
 
 @settings(max_examples=100, deadline=None)
-@given(
-    st.lists(st.integers(0, 3), min_size=4, max_size=9), st.lists(st.integers(0, 3), min_size=4, max_size=9)
-)
-def test_equals_sacrebleu(hypothesis: Words, reference: Words) -> None:
-    texts = " ".join(map(str, hypothesis)), [" ".join(map(str, reference))]
+@given(LONG, st.lists(LONG, min_size=1, max_size=4))
+def test_equals_sacrebleu(hypothesis: Words, references: list[Words]) -> None:
+    texts = text(hypothesis), list(map(text, references))
     for variant, method in (("papineni", "none"), ("lin", "add-k")):
         theirs = BLEU(smooth_method=method, smooth_value=1, tokenize="none", effective_order=False)
-        expected = theirs.sentence_score(*texts).score / 100 if set(hypothesis) & set(reference) else 0
-        assert score(SentenceBleu(variant), [hypothesis], reference) == pytest.approx([expected], abs=1e-9)
+        has_match = bool(set(hypothesis) & set().union(*references))
+        expected = theirs.sentence_score(*texts).score / 100 if has_match else 0
+        assert score(SentenceBleu(variant), [hypothesis], *references) == pytest.approx([expected], abs=1e-9)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(LONG, st.lists(WORDS, min_size=1, max_size=3)), min_size=1, max_size=5))
+def test_corpus_bleu_equals_sacrebleu(sentences: list[tuple[Words, list[Words]]]) -> None:
+    """Also where sentences have different numbers of references."""
+    statistics = []
+    for hypothesis, words in sentences:
+        references, ends = make_references(*words), np.array([0, len(hypothesis)])
+        matches = ngram_matches(*flat([hypothesis]), references)
+        statistics.append((*matches[0], len(hypothesis), *closest_lengths(references.lengths, ends)))
+    columns = np.array(statistics, np.int32)
+    ours = Statistics(np.ascontiguousarray(columns[:, :4]), *np.ascontiguousarray(columns[:, 4:].T))
+    texts = [
+        [text(words[i]) if i < len(words) else None for _, words in sentences]
+        for i in range(max(len(words) for _, words in sentences))
+    ]
+    theirs = BLEU(smooth_method="none", tokenize="none").corpus_score([text(h) for h, _ in sentences], texts)
+    counts = corpus_counts(np.arange(len(sentences)), ours)
+    assert (counts[4], counts[8]) == (theirs.sys_len, theirs.ref_len)
+    assert counts[:4].tolist() == theirs.counts
+    assert 100 * bleu_of_counts(counts) == pytest.approx(theirs.score, abs=1e-9)
+
+
+def test_several_references_by_hand() -> None:
+    # Papineni et al. 2002, section 2.1: the first has "the" twice, the second once, so it matches twice
+    the, cat, on, mat, there, a, is_ = range(7)
+    first, second = [the, cat, is_, on, the, mat], [there, is_, a, cat, on, the, mat]
+    word, offset = flat([[the] * 7])
+    assert ngram_matches(word, offset, make_references(first, second)).tolist() == [[2, 0, 0, 0]]
+    assert ngram_matches(word, offset, make_references(second)).tolist() == [[1, 0, 0, 0]]
+
+
+def test_the_closest_reference_and_of_two_the_shorter() -> None:
+    lengths, offset = np.array([9, 5, 12]), np.cumsum([0, 4, 7, 8, 10, 11, 20])
+    assert closest_lengths(lengths, offset).tolist() == [5, 5, 9, 9, 12, 12]
 
 
 @settings(max_examples=50, deadline=None)

@@ -51,8 +51,8 @@ def test_equals_plain_python_exactly(seed: int, loss: str, update: str, pairs: s
 
 def test_counts() -> None:
     corpus = [
-        oracle.Sentence((1, 2), ((1, 2), (1, 3), (3,)), ({"feature0": 1.0}, {"feature1": 1.0}, {})),
-        oracle.Sentence((1, 2), ((1, 2),), ({"feature0": 1.0},)),
+        oracle.Sentence(((1, 2),), ((1, 2), (1, 3), (3,)), ({"feature0": 1.0}, {"feature1": 1.0}, {})),
+        oracle.Sentence(((1, 2),), ((1, 2),), ({"feature0": 1.0},)),
     ]
     shard = oracle.make_shard(corpus, NAMES)
     settings = TrainSettings(learner=Perceptron(learning_rate=RATE, update="sequential"))

@@ -35,7 +35,7 @@ def loss(sentences: list[oracle.Sentence], weights: Vector) -> float:
     total, bleu = 0.0, Bleu(HOW.learner.bleu)
     for sentence in sentences:
         kbest = sentence.kbest(weights, HOW.k_best)
-        scores = bleu.score_all([one.words for one in kbest], sentence.reference)
+        scores = bleu.score_all([one.words for one in kbest], *sentence.references)
         for better, worse in PAIRS[HOW.learner.pairs](scores):
             total += max(0.0, 1.0 - (kbest[better].score - kbest[worse].score))
     return total
@@ -53,7 +53,9 @@ SETTINGS = json.dumps(
 
 def random_corpus(seed: int) -> list[list[oracle.Sentence]]:
     random = np.random.default_rng(seed)
-    return [[oracle.random_sentence(random, NAMES, exact=False) for _ in range(8)] for _ in range(3)]
+    return [
+        [oracle.random_sentence(random, NAMES, exact=False, references=1) for _ in range(8)] for _ in range(3)
+    ]
 
 
 def train(sentences: list[oracle.Sentence], weights: Vector) -> Vector:

@@ -72,7 +72,7 @@ def test_a_set_of_one_sentence(tmp_path: Path) -> None:
     values = ((1.0, 1.0, 0.0), (2.0, -1.0, 1.0))
     good, bad = (dict(zip(DENSE_NAMES, each, strict=True)) for each in values)
     every = [Translation((6, 1, 1, 1), 6, bad), Translation((6, 5, 4, 3), 6, good)]
-    path = write_file(tmp_path / "lists.h5", [Sentence(6, every)])
+    path = write_file(tmp_path / "lists.h5", [Sentence((6,), every)])
     for name in LIST_TUNERS:
         tune(TUNERS[name](), [path], tmp_path / "out.h5", shards=1, iteration=1)
         weights = read_weights(tmp_path / "out.h5")
@@ -105,7 +105,7 @@ def test_bad_weights_before(tmp_path: Path, capsys: pytest.CaptureFixture[str], 
 def test_overflow_of_a_tuner(tmp_path: Path) -> None:
     """Features a millionth in size and steps without a limit: weights that no file may hold."""
     good, bad = (dict.fromkeys(DENSE_NAMES, value) for value in (0.0, 1e-14))
-    lists = [Sentence(6, [Translation((6, 1, 1, 1), 6, bad), Translation((6, 5, 4, 3), 6, good)])]
+    lists = [Sentence((6,), [Translation((6, 1, 1, 1), 6, bad), Translation((6, 5, 4, 3), 6, good)])]
     path = write_file(tmp_path / "a.h5", lists)
     with pytest.raises(InputError, match=r"^the weight of '\w+' of --tuner kbest-mira is -?[0-9.e+]+; "):
         tune(KBestMira(c=1e300), [path], tmp_path / "out.h5", shards=1, iteration=1)
@@ -132,7 +132,7 @@ def test_no_weights_have_a_bleu(tmp_path: Path) -> None:
         Translation((6, 5, 4, fours), 6, {"LanguageModel": x, "WordPenalty": y, "Glue": 0.0})
         for x, y, fours in points
     ]
-    path = write_file(tmp_path / "a.h5", [Sentence(6, every)])
+    path = write_file(tmp_path / "a.h5", [Sentence((6,), every)])
     with pytest.raises(InputError, match="BLEU is 0 for all weights that were tried"):
         tune(Mert(), [path], tmp_path / "out.h5", shards=1, iteration=1)
     assert not (tmp_path / "out.h5").exists()
@@ -161,8 +161,9 @@ def test_pro_is_fitted_and_interpolated(tmp_path: Path) -> None:
     chosen = [
         begin + int(np.argmax(scores[begin:end])) for begin, end in itertools.pairwise(pool.sentence_offset)
     ]
-    ngrams = np.maximum(0, pool.length[chosen][:, None] - np.arange(4)).sum(axis=0)
-    matches, length = pool.matches[chosen].sum(axis=0), int(pool.reference_length.sum())
+    ngrams = np.maximum(0, pool.statistics.length[chosen][:, None] - np.arange(4)).sum(axis=0)
+    matches = pool.statistics.matches[chosen].sum(axis=0)
+    length = int(pool.statistics.reference_length[chosen].sum())
     bleu = min(1.0, np.exp(1 - length / ngrams[0])) * np.prod(matches / ngrams) ** 0.25
     assert found.bleu == pytest.approx(100 * bleu)
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.damage import resealed
 from tests.naive import oracle
-from tests.naive.learning import counts
+from tests.naive.learning import closest, counts, mean_length
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import LIST_TUNERS, run_tune, write_file, write_run
 
@@ -39,7 +39,9 @@ def test_lists_of_all_iterations_are_merged(
     random = np.random.default_rng(seed)
     corpus = [oracle.random_sentence(random, NAMES, exact=True) for _ in range(4)]
     # so that BLEU is not 0
-    corpus.append(oracle.Sentence((1, 2, 3, 4), ((1, 2, 3, 4),), (dict.fromkeys(oracle.DENSE_NAMES, 0.5),)))
+    corpus.append(
+        oracle.Sentence(((1, 2, 3, 4),), ((1, 2, 3, 4),), (dict.fromkeys(oracle.DENSE_NAMES, 0.5),))
+    )
     shard = dataclasses.replace(oracle.make_shard(corpus, NAMES), vocabulary=string_table("abcde"))
     weights = [{name: float(random.normal()) for name in oracle.DENSE_NAMES} for _ in range(3)]
     paths = []
@@ -57,15 +59,18 @@ def test_lists_of_all_iterations_are_merged(
             for found in sentence.kbest(one, k):
                 expected[found.words, tuple(sorted(found.features.items()))] = None
         assert pool.sentence_offset[number + 1] - pool.sentence_offset[number] == len(expected)
-        assert pool.reference_length[number] == len(sentence.reference)
+        lengths = list(map(len, sentence.references))
+        assert pool.longest_reference[number] == max(lengths)
+        assert pool.mean_reference[number] == pytest.approx(mean_length(sentence.references))
         for words, features in expected:
             values = dict(zip(pool.dense_names, pool.dense[row].tolist(), strict=True))
             begin, end = sparse.offset[row : row + 2]
             for i, value in zip(sparse.feature[begin:end], sparse.value[begin:end], strict=True):
                 values[sparse.name.get(int(i))] = float(value)
             assert values == dict(features)
-            assert pool.length[row] == len(words)
-            assert pool.matches[row].tolist() == counts(words, sentence.reference)[0]
+            assert pool.statistics.length[row] == len(words)
+            assert pool.statistics.reference_length[row] == closest(len(words), lengths)
+            assert pool.statistics.matches[row].tolist() == counts(words, *sentence.references)[0]
             row += 1
     named = make_weights({name: float(random.integers(5)) for name in NAMES})
     expected_scores = [
@@ -161,7 +166,7 @@ def test_wrong_number_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_nothing_to_tune_on(tmp_path: Path) -> None:
     nothing = write_file(tmp_path / "none.h5", [])
-    worthless = [Sentence(6, [Translation((6, 5, 4, 0), 6, {}), Translation((1, 0, 0, 0), 6, {})])]
+    worthless = [Sentence((6,), [Translation((6, 5, 4, 0), 6, {}), Translation((1, 0, 0, 0), 6, {})])]
     without = write_file(tmp_path / "without.h5", worthless)
     for name in LIST_TUNERS:
         for path, said in ((nothing, "holds no sentences"), (without, "BLEU is 0 for all weights.* 4-gram")):
@@ -171,7 +176,7 @@ def test_nothing_to_tune_on(tmp_path: Path) -> None:
 
 def test_a_feature_that_is_dense_and_sparse(tmp_path: Path) -> None:
     one = Translation((6, 5, 4, 3), 6, {"Glue": 1.0, "Other": 1.0})
-    path = write_file(tmp_path / "a.h5", [Sentence(6, [one])])
+    path = write_file(tmp_path / "a.h5", [Sentence((6,), [one])])
     with resealed(path) as stream:
         stream.attrs["dense_names"] = json.dumps(["LanguageModel", "Other", "Glue"])
     with pytest.raises(InputError, match="'Other' is a dense and a sparse feature"):

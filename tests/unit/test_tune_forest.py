@@ -46,8 +46,8 @@ MOST_DERIVATIONS = 100  # of an edge; the tests look at all of them
 
 
 @st.composite
-def small_forests(draw: st.DrawFn) -> tuple[Forest, tuple[int, ...]]:
-    """Draw a forest with lines in eighths, and a reference."""
+def small_forests(draw: st.DrawFn) -> tuple[Forest, Texts]:
+    """Draw a forest with lines in eighths, and references."""
     eighths = st.integers(-16, 16).map(lambda n: Fraction(n, 8))
     forest: Forest = []
     counts: list[int] = []
@@ -64,16 +64,21 @@ def small_forests(draw: st.DrawFn) -> tuple[Forest, tuple[int, ...]]:
             edges.append(Edge((draw(eighths), draw(eighths)), antecedents, tuple(target)))
         forest.append(edges)
         counts.append(count)
-    return forest, tuple(draw(st.lists(st.integers(1, WORDS - 1), min_size=1, max_size=6)))
+    references = st.lists(
+        st.lists(st.integers(1, WORDS - 1), min_size=1, max_size=6).map(tuple), min_size=1, max_size=3
+    )
+    return forest, tuple(draw(references))
 
 
+# the references of a sentence
+Texts = tuple[tuple[int, ...], ...]
 MODEL = (
     2  # the column of the language model; intercepts come by column 0 and by the model, slopes by column 1
 )
 WEIGHTS, DIRECTION = np.array([1.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0])
 
 
-def to_forests(drawn: list[tuple[Forest, tuple[int, ...]]]) -> Forests:
+def to_forests(drawn: list[tuple[Forest, Texts]]) -> Forests:
     """Lay forests out as arrays; every edge has a rule of its own."""
     edges = [edge for forest, _ in drawn for item in forest for edge in item]
     model = [float(i % 5 - 2) / 4 for i in range(len(edges))]
@@ -91,26 +96,27 @@ def to_forests(drawn: list[tuple[Forest, tuple[int, ...]]]) -> Forests:
         ),
         target=np.array([symbol for edge in edges for symbol in edge.target], np.int32),
         target_offset=offsets_of([len(edge.target) for edge in edges]),
-        reference=np.array([word for _, words in drawn for word in words], np.int32),
-        reference_offset=offsets_of([len(words) for _, words in drawn]),
+        reference=np.array([word for _, texts in drawn for words in texts for word in words], np.int32),
+        reference_offset=offsets_of([len(words) for _, texts in drawn for words in texts]),
+        sentence_reference_offset=offsets_of([len(texts) for _, texts in drawn]),
     )
 
 
-def as_translation(words: tuple[int, ...], reference: tuple[int, ...]) -> Translation:
+def as_translation(words: tuple[int, ...], references: Texts) -> Translation:
     # 0 is a word that no reference has
-    return Translation(tuple(learning.counts(words, reference)[0]), len(words), {})
+    return Translation(tuple(learning.counts(words, *references)[0]), len(words), {})
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(small_forests(), min_size=1, max_size=3))
-def test_line_search_equals_all_derivations(drawn: list[tuple[Forest, tuple[int, ...]]]) -> None:
+def test_line_search_equals_all_derivations(drawn: list[tuple[Forest, Texts]]) -> None:
     forests = to_forests(drawn)
     assert find_bad_sentence(forests) == -1
     search = ForestSearch([[forests]], MODEL)
     found = search.intervals(WEIGHTS, DIRECTION)
     every = [naive.derivations(forest, len(forest) - 1) for forest, _ in drawn]
     lists = [[line for line, _ in one] for one in every]
-    references = [reference for _, reference in drawn]
+    references = [texts for _, texts in drawn]
     # points from the lines that are highest somewhere; crossings of all lines would be too many
     hulls = [
         sorted({lines[naive.best([a + b * x for a, b in lines])] for x in points(lines)}) for lines in lists
@@ -120,11 +126,12 @@ def test_line_search_equals_all_derivations(drawn: list[tuple[Forest, tuple[int,
         for pick in (min, max):
             # derivations with the same line may differ in their words; the search may take any of them
             chosen = []
-            for one, reference in zip(every, references, strict=True):
+            for one, texts in zip(every, references, strict=True):
                 most = max(a + b * x for (a, b), _ in one)
-                tied = [as_translation(words, reference) for (a, b), words in one if a + b * x == most]
+                tied = [as_translation(words, texts) for (a, b), words in one if a + b * x == most]
                 chosen.append(pick(tied, key=lambda t: (t.matches, -t.length)))
-            bleus.add(naive.corpus_bleu(chosen, sum(map(len, references))))
+            sentences = [naive.Sentence(tuple(map(len, texts)), []) for texts in references]
+            bleus.add(naive.corpus_bleu(chosen, naive.reference_length(sentences, chosen)))
         interval = np.searchsorted(found.begin, float(x), side="right") - 1
         if len(bleus) == 1:
             assert found.bleu[interval] == pytest.approx(bleus.pop(), abs=1e-12)
@@ -136,8 +143,8 @@ def points(lines: list[naive.Line]) -> list[Fraction]:
 
 @settings(max_examples=200, deadline=None)
 @given(small_forests())
-def test_goal_lines_are_the_envelope(drawn: tuple[Forest, tuple[int, ...]]) -> None:
-    forest, reference = drawn
+def test_goal_lines_are_the_envelope(drawn: tuple[Forest, Texts]) -> None:
+    forest, references = drawn
     forests = to_forests([drawn])
     rule_line = np.ascontiguousarray(np.stack((forests.rule_dense[:, 0], forests.rule_dense[:, 1]), axis=1))
     offset, number, counts = goal_lines(forests, rule_line, np.array([1.0, 0.0]))
@@ -148,7 +155,9 @@ def test_goal_lines_are_the_envelope(drawn: tuple[Forest, tuple[int, ...]]) -> N
     assert [tuple(map(Fraction, row)) for row in number.tolist()] == sorted(highest, key=lambda line: line[1])
     for row, count in zip(number.tolist(), counts.tolist(), strict=True):
         words = [w for line, w in every if line == tuple(map(Fraction, row))]
-        assert tuple(count) in {(*as_translation(w, reference).matches, len(w)) for w in words}
+        closest = naive.Sentence(tuple(map(len, references)), []).reference_length
+        found = [as_translation(w, references) for w in words]
+        assert tuple(count) in {(*one.matches, one.length, closest(one)) for one in found}
 
 
 def decoded(problem: Problem, folder: Path) -> tuple[Decoder, Problem]:
@@ -165,7 +174,8 @@ def forests_of(decoder: Decoder, weights: dict[str, float], limit: int) -> Fores
     dense, sparse = decoder.weight_vectors(make_weights(weights))
     rules, found = decoder.search(0, dense, sparse)
     shard = decoder.shard
-    arrays = make_forest(shard, rules, rules.dense, found, limit, shard.reference)
+    arrays = make_forest(shard, rules, rules.dense, found, limit, shard.references(0))
+    arrays["sentence_reference_offset"] = np.array([1])
     declared = {name: FORMAT.arrays[name] for name in Forests._fields}
     whole = {
         name: np.concatenate(([0], part)) if declared[name].into else part for name, part in arrays.items()
@@ -223,7 +233,8 @@ def test_pruning_by_the_best_derivation_through_an_edge(tmp_path: Path) -> None:
 
 
 def test_never_worse_than_the_start(tmp_path: Path) -> None:
-    drawn = [([[Edge((Fraction(0), Fraction(i)), (), words) for i, words in enumerate(sides)]], (1, 2, 3, 1))
+    texts = ((1, 2, 3, 1),)
+    drawn = [([[Edge((Fraction(0), Fraction(i)), (), words) for i, words in enumerate(sides)]], texts)
              for sides in (((0,), (1, 2, 3, 1)), ((0, 0), (1, 2, 3), (1, 2, 3, 1), (0,)))]  # fmt: skip
     search = ForestSearch([[to_forests(drawn)]], MODEL)
     weights, bleu = tune_mert(search, np.array([1.0, -1.0, 1.0]), Mert(3, 2), (1,))
@@ -279,7 +290,7 @@ def test_forest_without_words(decodable: Path, tmp_path: Path) -> None:
     forests = read_forests(tmp_path / "1.h5", 12)
     assert np.diff(forests.item_offset).tolist()[1] == 1
     _, _, counts = ForestSearch([[forests]], 10)._lines(np.ones(12), np.zeros(12))
-    assert counts[1].tolist() == [0, 0, 0, 0, 0]
+    assert counts[1].tolist() == [0, 0, 0, 0, 0, 1]
 
 
 def put(name: str, row: int, value: float):  # type: ignore[no-untyped-def]

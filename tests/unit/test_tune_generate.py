@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sacrebleu.metrics import BLEU
 from tests.naive import oracle
-from tests.naive.learning import counts
+from tests.naive.learning import Bleu, counts
 from tests.naive.tuning import Translation, corpus_bleu
-from tests.tuning import make_decodable, write_decoded
+from tests.tuning import further_references, make_decodable, write_decoded
 
 from itersel.cli.main import main
 from itersel.decode.decoder import Decoder, KBest
@@ -121,6 +122,56 @@ def test_decode_tune_decode(decodable: Path, tmp_path: Path, features: str) -> N
     assert bleu > 50
 
 
+@pytest.mark.parametrize("tuner", ["mert", "pro", "kbest-mira", "forest-mert"])
+def test_several_references(decodable: Path, tmp_path: Path, tuner: str) -> None:
+    """BLEU of the tuned weights is that of their translations by sacrebleu."""
+    step = "forest" if tuner == "forest-mert" else "kbest"
+    lists, weights, output = (tmp_path / name for name in ("1.h5", "w.h5", "out"))
+    dense = ["--features", "dense"]
+    assert write_decoded(step, decodable, lists, *dense, shard="several.h5") == 0
+    (tmp_path / "lists").write_text(f"{lists}\n")
+    one = ["--lists", str(tmp_path / "lists"), "--shards", "1", "--iteration", "1"]
+    assert main(["tune", "--tuner", tuner, *one, "--output", str(weights)]) == 0
+    decode = ["decode", "--shard", str(decodable / "several.h5"), "--model", str(decodable / "model"), *dense]
+    assert main([*decode, "--weights", str(weights), "--output", str(output)]) == 0
+    first = [target.split() for _, target in SENTENCES]
+    texts = [[" ".join(words) or None for words in text] for text in (first, *further_references(first))]
+    metric = BLEU(tokenize="none", smooth_method="none")
+    expected = metric.corpus_score(output.read_text().splitlines(), texts)
+    with open_hdf5(weights) as stream:
+        assert read_header(stream, WEIGHTS, weights).attributes["bleu"] == pytest.approx(expected.score)
+    assert expected.score > 0
+
+
+@pytest.mark.parametrize("learner", ["perceptron", "adagrad", "mira"])
+def test_learning_from_several_references(decodable: Path, tmp_path: Path, learner: str) -> None:
+    """The first translations score as in plain Python, and better than with one reference."""
+    found = []
+    for name in ("shard.h5", "several.h5"):
+        options = ["--learner", learner, *(["--candidates", "forest"] if learner == "mira" else [])]
+        train = [*options, "--bleu", "lin", "--weights", str(decodable / "start"), "--learning-rate", "1e-9"]
+        (decodable / "start").write_text("".join(f"{name} {-value}\n" for name, value in START.items()))
+        files = ["--shard", str(decodable / name), "--model", str(decodable / "model")]
+        if learner == "mira":
+            train[train.index("--learning-rate")] = "--c"
+        assert main(["train", *files, *train, "--output", str(tmp_path / name)]) == 0
+        with open_hdf5(tmp_path / name) as stream:
+            found.append(read_header(stream, WEIGHTS, tmp_path / name).attributes["mean_bleu"])
+    decode = ["decode", "--shard", str(decodable / "several.h5"), "--model", str(decodable / "model")]
+    weights = ["--weights", str(decodable / "start"), "--output", str(tmp_path / "out")]
+    assert main([*decode, *weights]) == 0
+    first = [target.split() for _, target in SENTENCES]
+    references = list(zip(first, *further_references(first), strict=True))
+    hypotheses = [line.split() for line in (tmp_path / "out").read_text().splitlines()]
+    for bleu, count in zip(found, (1, 3), strict=True):
+        scores = [
+            Bleu("lin").score(words, *filter(None, texts[:count]))
+            for words, texts in zip(hypotheses, references, strict=True)
+        ]
+        assert bleu == pytest.approx(sum(scores) / len(scores))
+    assert found[1] > found[0]
+
+
 def test_shard_without_references(
     decodable: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,7 +181,7 @@ def test_shard_without_references(
 
 
 def test_features_that_are_not_finite(tmp_path: Path) -> None:
-    sentence = oracle.Sentence((1, 2), ((1, 2),), ({"LanguageModel": np.nan},))
+    sentence = oracle.Sentence(((1, 2),), ((1, 2),), ({"LanguageModel": np.nan},))
     shard = oracle.make_shard([sentence], [])
     decoder = oracle.OracleDecoder([sentence], shard)
     with pytest.raises(

@@ -66,7 +66,7 @@ def test_weights_have_the_bleu_that_is_said(
     before, last = random_weights(seed), random_weights(seed + 1) if has_last else None
     folder = tmp_path_factory.mktemp("tuned")
     if isinstance(how, LineSearch | Mert) and naive.bleu_of_weights(sentences, before) == 0.0:
-        sentences = [*sentences, Sentence(60, [PERFECT])]
+        sentences = [*sentences, Sentence((60,), [PERFECT])]
     weights, bleu = tuned(folder, how, sentences, before, last)
     # where translations score the same but for rounding, either may be chosen
     scores = [
@@ -110,7 +110,7 @@ def test_line_search_finds_the_best_point_of_a_line(
             sentence.translations[i]
             for sentence, i in zip(sentences, naive.highest_lines(lists, x), strict=True)
         ]
-        expected = max(expected, naive.corpus_bleu(chosen, sum(one.reference_length for one in sentences)))
+        expected = max(expected, naive.corpus_bleu(chosen, naive.reference_length(sentences, chosen)))
     if expected == 0.0:
         with pytest.raises(InputError, match="BLEU is 0 for all weights"):
             tuned(folder, LineSearch(("WordPenalty",)), sentences, before)
@@ -125,7 +125,7 @@ def test_the_step_from_the_weights_before(tmp_path: Path) -> None:
     # the good translation has the feature that only the epoch before liked
     good = naive.Translation((6, 5, 4, 3), 6, {**dict.fromkeys(DENSE_NAMES, 0.0), "feature0": 1.0})
     bad = naive.Translation((6, 2, 1, 1), 6, {**dict.fromkeys(DENSE_NAMES, 0.0), "feature1": 1.0})
-    sentences = [Sentence(6, [bad, good])]
+    sentences = [Sentence((6,), [bad, good])]
     before, last = {"feature1": 1.0}, {"feature0": 1.0}
     weights, bleu = tuned(tmp_path, LineSearch(("step",)), sentences, before, last)
     assert bleu == 1.0
@@ -164,11 +164,11 @@ def test_lists_of_several_iterations(tmp_path: Path) -> None:
     """As if all translations had been found at once."""
     first, second = random_sentences(2), random_sentences(3)
     together = [
-        Sentence(one.reference_length, [*one.translations, *other.translations])
+        Sentence(one.reference_lengths, [*one.translations, *other.translations])
         for one, other in zip(first, second, strict=True)
     ]
     second = [
-        Sentence(one.reference_length, other.translations) for one, other in zip(first, second, strict=True)
+        Sentence(one.reference_lengths, other.translations) for one, other in zip(first, second, strict=True)
     ]
     before = random_weights(4)
     expected, bleu = tuned(tmp_path, LineSearch(("dense",)), together, before)
@@ -221,6 +221,6 @@ def test_bad_options(
 def test_a_line_without_bends(tmp_path: Path) -> None:
     one = naive.Translation((6, 5, 4, 3), 6, dict.fromkeys(DENSE_NAMES, 1.0))
     before = {"WordPenalty": -0.25, "feature0": 1.0}
-    weights, bleu = tuned(tmp_path, LineSearch(("dense",)), [Sentence(8, [one])], before)
+    weights, bleu = tuned(tmp_path, LineSearch(("dense",)), [Sentence((8,), [one])], before)
     assert weights == before
     assert bleu == pytest.approx(math.exp(1 - 8 / 6) * math.prod([1.0] * 4))

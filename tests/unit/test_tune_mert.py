@@ -15,6 +15,7 @@ from tests.tuning import DENSE_NAMES, dense, make_pool, random_sentences
 
 from itersel.config.tuners import Mert
 from itersel.errors import InputError
+from itersel.tune.bleu_kernels import Statistics
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
 from itersel.tune.mert import Intervals, ListSearch, choose_point, move, tune_mert
 
@@ -40,11 +41,10 @@ def test_line_search_equals_brute_force(seed: int, weights: list[int], direction
     pool, _ = make_pool(sentences)
     found = ListSearch(pool).intervals(np.array(weights, float), np.array(direction, float))
     lists = lines_of(sentences, weights, direction)
-    reference_length = sum(sentence.reference_length for sentence in sentences)
     expected = []
     for x in naive.points_between(naive.crossings(lists)):
         chosen = [s.translations[i] for s, i in zip(sentences, naive.highest_lines(lists, x), strict=True)]
-        expected.append(naive.corpus_bleu(chosen, reference_length))
+        expected.append(naive.corpus_bleu(chosen, naive.reference_length(sentences, chosen)))
         interval = np.searchsorted(found.begin, float(x), side="right") - 1
         assert found.bleu[interval] == pytest.approx(expected[-1], abs=1e-12)
     assert found.bleu.max() == pytest.approx(max(expected), abs=1e-12)
@@ -84,9 +84,9 @@ def test_equal_lines_count_as_the_first() -> None:
 def test_bends_at_one_place_are_one() -> None:
     # two sentences change at x = 0: between them there is no point
     matches = np.array([[1, 1, 1, 1], [4, 4, 4, 4]] * 2, np.int32)
-    length = np.array([7] * 4, np.int32)
+    statistics = Statistics(matches, *np.array([[7] * 4] * 2, np.int32))
     start, place, pairs = envelope_bends(np.zeros(4), np.array([0.0, 1.0] * 2), np.array([0, 2, 4]))
-    begin, bleu = bleu_along_line(start, place, pairs, np.arange(2), matches, length, 14)
+    begin, bleu = bleu_along_line(start, place, pairs, np.arange(2), statistics)
     assert begin.tolist() == [-np.inf, 0.0]
     assert bleu[1] == pytest.approx((4 / 7 * 4 / 6 * 4 / 5) ** 0.25)
 
@@ -140,8 +140,12 @@ def test_best_of_a_grid_is_reached_in_two_dimensions(seed: int) -> None:
 def test_separable_lists_are_separated() -> None:
     good, bad = Translation((6, 5, 4, 3), 6, {}), Translation((1, 0, 0, 0), 6, {})
     sentences = [
-        Sentence(6, [bad._replace(features=features(2, -1, -3)), good._replace(features=features(1, 1, -2))]),
-        Sentence(6, [good._replace(features=features(-1, 3, 0)), bad._replace(features=features(0, 1, 1))]),
+        Sentence(
+            (6,), [bad._replace(features=features(2, -1, -3)), good._replace(features=features(1, 1, -2))]
+        ),
+        Sentence(
+            (6,), [good._replace(features=features(-1, 3, 0)), bad._replace(features=features(0, 1, 1))]
+        ),
     ]
     search = ListSearch(make_pool(sentences)[0])
     _, bleu = tune_mert(search, np.array([1.0, -1.0, 0.0]), Mert(), (1,))
@@ -153,7 +157,7 @@ def features(*values: float) -> dict[str, float]:
 
 
 def test_a_feature_that_never_varies_keeps_its_weight() -> None:
-    sentences = [Sentence(6, [t._replace(features={**t.features, "Glue": 3.0}) for t in s[1]])
+    sentences = [Sentence((6,), [t._replace(features={**t.features, "Glue": 3.0}) for t in s[1]])
                  for s in random_sentences(3)]  # fmt: skip
     search = ListSearch(make_pool(sentences)[0])
     assert search.scale[2] == 0.0
@@ -162,7 +166,7 @@ def test_a_feature_that_never_varies_keeps_its_weight() -> None:
 
 
 def test_nothing_varies() -> None:
-    sentences = [Sentence(6, [Translation((6, 5, 4, 3), 6, features(1, 1, 1))])]
+    sentences = [Sentence((6,), [Translation((6, 5, 4, 3), 6, features(1, 1, 1))])]
     with pytest.raises(InputError, match="every sentence has but one translation"):
         tune_mert(ListSearch(make_pool(sentences)[0]), np.ones(3), Mert(), (1,))
 
@@ -176,7 +180,7 @@ def test_projection() -> None:
 def test_flat_bleu_is_no_move() -> None:
     # every translation has the same counts: nothing improves, whatever the weights
     same = [Translation((6, 5, 4, 3), 7, features(*values)) for values in itertools.product((0, 1), repeat=3)]
-    search = ListSearch(make_pool([Sentence(7, same)])[0])
+    search = ListSearch(make_pool([Sentence((7,), same)])[0])
     start = np.array([0.5, 0.25, -0.25])
     weights, _ = tune_mert(search, start, Mert(), (1,))
     assert weights.tolist() == start.tolist()

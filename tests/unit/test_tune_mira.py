@@ -50,7 +50,7 @@ def test_separable_lists_are_separated_and_the_best_pass_is_kept() -> None:
         Translation((6, 5, 4, 3), 6, {"feature1": 1.0}),
         Translation((1, 0, 0, 0), 6, {"feature2": 1.0}),
     )
-    pool, sparse = make_pool([Sentence(6, [bad, good])] * 3)
+    pool, sparse = make_pool([Sentence((6,), [bad, good])] * 3)
     start = np.zeros(3), np.where(np.array(sparse.name.to_list()) == "feature2", 1.0, 0.0)
     _, weights, bleu = tune_mira(pool, sparse, *start, KBestMira(), (1,))
     assert bleu == pytest.approx(1.0)

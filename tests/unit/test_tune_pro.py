@@ -24,7 +24,7 @@ from itersel.tune.pro import (
 )
 
 
-def plain_bleu(one: Translation, reference_length: int, variant: str) -> float:
+def plain_bleu(one: Translation, reference_lengths: tuple[int, ...], variant: str) -> float:
     """Return sentence BLEU by words that have these counts, as far as the slow double needs them."""
 
     class Counted(learning.Bleu):
@@ -32,7 +32,7 @@ def plain_bleu(one: Translation, reference_length: int, variant: str) -> float:
             learning_counts = learning.counts
             learning.counts = lambda *_: (list(one.matches), [max(0, one.length - n) for n in range(4)])
             try:
-                return super().score(range(one.length), range(reference_length))
+                return super().score(range(one.length), *map(range, reference_lengths))
             finally:
                 learning.counts = learning_counts
 
@@ -44,7 +44,7 @@ def plain_bleu(one: Translation, reference_length: int, variant: str) -> float:
 def test_pairs_are_apart_by_the_bleu_of_the_settings(seed: int, variant: str, most: float) -> None:
     sentences = random_sentences(seed)
     pool, _ = make_pool(sentences)
-    bleu = [plain_bleu(one, s.reference_length, variant) for s in sentences for one in s.translations]
+    bleu = [plain_bleu(one, s.reference_lengths, variant) for s in sentences for one in s.translations]
     sentence = np.repeat(np.arange(len(sentences)), np.diff(pool.sentence_offset))
     try:
         pairs = sample_pairs(pool, Pro(bleu=variant, max_difference=most), (seed,))
@@ -115,12 +115,12 @@ def test_guard_against_monsters() -> None:
     # Only the monster is far from the others; with the guard it is in no pair.
     fine = [Translation((8, 7, 6, 5 - i), 9, {}) for i in range(4)]
     monster = Translation((1, 0, 0, 0), 100, {})
-    pool, _ = make_pool([Sentence(9, [*fine, monster])])
+    pool, _ = make_pool([Sentence((9,), [*fine, monster])])
     assert 4 in sample_pairs(pool, Pro(), (1,))
     assert 4 not in sample_pairs(pool, Pro(max_difference=0.4), (1,))
 
 
 def test_nothing_to_rank() -> None:
-    pool, _ = make_pool([Sentence(6, [Translation((6, 5, 4, 3), 6, {})] * 5)])
+    pool, _ = make_pool([Sentence((6,), [Translation((6, 5, 4, 3), 6, {})] * 5)])
     with pytest.raises(InputError, match="nothing to rank"):
         sample_pairs(pool, Pro(), (1,))

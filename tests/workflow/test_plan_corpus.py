@@ -56,21 +56,34 @@ def test_given_files(make_project):
     project = make_project()
     content = yaml.safe_load((project.folder / "config.yaml").read_text())
     lines = len((project.folder / "train.source").read_text().splitlines())
-    for name in ("alignment", "mono", "model.arpa"):
+    for name in ("alignment", "mono", "model.arpa", "dev.other"):
         (project.folder / name).write_text("0-0\n" * lines)
     content["data"].update(tokenized=True, monolingual="mono")
+    content["data"]["dev"]["target"] = [content["data"]["dev"]["target"], "dev.other"]
     content["data"]["train"]["alignment"] = "alignment"
     project.configure(data=content["data"])
     jobs = dry_run(project)
     assert "align" not in jobs
     [job] = jobs["estimate_language_model"]
     assert "results/tiny/corpus/monolingual.gz" in job
+    _check_references_of_dev(jobs)
     del content["data"]["monolingual"]
     project.configure(data=content["data"], language_model={"arpa": "model.arpa"})
     jobs = dry_run(project)
     assert "estimate_language_model" not in jobs
     [job] = jobs["compile_language_model"]
     assert "--input model.arpa" in job
+
+
+def _check_references_of_dev(jobs):
+    """Those of dev go into its shards: weights are learned from all of them."""
+    [job] = jobs["prepare_held_out_target_1"]
+    assert "--target dev.target --target dev.other" in job
+    for job in jobs["shard_corpus"]:
+        assert (" --target results/tiny/corpus/dev.target.1.gz " in job) == ("shards/dev/" in job)
+    for job in jobs["extract_shard"]:
+        further = re.search(r"shards/(\w+)/\S+ --references \S+/\d\.target\.1\.gz", job)
+        assert (further is not None) == ("--output results/tiny/shards/dev/" in job)
 
 
 def test_libreoffice_help_is_fetched_and_split_by_hash(make_project):

@@ -156,15 +156,15 @@ def corpus_file(split, side):
 
 
 def further_references(split):
-    """Return what a split that is scored has beside its first reference: target.1, target.2, ..."""
-    if split not in GIVEN_SPLITS or split == "dev":
+    """Return what a held-out split has beside its first reference: target.1, target.2, ..."""
+    if split not in GIVEN_SPLITS:
         return []
     count = len(given_files(split)["target"])
     return [f"target.{number}" for number in range(1, count)]
 
 
 def references(split):
-    """Return the reference translations of a split that is scored, as many as the config gives."""
+    """Return the reference translations of a held-out split, as many as the config gives."""
     return [corpus_file(split, side) for side in ("target", *further_references(split))]
 
 
@@ -310,7 +310,22 @@ def shard_files(split, shards):
     return [f"{RESULTS}/shards/{split}/{shards}/{shard}.h5" for shard in range(count)]
 
 
+def learned_references(split):
+    """Return what is learned from beside the first reference: target.1, target.2, ... of dev."""
+    return further_references(split) if split == "dev" else []
+
+
+def further_texts(wildcards):
+    split = wildcards.split
+    return [corpus_file(split, column) for column in learned_references(split)]
+
+
 def sharding_options(wildcards):
+    further = commands.options(target=further_texts(wildcards))
+    return " ".join(filter(None, [further, cutting_options(wildcards)]))
+
+
+def cutting_options(wildcards):
     """Shuffle what is learned from; keep the order of what is translated."""
     shards, _, seed = wildcards.shards.partition(SEED_MARK)
     if shards in LABELLED:
@@ -340,7 +355,10 @@ def extract_options(wildcards):
     )
     files = commands.options(
         input=f"{shard}.source.gz",
-        references=f"{shard}.target.gz",
+        references=[
+            f"{shard}.{column}.gz"
+            for column in ["target", *learned_references(wildcards.split)]
+        ],
         leave_one_out=f"{shard}.ids" if wildcards.split == "train" else None,
     )
     return f"{files} {commands.extract_options(CONFIG)}"

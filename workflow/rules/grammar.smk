@@ -33,6 +33,7 @@ rule shard_corpus:
     input:
         source=corpus_file("{split}", "source"),
         target=corpus_file("{split}", "target"),
+        further=further_texts,
         task=task_labels,
     output:
         directory(f"{RESULTS}/shards/{{split}}/{{shards}}/text"),

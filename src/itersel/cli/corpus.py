@@ -106,7 +106,8 @@ def _add_prepare_inputs(parser: argparse.ArgumentParser) -> None:
         required=True,
         action="append",
         metavar="FILE",
-        help="its translation, one sentence per line; repeat it for further references of a test set",
+        help="its translation, one sentence per line; repeat it for further references of a "
+        "tuning or test set",
     )
     parser.add_argument("--task", metavar="FILE", help="task label of each line")
     parser.add_argument(
@@ -187,8 +188,11 @@ def _prepare(options: argparse.Namespace) -> None:
 
     preparation = _preparation(options)
     target, further = options.target[0], options.target[1:]
-    if further and not options.split.startswith(("test", "devtest")):
-        raise InputError(f"--split {options.split} takes one --target; test sets may have several references")
+    if further and options.split in ("train", "hash"):
+        raise InputError(
+            f"--split {options.split} takes one --target; only dev, devtest and test sets may have several "
+            "references"
+        )
     if options.held_out_modules and options.split != "hash":
         raise InputError("--held-out-modules needs --split hash")
     _check_test_sets(options.held_out_modules)

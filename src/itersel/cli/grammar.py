@@ -42,10 +42,21 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
         help="line numbers of the sentences in the indexed corpus (from 0, one per line of the file): each "
         "sentence's grammar is extracted without its own sentence pair",
     )
-    parser.add_argument("--references", metavar="TEXT", help="one reference a line; needed for training")
+    _add_references(parser)
     parser.add_argument("--output", required=True, type=output_file, metavar="SHARD", help="shard")
     add_extraction_settings(parser)
     parser.set_defaults(run=_extract)
+
+
+def _add_references(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--references",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="one reference a line; needed for training. Repeat it for further references; an empty line is "
+        "none, unless all are empty",
+    )
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
@@ -82,7 +93,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
         help="one grammar for all sentences, whatever the input names; each sentence gets the rules whose "
         "words it contains",
     )
-    parser.add_argument("--references", metavar="TEXT", help="one reference a line; needed for training")
+    _add_references(parser)
     add_templates(parser, DEFAULT_TEMPLATES, "templates of the sparse features (Count cannot be computed)")
     parser.add_argument("--output", required=True, type=output_file, metavar="SHARD", help="shard")
     parser.set_defaults(run=_import)

@@ -19,7 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--source", required=True, metavar="FILE", help="source text, one sentence per line")
     parser.add_argument(
-        "--target", required=True, metavar="FILE", help="its translation, one sentence per line"
+        "--target",
+        required=True,
+        action="append",
+        metavar="FILE",
+        help="its translation, one sentence per line; repeat it for further references (DIR/z.target.1.gz)",
     )
     parser.add_argument("--shards", type=positive, metavar="Z", help="number of shards")
     kind = parser.add_mutually_exclusive_group()
@@ -85,14 +89,15 @@ def _run(options: argparse.Namespace) -> None:
     )
 
     _check(options)
-    files = (options.source, options.target)
+    files, further = (options.source, options.target[0]), options.target[1:]
     if options.task is None:
         chosen = None if options.keep_order else options.seed
-        shard_corpus(*files, options.shards, chosen, options.output)
+        shard_corpus(*files, options.shards, chosen, options.output, further)
         return
     if options.pool is not None:
         pool = {"shards": options.shards, "seed": options.seed, "size_of_one": options.size == "one"}
-        shard_tasks(*files, options.task, partial(pooled_lines, names=options.pool, **pool), options.output)
+        cut = partial(pooled_lines, names=options.pool, **pool)
+        shard_tasks(*files, options.task, cut, options.output, further)
         return
     if options.scored is not None:
         scored = read_labels(options.scored)
@@ -100,7 +105,7 @@ def _run(options: argparse.Namespace) -> None:
             require_label(scored, name, options.scored)
     tasks = NaturalShards(dict(options.labels), options.others == "join", options.minimum)
     cut = partial(natural_lines, tasks=tasks, seed=options.seed)
-    shard_tasks(*files, options.task, cut, options.output)
+    shard_tasks(*files, options.task, cut, options.output, further)
 
 
 def _check(options: argparse.Namespace) -> None:

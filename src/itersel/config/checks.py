@@ -22,7 +22,7 @@ from itersel.config.tasks import (
     tasks_name,
 )
 from itersel.config.tuners import ALL_DENSE, STEP, Batch, ForestMert, HeldOut, LineSearch, NoTuner
-from itersel.config.values import Align, Config, Data, Experiment, ScoredText, Split, TestSet
+from itersel.config.values import Align, Config, Data, Experiment, ReferencedText, Split, TestSet
 from itersel.errors import InputError
 from itersel.limits import DENSE_FEATURES, MAX_SEED, NO_TEST_SETS, TEMPLATES, is_test_set_name
 
@@ -36,15 +36,13 @@ def check_data(config: Config) -> None:
     data = config.data
     is_files = data.kind == "files"
     # the test set without a name is cut out of the help
-    texts: dict[str, Split | ScoredText] = {"train": data.train, "dev": data.dev, "devtest": data.devtest}
+    texts: dict[str, Split | ReferencedText] = {"train": data.train, "dev": data.dev, "devtest": data.devtest}
     texts |= {"test": data.test.get("", TestSet())} if not is_files or not data.test else {}
     for name, text in texts.items():
         _check_given(text, f"data.{name}", is_files)
     for name, test_set in data.test.items():
         key = f"data.test.{name}" if name else "data.test"
         _check_test_set(test_set, key, has_name=bool(name))
-    if data.dev.alignment is not None:
-        raise InputError("config key 'data.dev.alignment': only train needs an alignment; remove it")
     if data.train.alignment is not None and (not data.tokenized or data.compound_splitting):
         raise InputError(
             "config key 'data.train.alignment' counts the tokens of the files: it needs data.tokenized: true "
@@ -58,10 +56,10 @@ def check_data(config: Config) -> None:
     _check_held_out_modules(data)
 
 
-def _check_given(text: Split | ScoredText, key: str, is_files: bool) -> None:
+def _check_given(text: Split | ReferencedText, key: str, is_files: bool) -> None:
     """Refuse a text without its files, or files where the text is taken from elsewhere."""
     for item in fields(text):
-        is_there = getattr(text, item.name) not in (None, (), ScoredText())
+        is_there = getattr(text, item.name) not in (None, (), ReferencedText())
         if is_files and not is_there and item.name in ("source", "target"):
             raise InputError(f"config key '{key}.{item.name}' is missing; data.kind: files needs it")
         if is_there and not is_files:
@@ -70,7 +68,7 @@ def _check_given(text: Split | ScoredText, key: str, is_files: bool) -> None:
 
 def _check_test_set(test_set: TestSet, key: str, has_name: bool) -> None:
     """Refuse a test set without a source or a reference."""
-    has_devtest = test_set.devtest != ScoredText()
+    has_devtest = test_set.devtest != ReferencedText()
     if has_devtest and not has_name:
         raise InputError(f"config key '{key}.devtest' is of no use beside data.devtest; remove it")
     texts = {key: test_set, **({f"{key}.devtest": test_set.devtest} if has_devtest else {})}
@@ -230,7 +228,7 @@ def _check_scored_by_task(data: Data, key: str) -> None:
     if data.kind == "files" and not any(test_set.task for test_set in tested):
         raise InputError(f"config key '{key}' needs data.test.task, a file with the label of each line")
     for name, test_set in data.test.items():
-        if test_set.devtest != ScoredText():
+        if test_set.devtest != ReferencedText():
             raise InputError(
                 f"config key 'data.test.{name}.devtest' is of no use with independent tasks, which choose "
                 "their epochs on data.devtest; remove one of them"

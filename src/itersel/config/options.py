@@ -25,6 +25,7 @@ def option(
     pattern: str = "",
     path: bool = False,
     alone: bool = False,
+    no_list: str = "",
 ) -> Any:
     """Return a dataclass field that carries its explanation and its bounds.
 
@@ -46,6 +47,8 @@ def option(
         The text is the path of a file or folder: of `PATH_PATTERN`; `~` is the user's home.
     alone
         Of a list: it may be written as its only value.
+    no_list
+        Of a text: why it cannot be a list, for those who try.
     """
     bounds = {
         "choices": choices,
@@ -55,6 +58,7 @@ def option(
         "pattern": PATH_PATTERN if path else pattern,
         "path": path,
         "alone": alone,
+        "no_list": no_list,
     }
     # not `in`: 0 is a bound, and equal to False
     given = {name: value for name, value in bounds.items() if value is not None and value is not False}

@@ -192,6 +192,8 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
             wanted = "text or a list of text" if is_alone else "a list"
             raise InputError(f"config key '{key}' must be {wanted}, not {show(value)}")
         return tuple(_read_scalar(item, str, entry, key) for entry in value)
+    if isinstance(value, list | tuple) and "no_list" in item.metadata:
+        raise InputError(f"config key '{key}' must be text, not a list: {item.metadata['no_list']}")
     return _read_scalar(item, kind, value, key)
 
 

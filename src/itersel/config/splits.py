@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itersel.config.values import Config, ScoredText, Split
+from itersel.config.values import Config, ReferencedText, Split
 from itersel.limits import devtest_split, test_split
 
 
@@ -16,7 +16,7 @@ def test_sets(config: Config) -> dict[str, str]:
 def own_devtests(config: Config) -> dict[str, str]:
     """Return the devtests of test sets that have their own: their splits, by name of the test set."""
     return {
-        name: devtest_split(name) for name, one in config.data.test.items() if one.devtest != ScoredText()
+        name: devtest_split(name) for name, one in config.data.test.items() if one.devtest != ReferencedText()
     }
 
 
@@ -26,12 +26,12 @@ def is_given(config: Config, split: str) -> bool:
     return config.data.kind == "files" or (name != "" and name in config.data.test)
 
 
-def text_of(config: Config, split: str) -> Split | ScoredText:
+def text_of(config: Config, split: str) -> Split | ReferencedText:
     """Return the files that the config names for a split."""
     kind, _, name = split.partition(".")
     if kind == "test":
         return config.data.test[name]
     if name:
         return config.data.test[name].devtest
-    given: Split | ScoredText = getattr(config.data, kind)
+    given: Split | ReferencedText = getattr(config.data, kind)
     return given

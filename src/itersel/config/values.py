@@ -52,23 +52,25 @@ TOKENIZATIONS = ("13a", "none")
 
 @dataclass(frozen=True)
 class Split:
-    """The files of one split of `data.kind: files`."""
+    """The files of the training corpus of `data.kind: files`."""
 
     source: str | None = option("Source side: UTF-8, one sentence per line, plain or .gz.", path=True)
     target: str | None = option(
-        "Target side: each line is the translation of the same line of the source side.", path=True
+        "Target side: each line is the translation of the same line of the source side.",
+        path=True,
+        no_list="only dev, devtest and test sets may have several references",
     )
     task: str | None = option("Task label of each line (module, domain, section); optional.", path=True)
     alignment: str | None = option(
-        "Word alignment of each line in Pharaoh format, source-target; optional, for train only. "
-        "If given, no aligner runs. Requires data.tokenized: true.",
+        "Word alignment of each line in Pharaoh format, source-target; optional. If given, no aligner runs. "
+        "Requires data.tokenized: true.",
         path=True,
     )
 
 
 @dataclass(frozen=True)
-class ScoredText:
-    """The files of a text that is translated and scored."""
+class ReferencedText:
+    """The files of a text that is tuned on, or translated and scored."""
 
     source: str | None = option("Source side: UTF-8, one sentence per line, plain or .gz.", path=True)
     target: tuple[str, ...] = option(
@@ -81,11 +83,11 @@ class ScoredText:
 
 
 @dataclass(frozen=True)
-class TestSet(ScoredText):
+class TestSet(ReferencedText):
     """The files of a test set."""
 
-    devtest: ScoredText = field(
-        default_factory=ScoredText,
+    devtest: ReferencedText = field(
+        default_factory=ReferencedText,
         metadata=explain(
             "Devtest for choosing the epoch for this test set only; optional, named test sets only."
         ),
@@ -121,9 +123,12 @@ class Data:
         "Use at most this many pairs for each of dev, devtest and the test sets; null: all.", minimum=1
     )
     train: Split = field(default_factory=Split, metadata=explain("files: training corpus."))
-    dev: Split = field(default_factory=Split, metadata=explain("files: corpus for tuning."))
-    devtest: ScoredText = field(
-        default_factory=ScoredText, metadata=explain("files: corpus on which the epoch is chosen.")
+    dev: ReferencedText = field(
+        default_factory=ReferencedText,
+        metadata=explain("files: corpus for tuning; learners and tuners use all references."),
+    )
+    devtest: ReferencedText = field(
+        default_factory=ReferencedText, metadata=explain("files: corpus on which the epoch is chosen.")
     )
     test: dict[str, TestSet] = field(
         default_factory=dict,

@@ -151,18 +151,20 @@ def shard_corpus(
     shards: int,
     seed: int | None,
     output: str | os.PathLike[str],
+    further: Sequence[str | os.PathLike[str]] = (),
 ) -> None:
     """Write shard z as ``z.source.gz``, ``z.target.gz`` and ``z.ids`` (line numbers) into a new folder.
 
-    The folder appears whole or not at all.
+    Further references are ``z.target.1.gz``, ``z.target.2.gz`` and so on. The folder appears whole or not at
+    all.
 
     Raises
     ------
     InputError
-        If the folder holds anything already, the two sides differ in their number of lines, or are fewer
-        lines than shards.
+        If the folder holds anything already, the texts differ in their number of lines, or are fewer lines
+        than shards.
     """
-    texts = _read_texts(source, target)
+    texts = _read_texts(source, target, further)
     lines = len(texts["source"])
     if lines < shards:
         limit = f"use at most {lines} (in a config: decoder.jobs, or shards of an experiment)"
@@ -177,6 +179,7 @@ def shard_tasks(
     task: str | os.PathLike[str],
     cut: Callable[[Sequence[str]], list[NDArray[np.int64]]],
     output: str | os.PathLike[str],
+    further: Sequence[str | os.PathLike[str]] = (),
 ) -> None:
     """Write shards that depend on labels, as `shard_corpus` does.
 
@@ -190,13 +193,15 @@ def shard_tasks(
         Returns the line numbers of each shard: `natural_lines` or `pooled_lines`.
     output
         A new folder.
+    further
+        Further references.
 
     Raises
     ------
     InputError
         What `shard_corpus` and `cut` raise.
     """
-    texts = _read_texts(source, target)
+    texts = _read_texts(source, target, further)
     labels = read_labels(task, len(texts["source"]), source)
     try:
         parts = cut(labels)
@@ -209,11 +214,18 @@ def shard_tasks(
             write_lines(folder / REST, map(str, rest.tolist()))
 
 
-def _read_texts(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> dict[str, list[str]]:
-    texts = {"source": read_lines(source), "target": read_lines(target)}
+def _read_texts(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    further: Sequence[str | os.PathLike[str]],
+) -> dict[str, list[str]]:
+    paths = {"source": source, "target": target}
+    paths |= {f"target.{number}": path for number, path in enumerate(further, 1)}
+    texts = {side: read_lines(path) for side, path in paths.items()}
     lines = len(texts["source"])
-    if len(texts["target"]) != lines:
-        raise InputError(f"has {len(texts['target'])} lines, {os.fspath(source)} has {lines}", target)
+    for side, path in paths.items():
+        if len(texts[side]) != lines:
+            raise InputError(f"has {len(texts[side])} lines, {os.fspath(source)} has {lines}", path)
     return texts
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from itersel.errors import InputError
 from itersel.grammar.categories import CategorySet, S, X
+from itersel.grammar.references import Joined, join_references
 from itersel.grammar.shard import Shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import SparseFeatures, rule_features
@@ -73,6 +74,7 @@ def make_shard(
     grammars: Iterable[Iterable[Rule]],
     attributes: Mapping[str, Any] | None = None,
     templates: Sequence[str] = DEFAULT_TEMPLATES,
+    further_references: Iterable[Iterable[Sequence[str]]] = (),
 ) -> Shard:
     """Build a shard, with glue and pass-through rules and all sparse features.
 
@@ -87,6 +89,8 @@ def make_shard(
         What made the shard.
     templates
         Of the sparse features that follow from the rules, see `itersel.limits.TEMPLATES`.
+    further_references
+        More references: see `itersel.grammar.references.join_references`.
 
     Raises
     ------
@@ -98,7 +102,8 @@ def make_shard(
     for words, rules in zip(sentences, grammars, strict=True):
         source.append(builder.words(words))
         grammar.append(builder.sentence(words, rules))
-    reference = None if references is None else [builder.words(words) for words in references]
+    texts = () if references is None else (references, *further_references)
+    reference = join_references([_ragged([builder.words(words) for words in text]) for text in texts])
     return builder.finish(source, reference, grammar, attributes or {}, templates)
 
 
@@ -159,7 +164,7 @@ class _Builder:
     def finish(
         self,
         source: list[tuple[int, ...]],
-        reference: list[tuple[int, ...]] | None,
+        reference: Joined,
         grammar: list[list[int]],
         attributes: Mapping[str, Any],
         templates: Sequence[str],
@@ -190,15 +195,13 @@ class _Builder:
         features = _add_features(features, [row.sparse for row in self.rows])
         source_words, source_offset = _ragged(source)
         grammar_rule, grammar_offset = _ragged(grammar)
-        no_reference = np.zeros(0, np.int32), np.zeros(0, np.int64)
-        reference_words, reference_offset = no_reference if reference is None else _ragged(reference)
         dense, names = self._all_dense()
         return Shard(
             vocabulary=vocabulary,
             source=source_words,
             source_offset=source_offset,
-            reference=reference_words,
-            reference_offset=reference_offset,
+            reference=reference.word,
+            reference_offset=reference.offset,
             rule_kind=kind,
             rule_source=rule_source,
             rule_source_offset=rule_source_offset,
@@ -219,6 +222,7 @@ class _Builder:
             attributes=dict(attributes),
             category=category,
             rule_category=rule_category,
+            sentence_reference_offset=reference.sentence_offset,
         )
 
     def _templates(self, computed: Sequence[str]) -> tuple[str, ...]:

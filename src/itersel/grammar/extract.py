@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from itersel.grammar.grammar_kernels import place_rows, rule_costs
 from itersel.grammar.index import GrammarIndex, Side, check_parallel, load_index, read_side
 from itersel.grammar.index_kernels import SPAN_LIMIT, IndexArrays
 from itersel.grammar.pattern_kernels import Limits
+from itersel.grammar.references import Joined, join_references
 from itersel.grammar.rules import RuleTable, extract_rule_table, split_by_count
 from itersel.grammar.shard import Shard, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
@@ -81,7 +82,7 @@ def extract_shard(
     input: FilePath,
     output: FilePath,
     leave_one_out: FilePath | None = None,
-    references: FilePath | None = None,
+    references: Sequence[FilePath] = (),
     settings: ExtractionSettings | None = None,
 ) -> None:
     """Extract the grammars of sentences, with all features, and write them as a shard.
@@ -99,7 +100,7 @@ def extract_shard(
         For sentences of the indexed corpus: a file with their line numbers there, from 0, one a line.
         What a sentence pair contributes does not count in its own grammar.
     references
-        Translations, one a line.
+        Texts of translations, one a line; see `itersel.grammar.references.join_references`.
     settings
         Which rules are extracted.
 
@@ -112,10 +113,11 @@ def extract_shard(
     loaded = load_index(index)
     ids = loaded.word_numbers()
     source = read_side(input, ids, allow_empty=True)
-    reference = Side(np.empty(0, np.int32), np.empty(0, np.int64))
-    if references is not None:
-        reference = read_side(references, ids)
-        check_parallel(input, source, references, reference)
+    texts = []
+    for path in references:
+        texts.append(read_side(path, ids))
+        check_parallel(input, source, path, texts[-1])
+    reference = join_references(texts)
     own = np.empty((0, 2), np.int64)
     if leave_one_out is not None:
         own = _read_own(leave_one_out, loaded, input, source)
@@ -168,7 +170,7 @@ def _make_shard(
     index: IndexArrays,
     words: list[str],
     source: Side,
-    reference: Side,
+    reference: Joined,
     table: RuleTable,
     templates: tuple[str, ...],
     attributes: Mapping[str, Any],
@@ -181,7 +183,7 @@ def _make_shard(
     kind = np.full(table.source_offset.shape[0] - 1, GRAMMAR_RULE, np.uint8)
     kind[table.row[table.row[:, ROW_SAMPLES] == 0, ROW_RULE]] = PASS_THROUGH
     rule, offset, dense = _grammars(index, table, source.sentence_count)
-    used = np.unique(np.concatenate([source.words, reference.words, table.source, table.target]))
+    used = np.unique(np.concatenate([source.words, reference.word, table.source, table.target]))
     used = used[used > 0]
     number = np.zeros(len(words), np.int32)
     number[used] = np.arange(used.shape[0])
@@ -208,7 +210,7 @@ def _make_shard(
         vocabulary,
         number[source.words],
         source.offset,
-        number[reference.words],
+        number[reference.word],
         reference.offset,
         rule_kind,
         *sides,
@@ -225,6 +227,7 @@ def _make_shard(
         dense_names=GRAMMAR_FEATURES,
         templates=templates,
         attributes=attributes,
+        sentence_reference_offset=reference.sentence_offset,
     )
 
 

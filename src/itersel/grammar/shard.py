@@ -29,6 +29,7 @@ from itersel.grammar.categories import (
     category_ranks,
     lone_nonterminals,
 )
+from itersel.grammar.references import References, grouped_references
 from itersel.grammar.shard_kernels import (
     BAD_ALIGNMENT,
     BAD_CATEGORY,
@@ -60,7 +61,8 @@ def _offsets(size: str, into: str, **more: Any) -> Array:
     return _packed("<i8", size, into=into, shuffled=True, **more)
 
 
-# Sizes: V words, N sentences, R rules, F features, G rules of all sentences, C dense features, K categories.
+# Sizes: V words, N sentences, M references, R rules, F features, G rules of all sentences, C dense features,
+# K categories.
 # Arrays that ascend, all of them or for a while, are shuffled, so that they shrink more; others would grow.
 FORMAT = FileFormat(
     "shard",
@@ -72,7 +74,8 @@ FORMAT = FileFormat(
         "source": _packed("<i4", "source words", least=0, below="V"),
         "source_offset": _offsets("N+1", "source words"),
         "reference": _packed("<i4", "reference words", least=0, below="V"),
-        "reference_offset": _offsets("N+1", "reference words", optional=True),
+        "reference_offset": _offsets("M+1", "reference words", optional=True),
+        "sentence_reference_offset": _offsets("N+1", "M", is_extra=True),
         "rule_kind": _packed("|u1", "R", most=max(KINDS)),
         "rule_source": _packed("<i4", "source symbols", least=-2, below="V"),
         "rule_source_offset": _offsets("R+1", "source symbols"),
@@ -115,7 +118,7 @@ class Shard:
     source, source_offset
         int32, int64 (N + 1): the words of the N source sentences.
     reference, reference_offset
-        The same for the references; a shard without references has ``reference_offset`` of size 0.
+        int32, int64 (M + 1): the words of the references; without references ``reference_offset`` has size 0.
     rule_kind
         uint8 (R): `GRAMMAR_RULE`, `GLUE_START`, `GLUE` or `PASS_THROUGH`.
     rule_source, rule_source_offset, rule_target, rule_target_offset
@@ -141,6 +144,8 @@ class Shard:
     rule_category
         uint16 (R, 3): categories of the left-hand side, the first and the second nonterminal of each rule, X
         where there is no such nonterminal. No rows: all are X, but for the glue rules.
+    sentence_reference_offset
+        int64 (N + 1): the references of each sentence, at least one; no rows: each has one.
     """
 
     vocabulary: StringTable
@@ -168,6 +173,7 @@ class Shard:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     category: StringTable = field(default_factory=lambda: string_table(()))
     rule_category: NDArray[np.uint16] = field(default_factory=lambda: np.zeros((0, 3), np.uint16))
+    sentence_reference_offset: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
     def sentence_count(self) -> int:
@@ -178,6 +184,14 @@ class Shard:
     def has_references(self) -> bool:
         """Whether the shard can be trained on."""
         return bool(self.reference_offset.shape[0] > 0)
+
+    def references(self, sentence: int) -> References:
+        """Return the references of a sentence, if the shard has references."""
+        first, last = sentence, sentence + 1
+        if self.sentence_reference_offset.shape[0]:
+            first, last = self.sentence_reference_offset[sentence : sentence + 2].tolist()
+        offset = self.reference_offset[first : last + 1]
+        return References(self.reference[offset[0] : offset[-1]], offset - offset[0])
 
     def category_ranks(self) -> NDArray[np.int32] | None:
         """Return the order of the categories over one span: see `itersel.grammar.categories`.
@@ -232,6 +246,7 @@ def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = ()) -> S
     _check_names(names, values["grammar_dense"].shape[1], path)
     _check_templates(held, path)
     shard = Shard(**values, dense_names=tuple(names), templates=tuple(held), attributes=attributes)
+    _check_references(shard, path)
     _check_categories(shard, path)
     _check_rules(shard, path)
     return _with_templates(shard, templates, path) if templates else shard
@@ -293,6 +308,13 @@ def _with_templates(shard: Shard, templates: Sequence[str], path: str | os.PathL
         feature_name=shard.feature_name.take(np.flatnonzero(is_kept)),
         templates=tuple(templates),
     )
+
+
+def _check_references(shard: Shard, path: str | os.PathLike[str]) -> None:
+    """Raise an InputError if there are references, but not of every sentence."""
+    if shard.has_references:
+        references, offset = shard.reference_offset.shape[0] - 1, shard.sentence_reference_offset
+        grouped_references(references, offset, shard.sentence_count, path)
 
 
 def _check_categories(shard: Shard, path: str | os.PathLike[str]) -> None:

@@ -60,7 +60,7 @@ def import_grammars(
     text: str | os.PathLike[str],
     grammars: str | os.PathLike[str] | None,
     output: str | os.PathLike[str],
-    references: str | os.PathLike[str] | None = None,
+    references: Sequence[str | os.PathLike[str]] = (),
     grammar: str | os.PathLike[str] | None = None,
     templates: Sequence[str] = DEFAULT_TEMPLATES,
 ) -> None:
@@ -75,7 +75,7 @@ def import_grammars(
     output
         The shard.
     references
-        One reference a line.
+        Texts of translations, one a line; see `itersel.grammar.references.join_references`.
     grammar
         One grammar for all sentences, in place of `grammars`: each gets the rules whose words it has.
     templates
@@ -92,14 +92,13 @@ def import_grammars(
             "template 'Count' does not follow from text grammars; a grammar may list its features"
         )
     sentences = read_input(text, grammars, grammar)
-    reference_words = None
-    if references is not None:
-        reference_words = list(_read_references(references))
-        if len(reference_words) != len(sentences):
+    reference_words = [list(_read_references(path)) for path in references]
+    for path, words in zip(references, reference_words, strict=True):
+        if len(words) != len(sentences):
             raise InputError(
-                f"{len(reference_words)} references for {len(sentences)} sentences of {os.fspath(text)}; "
+                f"{len(words)} references for {len(sentences)} sentences of {os.fspath(text)}; "
                 "give one a sentence",
-                references,
+                path,
             )
     for number, sentence in enumerate(sentences, 1):
         if not sentence.grammar.is_file():
@@ -112,10 +111,11 @@ def import_grammars(
         rules = (_rules_of(whole, sentence.words) for sentence in sentences)
     shard = make_shard(
         (sentence.words for sentence in sentences),
-        reference_words,
+        reference_words[0] if reference_words else None,
         rules,
         {"step": "grammar import", "version": __version__},
         templates,
+        reference_words[1:],
     )
     if shard.rule_category.shape[0]:
         for number, sentence in enumerate(sentences, 1):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +13,10 @@ from numpy.typing import NDArray
 from itersel.decode.derivations import SentenceForest
 from itersel.decode.kbest_kernels import Best, Trees, unfold
 from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
+from itersel.grammar.references import References
 from itersel.learn.augmented_kernels import Objective, Scratch, Task, search_augmented
-from itersel.learn.bleu_kernels import ORDER, score_hypotheses
-from itersel.learn.partial_kernels import ReferenceNgrams, index_reference, make_partials
+from itersel.learn.bleu_kernels import ORDER
+from itersel.learn.partial_kernels import ReferenceNgrams, index_references, make_partials
 from itersel.learn.sentence_bleu import Target
 
 # Partial translations that an item keeps. docs/learning.md has the figures behind it.
@@ -51,7 +54,7 @@ class AugmentedSearch:
     directions
         What to look for.
     target
-        What translations are compared with; its reference has at least one word.
+        What translations are compared with; its references have at least one word.
     """
 
     def __init__(self, directions: tuple[Direction, ...], target: Target) -> None:
@@ -60,7 +63,7 @@ class AugmentedSearch:
     def __call__(self, forest: SentenceForest) -> list[Best]:
         """Return lists of at most one derivation, one for each direction."""
         target, found = self._target, forest.found
-        ngrams = index_reference(target.reference, forest.table.model_word.shape[0])
+        ngrams = index_references(target.references, forest.table.model_word.shape[0])
         bleu = target.score(forest.best.word, forest.best.word_offset)
         through = best_through_edges(found)
         floor = _best_edges(through)
@@ -71,7 +74,9 @@ class AugmentedSearch:
                 direction.gain * target.words,
                 target.variant,
                 target.context,
-                target.reference.shape[0],
+                target.order,
+                target.references.lengths,
+                target.references.mean_length,
                 forest.model_weight,
             )
             kept = keep_edges(found, through, max(floor, self._least_score(direction, forest.best, bleu)))
@@ -88,17 +93,32 @@ class AugmentedSearch:
 
 
 def largest_bleu(target: Target) -> float:
-    """Return a bound of BLEU: what a translation would have in which every n-gram is one of the reference's.
+    """Return a bound of BLEU: what a translation would have in which as many n-grams match as ever can.
 
     Longer ones than those that are tried have no larger brevity penalty, and no more matches.
     """
-    length = target.reference.shape[0]
+    length, available = target.references.longest, _available_ngrams(target.references)
     hypotheses, references = target.context[2 * ORDER :]
-    longest = max(length, math.ceil(references + length - hypotheses)) + 1
+    enough = int((available + np.arange(ORDER)).max())
+    longest = max(enough, length, math.ceil(references + length - hypotheses)) + 1
     lengths = np.arange(longest + 1)
-    matches = np.maximum(0, np.minimum(lengths, length)[:, None] - np.arange(ORDER))
-    offset = np.concatenate(([0], np.cumsum(lengths)))
-    return float(score_hypotheses(target.variant, matches, offset, length, target.context).max())
+    matches = np.minimum(np.maximum(0, lengths[:, None] - np.arange(ORDER)), available)
+    return float(target.score_matches(matches, np.concatenate(([0], np.cumsum(lengths)))).max())
+
+
+def _available_ngrams(references: References) -> NDArray[np.int64]:
+    """Return the most matches that a translation can have, int64 (ORDER)."""
+    if references.lengths.shape[0] == 1:
+        return np.maximum(0, references.longest - np.arange(ORDER))
+    texts = [references.word[slice(*ends)].tolist() for ends in itertools.pairwise(references.offset)]
+    available = []
+    for n in range(ORDER):
+        # the union of counters has the larger of two counts
+        grams: Counter[tuple[int, ...]] = Counter()
+        for words in texts:
+            grams |= Counter(zip(*(words[i:] for i in range(n + 1)), strict=False))
+        available.append(grams.total())
+    return np.array(available)
 
 
 def _search(forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objective: Objective) -> Best:

@@ -3,8 +3,8 @@
 Cost is 1 - BLEU. BLEU is no sum over edges, so this is an approximation: bottom-up, every item keeps the few
 partial translations with the best objective, and edges combine what their antecedents kept (Chiang, Marton &
 Resnik 2008 and cdec score partial translations in this way). A partial translation knows how often it holds
-each n-gram of the reference, so that the counts of a whole translation, and their clipping, are exact, and so
-is the objective of a derivation of the goal.
+each n-gram of the references, so that the counts of a whole translation, and their clipping, are exact, and
+so is the objective of a derivation of the goal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from itersel.decode.prune_kernels import Kept
 from itersel.decode.search_kernels import GOAL_RULE
 from itersel.decode.trie_kernels import NONE
 from itersel.jit import leaf_kernel
-from itersel.learn.bleu_kernels import ORDER, score_counts
+from itersel.learn.bleu_kernels import ORDER, closest_length, score_counts
 from itersel.learn.partial_kernels import (
     MARGIN,
     Partials,
@@ -38,8 +38,12 @@ class Objective(NamedTuple):
         1 and 1: hope; 1 and -1: fear; 0 and 1: oracle.
     variant, context
         Of sentence BLEU, and its float64 (CONTEXT_SIZE).
-    length
-        Words of the reference, at least 1.
+    order
+        The largest order of which a reference has an n-gram, at most `ORDER`.
+    lengths
+        int64 (m): words of each reference.
+    mean_length
+        Words of a reference on average, above 0.
     model_weight
         Weight of the language model.
     """
@@ -48,7 +52,9 @@ class Objective(NamedTuple):
     gain: float
     variant: int
     context: NDArray[np.float64]
-    length: int
+    order: int
+    lengths: NDArray[np.int64]
+    mean_length: float
     model_weight: float
 
 
@@ -66,7 +72,7 @@ class Task(NamedTuple):
     source, source_offset, target, target_offset
         Rules of the shard: see `itersel.decode.rule_kernels.RuleTable`.
     ngrams
-        Those of the reference.
+        Those of the references.
     objective
         What is as large as possible.
     beam
@@ -107,8 +113,10 @@ def approximate_bleu(
 ) -> float:
     """Return what a partial translation, of a share `covered` of the source words, contributes to BLEU.
 
-    That is BLEU with the same share of the reference's length, times that length over the whole one, both
-    with the context. For a whole translation it is sentence BLEU.
+    That is BLEU with the same share of the reference's length, times that share of the words that BLEU is of,
+    both with the context. Of several references, the one whose share is closest to the partial translation in
+    length gives the length, and all together their mean gives the words. For a whole translation it is
+    sentence BLEU.
     """
     offset = ngrams.offset
     context = objective.context
@@ -120,16 +128,17 @@ def approximate_bleu(
         scratch.matches[n] = context[n] + total
         scratch.ngrams[n] = context[ORDER + n] + max(0, length - n)
     before = context[2 * ORDER + 1]
-    effective = before + covered * objective.length
+    closest = closest_length(objective.lengths, 0, objective.lengths.shape[0], length, covered)
     bleu: float = score_counts(
         objective.variant,
         scratch.matches,
         scratch.ngrams,
         context[2 * ORDER] + length,
-        effective,
-        min(ORDER, objective.length),
+        before + covered * closest,
+        objective.order,
     )
-    contribution: float = bleu * (effective / (before + objective.length))
+    whole = before + objective.mean_length
+    contribution: float = bleu * ((before + covered * objective.mean_length) / whole)
     return contribution
 
 
@@ -167,7 +176,8 @@ def fill_item(task: Task, scratch: Scratch, partials: Partials, item: int, cover
     row = partials.model.shape[0] - 1
     # no partial translation has more of BLEU
     before = objective.context[2 * ORDER + 1]
-    most = max(0.0, objective.gain) * (before + covered * objective.length) / (before + objective.length)
+    words = objective.mean_length
+    most = max(0.0, objective.gain) * (before + covered * words) / (before + words)
     for place in range(kept.edge_offset[item], kept.edge_offset[item + 1]):
         edge = kept.edge[place]
         rule = task.edge_rule[edge]

@@ -1,6 +1,6 @@
-"""N-gram matches of many hypotheses with one reference, and sentence BLEU from the counts.
+"""N-gram matches of many hypotheses with the references of a sentence, and sentence BLEU from the counts.
 
-Shapes: k = hypotheses, h = words of all hypotheses, r = words of the reference, N = `ORDER`.
+Shapes: k = hypotheses, h = words of all hypotheses, m = references, N = `ORDER`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.grammar.references import References
 from itersel.jit import kernel, leaf_kernel
 
 ORDER = 4  # N
@@ -41,28 +42,32 @@ def add_node(key: NDArray[np.int64], parent: int, word: int) -> int:
 
 @kernel
 def ngram_matches(
-    word: NDArray[np.int32], word_offset: NDArray[np.int64], reference: NDArray[np.int32]
+    word: NDArray[np.int32], word_offset: NDArray[np.int64], references: References
 ) -> NDArray[np.int64]:
-    """Return the clipped matches, int64 (k, N): each n-gram counts at most as often as in the reference.
+    """Return the clipped matches, int64 (k, N) (Papineni et al. 2002, section 2.1).
 
-    The n-grams of the reference are a trie in a hash table: a node is its slot, its key the slot of its
-    parent and its word, so that equal keys are equal n-grams.
+    Each n-gram counts at most as often as in the reference that has it most often. The n-grams of the
+    references are a trie in a hash table: a node is its slot, its key the slot of its parent and its word, so
+    that equal keys are equal n-grams.
     """
     count = word_offset.shape[0] - 1
-    reference_length = reference.shape[0]
     capacity = 64
-    while capacity < 2 * ORDER * reference_length:
+    while capacity < 2 * ORDER * references.word.shape[0]:
         capacity *= 2
     root = capacity
     key = np.full(capacity, -1, np.int64)
-    available = np.zeros(capacity, np.int64)
-    for begin in range(reference_length):
-        node = root
-        for position in range(begin, min(begin + ORDER, reference_length)):
-            node = add_node(key, node, int(reference[position]))
-            available[node] += 1
+    available, left = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
+    for one in range(references.offset.shape[0] - 1):
+        stop = references.offset[one + 1]
+        for begin in range(references.offset[one], stop):
+            node = root
+            for position in range(begin, min(begin + ORDER, stop)):
+                node = add_node(key, node, int(references.word[position]))
+                left[node] += 1
+        for slot in range(capacity):
+            available[slot] = max(available[slot], left[slot])
+            left[slot] = 0
     matches = np.zeros((count, ORDER), np.int64)
-    left = np.empty(capacity, np.int64)
     for hypothesis in range(count):
         left[:] = available
         end = word_offset[hypothesis + 1]
@@ -76,6 +81,37 @@ def ngram_matches(
                     left[node] -= 1
                     matches[hypothesis, n] += 1
     return matches
+
+
+@leaf_kernel
+def closest_length(lengths: NDArray[np.int64], begin: int, end: int, length: int, share: float) -> int:
+    """Return the length of the reference that is closest to a hypothesis in length; of two, the shorter.
+
+    Parameters
+    ----------
+    lengths
+        int64: lengths of references; those from `begin` to `end` are looked at.
+    length
+        Of the hypothesis.
+    share
+        The hypothesis is compared with this share of the references; 1: it is a whole translation.
+    """
+    closest: int = lengths[begin]
+    for i in range(begin + 1, end):
+        gap, least = abs(length - share * lengths[i]), abs(length - share * closest)
+        if gap < least or (gap == least and lengths[i] < closest):
+            closest = lengths[i]
+    return closest
+
+
+@kernel
+def closest_lengths(lengths: NDArray[np.int64], word_offset: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return for each hypothesis the length of the closest reference, int64 (k); `lengths` is int64 (m)."""
+    closest = np.empty(word_offset.shape[0] - 1, np.int64)
+    for i in range(closest.shape[0]):
+        length = word_offset[i + 1] - word_offset[i]
+        closest[i] = closest_length(lengths, 0, lengths.shape[0], length, 1.0)
+    return closest
 
 
 @leaf_kernel
@@ -133,10 +169,14 @@ def score_hypotheses(
     variant: int,
     matches: NDArray[np.int64],
     word_offset: NDArray[np.int64],
-    reference_length: int,
+    closest: NDArray[np.int64],
+    order: int,
     context: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return sentence BLEU, float64 (k), with `context` (zeros, but for `CHIANG`) added to the counts."""
+    """Return sentence BLEU, float64 (k), with `context` (zeros, but for `CHIANG`) added to the counts.
+
+    `closest`, int64 (k), are the reference lengths of the hypotheses; `order` is M, see `score_counts`.
+    """
     count = matches.shape[0]
     scores = np.empty(count)
     total_matches, total_ngrams = np.empty(ORDER), np.empty(ORDER)
@@ -150,7 +190,7 @@ def score_hypotheses(
             total_matches,
             total_ngrams,
             context[2 * ORDER] + length,
-            context[2 * ORDER + 1] + reference_length,
-            min(ORDER, reference_length),
+            context[2 * ORDER + 1] + closest[hypothesis],
+            order,
         )
     return scores

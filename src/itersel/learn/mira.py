@@ -34,7 +34,7 @@ class MiraLearner(OnlineLearner):
 
     def finder(self, target: Target) -> DerivationFinder | None:
         """Return the search for hope and fear in the forest, if it is wanted and BLEU is not 0 anyway."""
-        if not self._directions or target.reference.shape[0] == 0:
+        if not self._directions or target.references.word.shape[0] == 0:
             return None
         return AugmentedSearch(self._directions, target)
 

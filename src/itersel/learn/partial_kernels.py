@@ -1,6 +1,6 @@
-"""Partial translations as BLEU sees them: the n-grams of the reference that they hold, and their edges.
+"""Partial translations as BLEU sees them: the n-grams of references that they hold, and their edges.
 
-Shapes: r = words of the reference, G = its different n-grams, R = its different words,
+Shapes: r = words of all references, G = their different n-grams, R = their different words,
 P = partial translations.
 """
 
@@ -11,27 +11,28 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.grammar.references import References
 from itersel.jit import kernel, leaf_kernel
 from itersel.learn.bleu_kernels import ORDER
 
 # Words at an edge of a partial translation that n-grams across the edge can hold.
 MARGIN = ORDER - 1
-# An n-gram that the reference holds more often counts as often as this; a byte holds it.
+# An n-gram that a reference holds more often counts as often as this; a byte holds it.
 MOST_COUNTED = 255
 ROOT = 0
 
 
 class ReferenceNgrams(NamedTuple):
-    """The n-grams of a reference as a trie from the last word to the first: a child has a word more in front.
+    """The n-grams of references as a trie from the last word to the first: a child has a word more in front.
 
     Attributes
     ----------
     number
-        int32 (words of the shard): number of a word in the reference, from 1; 0 is a word that it lacks.
+        int32 (words of the shard): number of a word in the references, from 1; 0 is a word that they lack.
     child
         int32 (G + 1, R + 1): by node and number of the word in front; 0 is none, and the root.
     available
-        uint8 (G + 1): how often the reference holds the n-gram.
+        uint8 (G + 1): how often the n-gram is in the reference that has it most often.
     offset
         int64 (ORDER + 1): the nodes of n-grams of n words are those from offset[n - 1] on.
     """
@@ -43,30 +44,35 @@ class ReferenceNgrams(NamedTuple):
 
 
 @kernel
-def index_reference(reference: NDArray[np.int32], words: int) -> ReferenceNgrams:
-    """Return the n-grams of a reference, int32 (r), of a vocabulary of so many words."""
-    length = reference.shape[0]
+def index_references(references: References, words: int) -> ReferenceNgrams:
+    """Return the n-grams of the references of a sentence, of a vocabulary of so many words."""
+    length = references.word.shape[0]
     number = np.zeros(words, np.int32)
     distinct = 0
-    for word in reference:
+    for word in references.word:
         if number[word] == 0:
             distinct += 1
             number[word] = distinct
     child = np.zeros((ORDER * length + 1, distinct + 1), np.int32)
-    available = np.zeros(ORDER * length + 1, np.uint8)
+    available, count = np.zeros(ORDER * length + 1, np.uint8), np.zeros(ORDER * length + 1, np.uint8)
     offset = np.zeros(ORDER + 1, np.int64)
     # of every position the node of the n-gram that ends there
     node = np.full(length, ROOT, np.int64)
     nodes = 1
     for n in range(ORDER):
         offset[n] = nodes
-        for end in range(n, length):
-            before = number[reference[end - n]]
-            if child[node[end], before] == ROOT:
-                child[node[end], before] = nodes
-                nodes += 1
-            node[end] = child[node[end], before]
-            available[node[end]] = min(MOST_COUNTED, np.int64(available[node[end]]) + 1)
+        for one in range(references.offset.shape[0] - 1):
+            begin, stop = references.offset[one] + n, references.offset[one + 1]
+            for end in range(begin, stop):
+                before = number[references.word[end - n]]
+                if child[node[end], before] == ROOT:
+                    child[node[end], before] = nodes
+                    nodes += 1
+                node[end] = child[node[end], before]
+                count[node[end]] = min(MOST_COUNTED, np.int64(count[node[end]]) + 1)
+            for end in range(begin, stop):
+                available[node[end]] = max(available[node[end]], count[node[end]])
+                count[node[end]] = 0
     offset[ORDER] = nodes
     return ReferenceNgrams(number, child[:nodes], available[:nodes], offset)
 
@@ -85,7 +91,7 @@ class Partials(NamedTuple):
     left, right
         int32 (P, MARGIN): numbers of the words at the edges, the outermost first; 0 also where there is none.
     matched
-        uint8 (P, G + 1): how often n-grams of the reference are there, no more often than in the reference.
+        uint8 (P, G + 1): how often n-grams of the references are there, no more often than `available`.
     rank, size
         int32 (P), int32 (items): the rows that an item keeps, best first, and their number. Those of item i
         are from i times the beam on.

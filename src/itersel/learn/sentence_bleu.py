@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.grammar.references import References
 from itersel.learn.bleu_kernels import (
     CHIANG,
     CONTEXT_SIZE,
@@ -15,6 +16,7 @@ from itersel.learn.bleu_kernels import (
     NAKOV,
     ORDER,
     PAPINENI,
+    closest_lengths,
     ngram_matches,
     score_hypotheses,
 )
@@ -30,14 +32,14 @@ class Target(NamedTuple):
     ----------
     variant
         Number of the sentence BLEU.
-    reference
-        int32 (r).
+    references
+        Those of the sentence.
     context
         float64 (CONTEXT_SIZE): counts of earlier sentences, zeros but for ``chiang``.
     """
 
     variant: int
-    reference: NDArray[np.int32]
+    references: References
     context: NDArray[np.float64]
 
     @property
@@ -46,18 +48,34 @@ class Target(NamedTuple):
 
         A translation changes BLEU of a pseudo-corpus the less, the longer that is. Times its words, the
         difference of two translations does not depend on how much came before (Chiang et al. 2008, section 2,
-        count source words).
+        count source words). Of several references this is the mean length: a factor that followed the length
+        of the translation would prefer long ones.
         """
-        return float(self.context[-1]) + self.reference.shape[0] if self.variant == CHIANG else 1.0
+        return float(self.context[-1]) + self.references.mean_length if self.variant == CHIANG else 1.0
+
+    @property
+    def order(self) -> int:
+        """Return M, the largest order of which a reference has an n-gram, at most N."""
+        return min(ORDER, self.references.longest)
 
     def score(self, word: NDArray[np.int32], word_offset: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return sentence BLEU of k translations, float64 (k); for the arguments see `SentenceBleu.score`."""
-        matches = ngram_matches(word, word_offset, self.reference)
-        return score_hypotheses(self.variant, matches, word_offset, self.reference.shape[0], self.context)
+        return self.score_matches(ngram_matches(word, word_offset, self.references), word_offset)
+
+    def score_matches(
+        self, matches: NDArray[np.int64], word_offset: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the same from the clipped matches, int64 (k, N)."""
+        closest = closest_lengths(self.references.lengths, word_offset)
+        return score_hypotheses(self.variant, matches, word_offset, closest, self.order, self.context)
 
 
 class SentenceBleu:
     """Sentence BLEU with N = 4, M = min(N, r); 0 for an empty hypothesis or an empty reference.
+
+    With several references, an n-gram counts at most as often as in the reference that has it most often, BP
+    uses the reference closest in length to the hypothesis, of two equally close ones the shorter (Papineni et
+    al. 2002; as in sacrebleu), and r is the length of the longest.
 
     Parameters
     ----------
@@ -80,7 +98,7 @@ class SentenceBleu:
         self._context = np.zeros(CONTEXT_SIZE)
 
     def score(
-        self, word: NDArray[np.int32], word_offset: NDArray[np.int64], reference: NDArray[np.int32]
+        self, word: NDArray[np.int32], word_offset: NDArray[np.int64], references: References
     ) -> NDArray[np.float64]:
         """Score the k hypotheses of one sentence.
 
@@ -88,23 +106,23 @@ class SentenceBleu:
         ----------
         word, word_offset
             int32 words of all hypotheses, int64 (k + 1); the first one is the best of the model.
-        reference
-            int32 (r).
+        references
+            Those of the sentence.
 
         Returns
         -------
         float64 (k), between 0 and 1.
         """
-        matches = ngram_matches(word, word_offset, reference)
-        length = reference.shape[0]
-        scores = score_hypotheses(self.variant, matches, word_offset, length, self._context)
+        matches = ngram_matches(word, word_offset, references)
+        scores = Target(self.variant, references, self._context).score_matches(matches, word_offset)
         if self.variant == CHIANG:
-            self._extend_context(matches[0], int(word_offset[1] - word_offset[0]), length)
+            closest = closest_lengths(references.lengths, word_offset[:2])
+            self._extend_context(matches[0], int(word_offset[1] - word_offset[0]), int(closest[0]))
         return scores
 
-    def target(self, reference: NDArray[np.int32]) -> Target:
+    def target(self, references: References) -> Target:
         """Return what translations would be scored against now."""
-        return Target(self.variant, reference, self._context.copy())
+        return Target(self.variant, references, self._context.copy())
 
     def _extend_context(self, matches: NDArray[np.int64], length: int, reference_length: int) -> None:
         ngrams = np.maximum(0, length - np.arange(ORDER))

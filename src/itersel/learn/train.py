@@ -249,17 +249,15 @@ def _part_examples(
     weights = table.open(shard, decoders[0].dense_names)
     column_of = np.full(shard.feature_key.shape[0], -1, np.int32)
 
-    def reference(sentence: int) -> NDArray[np.int32]:
-        return shard.reference[slice(*shard.reference_offset[sentence : sentence + 2])]
-
     def finder(sentence: int) -> DerivationFinder | None:
-        return learner.finder(bleu.target(reference(sentence)))
+        return learner.finder(bleu.target(shard.references(sentence)))
 
     with _Pool(shard, decoders, settings.k_best, finder) as pool:
         for sentence, kbest in pool.decode_all(weights.parameters, settings.learner.delay):
             _check_scores(kbest, weights, sentence)
-            words = bleu.target(reference(sentence)).words
-            scores = bleu.score(kbest.word, kbest.word_offset, reference(sentence))
+            references = shard.references(sentence)
+            words = bleu.target(references).words
+            scores = bleu.score(kbest.word, kbest.word_offset, references)
             seed = (settings.seed, settings.epoch, settings.shard, before + sentence)
             example = Example(kbest, scores, words, weights.parameters.rate, seed, column_of)
             yield _Listed(sentence, example, weights, part.name)

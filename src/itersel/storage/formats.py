@@ -48,6 +48,9 @@ class Array:
         Every value is larger than the one before.
     optional
         The array may have no rows at all, whatever the size.
+    is_extra
+        Without rows the array is left out of the file: it was added to the format later, and files that do
+        not need it are the same bytes as before. Implies `optional`.
     packed, shuffled
         Store it compressed, with bytes shuffled first; see `itersel.storage.hdf5.write_arrays`.
     """
@@ -61,6 +64,7 @@ class Array:
     text: str | None = None
     rising: bool = False
     optional: bool = False
+    is_extra: bool = False
     packed: bool = False
     shuffled: bool = False
 
@@ -86,6 +90,12 @@ def numbers(dtype: str, *shape: str | int, **more: Any) -> Array:
 def all_packed(arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Return the same declarations of arrays that are stored compressed."""
     return {name: replace(array, packed=True) for name, array in arrays.items()}
+
+
+def without_extra(format: FileFormat) -> FileFormat:
+    """Return the format of files that need no extra array (`Array.is_extra`)."""
+    arrays = {name: array for name, array in format.arrays.items() if not array.is_extra}
+    return replace(format, arrays=arrays)
 
 
 class Digest:
@@ -145,9 +155,11 @@ def check_arrays(format: FileFormat, arrays: Arrays, path: FilePath) -> dict[str
         _check_shape(name, arrays[name], declared, sizes, path)
     for name, declared in format.arrays.items():
         array = arrays[name]
-        if declared.optional and array.size == 0:
+        if (declared.optional or declared.is_extra) and array.size == 0:
             continue
         if declared.into is not None:
+            if declared.into not in sizes:
+                raise damaged(path, name, f"has rows, but there are no {declared.into}")
             _check_offsets(name, array, sizes[declared.into], path)
         if declared.text is not None:
             check_text(declared.text, arrays[declared.text], array, path)
@@ -162,7 +174,7 @@ def _check_shape(
         raise damaged(path, name, f"is of type {array.dtype.str}, not {declared.dtype}")
     if array.ndim != len(declared.shape):
         raise damaged(path, name, f"has {array.ndim} dimensions, not {len(declared.shape)}")
-    if declared.optional and array.shape[0] == 0:
+    if (declared.optional or declared.is_extra) and array.shape[0] == 0:
         return
     for found, wanted in zip(array.shape, declared.shape, strict=True):
         size, more = wanted, 0

@@ -26,7 +26,16 @@ from numpy.typing import NDArray
 from itersel.errors import InputError
 from itersel.limits import MAX_UNPACKING, UNPACKED_BYTES
 from itersel.storage.files import atomic_path
-from itersel.storage.formats import Array, Arrays, FileFormat, check_arrays, check_digests, damaged, digest
+from itersel.storage.formats import (
+    Array,
+    Arrays,
+    FileFormat,
+    check_arrays,
+    check_digests,
+    damaged,
+    digest,
+    without_extra,
+)
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 # How much memory a file in memory takes at a time.
@@ -176,12 +185,16 @@ def read_arrays(
     with open_hdf5(path) as stream:
         header = read_header(stream, format, path)
         arrays = {}
-        for name in format.arrays:
+        for name, declared in format.arrays.items():
+            if declared.is_extra and name not in header.digests:
+                continue
             try:
-                arrays[name] = find_dataset(stream, name, format.arrays[name])[:]
+                arrays[name] = find_dataset(stream, name, declared)[:]
             except ERRORS as error:
                 raise damaged(path, name, f"cannot be read ({one_line(error)})") from None
     check_digests(arrays, header.digests, path)
+    for name, declared in format.arrays.items():
+        arrays.setdefault(name, np.zeros((0,) * len(declared.shape), declared.dtype))
     check_arrays(format, arrays, path)
     return arrays, header.attributes
 
@@ -227,6 +240,9 @@ def write_arrays(
         gzip, which makes a quarter of the size, is as fast as lzf, and gives the same bytes every time (the
         tables of lzf are not initialised). The others lie in the file as they are.
     """
+    extra = {name for name, declared in format.arrays.items() if declared.is_extra}
+    if not any(arrays[name].size for name in extra):
+        format = without_extra(format)
     with write_hdf5(path) as stream:
         for name, declared in format.arrays.items():
             packed = {"compression": "gzip", "compression_opts": 1, "shuffle": declared.shuffled}

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
+from itersel.grammar.references import grouped_references
 from itersel.learn.bleu_kernels import ORDER
 from itersel.storage.formats import FileFormat
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, concatenate, string_table
-from itersel.tune.lists import DENSE_ARRAYS, FORMAT, SPARSE_ARRAYS
+from itersel.tune.bleu_kernels import Statistics, closest_references
+from itersel.tune.lists import DENSE_ARRAYS, FORMAT, REFERENCE_ARRAYS, SPARSE_ARRAYS
 from itersel.vectors.features import unique_features
 from itersel.vectors.weights import Weights, find_weights
 
@@ -43,12 +45,10 @@ class Pool(NamedTuple):
     ----------
     sentence_offset
         int64 (N + 1): the translations of every sentence.
-    reference_length
-        int64 (N): words.
-    matches
-        int32 (H, 4): clipped matches of 1-grams to 4-grams.
-    length
-        int32 (H): words.
+    longest_reference, mean_reference
+        int64 and float64 (N): words of the longest reference, and of a reference on average.
+    statistics
+        Of BLEU.
     dense
         float64 (H, C).
     dense_names
@@ -58,9 +58,9 @@ class Pool(NamedTuple):
     """
 
     sentence_offset: NDArray[np.int64]
-    reference_length: NDArray[np.int64]
-    matches: NDArray[np.int32]
-    length: NDArray[np.int32]
+    longest_reference: NDArray[np.int64]
+    mean_reference: NDArray[np.float64]
+    statistics: Statistics
     dense: NDArray[np.float64]
     dense_names: tuple[str, ...]
     origin: NDArray[np.int64]
@@ -68,7 +68,7 @@ class Pool(NamedTuple):
     @property
     def sentence_count(self) -> int:
         """Number of sentences."""
-        return int(self.reference_length.shape[0])
+        return int(self.sentence_offset.shape[0]) - 1
 
 
 class SparseRows(NamedTuple):
@@ -167,9 +167,9 @@ def merge_lists(files: Sequence[ListFile]) -> Pool:
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     pool = Pool(
         offsets_of(counts),
-        joined["reference_length"].astype(np.int64),
-        joined["matches"],
-        joined["length"],
+        joined["longest_reference"],
+        joined["mean_reference"],
+        Statistics(joined["matches"], joined["length"], joined["reference_length"]),
         joined["dense"],
         files[0].dense_names,
         joined["origin"],
@@ -182,9 +182,10 @@ def _merge_shard(files: Sequence[ListFile], base: int) -> tuple[dict[str, NDArra
     """Return the arrays of a shard, `origin` counted from `base`, and the rows that all its files have."""
     read = [_read_lists(file) for file in files]
     for file, arrays in zip(files, read, strict=True):
-        if not np.array_equal(arrays["reference_length"], read[0]["reference_length"]):
+        if any(not np.array_equal(arrays[name], read[0][name]) for name in REFERENCE_ARRAYS):
             raise InputError("damaged: is of other sentences than it says; recreate the file", file.path)
-    sentences = read[0]["reference_length"].shape[0]
+    lengths, reference_offset = (read[0][name].astype(np.int64) for name in REFERENCE_ARRAYS)
+    sentences = read[0]["sentence_offset"].shape[0] - 1
     sentence = np.concatenate(
         [np.repeat(np.arange(sentences), np.diff(arrays["sentence_offset"])) for arrays in read]
     )
@@ -197,11 +198,15 @@ def _merge_shard(files: Sequence[ListFile], base: int) -> tuple[dict[str, NDArra
     kept = kept[np.argsort(sentence[kept], kind="stable")]
     part = {
         "sentence_offset": offsets_of(np.bincount(sentence[kept], minlength=sentences)),
-        "reference_length": read[0]["reference_length"],
+        "longest_reference": np.maximum.reduceat(lengths, reference_offset[:-1]),
+        "mean_reference": np.add.reduceat(lengths, reference_offset[:-1]) / np.diff(reference_offset),
         "origin": kept + base,
     }
     for name in ("matches", "length", "dense"):
         part[name] = np.concatenate([arrays.pop(name) for arrays in read])[kept]
+    part["reference_length"] = closest_references(
+        lengths, reference_offset, part["sentence_offset"], part["length"]
+    )
     return part, sentence.shape[0]
 
 
@@ -209,6 +214,9 @@ def _read_lists(file: ListFile) -> dict[str, NDArray[Any]]:
     arrays, _ = read_arrays(file.path, FORMAT, DENSE_ARRAYS)
     if (np.diff(arrays["sentence_offset"]) == 0).any():
         raise InputError("damaged: a sentence has no translations; recreate the file", file.path)
+    sentences = arrays["sentence_offset"].shape[0] - 1
+    name = "sentence_reference_offset"
+    arrays[name] = grouped_references(arrays["reference_length"].shape[0], arrays[name], sentences, file.path)
     if arrays["dense"].shape[1] != len(file.dense_names):
         raise InputError(
             "damaged: 'dense_names' does not name the dense features; recreate the file", file.path
@@ -225,7 +233,7 @@ def _check_pool(pool: Pool, path: FilePath) -> None:
             "holds no sentences, and neither does any other file; there is nothing to tune on", path
         )
     for n in range(ORDER):
-        if not pool.matches[:, n].any():
+        if not pool.statistics.matches[:, n].any():
             raise InputError(
                 f"BLEU is 0 for all weights: no translation in any list has a {n + 1}-gram of its reference; "
                 "decode with better weights, or larger lists",

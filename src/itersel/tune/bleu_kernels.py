@@ -1,24 +1,69 @@
 """Corpus BLEU from summed statistics (Papineni et al. 2002), and the best translations of lists.
 
 Counts of a translation or of a corpus: 4 clipped matches, 4 numbers of n-grams, of which the first is the
-length in words. Shapes: N sentences, H translations.
+length in words, and the length of the reference, of several that of the closest in length.
+Shapes: N sentences, H translations, M references.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import kernel
-from itersel.learn.bleu_kernels import ORDER
+from itersel.jit import kernel, leaf_kernel
+from itersel.learn.bleu_kernels import ORDER, closest_length
 
-COUNTS = 2 * ORDER
+REFERENCE = 2 * ORDER
+COUNTS = REFERENCE + 1
+
+
+class Statistics(NamedTuple):
+    """What BLEU needs of translations.
+
+    Attributes
+    ----------
+    matches
+        int32 (H, 4): clipped matches of 1-grams to 4-grams.
+    length
+        int32 (H): words.
+    reference_length
+        int32 (H): words of the reference that is closest in length.
+    """
+
+    matches: NDArray[np.int32]
+    length: NDArray[np.int32]
+    reference_length: NDArray[np.int32]
 
 
 @kernel
-def bleu_of_counts(counts: NDArray[np.int64], reference_length: int) -> float:
+def closest_references(
+    lengths: NDArray[np.int64],
+    reference_offset: NDArray[np.int64],
+    offset: NDArray[np.int64],
+    length: NDArray[np.int32],
+) -> NDArray[np.int32]:
+    """Return the length of the reference that is closest to each translation in length, int32 (H).
+
+    Parameters
+    ----------
+    lengths, reference_offset
+        int64 (M) and (N + 1): words of all references, and those of each sentence.
+    offset, length
+        int64 (N + 1) and int32 (H): the translations of each sentence, and their words.
+    """
+    closest = np.empty(length.shape[0], np.int32)
+    for sentence in range(offset.shape[0] - 1):
+        begin, end = reference_offset[sentence], reference_offset[sentence + 1]
+        for row in range(offset[sentence], offset[sentence + 1]):
+            closest[row] = closest_length(lengths, begin, end, length[row], 1.0)
+    return closest
+
+
+@kernel
+def bleu_of_counts(counts: NDArray[np.int64]) -> float:
     """Return BLEU between 0 and 1, with brevity penalty; 0 where an order has no match."""
     total = 0.0
     for n in range(ORDER):
@@ -26,19 +71,18 @@ def bleu_of_counts(counts: NDArray[np.int64], reference_length: int) -> float:
             return 0.0
         total += math.log(counts[n] / counts[ORDER + n])
     total /= ORDER
-    if counts[ORDER] < reference_length:
-        total += 1.0 - reference_length / counts[ORDER]
+    if counts[ORDER] < counts[REFERENCE]:
+        total += 1.0 - counts[REFERENCE] / counts[ORDER]
     return math.exp(total)
 
 
-@kernel
-def add_counts(
-    counts: NDArray[np.int64], matches: NDArray[np.int32], length: NDArray[np.int32], row: int, sign: int
-) -> None:
-    """Add the counts of translation `row` to `counts` (8), or take them away where `sign` is -1."""
+@leaf_kernel
+def add_counts(counts: NDArray[np.int64], statistics: Statistics, row: int, sign: int) -> None:
+    """Add the counts of translation `row` to `counts` (9), or take them away where `sign` is -1."""
     for n in range(ORDER):
-        counts[n] += sign * matches[row, n]
-        counts[ORDER + n] += sign * max(0, length[row] - n)
+        counts[n] += sign * statistics.matches[row, n]
+        counts[ORDER + n] += sign * max(0, statistics.length[row] - n)
+    counts[REFERENCE] += sign * statistics.reference_length[row]
 
 
 @kernel
@@ -55,11 +99,9 @@ def best_rows(score: NDArray[np.float64], offset: NDArray[np.int64]) -> NDArray[
 
 
 @kernel
-def corpus_counts(
-    rows: NDArray[np.int64], matches: NDArray[np.int32], length: NDArray[np.int32]
-) -> NDArray[np.int64]:
-    """Return the summed counts of translations, int64 (8)."""
+def corpus_counts(rows: NDArray[np.int64], statistics: Statistics) -> NDArray[np.int64]:
+    """Return the summed counts of translations, int64 (9)."""
     counts = np.zeros(COUNTS, np.int64)
     for row in rows:
-        add_counts(counts, matches, length, row, 1)
+        add_counts(counts, statistics, row, 1)
     return counts

@@ -19,7 +19,7 @@ from itersel.jit import kernel
 class Forests(NamedTuple):
     """The forests of all sentences of a file.
 
-    Shapes: N sentences, I items, E edges, R rules, C dense features.
+    Shapes: N sentences, M references, I items, E edges, R rules, C dense features.
 
     Attributes
     ----------
@@ -38,10 +38,12 @@ class Forests(NamedTuple):
     rule_dense
         float64 (R, C): features of the rules, without the language model's.
     target, target_offset
-        int32, int64 (R + 1): target sides; -1 and -2 are nonterminals, 0 is a word that the reference lacks,
+        int32, int64 (R + 1): target sides; -1 and -2 are nonterminals, 0 is a word that the references lack,
         others are those of `reference`.
     reference, reference_offset
-        int32, int64 (N + 1): words, numbered in each sentence from 1 in the order in which they come.
+        int32, int64 (M + 1): words, numbered in each sentence from 1 in the order in which they come.
+    sentence_reference_offset
+        int64 (N + 1): the references of each sentence.
     """
 
     item_offset: NDArray[np.int64]
@@ -56,6 +58,7 @@ class Forests(NamedTuple):
     target_offset: NDArray[np.int64]
     reference: NDArray[np.int32]
     reference_offset: NDArray[np.int64]
+    sentence_reference_offset: NDArray[np.int64]
 
 
 @kernel

@@ -11,7 +11,7 @@ from itersel.errors import InputError
 from itersel.learn.bleu_kernels import ORDER
 from itersel.storage.ragged import offsets_of
 from itersel.tune.accumulate import ListFile
-from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
+from itersel.tune.bleu_kernels import Statistics, best_rows, bleu_of_counts, corpus_counts
 from itersel.tune.forest_kernels import Forests
 from itersel.tune.forests import read_forests
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
@@ -43,7 +43,6 @@ class ForestSearch:
         self._columns = [np.ascontiguousarray(one.rule_dense.T) for one in self._forests]
         self._model_column = model_column
         self.sentence_count = int(base[-1])
-        self._reference_length = sum(int(shard[0].reference.shape[0]) for shard in forests)
         self.scale = self._feature_scale()
 
     def intervals(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Intervals:
@@ -52,17 +51,13 @@ class ForestSearch:
         intercept, slope = np.ascontiguousarray(number.T)
         start, place, lines = envelope_bends(intercept, slope, offset)
         order = np.argsort(place, kind="stable")
-        matches, length = np.ascontiguousarray(counts[:, :ORDER]), np.ascontiguousarray(counts[:, ORDER])
-        return Intervals(
-            *bleu_along_line(start, place, lines, order, matches, length, self._reference_length)
-        )
+        return Intervals(*bleu_along_line(start, place, lines, order, _statistics(counts)))
 
     def bleu(self, weights: NDArray[np.float64]) -> float:
         """Return BLEU of the best derivations."""
         offset, number, counts = self._lines(weights, np.zeros_like(weights))
         rows = best_rows(np.ascontiguousarray(number[:, 0]), offset)
-        matches, length = np.ascontiguousarray(counts[:, :ORDER]), np.ascontiguousarray(counts[:, ORDER])
-        return bleu_of_counts(corpus_counts(rows, matches, length), self._reference_length)
+        return bleu_of_counts(corpus_counts(rows, _statistics(counts)))
 
     def _lines(
         self, weights: NDArray[np.float64], direction: NDArray[np.float64]
@@ -99,6 +94,12 @@ class ForestSearch:
                 total[c] += np.sum((value - np.repeat(mean, counts)) ** 2)
             edges += rule.shape[0]
         return np.sqrt(total / edges)
+
+
+def _statistics(counts: NDArray[np.int32]) -> Statistics:
+    """Return the counts of `goal_lines`, column by column."""
+    columns = counts[:, :ORDER], counts[:, ORDER], counts[:, ORDER + 1]
+    return Statistics(*map(np.ascontiguousarray, columns))
 
 
 def read_search(files: Sequence[ListFile]) -> ForestSearch:

@@ -1,6 +1,6 @@
 """Forests on disk: what MERT over forests needs of every sentence, pruned to the best edges.
 
-Words matter only as far as they are those of the reference; others are all the same.
+Words matter only as far as they are those of the references; others are all the same.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
 from itersel.decode.search_kernels import GOAL_RULE
 from itersel.errors import InputError
+from itersel.grammar.references import References, grouped_references
 from itersel.progress import progress
-from itersel.storage.formats import Array, FileFormat, all_packed, damaged, numbers
+from itersel.storage.formats import Array, FileFormat, all_packed, damaged, numbers, without_extra
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from itersel.grammar.shard import Shard
 
 LARGEST = (1 << 31) - 1
-# Sizes: N sentences, I items, E edges, R rules, C dense features; see `Forests`.
+# Sizes: N sentences, M references, I items, E edges, R rules, C dense features; see `Forests`.
 FORMAT = FileFormat(
     "forests file",
     1,
@@ -52,7 +53,8 @@ FORMAT = FileFormat(
             "target": Array("<i4", ("target symbols",), least=-2, most=LARGEST),
             "target_offset": Array("<i8", ("R+1",), into="target symbols"),
             "reference": Array("<i4", ("reference words",), least=1, most=LARGEST),
-            "reference_offset": Array("<i8", ("N+1",), into="reference words"),
+            "reference_offset": Array("<i8", ("M+1",), into="reference words"),
+            "sentence_reference_offset": Array("<i8", ("N+1",), into="M", is_extra=True),
         }
     ),
 )
@@ -103,18 +105,22 @@ def generate_forests(
     dense_weights = find_weights(weights, feature_keys(string_table(decoder.dense_names)))
     sparse_weights = find_weights(weights, shard.feature_key)
     names = (*decoder.dense_names, SUM) if decoder.use_sparse else decoder.dense_names
-    with write_rows(path, FORMAT, len(names)) as writer:
+    has_several = shard.sentence_reference_offset.shape[0] > 0
+    format = FORMAT if has_several else without_extra(FORMAT)
+    with write_rows(path, format, len(names)) as writer:
         for sentence in progress(range(shard.sentence_count), "forest"):
             words = int(np.diff(shard.source_offset[sentence : sentence + 2])[0])
-            reference = shard.reference[slice(*shard.reference_offset[sentence : sentence + 2])]
+            references = shard.references(sentence)
+            if has_several:
+                writer.append({"sentence_reference_offset": np.array([references.lengths.shape[0]])})
             if words == 0:
-                writer.append(_empty_forest(len(names), reference))
+                writer.append(_empty_forest(len(names), references))
                 continue
             rules, found = decoder.search(sentence, dense_weights, sparse_weights)
             dense = rules.dense
             if decoder.use_sparse:
                 dense = np.column_stack((dense, _sparse_scores(shard, rules, sparse_weights)))
-            writer.append(make_forest(shard, rules, dense, found, settings.density * words, reference))
+            writer.append(make_forest(shard, rules, dense, found, settings.density * words, references))
         writer.finish(make_attributes("forests", shard, names, settings, iteration, number))
 
 
@@ -131,9 +137,11 @@ def make_forest(
     dense: NDArray[np.float64],
     found: Hypotheses,
     limit: int,
-    reference: NDArray[np.int32],
+    references: References,
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays of `FORMAT` for one sentence; offsets are ends, without the 0 before them.
+
+    ``sentence_reference_offset`` is not among them.
 
     Parameters
     ----------
@@ -143,8 +151,8 @@ def make_forest(
         float64 (rules of the sentence, C): their dense features.
     limit
         Edges to keep, more only where some are equally good.
-    reference
-        int32: words of the shard.
+    references
+        Those of the sentence, in words of the shard.
     """
     kept = prune_forest(found, limit)
     rule = found.edge_rule[kept.edge]
@@ -154,7 +162,7 @@ def make_forest(
         np.array([-1], np.int32) if i == GOAL_RULE else _target_side(shard, int(rules.rule[i])) for i in used
     ]
     dense = np.where((used == GOAL_RULE)[:, None], 0.0, dense[used])
-    target = _number_words(np.concatenate(sides), reference)
+    target = _number_words(np.concatenate(sides), references)
     antecedents = {}
     for name, array in (("edge_first", found.edge_first), ("edge_second", found.edge_second)):
         item = array[kept.edge]
@@ -169,8 +177,8 @@ def make_forest(
         "rule_dense": dense,
         "target": target,
         "target_offset": offsets_of([side.shape[0] for side in sides])[1:],
-        "reference": _number_words(reference, reference),
-        "reference_offset": np.array([reference.shape[0]]),
+        "reference": _number_words(references.word, references),
+        "reference_offset": references.offset[1:],
     }
 
 
@@ -183,7 +191,7 @@ def _sparse_scores(shard: Shard, rules: SentenceRules, weights: NDArray[np.float
     return np.bincount(number, scores, minlength=begin.shape[0]).astype(np.float64)
 
 
-def _empty_forest(columns: int, reference: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
+def _empty_forest(columns: int, references: References) -> dict[str, NDArray[Any]]:
     """Return the forest of a sentence without words: one item, one edge, one rule without words."""
     one, none = np.ones(1, np.int64), np.full(1, -1)
     return {
@@ -197,8 +205,8 @@ def _empty_forest(columns: int, reference: NDArray[np.int32]) -> dict[str, NDArr
         "rule_dense": np.zeros((1, columns)),
         "target": np.zeros(0, np.int32),
         "target_offset": np.zeros(1, np.int64),
-        "reference": _number_words(reference, reference),
-        "reference_offset": np.array([reference.shape[0]]),
+        "reference": _number_words(references.word, references),
+        "reference_offset": references.offset[1:],
     }
 
 
@@ -206,9 +214,9 @@ def _target_side(shard: Shard, rule: int) -> NDArray[np.int32]:
     return shard.rule_target[slice(*shard.rule_target_offset[rule : rule + 2])]
 
 
-def _number_words(symbols: NDArray[np.int32], reference: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return symbols with words as numbers of the reference's, from 1; 0 is any other word."""
-    number = {word: i for i, word in enumerate(dict.fromkeys(reference.tolist()), 1)}
+def _number_words(symbols: NDArray[np.int32], references: References) -> NDArray[np.int32]:
+    """Return symbols with words as numbers of the references', from 1; 0 is any other word."""
+    number = {word: i for i, word in enumerate(dict.fromkeys(references.word.tolist()), 1)}
     return np.array([i if i < 0 else number.get(i, 0) for i in symbols.tolist()], np.int32)
 
 
@@ -221,6 +229,9 @@ def read_forests(path: str | os.PathLike[str], columns: int) -> Forests:
         If the file is damaged, or not one of forests that can be walked through.
     """
     arrays, _ = read_arrays(path, FORMAT)
+    sentences, references = (arrays[name].shape[0] - 1 for name in ("item_offset", "reference_offset"))
+    name = "sentence_reference_offset"
+    arrays[name] = grouped_references(references, arrays[name], sentences, path)
     forests = Forests(**{name: arrays[name] for name in Forests._fields})
     if forests.rule_dense.shape[1] != columns:
         raise InputError("damaged: 'dense_names' does not name the dense features; recreate the file", path)

@@ -16,6 +16,7 @@ import itersel
 from itersel.errors import InputError
 from itersel.learn.bleu_kernels import ngram_matches
 from itersel.progress import progress
+from itersel.storage.formats import without_extra
 from itersel.storage.strings import string_table
 from itersel.tune.lists import FORMAT
 from itersel.tune.writer import write_rows
@@ -125,17 +126,20 @@ def generate_lists(
     sparse_weights = find_weights(weights, shard.feature_key)
     words = shard.vocabulary.to_list()
     table = _FeatureTable(shard.feature_key)
-    with write_rows(path, FORMAT, len(decoder.dense_names)) as writer:
+    has_several = shard.sentence_reference_offset.shape[0] > 0
+    format = FORMAT if has_several else without_extra(FORMAT)
+    with write_rows(path, format, len(decoder.dense_names)) as writer:
         for sentence in progress(range(shard.sentence_count), "kbest"):
             found = decoder.decode(sentence, dense_weights, sparse_weights, settings.k_best)
             _check_finite(found, sentence, decoder.dense_names)
-            begin, end = shard.reference_offset[sentence : sentence + 2]
-            reference = shard.reference[begin:end]
+            references = shard.references(sentence)
+            grouped = {"sentence_reference_offset": np.array([references.lengths.shape[0]])}
             writer.append(
                 {
+                    **(grouped if has_several else {}),
                     "sentence_offset": np.array([found.score.shape[0]]),
-                    "reference_length": np.array([reference.shape[0]]),
-                    "matches": ngram_matches(found.word, found.word_offset, reference),
+                    "reference_length": references.lengths,
+                    "matches": ngram_matches(found.word, found.word_offset, references),
                     "length": np.diff(found.word_offset),
                     "hash": hash_translations(found, words, shard.feature_key),
                     "dense": np.round(found.dense, DIGITS) + 0.0,  # and -0.0 is 0.0
@@ -224,6 +228,7 @@ def sentences_digest(shard: Shard) -> str:
     hasher = xxhash.xxh3_128()
     for word, offset in ((shard.source, shard.source_offset), (shard.reference, shard.reference_offset)):
         hasher.update("\n".join(words[i] for i in word).encode() + b"\0" + offset.tobytes())
+    hasher.update(shard.sentence_reference_offset.tobytes())
     return hasher.hexdigest()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.jit import kernel
-from itersel.tune.bleu_kernels import COUNTS, add_counts, bleu_of_counts
+from itersel.tune.bleu_kernels import COUNTS, Statistics, add_counts, bleu_of_counts
 
 
 @kernel
@@ -104,9 +104,7 @@ def bleu_along_line(
     place: NDArray[np.float64],
     lines: NDArray[np.int64],
     order: NDArray[np.int64],
-    matches: NDArray[np.int32],
-    length: NDArray[np.int32],
-    reference_length: int,
+    statistics: Statistics,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return where every interval begins, float64 (I), and its corpus BLEU, float64 (I).
 
@@ -116,33 +114,31 @@ def bleu_along_line(
     Parameters
     ----------
     start, place, lines
-        As `envelope_bends` returns them; lines are rows of `matches` and `length`.
+        As `envelope_bends` returns them; lines are rows of `statistics`.
     order
         int64 (B): the bends from left to right.
-    matches, length
-        int32 (H, 4), int32 (H).
-    reference_length
-        Of all sentences.
+    statistics
+        Of all translations.
     """
     counts = np.zeros(COUNTS, np.int64)
     for row in start:
-        add_counts(counts, matches, length, row, 1)
+        add_counts(counts, statistics, row, 1)
     bends = order.shape[0]
     begin, bleu = np.empty(bends + 1), np.empty(bends + 1)
-    begin[0], bleu[0] = -np.inf, bleu_of_counts(counts, reference_length)
+    begin[0], bleu[0] = -np.inf, bleu_of_counts(counts)
     before = counts.copy()
     intervals, i = 1, 0
     while i < bends:
         x = place[order[i]]
         while i < bends and place[order[i]] == x:
-            add_counts(counts, matches, length, lines[order[i], 0], -1)
-            add_counts(counts, matches, length, lines[order[i], 1], 1)
+            add_counts(counts, statistics, lines[order[i], 0], -1)
+            add_counts(counts, statistics, lines[order[i], 1], 1)
             i += 1
         changed = False
         for n in range(COUNTS):
             changed = changed or counts[n] != before[n]
             before[n] = counts[n]
         if changed:
-            begin[intervals], bleu[intervals] = x, bleu_of_counts(counts, reference_length)
+            begin[intervals], bleu[intervals] = x, bleu_of_counts(counts)
             intervals += 1
     return begin[:intervals].copy(), bleu[:intervals].copy()

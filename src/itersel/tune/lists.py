@@ -12,7 +12,7 @@ from itersel.storage.formats import Array, FileFormat, all_packed, numbers
 
 MAX_COUNT = (1 << 31) - 1
 
-# Sizes: N sentences, H translations, C dense features, F sparse features.
+# Sizes: N sentences, M references, H translations, C dense features, F sparse features.
 FORMAT = FileFormat(
     "k-best lists file",
     1,
@@ -20,7 +20,8 @@ FORMAT = FileFormat(
     all_packed(
         {
             "sentence_offset": Array("<i8", ("N+1",), into="H"),
-            "reference_length": Array("<i4", ("N",), least=0, most=MAX_COUNT),
+            "reference_length": Array("<i4", ("M",), least=0, most=MAX_COUNT),
+            "sentence_reference_offset": Array("<i8", ("N+1",), into="M", is_extra=True),
             "matches": Array("<i4", ("H", ORDER), least=0, most=MAX_COUNT),
             "length": Array("<i4", ("H",), least=0, most=MAX_COUNT),
             "hash": Array("<u8", ("H", 2)),
@@ -34,6 +35,15 @@ FORMAT = FileFormat(
         }
     ),
 )
+REFERENCE_ARRAYS = ("reference_length", "sentence_reference_offset")
 # What a tuner of dense features reads. The arrays that give sizes have to be read with those that use them.
-DENSE_ARRAYS = ("sentence_offset", "reference_length", "matches", "length", "hash", "dense")
+DENSE_ARRAYS = (
+    "sentence_offset",
+    "reference_length",
+    "sentence_reference_offset",
+    "matches",
+    "length",
+    "hash",
+    "dense",
+)
 SPARSE_ARRAYS = tuple(name for name in FORMAT.arrays if name.startswith("feature"))

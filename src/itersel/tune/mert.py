@@ -73,7 +73,6 @@ class ListSearch:
         # Only differences within a sentence count; without what its translations share, less is rounded.
         first = np.repeat(pool.sentence_offset[:-1], np.diff(pool.sentence_offset))
         self._columns = np.ascontiguousarray((pool.dense - pool.dense[first]).T)
-        self._reference_length = int(pool.reference_length.sum())
         self.scale = feature_scale(self._columns, pool.sentence_offset)
         # the lines of a round start from the same weights, most of the time
         self._last = np.full(self.scale.shape[0], np.nan)
@@ -85,15 +84,12 @@ class ListSearch:
         slope = project(self._columns, direction)
         start, place, lines = envelope_bends(self._scores(weights), slope, pool.sentence_offset)
         order = np.argsort(place, kind="stable")
-        return Intervals(
-            *bleu_along_line(start, place, lines, order, pool.matches, pool.length, self._reference_length)
-        )
+        return Intervals(*bleu_along_line(start, place, lines, order, pool.statistics))
 
     def bleu(self, weights: NDArray[np.float64]) -> float:
         """Return BLEU of the best translations."""
         rows = best_rows(self._scores(weights), self._pool.sentence_offset)
-        counts = corpus_counts(rows, self._pool.matches, self._pool.length)
-        return bleu_of_counts(counts, self._reference_length)
+        return bleu_of_counts(corpus_counts(rows, self._pool.statistics))
 
     def _scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         if not np.array_equal(weights, self._last):

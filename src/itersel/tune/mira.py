@@ -37,9 +37,8 @@ class Mira:
         self._settings = settings
         self._lists = MiraLists(
             pool.sentence_offset,
-            pool.reference_length,
-            pool.matches,
-            pool.length,
+            pool.mean_reference,
+            pool.statistics,
             pool.dense,
             sparse.feature,
             sparse.value,
@@ -70,9 +69,7 @@ class Mira:
         """Return corpus BLEU, between 0 and 1, of the translations that weights like best."""
         lists = self._lists
         rows = best_rows(score_rows(lists, dense, sparse), lists.sentence_offset)
-        return bleu_of_counts(
-            corpus_counts(rows, lists.matches, lists.length), int(lists.reference_length.sum())
-        )
+        return bleu_of_counts(corpus_counts(rows, lists.statistics))
 
 
 def tune_mira(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from itersel.jit import kernel
 from itersel.learn.bleu_kernels import ORDER
+from itersel.tune.bleu_kernels import COUNTS, Statistics, add_counts
 
 
 class MiraLists(NamedTuple):
@@ -22,10 +23,10 @@ class MiraLists(NamedTuple):
     ----------
     sentence_offset
         int64 (N + 1).
-    reference_length
-        int64 (N).
-    matches, length
-        int32 (H, 4), int32 (H).
+    mean_reference
+        float64 (N): words of a reference of the sentence on average.
+    statistics
+        Of BLEU.
     dense
         float64 (H, C).
     feature, value, offset
@@ -33,9 +34,8 @@ class MiraLists(NamedTuple):
     """
 
     sentence_offset: NDArray[np.int64]
-    reference_length: NDArray[np.int64]
-    matches: NDArray[np.int32]
-    length: NDArray[np.int32]
+    mean_reference: NDArray[np.float64]
+    statistics: Statistics
     dense: NDArray[np.float64]
     feature: NDArray[np.int32]
     value: NDArray[np.float64]
@@ -53,7 +53,7 @@ class MiraState(NamedTuple):
         float64 (C) and (F): every update times the number of steps before it, summed. The mean of the weights
         after n steps is weights - late / n: so no step touches more than its own features.
     background
-        float64 (9): matches and n-grams, 4 each, and reference length of the decaying pseudo-corpus.
+        float64 (9): counts of the decaying pseudo-corpus, see `itersel.tune.bleu_kernels`.
     steps
         int64 (1): sentences seen so far, in all passes.
     """
@@ -91,7 +91,7 @@ def score_rows(
     lists: MiraLists, dense_weight: NDArray[np.float64], sparse_weight: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the scores of all translations, float64 (H)."""
-    score = np.empty(lists.length.shape[0])
+    score = np.empty(lists.dense.shape[0])
     for row in range(score.shape[0]):
         score[row] = score_row(lists, dense_weight, sparse_weight, row)
     return score
@@ -99,23 +99,25 @@ def score_rows(
 
 @kernel
 def background_bleu(
-    lists: MiraLists, row: int, reference_length: int, background: NDArray[np.float64]
+    lists: MiraLists, row: int, mean_reference: float, background: NDArray[np.float64]
 ) -> float:
     """Return BLEU of background and translation together, times their reference length.
 
     The factor (Chiang et al. 2008) makes it a number of words: what a translation adds does not shrink as the
-    background grows.
+    background grows. It has the mean length of the references, and is the same for all translations of a
+    sentence: otherwise it would prefer long ones.
     """
+    statistics = lists.statistics
     product = 1.0
     for n in range(ORDER):
-        ngrams = background[ORDER + n] + max(0, lists.length[row] - n)
-        product *= (background[n] + lists.matches[row, n]) / ngrams
-    length = background[ORDER] + lists.length[row]
-    reference = background[2 * ORDER] + reference_length
+        ngrams = background[ORDER + n] + max(0, statistics.length[row] - n)
+        product *= (background[n] + statistics.matches[row, n]) / ngrams
+    length = background[ORDER] + statistics.length[row]
+    reference = background[2 * ORDER] + statistics.reference_length[row]
     bleu = math.sqrt(math.sqrt(product))
     if length < reference:
         bleu *= math.exp(1.0 - reference / length)
-    return bleu * reference
+    return bleu * (background[2 * ORDER] + mean_reference)
 
 
 @kernel
@@ -181,17 +183,17 @@ def mira_pass(
     equal ones. The background decays by `decay` a sentence, and takes in the hope.
     """
     longest = 0
-    for row in range(lists.length.shape[0]):
+    for row in range(lists.dense.shape[0]):
         longest = max(longest, lists.offset[row + 1] - lists.offset[row])
     scratch = Difference(np.empty(2 * longest, np.int32), np.empty(2 * longest))
     moved = 0
     for sentence in order:
-        reference_length = lists.reference_length[sentence]
+        mean_reference = lists.mean_reference[sentence]
         hope, fear = np.int64(-1), np.int64(-1)
         hope_value, fear_value, hope_bleu, fear_bleu = 0.0, 0.0, 0.0, 0.0
         for row in range(lists.sentence_offset[sentence], lists.sentence_offset[sentence + 1]):
             score = score_row(lists, state.dense, state.sparse, row)
-            bleu = background_bleu(lists, row, reference_length, state.background)
+            bleu = background_bleu(lists, row, mean_reference, state.background)
             if hope < 0 or score + bleu > hope_value:
                 hope, hope_value, hope_bleu = row, score + bleu, bleu
             if fear < 0 or score - bleu > fear_value:
@@ -199,8 +201,7 @@ def mira_pass(
         if mira_step(lists, state, scratch, hope, fear, hope_bleu - fear_bleu, limit):
             moved += 1
         state.steps[0] += 1
-        for n in range(ORDER):
-            state.background[n] = decay * state.background[n] + lists.matches[hope, n]
-            state.background[ORDER + n] = decay * state.background[ORDER + n] + max(0, lists.length[hope] - n)
-        state.background[2 * ORDER] = decay * state.background[2 * ORDER] + reference_length
+        for i in range(COUNTS):
+            state.background[i] *= decay
+        add_counts(state.background, lists.statistics, hope, 1)
     return moved

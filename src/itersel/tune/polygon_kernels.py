@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.decode.trie_kernels import NONE
+from itersel.grammar.references import References
 from itersel.jit import kernel, leaf_kernel
-from itersel.learn.bleu_kernels import ORDER, ngram_matches
+from itersel.learn.bleu_kernels import ORDER, closest_lengths, ngram_matches
 from itersel.tune.forest_kernels import Forests
 
 # Slopes that differ by less are the same but for the order in which they were summed up. Taken for different
@@ -253,11 +254,11 @@ def goal_lines(
     -------
     tuple
         The derivations of each sentence, int64 (N + 1); their intercepts and slopes, float64 (D, 2);
-        matches of 1-grams to 4-grams and length, int32 (D, 5).
+        matches of 1-grams to 4-grams, length, and the length of the closest reference, int32 (D, 6).
     """
     sentences = forests.item_offset.shape[0] - 1
     offset = np.zeros(sentences + 1, np.int64)
-    number, counts = np.empty((4 * sentences + 4, 2)), np.empty((4 * sentences + 4, ORDER + 1), np.int32)
+    number, counts = np.empty((4 * sentences + 4, 2)), np.empty((4 * sentences + 4, ORDER + 2), np.int32)
     lines, sums = make_lines(1024), make_lines(1024)
     words = np.empty(1024, np.int32)
     used = 0
@@ -269,11 +270,15 @@ def goal_lines(
             words, word_offset[line - first + 1] = read_words(
                 forests, sentence, lines, line, words, word_offset[line - first]
             )
-        begin, end = forests.reference_offset[sentence], forests.reference_offset[sentence + 1]
-        matches = ngram_matches(words, word_offset, forests.reference[begin:end])
+        begin = forests.sentence_reference_offset[sentence]
+        end = forests.sentence_reference_offset[sentence + 1]
+        ends = forests.reference_offset[begin : end + 1]
+        references = References(forests.reference[ends[0] : ends[-1]], ends - ends[0])
+        matches = ngram_matches(words, word_offset, references)
+        closest = closest_lengths(ends[1:] - ends[:-1], word_offset)
         while used + last - first > number.shape[0]:
             size = 2 * number.shape[0]
-            larger, larger_counts = np.empty((size, 2)), np.empty((size, ORDER + 1), np.int32)
+            larger, larger_counts = np.empty((size, 2)), np.empty((size, ORDER + 2), np.int32)
             larger[:used], larger_counts[:used] = number[:used], counts[:used]
             number, counts = larger, larger_counts
         for i in range(last - first):
@@ -282,6 +287,7 @@ def goal_lines(
             for n in range(ORDER):
                 counts[used, n] = matches[i, n]
             counts[used, ORDER] = word_offset[i + 1] - word_offset[i]
+            counts[used, ORDER + 1] = closest[i]
             used += 1
         offset[sentence + 1] = used
     return offset, number[:used].copy(), counts[:used].copy()

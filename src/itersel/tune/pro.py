@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from itersel.config.tuners import Pro
 from itersel.errors import InputError
-from itersel.learn.bleu_kernels import CONTEXT_SIZE, score_hypotheses
+from itersel.learn.bleu_kernels import CONTEXT_SIZE, ORDER, score_hypotheses
 from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
 from itersel.learn.sentence_bleu import VARIANTS
 from itersel.storage.ragged import offsets_of
@@ -30,13 +30,15 @@ def sample_pairs(pool: Pool, settings: Pro, seed: tuple[int, ...]) -> NDArray[np
         If there are none.
     """
     pairs = [np.zeros((0, 2), np.int64)]
+    statistics = pool.statistics
     for sentence in range(pool.sentence_count):
         begin, end = pool.sentence_offset[sentence : sentence + 2]
         bleu = score_hypotheses(
             VARIANTS[settings.bleu],
-            pool.matches[begin:end].astype(np.int64),
-            offsets_of(pool.length[begin:end]),
-            int(pool.reference_length[sentence]),
+            statistics.matches[begin:end].astype(np.int64),
+            offsets_of(statistics.length[begin:end]),
+            statistics.reference_length[begin:end].astype(np.int64),
+            int(min(ORDER, pool.longest_reference[sentence])),
             np.zeros(CONTEXT_SIZE),
         )
         pairs.append(pro_pairs(bleu, (*seed, sentence), settings.max_difference) + begin)

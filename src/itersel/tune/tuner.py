@@ -194,15 +194,14 @@ def _scored(task: Task, pool: Pool, dense: NDArray[np.float64], result: Weights)
     if not task.is_summed:
         score = score + sparse_scores(task.files, pool.origin, result)
     chosen = best_rows(score, pool.sentence_offset)
-    counts = corpus_counts(chosen, pool.matches, pool.length)
-    return _tuned(pool, result, bleu_of_counts(counts, int(pool.reference_length.sum())))
+    return _tuned(pool, result, bleu_of_counts(corpus_counts(chosen, pool.statistics)))
 
 
 def kbest_mira(task: Task, settings: KBestMira) -> Tuned:
     """Tune by k-best MIRA. Weights of features that no list has stay."""
     if task.is_summed:
         pool, sums = _dense_lists(task)
-        sparse = no_sparse(pool.length.shape[0])
+        sparse = no_sparse(pool.statistics.length.shape[0])
         start = start_values(pool.dense_names, task.before)
         dense, _, bleu = tune_mira(pool, sparse, start, np.zeros(0), settings, task.seed)
         return _tuned(pool, spread(pool.dense_names, dense, sums), bleu)
@@ -327,4 +326,4 @@ def _check_magnitude(weights: Weights, whose: str, advice: str) -> None:
 
 
 def _tuned(pool: Pool, weights: Weights, bleu: float) -> Tuned:
-    return Tuned(weights, 100 * bleu, pool.sentence_count, pool.length.shape[0])
+    return Tuned(weights, 100 * bleu, pool.sentence_count, pool.statistics.length.shape[0])

@@ -1,0 +1,122 @@
+"""The references of sentences: one or more translations that others are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.errors import InputError
+from itersel.storage.formats import FilePath, damaged
+from itersel.storage.ragged import offsets_of, take_rows
+
+
+class References(NamedTuple):
+    """The references of one sentence; an empty one is the only one.
+
+    Attributes
+    ----------
+    word
+        int32 (r): the words of all references, one after another.
+    offset
+        int64 (m + 1): where each of the m references begins, and the end.
+    """
+
+    word: NDArray[np.int32]
+    offset: NDArray[np.int64]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Words of each, int64 (m)."""
+        return np.diff(self.offset)
+
+    @property
+    def longest(self) -> int:
+        """Words of the longest."""
+        return int(self.lengths.max())
+
+    @property
+    def mean_length(self) -> float:
+        """Words of a reference on average."""
+        return float(self.word.shape[0] / (self.offset.shape[0] - 1))
+
+
+def make_references(*references: Sequence[int] | NDArray[np.int32]) -> References:
+    """Return references from the numbers of their words."""
+    words = [np.asarray(one, np.int32) for one in references]
+    return References(np.concatenate(words), offsets_of([one.shape[0] for one in words]))
+
+
+class Joined(NamedTuple):
+    """The references of all sentences, sentence by sentence; see `itersel.grammar.shard.Shard`.
+
+    Attributes
+    ----------
+    word, offset
+        int32, int64 (M + 1): the words of the M references.
+    sentence_offset
+        int64 (N + 1): the references of each sentence; no rows: each has one.
+    """
+
+    word: NDArray[np.int32]
+    offset: NDArray[np.int64]
+    sentence_offset: NDArray[np.int64]
+
+
+def join_references(texts: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]]) -> Joined:
+    """Join the references of several texts, which have the same number of lines.
+
+    An empty line is no reference, unless all lines of the sentence are empty: then the first one is.
+
+    Parameters
+    ----------
+    texts
+        For each text its words, int32, and the offsets of its lines, int64 (N + 1). No texts: there are no
+        references.
+    """
+    none = np.zeros(0, np.int64)
+    if not texts:
+        return Joined(np.zeros(0, np.int32), none, none)
+    if len(texts) == 1:
+        return Joined(*texts[0], none)
+    lengths = np.stack([np.diff(offset) for _, offset in texts], axis=1)
+    is_kept = lengths > 0
+    is_kept[:, 0] |= ~is_kept.any(axis=1)
+    sentence, text = np.nonzero(is_kept)
+    words = np.concatenate([word for word, _ in texts])
+    lines = offsets_of(lengths.T.reshape(-1))
+    word, offset = take_rows(words, lines, text * lengths.shape[0] + sentence)
+    has_one = bool((is_kept.sum(axis=1) == 1).all())
+    return Joined(word, offset, none if has_one else offsets_of(is_kept.sum(axis=1)))
+
+
+def grouped_references(
+    references: int, offset: NDArray[np.int64], sentences: int, path: FilePath
+) -> NDArray[np.int64]:
+    """Return the references of each sentence of a file, int64 (N + 1).
+
+    Parameters
+    ----------
+    references, sentences
+        Their numbers.
+    offset
+        What the file has: no rows where each sentence has one reference.
+    path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If a sentence has no reference.
+    """
+    if offset.shape[0] == 0:
+        if references != sentences:
+            raise InputError(
+                f"damaged: has {references} references for {sentences} sentences; recreate the file", path
+            )
+        return np.arange(sentences + 1)
+    if (np.diff(offset) == 0).any():
+        raise damaged(path, "sentence_reference_offset", "leaves a sentence without a reference")
+    return offset

@@ -1,0 +1,195 @@
+"""Several references: joined, written and read, and from raw text to a shard."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.damage import resealed
+
+from itersel.cli.main import main
+from itersel.errors import InputError
+from itersel.grammar.build import make_shard
+from itersel.grammar.references import join_references, make_references
+from itersel.grammar.shard import read_shard, write_shard
+from itersel.storage.files import write_lines
+from itersel.storage.hdf5 import DIGESTS
+
+Text = list[list[int]]
+
+
+@st.composite
+def parallel_texts(draw: st.DrawFn) -> list[Text]:
+    lines, line = draw(st.integers(0, 4)), st.lists(st.integers(0, 9), max_size=2)
+    text = st.lists(line, min_size=lines, max_size=lines)
+    return draw(st.lists(text, min_size=1, max_size=3))
+
+
+def plain_join(texts: list[Text]) -> list[Text]:
+    """Return the references of each sentence."""
+    return [[one for one in lines if one] or [[]] for lines in map(list, zip(*texts, strict=True))]
+
+
+@settings(max_examples=200, deadline=None)
+@given(parallel_texts())
+def test_an_empty_line_is_no_reference_unless_all_are(texts: list[Text]) -> None:
+    sides = [
+        make_references(*text) if text else (np.zeros(0, np.int32), np.zeros(1, np.int64)) for text in texts
+    ]
+    word, offset, sentence_offset = join_references([(one[0], one[1]) for one in sides])
+    expected = plain_join(texts) if len(texts) > 1 else [[line] for line in texts[0]]
+    flat = [one for references in expected for one in references]
+    assert [word[a:b].tolist() for a, b in itertools.pairwise(offset)] == flat
+    if all(len(references) == 1 for references in expected):
+        assert sentence_offset.shape == (0,)
+    else:
+        assert np.diff(sentence_offset).tolist() == list(map(len, expected))
+
+
+SOURCES = [("a", "b"), (), ("a",)]
+FIRST = [("x", "y"), ("z",), ("x",)]
+FURTHER = [[("y",), (), ()], [("x", "x", "new"), (), ("z",)]]
+
+
+def several(path: Path) -> Path:
+    write_shard(path, make_shard(SOURCES, FIRST, [[]] * 3, further_references=FURTHER))
+    return path
+
+
+def test_a_shard_with_several_references_is_read_as_it_was_written(tmp_path: Path) -> None:
+    shard = read_shard(several(tmp_path / "several.h5"))
+    words = shard.vocabulary.to_list()
+    found = []
+    for sentence in range(3):
+        references = shard.references(sentence)
+        ends = itertools.pairwise(references.offset)
+        found.append([tuple(words[i] for i in references.word[a:b]) for a, b in ends])
+    assert found == [[("x", "y"), ("y",), ("x", "x", "new")], [("z",)], [("x",), ("z",)]]
+    assert shard.references(0).lengths.tolist() == [2, 1, 3]
+    assert (shard.references(0).longest, shard.references(0).mean_length) == (3, 2.0)
+    write_shard(tmp_path / "again.h5", shard)
+    assert (tmp_path / "again.h5").read_bytes() == (tmp_path / "several.h5").read_bytes()
+
+
+def test_files_of_one_reference_know_nothing_of_others(tmp_path: Path) -> None:
+    """They are the same bytes as before there could be several."""
+    write_shard(tmp_path / "one.h5", make_shard(SOURCES, FIRST, [[]] * 3))
+    empty = [[()] * 3] * 2
+    write_shard(tmp_path / "empty.h5", make_shard(SOURCES, FIRST, [[]] * 3, further_references=empty))
+    assert (tmp_path / "one.h5").read_bytes() == (tmp_path / "empty.h5").read_bytes()
+    with h5py.File(tmp_path / "one.h5") as stream:
+        assert "sentence_reference_offset" not in stream
+        assert "sentence_reference_offset" not in json.loads(stream.attrs[DIGESTS])
+    with h5py.File(several(tmp_path / "several.h5")) as stream:
+        assert stream["sentence_reference_offset"][:].tolist() == [0, 3, 4, 6]
+
+
+@pytest.mark.parametrize(
+    ("offset", "said"),
+    [
+        ([0, 3, 3, 6], "array 'sentence_reference_offset' leaves a sentence without a reference"),
+        ([0, 3, 4, 5], "array 'sentence_reference_offset' runs from 0 to 5, not from 0 to 6"),
+        ([0, 6], "array 'sentence_reference_offset' has the shape 2, not 4"),
+        ([], "has 6 references for 3 sentences"),
+    ],
+)
+def test_damaged_references(tmp_path: Path, offset: list[int], said: str) -> None:
+    with resealed(several(tmp_path / "shard.h5")) as stream:
+        del stream["sentence_reference_offset"]
+        if offset:
+            stream["sentence_reference_offset"] = np.array(offset, np.int64)
+    with pytest.raises(InputError, match=f"shard.h5: damaged: {said}"):
+        read_shard(tmp_path / "shard.h5")
+
+
+def test_a_changed_group(tmp_path: Path) -> None:
+    with h5py.File(several(tmp_path / "shard.h5"), "r+") as stream:
+        stream["sentence_reference_offset"][1] = 2
+    with pytest.raises(InputError, match="'sentence_reference_offset' does not match its checksum"):
+        read_shard(tmp_path / "shard.h5")
+
+
+def test_groups_without_references(tmp_path: Path) -> None:
+    shard = read_shard(several(tmp_path / "shard.h5"))
+    none = np.zeros(0, np.int64)
+    write_shard(
+        tmp_path / "shard.h5",
+        dataclasses.replace(shard, reference=none.astype(np.int32), reference_offset=none),
+    )
+    with pytest.raises(InputError, match="'sentence_reference_offset' has rows, but there are no M"):
+        read_shard(tmp_path / "shard.h5")
+
+
+def test_from_text_to_a_shard(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """References stay with their sentence; all are prepared alike."""
+    sources, targets = ["Ein Haus", "Der Hund!", "Das Haus"], ["A house", "The dog!", "The house"]
+    other = ["One House", "", "This House"]
+    for name, lines in (("source", sources), ("target", targets), ("other", other)):
+        write_lines(tmp_path / name, lines)
+    prepare = [
+        "corpus",
+        "prepare",
+        "--source",
+        str(tmp_path / "source"),
+        "--target",
+        str(tmp_path / "target"),
+    ]
+    languages = ["--source-language", "de", "--target-language", "en"]
+    further = ["--target", str(tmp_path / "other")]
+    for split, options in (("train", []), ("dev", further)):
+        named = ["--split", split, "--output", str(tmp_path / "corpus")]
+        assert main([*prepare, *options, *languages, *named]) == 0
+    corpus = {
+        name: str(tmp_path / f"corpus/{name}.gz") for name in ("train.source", "train.target", "dev.source")
+    }
+    write_lines(tmp_path / "align", ["0-0 1-1"] * 3)
+    pairs = ["--source", corpus["train.source"], "--target", corpus["train.target"]]
+    index = ["--alignment", str(tmp_path / "align"), "--output", str(tmp_path / "index")]
+    assert main(["grammar", "index", *pairs, *index]) == 0
+    targets = [
+        word
+        for name in ("dev.target", "dev.target.1")
+        for word in ("--target", str(tmp_path / f"corpus/{name}.gz"))
+    ]
+    cut = ["shard", "--source", corpus["dev.source"], *targets, "--shards", "1"]
+    assert main([*cut, "--output", str(tmp_path / "shards")]) == 0
+    texts = [
+        word
+        for name in ("target", "target.1")
+        for word in ("--references", str(tmp_path / f"shards/0.{name}.gz"))
+    ]
+    extract = [
+        "grammar",
+        "extract",
+        "--index",
+        str(tmp_path / "index"),
+        "--input",
+        str(tmp_path / "shards/0.source.gz"),
+    ]
+    assert main([*extract, *texts, "--output", str(tmp_path / "shard.h5")]) == 0
+    shard = read_shard(tmp_path / "shard.h5")
+    words = shard.vocabulary.to_list()
+    found = {
+        " ".join(words[i] for i in shard.source[slice(*shard.source_offset[n : n + 2])]): [
+            words[i] for i in shard.references(n).word
+        ]
+        for n in range(3)
+    }
+    assert found == {
+        "ein haus": ["a", "house", "one", "house"],
+        "der hund !": ["the", "dog", "!"],
+        "das haus": ["the", "house", "this", "house"],
+    }
+    capsys.readouterr()
+    write_lines(tmp_path / "short.gz", ["x"])
+    for command in ([*cut, "--target"], [*extract, *texts, "--references"]):
+        assert main([*command, str(tmp_path / "short.gz"), "--output", str(tmp_path / "no")]) == 1
+        assert f"{tmp_path / 'short.gz'}:" in capsys.readouterr().err
+    assert not (tmp_path / "no").exists()
