@@ -18,11 +18,12 @@ from sacrebleu.significance import PairedTest
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu
 from itersel.evaluate.bootstrap import Bootstrap
-from itersel.evaluate.counts import count, read_counts, write_counts
+from itersel.evaluate.counts import FORMAT, count, read_counts, write_counts
 from itersel.evaluate.metrics import make_metrics, tokenized_bleu
 from itersel.evaluate.randomization import Randomization, p_value, pooled_p_values
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
 from itersel.limits import CASES, METRICS
+from itersel.storage.hdf5 import read_arrays, write_arrays
 
 WORDS = ["The", "the", "cat", "sat", "on", "a", "Mat", "mat", "and", "slept", "there", "all", "day"]
 
@@ -164,14 +165,54 @@ def test_pooled_p_values_against_a_double():
 
 
 def test_counts_survive_a_file(tmp_path):
-    counted = count(ONE, [REFERENCES, OTHERS], "13a")
+    counted = count(TWO, ONE, [REFERENCES, OTHERS], "13a")
     write_counts(tmp_path / "one.h5", counted)
     found = read_counts(tmp_path / "one.h5")
-    assert found.references == counted.references
+    assert found[2:] == counted[2:]
     for number, (mine, theirs) in enumerate(zip(found.metrics, counted.metrics, strict=True)):
         assert (mine.name, mine.case, mine.signature) == (theirs.name, theirs.case, theirs.signature)
         assert (found.counts[number] == counted.counts[number]).all()
         assert mine.score(found.counts[number]) == theirs.score(counted.counts[number])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("scale of cased TER", 0),
+        ("scale of cased TER", -2),
+        ("scale of cased TER", 1.5),
+        ("scale of cased BLEU", 2),
+        ("cased BLEU", "a\tb"),
+        ("cased BLEU", 3),
+        ("number of references", 0),
+        ("references", 1),
+    ],
+)
+def test_damaged_counts(tmp_path, name, value):
+    counted = count(TWO, ONE, [REFERENCES], "13a")
+    path = tmp_path / "one.h5"
+    write_counts(path, counted)
+    arrays, attributes = read_arrays(path, FORMAT)
+    write_arrays(path, FORMAT, arrays, {**attributes, name: value})
+    with pytest.raises(InputError, match="does not say what was counted"):
+        read_counts(path)
+
+
+@pytest.mark.parametrize(("column", "name"), [(2, "BLEU"), (12, "chrF2")])
+def test_more_matches_than_ngrams(tmp_path, column, name):
+    path = tmp_path / "one.h5"
+    write_counts(path, count(TWO, ONE, [REFERENCES], "13a"))
+    arrays, attributes = read_arrays(path, FORMAT)
+    arrays["counts"][3, column] = 1000
+    write_arrays(path, FORMAT, arrays, attributes)
+    with pytest.raises(InputError, match=f"{name}.* has more matches than n-grams"):
+        read_counts(path)
+
+
+def test_ter_of_many_references():
+    """The scale is a multiple of the numbers of references that there are, not of all up to the largest."""
+    metrics = make_metrics([["a b"]] * 42)
+    assert [metric.scale for metric in metrics[:3]] == [1, 1, 42]
 
 
 def test_p_value_against_closed_form():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from itersel.cli.main import main
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.recase import learn_recaser
-from itersel.evaluate.counts import count, write_counts
+from itersel.errors import InputError
+from itersel.evaluate.counts import count, read_counts, write_counts
 from itersel.evaluate.metrics import make_metrics
 from itersel.report.comparison import Translations, compare
 from itersel.report.evaluation import SPREADSHEET_COLUMNS
@@ -31,9 +33,13 @@ def system(name, repeat=1):
     return System(name, repeat, *fields, "devtest", "x", 12)
 
 
+def counted(text, references, tokenizer="13a"):
+    return count(tokenised(text), text, references, tokenizer)
+
+
 def as_text(systems, texts, **settings):
     translations = [tokenised(text) for text in texts]
-    counts = [count(text, [RAW], "13a") for text in texts]
+    counts = [counted(text, [RAW]) for text in texts]
     test_set = Translations("test", systems, translations, [tokenised(RAW)], counts)
     return compare([test_set], **{"trials": 100, **settings})
 
@@ -94,9 +100,7 @@ def test_repeats():
 
 def test_pooled():
     sets = [
-        Translations(
-            name, [system("a")], [tokenised(text)], [tokenised(RAW)], [count(text, references, "13a")]
-        )
+        Translations(name, [system("a")], [tokenised(text)], [tokenised(RAW)], [counted(text, references)])
         for name, text, references in (("x", GOOD, [RAW]), ("y", BAD, [RAW, GOOD]))
     ]
     pooled = compare(sets, trials=10).pooled
@@ -112,7 +116,7 @@ def test_command(tmp_path, text_file, capsys):
     files = ["--test-set", "test", text_file("ref", tokenised(RAW)), "--systems", str(tmp_path / "a.json")]
     files += ["--translations", text_file("a", tokenised(GOOD)), "--output", str(tmp_path / "table.txt")]
     counts = ["--counts", str(tmp_path / "a.h5")]
-    write_counts(counts[1], count(GOOD, [RAW], "13a"))
+    write_counts(counts[1], counted(GOOD, [RAW]))
     arguments = ["report", "table", "--trials", "10", *files]
     assert main([*arguments, *counts]) == 0
     assert "cased TER: sacrebleu" in (tmp_path / "table.txt").read_text()
@@ -120,23 +124,38 @@ def test_command(tmp_path, text_file, capsys):
     assert "2 --counts for 1 test sets" in capsys.readouterr().err
     assert main([*arguments, *counts, counts[1]]) == 1
     assert "1 systems, but 2 counts" in capsys.readouterr().err
-    write_counts(counts[1], count(GOOD[:3], [RAW[:3]], "13a"))
+    write_counts(counts[1], counted(BAD, [RAW]))
     assert main([*arguments, *counts]) == 1
-    assert "a.h5: has counts of 3 sentences, the reference" in capsys.readouterr().err
+    assert "a.h5: has counts of other translations than" in capsys.readouterr().err
+    write_counts(counts[1], counted(GOOD, [RAW, BAD]))
+    assert main([*arguments, *counts]) == 1
+    assert "a.h5: was counted with 2 references, the test set has 1" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("references", "tokenizer"), [([GOOD], "13a"), ([RAW], "char")])
-def test_counts_that_do_not_go_together(tmp_path, text_file, capsys, references, tokenizer):
+def test_test_sets_are_pooled_if_they_are_scored_in_one_way():
+    sets = [
+        Translations(name, [system("a")], [tokenised(GOOD)], [tokenised(RAW)], [counted(GOOD, [RAW], how)])
+        for name, how in (("x", "13a"), ("y", "char"))
+    ]
+    with pytest.raises(InputError, match=r"in different ways: case:.*tok:13a.* and case:.*tok:char"):
+        compare(sets, trials=10)
+
+
+@pytest.mark.parametrize(
+    ("references", "tokenizer", "why"),
+    [([GOOD], "13a", "other references"), ([RAW], "char", "nrefs:1.*tok:char")],
+)
+def test_counts_that_do_not_go_together(tmp_path, text_file, capsys, references, tokenizer, why):
     files = ["--test-set", "test", text_file("ref", tokenised(RAW)), "--output", str(tmp_path / "table.txt")]
     for option in ("--systems", "--translations", "--counts"):
         files += [option, *(str(tmp_path / f"{name}{option}") for name in "ab")]
     for name in "ab":
         write_system(tmp_path / f"{name}--systems", system(name))
         (tmp_path / f"{name}--translations").write_text("".join(f"{line}\n" for line in tokenised(GOOD)))
-    write_counts(tmp_path / "a--counts", count(GOOD, [RAW], "13a"))
-    write_counts(tmp_path / "b--counts", count(GOOD, references, tokenizer))
+    write_counts(tmp_path / "a--counts", counted(GOOD, [RAW]))
+    write_counts(tmp_path / "b--counts", counted(GOOD, references, tokenizer))
     assert main(["report", "table", *files]) == 1
-    assert "b--counts: was counted with other references or another tokenizer than" in capsys.readouterr().err
+    assert re.search(rf"b--counts: was counted with {why}.*, unlike .*a--counts", capsys.readouterr().err)
     assert not (tmp_path / "table.txt").exists()
 
 
@@ -182,3 +201,31 @@ def test_epoch_by_another_score(tmp_path, text_file, choose, capsys):
     assert choose().devtest_scores == choose().devtest_bleu
     assert choose("--by", "ter", *given[:2]) is None
     assert "--by ter needs --raw-references, --preparation and --recaser" in capsys.readouterr().err
+
+
+def test_detokenize_counts(tmp_path, text_file, capsys):
+    learn_recaser(line.replace(",", " ,").replace(".", " .").split() for line in RAW).write(
+        tmp_path / "recaser.json"
+    )
+    Preparation("de", "en").write(tmp_path / "preparation.json")
+    files = [f"--{name}={tmp_path / name}.json" for name in ("preparation", "recaser")]
+    arguments = ["detokenize", *files, "--input", text_file("good", tokenised(GOOD))]
+    first, second = text_file("raw", RAW), text_file("other", BAD)
+    output, counts = ["--output", str(tmp_path / "text")], ["--counts", str(tmp_path / "counts.h5")]
+    # in both forms
+    for references in (["--references", first, second], ["--references", first, "--references", second]):
+        assert main([*arguments, *output, *counts, *references]) == 0
+        found = read_counts(counts[1])
+        text = (tmp_path / "text").read_text().splitlines()
+        assert found[2:] == counted(GOOD, [RAW, BAD])[2:]
+        assert found.metrics[0].score(found.counts[0]) == counted(text, [RAW, BAD]).metrics[0].score(
+            counted(text, [RAW, BAD]).counts[0]
+        )
+    for wrong, why in (
+        ([*output, *counts], "--counts and --references need each other"),
+        ([*output, "--tokenizer", "zh"], "--tokenizer is for --counts"),
+        ([*output, "--counts", "-", "--references", first], "--counts needs a file of its own"),
+        ([*output, "--counts", output[1], "--references", first], "--counts needs a file of its own"),
+    ):
+        assert main([*arguments, *wrong]) == 1
+        assert why in capsys.readouterr().err

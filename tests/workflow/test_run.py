@@ -118,7 +118,7 @@ def test_system_translates_raw_text(finished):
     source = (finished.folder / "test.source").read_text()
     for options, expected in (
         ([], finished.results / "evaluation/test/selected.txt"),
-        (["--tokenized"], system / "test.txt"),
+        (["--keep-tokens"], system / "test.txt"),
     ):
         result = subprocess.run(
             [*command, *options], input=source, capture_output=True, text=True, check=True

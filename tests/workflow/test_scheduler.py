@@ -44,6 +44,7 @@ def threads_while_waiting(folder, root, onstart, jobs, *options):
             while not (folder / "begun").exists() and time.monotonic() < end:
                 assert process.poll() is None
                 time.sleep(0.1)
+            assert (folder / "begun").exists()
             time.sleep(2.5)  # two turns of timers of a second
             return psutil.Process(process.pid).num_threads()
         finally:

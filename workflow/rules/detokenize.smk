@@ -5,6 +5,8 @@
 # makes: evaluation/{evaluated}/reference.{number}.txt, evaluation/{evaluated}/{experiment}.txt, and what it is scored by:
 #        evaluation/{evaluated}/counts/{experiment}.h5
 
+from importlib.metadata import version
+
 
 localrules:
     write_references,
@@ -51,6 +53,8 @@ rule detokenize:
         **SIZES["detokenize"],
     params:
         tokenizer=commands.tokenizer(CONFIG),
+        # of the signatures, which all systems must share
+        sacrebleu=version("sacrebleu"),
         code=step_digest("detokenize", "_run"),
     shell:
         "itersel detokenize --preparation {input.preparation:q} --recaser {input.recaser:q}"

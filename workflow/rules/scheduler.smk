@@ -4,12 +4,13 @@
 
 
 def lift_rate_limit():
-    """Switch off Snakemake's default limit of 100 jobs a second; another one, which was asked for, stays.
+    """Switch off Snakemake's default limit of 100 jobs a second; any other one, which was asked for, stays.
 
     While jobs wait for a core, every step of the scheduler starts a timer that sets off the next step, and every
     job that ends adds a step: after some hundred jobs, as many threads run steps in which nothing can be done
     (docs/upstream/job_rate_limiter.md). On clusters, jobs are submitted as arrays, so that no limit is needed.
     """
     limiter = getattr(workflow.scheduler, "job_rate_limiter", None)
-    if limiter is not None and (limiter.max_jobs, limiter.timespan) == (100, 1):
+    limit = tuple(getattr(limiter, name, None) for name in ("max_jobs", "timespan"))
+    if limit == (100, 1):
         workflow.scheduler.job_rate_limiter = None

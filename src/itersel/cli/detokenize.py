@@ -12,8 +12,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
         "Restore the case of tokenised lowercased translations and detokenise them (Moses' rules). Text of a "
-        "corpus that was given tokenised stays tokenised. With --counts, also count what the text is scored "
-        "by, for 'itersel report table'."
+        "corpus that was given tokenised stays tokenised. With --counts, also write the n-gram matches and "
+        "edits of each sentence, from which 'itersel report table' computes the scores."
     )
     parser.add_argument(
         "--preparation",
@@ -34,7 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="file, plain or .gz, or - for standard output (default)",
     )
     parser.add_argument(
-        "--references", nargs="+", metavar="FILE", help="what to count against: references as they were given"
+        "--references",
+        nargs="+",
+        action="extend",
+        metavar="FILE",
+        help="references as they were given, to count against",
     )
     parser.add_argument(
         "--counts",
@@ -43,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="file for the n-grams and edits of each sentence (HDF5)",
     )
     add_tokenizer(parser)
+    parser.set_defaults(tokenizer=None)
     parser.set_defaults(run=_run)
 
 
@@ -54,6 +59,10 @@ def _run(options: argparse.Namespace) -> None:
 
     if (options.counts is None) != (options.references is None):
         raise InputError("--counts and --references need each other; give both or none")
+    if options.counts is None and options.tokenizer is not None:
+        raise InputError("--tokenizer is for --counts; give both or none")
+    if options.counts in ("-", options.output):
+        raise InputError("--counts needs a file of its own; name one")
     preparation, recaser = read_preparation(options.preparation), read_recaser(options.recaser)
     if options.counts is None:
         write_lines(options.output, restore(read_lines(options.input), preparation, recaser))
@@ -64,5 +73,6 @@ def _run(options: argparse.Namespace) -> None:
     references = read_references(options.references)
     translations = read_translations(options.input, references, options.references[0])
     text = list(restore(translations, preparation, recaser))
-    write_counts(options.counts, count(text, references, options.tokenizer))
+    counts = count(translations, text, references, options.tokenizer or "13a")
     write_lines(options.output, text)
+    write_counts(options.counts, counts)

@@ -54,8 +54,8 @@ def _add_references(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="TEXT",
-        help="one reference a line; needed for training. Repeat it for further references; an empty line is "
-        "none, unless all are empty",
+        help="one reference a line; needed for training. Repeat it for further references; an empty line "
+        "means that the sentence has no such reference",
     )
 
 

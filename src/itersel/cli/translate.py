@@ -12,8 +12,8 @@ from itersel.limits import MAX_SENTENCE
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
-        "Translate raw text, one sentence per line. The text is prepared like that of the run; translations "
-        "are detokenised, and their case is restored."
+        "Translate raw text, one sentence per line. The text is prepared like that of the run; the case of "
+        "translations is restored, and they are detokenised unless the corpus was given tokenised."
     )
     parser.add_argument(
         "--system",
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="file, plain or .gz, or - for standard output (default)",
     )
     parser.add_argument(
-        "--tokenized",
+        "--keep-tokens",
         action="store_true",
         help="write what the decoder writes: lowercased words with spaces between them",
     )
@@ -80,4 +80,4 @@ def run(options: argparse.Namespace) -> None:
             place = resources.index if error.path in (None, shard) else error.path
             raise InputError(error.message, place, error.line) from None
         lines = read_lines(best)
-    write_lines(options.output, lines if options.tokenized else restore(lines, preparation, recaser))
+    write_lines(options.output, lines if options.keep_tokens else restore(lines, preparation, recaser))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -16,18 +16,22 @@ import numpy as np
 
 from itersel.errors import InputError
 from itersel.evaluate.bleu import References
-from itersel.evaluate.metrics import FORMULAS, NUMBERS, Metric, Sums, make_metrics
+from itersel.evaluate.metrics import FORMULAS, NUMBERS, ORDERS, Metric, Sums, make_metrics
 from itersel.limits import CASES, METRICS
 from itersel.storage.formats import Array, FileFormat, digest
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
 # The metrics of a file: pairs of a case and a name.
 SCORES = [(case, name) for case in CASES for name in METRICS]
+# By metric, which numbers are matches, and of how many n-grams; see `itersel.evaluate.metrics`. TER has none.
+MATCHES = {"BLEU": slice(2, 2 + ORDERS), "chrF2++": slice(2, None, 3), "TER": slice(0, 0)}
+NGRAMS = {"BLEU": slice(2 + ORDERS, None), "chrF2++": slice(0, None, 3), "TER": slice(0, 0)}
+MOST = 1 << 52
 FORMAT = FileFormat(
-    "score counts",
+    "file of score counts",
     1,
     "itersel detokenize --counts",
-    {"counts": Array("<i8", ("sentences", "numbers"), least=0, most=1 << 52, packed=True, shuffled=True)},
+    {"counts": Array("<i8", ("sentences", "numbers"), least=0, most=MOST, packed=True, shuffled=True)},
 )
 
 
@@ -40,29 +44,64 @@ class Counts(NamedTuple):
         Those of `make_metrics`.
     counts
         Of each metric: sentences x numbers.
-    references
-        Digest of the references.
+    references, translations
+        Digests of the references, and of the decoder's output that the text was made from.
+    number
+        Of references.
     """
 
     metrics: tuple[Metric, ...]
     counts: tuple[Sums, ...]
     references: str
+    translations: str
+    number: int
+
+    @property
+    def sentences(self) -> int:
+        """Number of sentences."""
+        return len(self.counts[0])
 
 
-def count(translations: Sequence[str], references: Sequence[References], tokenizer: str) -> Counts:
-    """Count for all metrics; see `itersel.evaluate.metrics.make_metrics`."""
+def count(
+    translations: Sequence[str], text: Sequence[str], references: Sequence[References], tokenizer: str
+) -> Counts:
+    """Count for all metrics.
+
+    Parameters
+    ----------
+    translations, text
+        What the decoder wrote, and that text detokenised.
+    references, tokenizer
+        See `itersel.evaluate.metrics.make_metrics`.
+    """
     metrics = make_metrics(references, tokenizer)
-    text = "\n".join(repr(line) for lines in references for line in lines)
-    return Counts(
-        tuple(metrics),
-        tuple(metric.counts(translations) for metric in metrics),
-        digest(np.frombuffer(text.encode(), np.uint8)),
-    )
+    lines = [line for lines in references for line in lines]
+    counts = tuple(metric.counts(text) for metric in metrics)
+    return Counts(tuple(metrics), counts, text_digest(lines), text_digest(translations), len(references))
+
+
+def text_digest(lines: Sequence[str | None]) -> str:
+    """Return the digest of a text."""
+    return digest(np.frombuffer("\n".join(map(repr, lines)).encode(), np.uint8))
 
 
 def write_counts(path: str | os.PathLike[str], counts: Counts) -> None:
-    """Write counts as HDF5."""
-    attributes: dict[str, str | int] = {"references": counts.references}
+    """Write counts as HDF5.
+
+    Raises
+    ------
+    InputError
+        If they are too large: of TER, where sentences have many different numbers of references.
+    """
+    if max(float(columns.max(initial=0)) for columns in counts.counts) > MOST:
+        raise InputError(
+            "the sentences have too many different numbers of references to compute TER; leave some of them out"
+        )
+    attributes: dict[str, str | int] = {
+        "references": counts.references,
+        "number of references": counts.number,
+        "translations": counts.translations,
+    }
     for metric in counts.metrics:
         attributes[f"{metric.case} {metric.name}"] = metric.signature
         attributes[f"scale of {metric.case} {metric.name}"] = metric.scale
@@ -82,37 +121,87 @@ def read_counts(path: str | os.PathLike[str]) -> Counts:
     if arrays["counts"].shape[1] != ends[-1]:
         raise InputError("damaged: has counts of other metrics; recreate the file", path)
     try:
-        metrics = tuple(
-            Metric(
-                name=name,
-                case=case,
-                signature=str(attributes[f"{case} {name}"]),
-                formula=FORMULAS[name],
-                scale=int(attributes[f"scale of {case} {name}"]),
-            )
-            for case, name in SCORES
-        )
-        references = str(attributes["references"])
+        metrics = tuple(_read_metric(attributes, case, name) for case, name in SCORES)
+        references, translations = (_text(attributes[name]) for name in ("references", "translations"))
+        number = _whole(attributes["number of references"])
     except (KeyError, ValueError):
         raise InputError("damaged: does not say what was counted; recreate the file", path) from None
-    columns = np.hsplit(arrays["counts"].astype(np.float64), ends[:-1])
-    return Counts(metrics, tuple(columns), references)
+    columns = tuple(np.hsplit(arrays["counts"].astype(np.float64), ends[:-1]))
+    for metric, found in zip(metrics, columns, strict=True):
+        if (found[:, MATCHES[metric.name]] > found[:, NGRAMS[metric.name]]).any():
+            raise InputError(f"damaged: {metric.name} has more matches than n-grams; recreate the file", path)
+    return Counts(metrics, columns, references, translations, number)
+
+
+def _read_metric(attributes: Mapping[str, object], case: str, name: str) -> Metric:
+    scale = _whole(attributes[f"scale of {case} {name}"])
+    if scale != 1 and name != "TER":
+        raise ValueError(f"a scale of {name}")
+    signature = _text(attributes[f"{case} {name}"])
+    return Metric(name=name, case=case, signature=signature, formula=FORMULAS[name], scale=scale)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value.isprintable():
+        raise ValueError("no text")
+    return value
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or not 1 <= value <= MOST:
+        raise ValueError("no positive number")
+    return value
+
+
+def require_counts_of(
+    path: str | os.PathLike[str],
+    counts: Counts,
+    translations: Sequence[str],
+    references: Sequence[References],
+    translated: str | os.PathLike[str],
+) -> None:
+    """Raise an InputError unless counts are of these translations, against as many references.
+
+    `path` and `translated` are the files of the counts and of the translations.
+    """
+    if counts.translations != text_digest(translations):
+        raise InputError(
+            f"has counts of other translations than {os.fspath(translated)}; name the files in the same "
+            "order, or make the counts again with 'itersel detokenize --counts'",
+            path,
+        )
+    if counts.number != len(references):
+        raise InputError(
+            f"was counted with {counts.number} references, the test set has {len(references)}; make it again "
+            "with 'itersel detokenize --counts'",
+            path,
+        )
 
 
 def require_same_text(paths: Sequence[str | os.PathLike[str]], counts: Sequence[Counts]) -> None:
     """Raise an InputError unless all counts are of one test set, scored in the same way."""
     first = counts[0]
     for path, other in zip(paths, counts, strict=True):
-        if other.references != first.references or other.metrics != first.metrics:
+        why = "other references" if other.references != first.references else None
+        for one, two in zip(other.metrics, first.metrics, strict=True):
+            if why is None and one != two:
+                why = f"{one.signature} (that file: {two.signature})"
+        if why is not None:
             raise InputError(
-                f"was counted with other references or another tokenizer than {os.fspath(paths[0])}; "
-                "make both again with 'itersel detokenize --counts'",
+                f"was counted with {why}, unlike {os.fspath(paths[0])}; make both again with 'itersel "
+                "detokenize --counts'",
                 path,
             )
 
 
 def pool_counts(parts: Sequence[Counts]) -> Counts:
-    """Return the counts of several texts as those of one."""
+    """Return the counts of several texts as those of one.
+
+    Raises
+    ------
+    InputError
+        If the texts were scored in different ways.
+    """
     metrics, counts = [], []
     for number, metric in enumerate(parts[0].metrics):
         same = [part.metrics[number] for part in parts]
@@ -129,13 +218,20 @@ def pool_counts(parts: Sequence[Counts]) -> Counts:
         counts.append(
             np.vstack([part.counts[number] * (scale // part.metrics[number].scale) for part in parts])
         )
-    return Counts(tuple(metrics), tuple(counts), " ".join(part.references for part in parts))
+    references, translations = (
+        " ".join(getattr(part, name) for part in parts) for name in ("references", "translations")
+    )
+    number = max(part.number for part in parts)
+    return Counts(tuple(metrics), tuple(counts), references, translations, number)
 
 
 def _pooled_signature(signatures: Sequence[str]) -> str:
-    """Return a signature with sacrebleu's ``var`` where the texts differ, as in the number of references."""
-    fields = [dict(field.partition(":")[::2] for field in one.split("|")) for one in signatures]
-    return "|".join(
-        f"{key}:{value if all(other.get(key) == value for other in fields) else 'var'}"
-        for key, value in fields[0].items()
-    )
+    """Return the common signature, with sacrebleu's ``nrefs:var`` where the numbers of references differ."""
+    fields = [one.partition("|") for one in signatures]
+    numbers, others = {number for number, _, _ in fields}, {other for _, _, other in fields}
+    if len(others) > 1:
+        raise InputError(
+            f"test sets are scored in different ways: {' and '.join(sorted(others))}; make the counts again, "
+            "with the same tokenizer and version of sacrebleu"
+        )
+    return f"{numbers.pop() if len(numbers) == 1 else 'nrefs:var'}|{others.pop()}"

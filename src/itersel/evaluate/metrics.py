@@ -107,9 +107,9 @@ def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> li
         If the tokenizer needs a package that is not installed.
     """
     check_tokenizer(tokenizer)
-    most = max(sum(line is not None for line in lines) for lines in zip(*references, strict=True))
     # TER divides by the mean length of the references of a sentence.
-    scale = math.lcm(*range(1, most + 1))
+    numbers = {sum(line is not None for line in lines) for lines in zip(*references, strict=True)}
+    scale = math.lcm(*(number for number in numbers if number))
     metrics = []
     for case, is_lower in zip(CASES, (False, True), strict=True):
         # force: no warning where a corpus was given tokenised; the table says so

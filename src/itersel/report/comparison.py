@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from itersel.errors import InputError
 from itersel.evaluate.bleu import References, read_references, read_translations
-from itersel.evaluate.counts import Counts, pool_counts, read_counts, require_same_text
+from itersel.evaluate.counts import Counts, pool_counts, read_counts, require_counts_of, require_same_text
 from itersel.limits import POOLED, TEXT_SCORES, is_test_set_name
 from itersel.report.evaluation import SPREADSHEET_COLUMNS
 from itersel.report.layout import tab_separated
@@ -183,13 +183,8 @@ def read_test_set(
     references = read_references(paths)
     texts = [read_translations(path, references, paths[0]) for path in translations]
     counted = [read_counts(path) for path in counts]
-    for path, of_text in zip(counts, counted, strict=True):
-        if (found := len(of_text.counts[0])) != len(references[0]):
-            raise InputError(
-                f"has counts of {found} sentences, the reference {paths[0]} has {len(references[0])}; give "
-                "those of the same test set",
-                path,
-            )
+    for path, of_text, text, translated in zip(counts, counted, texts, translations, strict=bool(counts)):
+        require_counts_of(path, of_text, text, references, translated)
     if counted:
         require_same_text(counts, counted)
     return Translations(name, systems, texts, references, counted)

@@ -66,7 +66,10 @@ def read_resources(folder: str | os.PathLike[str]) -> Resources:
     if not path.is_file():
         raise InputError(f"has no {NAME}; name a folder experiments/NAME/best of a finished run", folder)
     try:
-        found = from_json(Resources, read_json(path))
+        document = read_json(path)
+        if isinstance(document, dict) and "recaser" not in document and "preparation" in document:
+            raise InputError("is of an earlier version and does not name the recaser")
+        found = from_json(Resources, document)
     except (ValueError, OverflowError):
         raise InputError("is not the description of a system; run the workflow again", path) from None
     except InputError as error:
