@@ -95,7 +95,7 @@ def write_counts(path: str | os.PathLike[str], counts: Counts) -> None:
     """
     if max(float(columns.max(initial=0)) for columns in counts.counts) > MOST:
         raise InputError(
-            "the sentences have too many different numbers of references to compute TER; leave some of them out"
+            "the sentences have too many different numbers of references to compute TER; leave some out"
         )
     attributes: dict[str, str | int] = {
         "references": counts.references,
