@@ -12,6 +12,7 @@ from typing import NamedTuple
 from tests.fuzz import array_files, documents, hdf5_files, texts
 from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, PACKED, TARGETS, TEXT
 
+from itersel.evaluate import counts
 from itersel.grammar import index, shard
 from itersel.learn.state import STATE
 from itersel.lm import binary
@@ -26,6 +27,7 @@ FORMATS = {
     "index": index.FORMAT,
     "lists": lists.FORMAT,
     "forests": forests.FORMAT,
+    "counts": counts.FORMAT,
     "state": replace(WEIGHTS, arrays={**WEIGHTS.arrays, **STATE.arrays}),
 }
 

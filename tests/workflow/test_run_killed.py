@@ -92,7 +92,7 @@ def test_two_runs_do_not_work_in_one_folder(copy):
         fcntl.flock(lock, fcntl.LOCK_EX)
         output = copy.run(status=1)
     assert "another run is working in results/tiny" in output
-    copy.run(TABLE)
+    copy.run("--cores", "2", TABLE)
 
 
 def test_jobs_that_a_cluster_may_still_have(copy):
@@ -104,7 +104,7 @@ def test_jobs_that_a_cluster_may_still_have(copy):
     assert "may still be on the cluster" in output
     assert "Traceback" not in output
     shutil.rmtree(arrays)
-    copy.run(TABLE)
+    copy.run("--cores", "2", TABLE)
     assert (copy.results / "report/table.txt").exists()
 
 
