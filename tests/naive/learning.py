@@ -90,10 +90,10 @@ class Bleu:
 
 
 def product_mean(matches: Sequence[float], totals: Sequence[float]) -> float:
-    """Return the geometric mean of matches / totals."""
+    """Return the geometric mean of matches / totals, by logarithms: ties are those of the kernel."""
     if 0 in matches:
         return 0.0
-    return math.prod(c / s for c, s in zip(matches, totals, strict=True)) ** (1 / len(matches))
+    return math.exp(sum(math.log(c / s) for c, s in zip(matches, totals, strict=True)) / len(matches))
 
 
 def ranking(bleu: Sequence[float]) -> list[int]:
