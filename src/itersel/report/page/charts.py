@@ -138,7 +138,7 @@ def shared() -> dict[str, Any]:
         "title": "shards",
         "axis": {"labelAngle": 0, "labelOverlap": True},
     }
-    return _bars(shards, group_color(), "group")
+    return _bars(shards, group_color())
 
 
 def selected() -> dict[str, Any]:
@@ -151,12 +151,26 @@ def selected() -> dict[str, Any]:
         "scale": {"domain": ["selected before", "new"], "range": ["#0072B2", "#E69F00"]},
         "legend": {"orient": "top"},
     }
-    return _bars(epoch, kind, "kind")
+    return _bars(epoch, kind)
 
 
-def _bars(x: dict[str, Any], color: dict[str, Any], part: str) -> dict[str, Any]:
-    """Return bars of numbers of selected features, stacked by the field `part`."""
-    tooltip = [{"field": x["field"]}, {"field": part}, {"field": "features", "format": ","}]
+def distribution() -> dict[str, Any]:
+    """Return the histogram of the absolute weights, on a logarithmic scale."""
+    axis = {
+        "labelAngle": -45,
+        "labelExpr": "format(pow(10, datum.value), '.1~g')",
+        "labelOverlap": True,
+    }
+    exponent = {"field": "exponent", "type": "ordinal", "title": "absolute weight, from", "axis": axis}
+    return _bars(exponent, group_color(), title="features", point="from")
+
+
+def _bars(
+    x: dict[str, Any], color: dict[str, Any], title: str = "selected features", point: str | None = None
+) -> dict[str, Any]:
+    """Return bars of numbers of features, stacked by colour; `point` is told of a bar, by default its x."""
+    told = (point or x["field"], color["field"])
+    tooltip = [*({"field": field} for field in told), {"field": "features", "format": ","}]
     return {
         "$schema": SCHEMA,
         "width": "container",
@@ -167,40 +181,11 @@ def _bars(x: dict[str, Any], color: dict[str, Any], part: str) -> dict[str, Any]
             "y": {
                 "field": "features",
                 "type": "quantitative",
-                "title": "selected features",
+                "title": title,
                 "axis": {"format": "s"},
             },
             "color": color,
             "tooltip": tooltip,
-        },
-    }
-
-
-def distribution() -> dict[str, Any]:
-    """Return the histogram of the absolute weights, on a logarithmic scale."""
-    return {
-        "$schema": SCHEMA,
-        "width": "container",
-        "height": HEIGHT,
-        "mark": {"type": "bar"},
-        "encoding": {
-            "x": {
-                "field": "exponent",
-                "type": "ordinal",
-                "title": "absolute weight, from",
-                "axis": {
-                    "labelAngle": -45,
-                    "labelExpr": "format(pow(10, datum.value), '.1~g')",
-                    "labelOverlap": True,
-                },
-            },
-            "y": {"field": "features", "type": "quantitative", "axis": {"format": "s"}},
-            "color": group_color(),
-            "tooltip": [
-                {"field": "from"},
-                {"field": "group"},
-                {"field": "features", "format": ","},
-            ],
         },
     }
 
