@@ -47,8 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="file for the n-grams and edits of each sentence (HDF5)",
     )
     add_tokenizer(parser)
-    parser.set_defaults(tokenizer=None)
-    parser.set_defaults(run=_run)
+    # no default: without --counts it would be of no use
+    parser.set_defaults(tokenizer=None, run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -1,7 +1,7 @@
 """What the scores of a system on a test set are computed from, counted once and kept in a file.
 
 Counting takes far longer than scoring: TER of 3,000 sentences a minute or two. So it is done for each system
-in a job of its own, and `itersel report table` only adds up.
+in a job of its own, and `itersel report table` only sums the counts.
 """
 
 from __future__ import annotations
@@ -44,17 +44,10 @@ class Counts(NamedTuple):
         Those of `make_metrics`.
     counts
         Of each metric: sentences x numbers.
-    references, translations
-        Digests of the references, and of the decoder's output that the text was made from.
-    number
-        Of references.
     """
 
     metrics: tuple[Metric, ...]
     counts: tuple[Sums, ...]
-    references: str
-    translations: str
-    number: int
 
     @property
     def sentences(self) -> int:
@@ -62,9 +55,28 @@ class Counts(NamedTuple):
         return len(self.counts[0])
 
 
+class CountedText(NamedTuple):
+    """The counts of a text, and what they are of.
+
+    Attributes
+    ----------
+    counts
+        For all metrics.
+    references, translations
+        Digests of the references, and of the decoder's output that the text was made from.
+    number
+        Of references.
+    """
+
+    counts: Counts
+    references: str
+    translations: str
+    number: int
+
+
 def count(
     translations: Sequence[str], text: Sequence[str], references: Sequence[References], tokenizer: str
-) -> Counts:
+) -> CountedText:
     """Count for all metrics.
 
     Parameters
@@ -75,9 +87,9 @@ def count(
         See `itersel.evaluate.metrics.make_metrics`.
     """
     metrics = make_metrics(references, tokenizer)
+    counts = Counts(tuple(metrics), tuple(metric.counts(text) for metric in metrics))
     lines = [line for lines in references for line in lines]
-    counts = tuple(metric.counts(text) for metric in metrics)
-    return Counts(tuple(metrics), counts, text_digest(lines), text_digest(translations), len(references))
+    return CountedText(counts, text_digest(lines), text_digest(translations), len(references))
 
 
 def text_digest(lines: Sequence[str | None]) -> str:
@@ -85,7 +97,7 @@ def text_digest(lines: Sequence[str | None]) -> str:
     return digest(np.frombuffer("\n".join(map(repr, lines)).encode(), np.uint8))
 
 
-def write_counts(path: str | os.PathLike[str], counts: Counts) -> None:
+def write_counts(path: str | os.PathLike[str], counted: CountedText) -> None:
     """Write counts as HDF5.
 
     Raises
@@ -93,22 +105,23 @@ def write_counts(path: str | os.PathLike[str], counts: Counts) -> None:
     InputError
         If they are too large: of TER, where sentences have many different numbers of references.
     """
-    if max(float(columns.max(initial=0)) for columns in counts.counts) > MOST:
+    metrics, counts = counted.counts
+    if max(float(columns.max(initial=0)) for columns in counts) > MOST:
         raise InputError(
             "the sentences have too many different numbers of references to compute TER; leave some out"
         )
     attributes: dict[str, str | int] = {
-        "references": counts.references,
-        "number of references": counts.number,
-        "translations": counts.translations,
+        "references": counted.references,
+        "number of references": counted.number,
+        "translations": counted.translations,
     }
-    for metric in counts.metrics:
+    for metric in metrics:
         attributes[f"{metric.case} {metric.name}"] = metric.signature
         attributes[f"scale of {metric.case} {metric.name}"] = metric.scale
-    write_arrays(path, FORMAT, {"counts": np.hstack(counts.counts).astype("<i8")}, attributes)
+    write_arrays(path, FORMAT, {"counts": np.hstack(counts).astype("<i8")}, attributes)
 
 
-def read_counts(path: str | os.PathLike[str]) -> Counts:
+def read_counts(path: str | os.PathLike[str]) -> CountedText:
     """Read what `write_counts` wrote.
 
     Raises
@@ -130,7 +143,7 @@ def read_counts(path: str | os.PathLike[str]) -> Counts:
     for metric, found in zip(metrics, columns, strict=True):
         if (found[:, MATCHES[metric.name]] > found[:, NGRAMS[metric.name]]).any():
             raise InputError(f"damaged: {metric.name} has more matches than n-grams; recreate the file", path)
-    return Counts(metrics, columns, references, translations, number)
+    return CountedText(Counts(metrics, columns), references, translations, number)
 
 
 def _read_metric(attributes: Mapping[str, object], case: str, name: str) -> Metric:
@@ -155,7 +168,7 @@ def _whole(value: object) -> int:
 
 def require_counts_of(
     path: str | os.PathLike[str],
-    counts: Counts,
+    counted: CountedText,
     translations: Sequence[str],
     references: Sequence[References],
     translated: str | os.PathLike[str],
@@ -164,29 +177,29 @@ def require_counts_of(
 
     `path` and `translated` are the files of the counts and of the translations.
     """
-    if counts.translations != text_digest(translations):
+    if counted.translations != text_digest(translations):
         raise InputError(
             f"has counts of other translations than {os.fspath(translated)}; name the files in the same "
             "order, or make the counts again with 'itersel detokenize --counts'",
             path,
         )
-    if counts.number != len(references):
+    if counted.number != len(references):
         raise InputError(
-            f"was counted with {counts.number} references, the test set has {len(references)}; make it again "
-            "with 'itersel detokenize --counts'",
+            f"was counted with {counted.number} references, the test set has {len(references)}; make it "
+            "again with 'itersel detokenize --counts'",
             path,
         )
 
 
-def require_same_text(paths: Sequence[str | os.PathLike[str]], counts: Sequence[Counts]) -> None:
+def require_same_text(paths: Sequence[str | os.PathLike[str]], counted: Sequence[CountedText]) -> None:
     """Raise an InputError unless all counts are of one test set, scored in the same way."""
-    first = counts[0]
-    for path, other in zip(paths, counts, strict=True):
-        why = "other references" if other.references != first.references else None
-        for one, two in zip(other.metrics, first.metrics, strict=True):
-            if why is None and one != two:
-                why = f"{one.signature} (that file: {two.signature})"
-        if why is not None:
+    first = counted[0]
+    for path, other in zip(paths, counted, strict=True):
+        pairs = zip(other.counts.metrics, first.counts.metrics, strict=True)
+        differences = [f"{one.signature} (that file: {two.signature})" for one, two in pairs if one != two]
+        if other.references != first.references:
+            differences = ["other references"]
+        for why in differences[:1]:
             raise InputError(
                 f"was counted with {why}, unlike {os.fspath(paths[0])}; make both again with 'itersel "
                 "detokenize --counts'",
@@ -218,11 +231,7 @@ def pool_counts(parts: Sequence[Counts]) -> Counts:
         counts.append(
             np.vstack([part.counts[number] * (scale // part.metrics[number].scale) for part in parts])
         )
-    references, translations = (
-        " ".join(getattr(part, name) for part in parts) for name in ("references", "translations")
-    )
-    number = max(part.number for part in parts)
-    return Counts(tuple(metrics), tuple(counts), references, translations, number)
+    return Counts(tuple(metrics), tuple(counts))
 
 
 def _pooled_signature(signatures: Sequence[str]) -> str:

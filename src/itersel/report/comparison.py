@@ -187,7 +187,7 @@ def read_test_set(
         require_counts_of(path, of_text, text, references, translated)
     if counted:
         require_same_text(counts, counted)
-    return Translations(name, systems, texts, references, counted)
+    return Translations(name, systems, texts, references, [one.counts for one in counted])
 
 
 def compare(

@@ -163,7 +163,7 @@ def evaluate_experiments(counted: Counted, *, trials: int = 10_000, seed: int = 
         {name: [run.counts[number] for run in runs] for name, runs in counted.items()}
         for number in range(len(metrics))
     ]
-    bootstrap = Bootstrap(len(next(iter(counted.values()))[0].counts[0]))
+    bootstrap = Bootstrap(next(iter(counted.values()))[0].sentences)
     columns = []
     for metric, of_metric, p in zip(metrics, counts, _compare(metrics, counts, trials, seed), strict=True):
         scores = {
