@@ -238,6 +238,19 @@ def add_reference(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add the files of a step that turns text into text."""
+    parser.add_argument(
+        "--input", default="-", help=f"{text}, plain or .gz, or - for standard input (default)"
+    )
+    parser.add_argument(
+        "--output",
+        type=output_file,
+        default="-",
+        help="file, plain or .gz, or - for standard output (default)",
+    )
+
+
 def add_tokenize(parser: argparse.ArgumentParser) -> None:
     """Add the option of everything that computes BLEU."""
     parser.add_argument(

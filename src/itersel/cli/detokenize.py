@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_tokenizer, output_file
+from itersel.cli.arguments import add_text_files, add_tokenizer, output_file
 from itersel.errors import InputError
 
 
@@ -24,15 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--recaser", required=True, metavar="FILE", help="recaser.json of the training corpus"
     )
-    parser.add_argument(
-        "--input", default="-", help="translations, plain or .gz, or - for standard input (default)"
-    )
-    parser.add_argument(
-        "--output",
-        type=output_file,
-        default="-",
-        help="file, plain or .gz, or - for standard output (default)",
-    )
+    add_text_files(parser, "translations")
     parser.add_argument(
         "--references",
         nargs="+",

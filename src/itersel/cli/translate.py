@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import output_file
+from itersel.cli.arguments import add_text_files
 from itersel.errors import InputError
 from itersel.limits import MAX_SENTENCE
 
@@ -21,13 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder of a system, such as experiments/NAME/best in a run",
     )
-    parser.add_argument("--input", default="-", help="text, plain or .gz, or - for standard input (default)")
-    parser.add_argument(
-        "--output",
-        type=output_file,
-        default="-",
-        help="file, plain or .gz, or - for standard output (default)",
-    )
+    add_text_files(parser, "text")
     parser.add_argument(
         "--keep-tokens",
         action="store_true",
