@@ -1,60 +1,77 @@
-# Two commands do everything: `make demo` and `make test`. Both make the environment where it is missing.
+# The main targets are `make demo` and `make test`. Both create the environment if it is missing.
 
-# Any Python from 3.11 on will do: make demo PYTHON=python3.12
-PYTHON ?= python3.11
+# The first of these that can create an environment is used. To use another: make demo PYTHON=/opt/python/bin/python3
+PYTHONS := python3 python3.13 python3.12 python3.11 python3.14 python
+NEEDED := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(firstword $(foreach python,$(PYTHONS),$(shell $(python) -c '$(NEEDED)' 2>/dev/null && echo $(python))))
 VENV ?= .venv
-CACHE ?= $(CURDIR)/cache
 BIN := $(VENV)/bin
+# A separate package, required by itersel.
+EXECUTOR := packages/snakemake-executor-plugin-arrays
 INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt
 
-.PHONY: help picture demo test fuzz test-cluster test-cluster-jobs test-cluster-times lint coverage bench generated
+.PHONY: help picture demo test fuzz test-executor test-cluster test-cluster-jobs test-cluster-times lint coverage bench package docs generated
 
 help:
-	@echo "make demo       run the experiments of config.yaml; the table is printed at the end"
-	@echo "make test       run all tests but those on clusters"
-	@echo "make fuzz       damage every kind of input file, with more cases than make test has (2 minutes)"
-	@echo "make test-cluster  run the workflow on Slurm and Grid Engine, started on this machine (15 minutes)"
+	@echo "make demo       run the experiments in config.yaml and print the table of results"
+	@echo "make test       run all tests except those on clusters"
+	@echo "make fuzz       fuzz every kind of input file, with more cases than make test (2 minutes)"
+	@echo "make test-executor  build the executor for clusters and test it in an environment without itersel"
+	@echo "make test-cluster  start Slurm and Grid Engine on this machine and run the workflow on them (15 minutes)"
 	@echo "make lint       check style, types and the workflow"
-	@echo "make coverage   run the unit tests without compiled kernels, and measure their coverage"
+	@echo "make coverage   run the unit tests without compiling kernels and measure coverage"
 	@echo "make bench      measure speed and memory (benchmarks/README.md)"
-	@echo "make picture    take the README's picture of the page of the demo"
+	@echo "make picture    take the README's screenshot of the demo's report page"
+	@echo "make package    build wheels and sdists in build/dist"
+	@echo "make docs       build the documentation site in build/site"
 	@echo "make generated  regenerate the files derived from src/itersel/config"
 
 demo: $(VENV)/installed
 	"$(BIN)"/snakemake
 
-# Kernels are compiled beforehand, as each of the two processes of pytest would compile all of them.
+# Compile the kernels first; otherwise each of pytest's two processes would compile all of them.
 test: $(VENV)/installed-for-tests
-	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/itersel warm-up
-	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -n 2 --dist loadgroup --durations=15
+	"$(BIN)"/itersel warm-up
+	"$(BIN)"/python -m pytest -n 2 --dist loadgroup --durations=15
 
-# More cases than `make test` has. CASES is their number for each kind of file.
+# More cases than in `make test`. CASES is the number of cases for each kind of file.
 CASES ?= 16
 fuzz: $(VENV)/installed-for-tests
-	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/itersel warm-up
-	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m tests.fuzz --seed 1 --cases $(CASES)
+	"$(BIN)"/itersel warm-up
+	"$(BIN)"/python -m tests.fuzz --seed 1 --cases $(CASES)
 
-# The tests start Slurm and Grid Engine on this machine; tests/cluster/install.sh installs both (as root). They wait most
-# of the time, so four processes run them, each with schedulers of its own; then come the tests that measure time.
-# CLUSTER_TESTS is an expression for pytest's -k.
+# Tests the wheel of the executor alone, as its users install it.
+ALONE := build/executor
+test-executor: package
+	rm -rf $(ALONE)
+	"$(BIN)"/python -m venv $(ALONE)
+	$(ALONE)/bin/python -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt \
+	  "$$(echo build/dist/snakemake_executor_plugin_arrays-*.whl)[test]"
+	! $(ALONE)/bin/python -c "import itersel" 2> /dev/null
+	$(ALONE)/bin/python -m pytest $(EXECUTOR)
+
+# The tests start Slurm and Grid Engine on this machine; tests/cluster/install.sh installs both (as root). They spend
+# most of their time waiting, so they run in four processes, each with its own schedulers. The tests that measure time
+# run afterwards. CLUSTER_TESTS is an expression for pytest's -k.
 test-cluster: test-cluster-jobs test-cluster-times
 
 test-cluster-jobs: $(VENV)/installed-for-tests
-	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/itersel warm-up
-	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -m "cluster and not alone" -n 4 --dist worksteal \
+	"$(BIN)"/itersel warm-up
+	"$(BIN)"/python -m pytest -m "cluster and not alone" -n 4 --dist worksteal \
 	  --durations=10 -k "$(CLUSTER_TESTS)" tests/cluster
 
 test-cluster-times: test-cluster-jobs
-	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m pytest -m "cluster and alone" -rP tests/cluster
+	"$(BIN)"/python -m pytest -m "cluster and alone" -rP tests/cluster
 
 lint: $(VENV)/installed-for-lint
-	"$(BIN)"/ruff check src tests benchmarks
-	"$(BIN)"/ruff format --check src tests benchmarks
+	"$(BIN)"/ruff check src tests benchmarks packages docs/site
+	"$(BIN)"/ruff format --check src tests benchmarks packages docs/site
 	"$(BIN)"/mypy
+	"$(BIN)"/mypy docs/site/*.py
 	"$(BIN)"/snakefmt --check Snakefile workflow
 	"$(BIN)"/snakemake --lint
 
-# Hashes overflow on purpose. Without compilation numpy warns of it, but tests expect commands to print nothing.
+# Hashes overflow on purpose. Without compilation numpy warns about it, but tests expect commands to print nothing.
 coverage: $(VENV)/installed-for-tests
 	NUMBA_DISABLE_JIT=1 PYTHONWARNINGS='ignore:overflow encountered:RuntimeWarning' \
 	  "$(BIN)"/python -m pytest -n 2 --cov=itersel --cov-report=term-missing:skip-covered tests/unit
@@ -64,30 +81,47 @@ picture: $(VENV)/installed-for-tests
 	"$(BIN)"/python -m tests.browser.picture results/demo/report/index.html docs/pictures/page.png
 
 bench: $(VENV)/installed
-	ITERSEL_CACHE="$(CACHE)" "$(BIN)"/python -m benchmarks
+	"$(BIN)"/python -m benchmarks
+
+# Wheels and sdists of both packages, in build/dist.
+package: $(VENV)/installed
+	$(INSTALL) --editable '.[align,release]'
+	rm -rf build/dist
+	"$(BIN)"/python -m build --outdir build/dist .
+	"$(BIN)"/python -m build --outdir build/dist $(EXECUTOR)
+	"$(BIN)"/twine check --strict build/dist/*
+
+# The site, in build/site. Links are checked, and that nothing is loaded from elsewhere (docs/site).
+docs: $(VENV)/installed-for-docs
+	rm -rf build/site
+	NO_MKDOCS_2_WARNING=1 "$(BIN)"/mkdocs build --quiet --strict
 
 generated: $(VENV)/installed
 	"$(BIN)"/itersel config schema --output workflow/schemas/config.schema.json
 	"$(BIN)"/itersel config documentation --output docs/config.md
-	"$(BIN)"/itersel config template config.yaml --output config.yaml
+	"$(BIN)"/itersel config template config.yaml --schema workflow/schemas/config.schema.json --output config.yaml
 
 # Each environment is installed once, and again when the files that define it change.
-$(VENV)/installed: pyproject.toml envs/constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-	  echo "Python 3.11 or later is needed, '$(PYTHON)' is none; name it: make PYTHON=python3" >&2; exit 1; }
-	@$(PYTHON) -m venv "$(VENV)" || { \
-	  echo "'$(PYTHON) -m venv' failed; on Debian and Ubuntu it is the package python3-venv" >&2; exit 1; }
-	$(INSTALL) --editable .
-	@# Snakemake looks for `--profile slurm` in this folder first; an existing file of that name is left alone
+$(VENV)/installed: pyproject.toml $(EXECUTOR)/pyproject.toml envs/constraints.txt
+	@test -n "$(PYTHON)" && "$(PYTHON)" -c '$(NEEDED)' 2>/dev/null || { \
+	  echo "Python 3.11 or later with venv (on Debian and Ubuntu: python3-venv) is needed;" \
+	    "none found among '$(or $(PYTHON),$(PYTHONS))'; name one: make PYTHON=..." >&2; exit 1; }
+	@"$(PYTHON)" -m venv "$(VENV)"
+	$(INSTALL) --editable $(EXECUTOR) --editable '.[align]'
+	@# Snakemake looks for `--profile slurm` in this folder first; an existing file with that name is kept
 	@for name in slurm sge slurm-single; do test -e $$name || test -L $$name || ln -s profiles/$$name $$name; done
 	@touch "$@"
 
-# kenlm needs a compiler. Where it cannot be installed, the tests that compare with it are skipped, except under CI.
+# kenlm needs a compiler. If it cannot be installed, the tests that compare with it are skipped, except under CI.
 $(VENV)/installed-for-tests: $(VENV)/installed
-	$(INSTALL) --editable '.[test]'
-	@$(INSTALL) kenlm || { test -z "$$CI" && echo "kenlm cannot be installed: tests against it are skipped"; }
+	$(INSTALL) --editable '.[align,test]'
+	@$(INSTALL) kenlm || { test -z "$$CI" && echo "kenlm cannot be installed; tests that compare with it are skipped"; }
 	@touch "$@"
 
 $(VENV)/installed-for-lint: $(VENV)/installed
-	$(INSTALL) --editable '.[lint]'
+	$(INSTALL) --editable '.[align,lint]'
+	@touch "$@"
+
+$(VENV)/installed-for-docs: $(VENV)/installed
+	$(INSTALL) --editable '.[align,docs]'
 	@touch "$@"

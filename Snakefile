@@ -4,13 +4,8 @@ from snakemake.utils import min_version
 
 min_version("9.5")
 
-# A file named with --configfile replaces config.yaml: Snakemake would merge them, and run the
-# experiments of both.
-if not workflow.overwrite_configfiles:
 
-    configfile: "config.yaml"
-
-
+include: "workflow/rules/config.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/train_inputs.smk"
 include: "workflow/rules/run.smk"

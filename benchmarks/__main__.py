@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.data import Data, extraction, make_corpus, prepare
+from benchmarks.data import Data, extraction, make_bundle, make_corpus, prepare
 from benchmarks.measure import ITERSEL, PROJECT, SNAKEMAKE, Figure, figure, machine, number, run, task
+from itersel.storage.files import read_lines
 
 RUNS = 3
 LENGTHS = (5, 10, 15, 20, 30, 40, 60)
@@ -138,6 +139,16 @@ def measure_extract(data: Data) -> list[dict[str, Any]]:
             bytes_a_rule=round(counts["bytes"] / counts["rules"], 1),
         )
     ]
+
+
+def measure_translate(data: Data) -> list[dict[str, Any]]:
+    """Translate raw text with one process, its start, preparation and extraction included."""
+    bundle = make_bundle(data)
+    sentences = len(read_lines(data.text))
+    done = [run(ITERSEL, "translate", "--system", bundle, "--input", data.text) for _ in range(RUNS)]
+    values = [sentences / one.processor for one in done]
+    peak = max(one.memory for one in done) >> 20
+    return [row("translate, all features", "sentences/s", values, 60, 30, peak_mb=peak)]
 
 
 def mix(data: Data, shards: int, runs: int) -> list[dict[str, Any]]:
@@ -271,13 +282,6 @@ def dry_run(data: Data) -> list[dict[str, Any]]:
             shutil.copy(PROJECT / part, folder)
         for part in ("workflow", "experiments", "envs", "profiles", "src"):
             (folder / part).symlink_to(PROJECT / part)
-        (folder / "data/europarl").mkdir(parents=True)
-        for split in (
-            "train.de.gz",
-            "train.en.gz",
-            *(f"{s}.{x}" for s in ("dev", "devtest", "test") for x in ("de", "en")),
-        ):
-            (folder / "data/europarl" / split).touch()
         done = run(
             SNAKEMAKE,
             "--directory",
@@ -305,6 +309,7 @@ PARTS = {
     "decode": measure_decode,
     "train": measure_train,
     "extract": measure_extract,
+    "translate": measure_translate,
     "mix": measure_mix,
     "job": measure_job,
 }

@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.measure import ITERSEL, PROJECT, SNAKEMAKE, run
+from itersel.corpus.prepare import Preparation
+from itersel.corpus.recase import learn_recaser
+from itersel.corpus.text import split_words
+from itersel.grammar.extract import ExtractionSettings
+from itersel.grammar.index import load_index
+from itersel.lm.binary import load_model
+from itersel.report.resources import Settings
 from itersel.storage.files import open_output, read_lines
+from itersel.translate.bundle import write_bundle
+from itersel.translate.system import TrainedSystem
+from itersel.vectors.weights import read_weights
 
 SHARD_SENTENCES = 1000
 TEST_SENTENCES = 60
@@ -41,13 +51,14 @@ class Corpus:
 
 
 class Data(NamedTuple):
-    """What the measurements need; `name` says where it is from."""
+    """What the measurements need; `name` says where it is from, `text` is raw text to translate."""
 
     name: str
     work: Path
     corpus: Corpus
     test: Path
     weights: Path
+    text: Path
 
 
 def prepare(work: Path) -> Data:
@@ -77,7 +88,7 @@ def prepare(work: Path) -> Data:
                 "--output",
                 test,
             )
-        return Data(name, work, corpus, test, weights)
+        return Data(name, work, corpus, test, weights, folder / "corpus" / "test.de.gz")
     name, results = "LibreOffice Help", "results/libreoffice-help"
     files = (
         "corpus/train.source.gz",
@@ -111,7 +122,22 @@ def prepare(work: Path) -> Data:
             "--output",
             test,
         )
-    return Data(name, work, corpus, test, weights)
+    return Data(name, work, corpus, test, weights, test_source)
+
+
+def make_bundle(data: Data) -> Path:
+    """Write the system that the corpus and the weights make."""
+    system = TrainedSystem(
+        load_index(data.corpus.index),
+        load_model(data.corpus.model[3]),
+        read_weights(data.weights),
+        Preparation("de", "en"),
+        learn_recaser(map(split_words, read_lines(data.corpus.target))),
+        Settings(pop_limit=200, features="all", extraction=ExtractionSettings()),
+    )
+    path = data.work / "system.bundle"
+    write_bundle(path, system)
+    return path
 
 
 def make_corpus(folder: Path, source: Path, target: Path, alignment: Path, pairs: int | None) -> Corpus:

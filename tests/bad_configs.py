@@ -9,7 +9,7 @@ from tests.configs import experiment, perceptron, selection
 ALIGNED = {"kind": "files", **FILES, "tokenized": True, "train": {**FILES["train"], "alignment": "x"}}
 
 
-# What a schema can say: config, and what the message must hold.
+# What a schema can say: config, and what the message must contain.
 BAD = [
     *BAD_DATA,
     *BAD_TASKS,
@@ -23,7 +23,7 @@ BAD = [
         experiment(learner=perceptron(learning_rate=0)),
         "'experiments.a.learner.learning_rate' is 0.0, must be above 0",
     ),
-    (experiment(learner=perceptron(learning_rate="1e-4")), "YAML takes 1e-4 as text, write 0.0001"),
+    (experiment(learner=perceptron(learning_rate="1e-4")), "YAML reads 1e-4 as text, write 0.0001"),
     (experiment(tasks={"shards": 100_001}), "must be at most 100000"),
     (
         experiment(tasks={"language_model_folds": 0}),
@@ -40,14 +40,14 @@ BAD = [
     ),
     ({"experiments": {"a/b": {}}}, "'experiments.a/b'"),
     ({"experiments": {}}, "'experiments' is missing or empty"),
-    ({"experiments": []}, "'experiments' must hold"),
+    ({"experiments": []}, "'experiments' must contain"),
     ({}, "'experiments' is missing or empty"),
     (
         {**experiment(), "grammar": {"templates": ["RBX"]}},
         "'grammar.templates' is 'RBX', must be one of R, RBS",
     ),
     (experiment(templates="R"), "'experiments.a.templates' must be a list"),
-    (experiment(learner=perceptron(learning_rate="1e-5")), "YAML takes 1e-5 as text, write 1.0e-05"),
+    (experiment(learner=perceptron(learning_rate="1e-5")), "YAML reads 1e-5 as text, write 1.0e-05"),
     (
         experiment(learner=perceptron(learning_rate="1.2.3e5")),
         "'experiments.a.learner.learning_rate' must be a number, not '1.2.3e5'",
@@ -70,13 +70,13 @@ BAD = [
     ({**experiment(), "name": "../x"}, "'name' is '../x', must be"),
     ({**experiment(), "decoder": {"k_best": 1}}, "'decoder.k_best' is 1, must be at least 2"),
     ({**experiment(), "language_model": {"order": 10}}, "'language_model.order' is 10"),
-    ([1], "config file must hold"),
+    ([1], "config file must contain"),
 ]
 
 
 # Batch tuners.
 BAD += [
-    (experiment(learner={"name": "pro", "passes": 2}), "none of learner pro; kbest-mira has it"),
+    (experiment(learner={"name": "pro", "passes": 2}), "does not apply to learner pro, only to kbest-mira"),
     (
         experiment(learner={"name": "pro", "interpolation": 1.5}),
         "'experiments.a.learner.interpolation' is 1.5, must be at most 1",
@@ -91,7 +91,7 @@ BAD += [
 
 # Sections of several forms, keys of others, and of earlier versions.
 BAD += [
-    (experiment(learner="mira"), "'experiments.a.learner' must hold 'name: ...', not 'mira'"),
+    (experiment(learner="mira"), "'experiments.a.learner' must contain 'name: ...', not 'mira'"),
     (experiment(learner={"c": 1}), "'experiments.a.learner.name' is missing; one of perceptron, margin-"),
     (
         experiment(learner={"name": "mert2"}),
@@ -100,19 +100,19 @@ BAD += [
     (experiment(learner={"name": ["x"]}), "'experiments.a.learner.name' is"),
     (
         experiment(learner=perceptron(c=1)),
-        "'experiments.a.learner.c' is none of learner perceptron; mira, kbest-mira have it",
+        "'experiments.a.learner.c' does not apply to learner perceptron, only to mira, kbest-mira",
     ),
     (
         experiment(learner={"name": "mira", "learning_rate": 1}),
-        "is none of learner mira; perceptron, margin-",
+        "does not apply to learner mira, only to perceptron, margin-",
     ),
     (
         experiment(learner=perceptron(x=1)),
-        "unknown key 'experiments.a.learner.x'; known there: bleu, average",
+        "unknown key 'experiments.a.learner.x'; known keys: bleu, average",
     ),
     (
         experiment(mixing={"name": "mean", "select": 3}),
-        "'experiments.a.mixing.select' is none of mixing mean",
+        "'experiments.a.mixing.select' does not apply to mixing mean, only to selection",
     ),
     (experiment(shards=3), "'experiments.a.shards' has moved: write tasks: {shards: 3}"),
     (experiment(select=7), "'experiments.a.select' has moved: write mixing: {name: selection, select: 7}"),
@@ -149,29 +149,29 @@ INCONSISTENT = [
                 "c": {},
             }
         },
-        "'experiments.b.tasks.labels' are not those of 'a'; independent tasks must be the same",
+        "'experiments.b.tasks.labels' differ from those of 'a'; independent tasks must be the same",
     ),
     (
         {"experiments": {"a.task-x": {}}},
-        "'experiments.a.task-x': names like this are those of independent",
+        "'experiments.a.task-x': names like this are reserved for independent",
     ),
     ({**experiment(), "grammar": {"templates": ["R", "R"]}}, "'grammar.templates': 'R' is listed twice"),
     (experiment(templates=["Lex"]), "'experiments.a.templates': 'Lex' is not in grammar.templates; add it"),
     (experiment(templates=["R", "R"]), "'experiments.a.templates': 'R' is listed twice"),
     (
         experiment(templates=["R"], features="dense"),
-        "'experiments.a.templates' is of no use with features: d",
+        "'experiments.a.templates' has no effect with features: d",
     ),
     (
         {"experiments": {"a": {"start_from": "b", "templates": ["R", "RBS"]}, "b": {}}},
         "'b' has weights of templates RBT, Shape, which this experiment does not use",
     ),
     ({"experiments": {"a": {}, "a.repeat-2": {}}}, "'experiments.a.repeat-2': names like this"),
-    (experiment(held_out={"iterations": 2}), "'experiments.a.held_out.iterations' is of no use without"),
+    (experiment(held_out={"iterations": 2}), "'experiments.a.held_out.iterations' has no effect without"),
     (experiment(start_from="b"), "'experiments.a.start_from' is 'b', must be one of"),
     (
         {"experiments": {"a": {"start_from": "b"}, "b": {"start_from": "a"}}},
-        "'experiments.a.start_from' goes round in a circle: a, b, a",
+        "'experiments.a.start_from' is circular: a, b, a",
     ),
     (
         {"experiments": {"a": {"start_from": "b", "features": "dense"}, "b": {}}},
@@ -180,7 +180,7 @@ INCONSISTENT = [
     ({"experiments": {"a.repeat-1": {}}}, "'experiments.a.repeat-1': names like this"),
     (
         experiment(tune_on="dev", features="dense", k_best=9, learner={"name": "forest-mert"}),
-        "'experiments.a.k_best' is of no use with forests",
+        "'experiments.a.k_best' has no effect with forests",
     ),
     (experiment(seed=2**31 - 2, repeats=3), "'experiments.a.repeats' is 3: the last seed would be"),
     (
@@ -190,12 +190,12 @@ INCONSISTENT = [
     (experiment(mixing={"name": "none"}, tasks={"shards": 2}), "must be 1 with mixing: {name: none}"),
     (
         experiment(algorithm="mixsgd", mixing=selection(select=5)),
-        "is selection, but algorithm: mixsgd is mixing mean",
+        "is selection, but algorithm: mixsgd implies mixing mean",
     ),
-    (experiment(mixing=selection(select=5, threshold=0.1)), "excludes 'experiments.a.mixing.select'"),
+    (experiment(mixing=selection(select=5, threshold=0.1)), "combined with 'experiments.a.mixing.select'"),
     (
         experiment(mixing=selection(threshold=0.1, relative_threshold=0.1)),
-        "'experiments.a.mixing.relative_threshold' excludes 'experiments.a.mixing.threshold'",
+        "'experiments.a.mixing.relative_threshold' cannot be combined with 'experiments.a.mixing.threshold'",
     ),
     (
         experiment(mixing=selection(relative_threshold=1.5)),
@@ -249,14 +249,17 @@ INCONSISTENT = [
     ),
     (
         {**experiment(tasks={"shards": 2, "language_model_folds": 2}), "language_model": {"arpa": "x"}},
-        "'experiments.a.tasks.language_model_folds' is of no use with language_model.arpa",
+        "'experiments.a.tasks.language_model_folds' has no effect with language_model.arpa",
     ),
     (
         {**experiment(), "language_model": {"arpa": "x", "open_vocabulary": True}},
         "'language_model.open",
     ),
-    ({**experiment(), "data": ALIGNED, "align": {"model": "hmm"}}, "'align.model' is of no use"),
-    ({**experiment(), "data": ALIGNED, "align": {"symmetrization": "union"}}, "'align.symmetrization' is of"),
+    ({**experiment(), "data": ALIGNED, "align": {"model": "hmm"}}, "'align.model' has no effect"),
+    (
+        {**experiment(), "data": ALIGNED, "align": {"symmetrization": "union"}},
+        "'align.symmetrization' has no effect",
+    ),
 ]
 
 
@@ -274,15 +277,15 @@ INCONSISTENT += [
     ),
     (
         experiment(learner=perceptron(regularization="l2")),
-        "'experiments.a.learner.strength' is 0, which is no regularization l2; choose one above 0",
+        "'experiments.a.learner.strength' is 0, must be above 0 with regularization l2",
     ),
     (
         experiment(learner=perceptron(strength=0.1)),
-        "'experiments.a.learner.strength' is of no use without regularization; remove it",
+        "'experiments.a.learner.strength' has no effect without regularization; remove it",
     ),
     (
         experiment(learner={"name": "mira", "constraints": "all", "fear": "prediction"}),
-        "'experiments.a.learner.fear' is of no use with constraints: all",
+        "'experiments.a.learner.fear' has no effect with constraints: all",
     ),
 ]
 
@@ -297,11 +300,11 @@ INCONSISTENT += [
         "'experiments.a.mixing.name' is mean, but learner kbest-mira tunes one weight vector",
     ),
     (experiment(held_out=LINE, tune_on="dev"), "'experiments.a.held_out.tuner' needs tune_on: train"),
-    (experiment(held_out=LINE, learner={"name": "pro"}), "there is nothing mixed with a batch tuner"),
-    (experiment(held_out={"start": "tuned"}), "'experiments.a.held_out.start' is of no use without"),
+    (experiment(held_out=LINE, learner={"name": "pro"}), "but a batch tuner mixes nothing"),
+    (experiment(held_out={"start": "tuned"}), "'experiments.a.held_out.start' has no effect without"),
     (
         experiment(held_out={**LINE, "start": "tuned"}, mixing={"name": "mean-of-epochs"}),
-        "with mixing mean-of-epochs shards go on from their own weights",
+        "with mixing mean-of-epochs shards continue from their own weights",
     ),
     (
         experiment(held_out={"tuner": {"name": "line-search", "directions": ["Words"]}}),

@@ -12,19 +12,19 @@ BAD_TASKS = [
     ),
     (
         experiment(tasks={"name": "natural", "shards": 2}),
-        "'experiments.a.tasks.shards' is none of tasks natural",
+        "'experiments.a.tasks.shards' does not apply to tasks natural",
     ),
     (
         experiment(tasks={"labels": {"x": 1}}),
-        "'experiments.a.tasks.labels' is none of tasks random; natural, independent, pooled, poo",
+        "'experiments.a.tasks.labels' does not apply to tasks random, only to natural, independent, pool",
     ),
     (
         experiment(tasks={"name": "natural", "labels": ["x"]}),
-        "'experiments.a.tasks.labels' must hold 'name: num",
+        "'experiments.a.tasks.labels' must contain 'name: num",
     ),
     (
         experiment(tasks={"name": "natural", "labels": {}}),
-        "'experiments.a.tasks.labels' must hold 'name: number'",
+        "'experiments.a.tasks.labels' must contain 'name: number'",
     ),
     (experiment(tasks={"name": "natural", "labels": {"x": 0}}), "tasks.labels.x' is 0, must be at least 1"),
     (experiment(tasks={"name": "natural", "labels": {"a b": 1}}), "tasks.labels.a b': a label is one word"),
@@ -53,7 +53,7 @@ INCONSISTENT_TASKS = [
     (experiment(tasks={"name": "pooled", "labels": [7]}), "tasks.labels': a label must be text; quote 7"),
     (
         experiment(tasks={"name": "independent", "labels": {"x.repeat-2": 1}}),
-        "'experiments.a.tasks.labels.x.repeat-2': labels of independent tasks are made of",
+        "'experiments.a.tasks.labels.x.repeat-2': labels of independent tasks may have",
     ),
     (
         experiment(
@@ -61,7 +61,7 @@ INCONSISTENT_TASKS = [
             learner={"name": "adagrad"},
             mixing={"name": "path-following", "threshold": 1, "epsilon": 1},
         ),
-        "'experiments.a.learner.pairs' is pro, which draws other pairs when a sentence changes its shard",
+        "'experiments.a.learner.pairs' is pro, which samples other pairs when a sentence moves to another",
     ),
     (
         {
@@ -70,7 +70,7 @@ INCONSISTENT_TASKS = [
                 "test": {"news": {"source": "s", "target": "t", "devtest": {"source": "s", "target": "t"}}}
             },
         },
-        "'data.test.news.devtest' is of no use with independent tasks",
+        "'data.test.news.devtest' has no effect with independent tasks",
     ),
     (
         experiment(tasks={"name": "resharding", "parts": 1}),
@@ -90,7 +90,7 @@ INCONSISTENT_TASKS = [
     ),
     (
         experiment(tasks={"name": "independent", "labels": {"a/b": 1}}),
-        "'experiments.a.tasks.labels.a/b': labels of independent tasks are made of at most 60 letters",
+        "'experiments.a.tasks.labels.a/b': labels of independent tasks may have at most 60 letters",
     ),
     (
         experiment(algorithm="sgd", tasks={"name": "independent", "labels": {"x": 1, "y": 2}}),

@@ -9,11 +9,16 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import settings
 from tests.needs import missing
 
 ROOT = Path(__file__).resolve().parent.parent
 PARITY_VARIABLE = "ITERSEL_PARITY"
 NOBODY = 65534
+
+# The first example loads or compiles kernels, and machines are busy.
+settings.register_profile("itersel", deadline=None)
+settings.load_profile("itersel")
 
 
 @pytest.fixture(scope="session")

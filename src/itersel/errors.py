@@ -1,8 +1,12 @@
-"""The one exception for everything a user can mend."""
+"""The exceptions for errors that a user can fix."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class InputError(Exception):
@@ -26,3 +30,42 @@ class InputError(Exception):
         if line is not None:
             place = f"{os.fspath(path) if path is not None else '<stdin>'}:{line}: "
         super().__init__(place + message)
+
+
+class CombinedInputError(InputError):
+    """Several errors in one input, each shown on its own line.
+
+    Parameters
+    ----------
+    errors
+        At least one; combined errors are flattened.
+    """
+
+    def __init__(self, errors: Sequence[InputError]) -> None:
+        self.errors = [one for error in errors for one in errors_of(error)]
+        more = f" (and {len(self.errors) - 1} more)" if len(self.errors) > 1 else ""
+        super().__init__(self.errors[0].message + more, self.errors[0].path, self.errors[0].line)
+
+
+def errors_of(error: InputError) -> Sequence[InputError]:
+    """Return the individual errors in an error."""
+    return error.errors if isinstance(error, CombinedInputError) else [error]
+
+
+def attempt_all(calls: Iterable[Callable[[], T]]) -> list[T]:
+    """Make all calls and return their results; if any fail, raise all their errors together.
+
+    Raises
+    ------
+    InputError
+        The error if there is only one, else a CombinedInputError.
+    """
+    results, errors = [], []
+    for call in calls:
+        try:
+            results.append(call())
+        except InputError as error:
+            errors.append(error)
+    if errors:
+        raise errors[0] if len(errors) == 1 else CombinedInputError(errors)
+    return results

@@ -1,22 +1,30 @@
-"""Names and bounds that the config and the steps share; it imports little, so that both start fast."""
+"""Names and bounds shared by the config and the steps; imports little, so both start fast."""
 
 import re
 
 SPLITS = ("train", "dev", "devtest", "test")
 TEST_SET_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]*"
-# What all test sets together are called, and the keys of a single one.
+# The name for all test sets together, and the config keys of a single one: not allowed as test set names.
 POOLED = "pooled"
-NO_TEST_SETS = (POOLED, "source", "target", "task", "devtest")
-# As Debian writes languages: de, pt-br.
+NO_TEST_SETS = (POOLED, "source", "target", "file", "columns", "mtdata", "sacrebleu", "task", "devtest")
+# Where the LibreOffice Help is downloaded from. The release is fixed so that everyone gets the same text.
+DEBIAN_MIRROR = "https://deb.debian.org/debian"
+DEBIAN_RELEASE = "bookworm"
+
+# Addresses that are passed to a shell and shown in messages.
+ADDRESS_PATTERN = r"(https?|file)://[^\s'\"]+"
+RELEASE_PATTERN = r"[a-z][a-z0-9-]*"
+
+# Language codes as Debian writes them: de, pt-br.
 LANGUAGE_PATTERN = r"[a-z]{2,3}(-[a-z]+)*"
 
-# Scores of detokenised text, each cased and lowercased.
+# Scores of detokenised text, computed both cased and lowercased.
 METRICS = ("BLEU", "chrF2++", "TER")
 CASES = ("cased", "lowercased")
 LOWER_IS_BETTER = ("TER",)
 # sacrebleu's tokenizers that need no download.
 TOKENIZERS = ("13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none")
-# What the epoch can be chosen by, beside BLEU of the tokenised text: metric and case.
+# Scores by which the epoch can be chosen, besides BLEU of the tokenised text: metric and case.
 TOKENIZED_BLEU = "tokenized-bleu"
 TEXT_SCORES = {
     "bleu": ("BLEU", "cased"),
@@ -28,41 +36,49 @@ TEXT_SCORES = {
 }
 
 MAX_SEED = 2**31 - 1
-# Of a whole number where nothing else bounds it: up to here, doubles hold all of them.
+# The limit for integers with no other bound: doubles represent all integers up to here exactly.
 MAX_INTEGER = 2**53
 
-# Of a rule: words of its source span (phrases are indexed up to this length), source symbols, nonterminals.
+# Limits on a rule: words in its source span (phrases are indexed up to this length), source symbols,
+# non-terminals.
 MAX_SPAN = 30
 MAX_SYMBOLS = 15
 MAX_NONTERMINALS = 2
 MAX_SAMPLES = 1_000_000
 
-# Words of a sentence that `itersel translate` takes: some ten seconds.
+# The maximum number of columns in a TSV file.
+MAX_COLUMNS = 1000
+# The longest sentence that `itersel translate` accepts, in words; it takes about ten seconds.
 MAX_SENTENCE = 2000
 
+# The maximum number of `itersel translate` processes.
+MAX_PROCESSES = 256
+
 MAX_POP_LIMIT = 10_000
-# The products of all pairs of a k-best list are kept while it is learned from: 800 MB for this one.
+# Learning from a k-best list keeps the products of all pairs in memory: 800 MB for this size.
 MAX_K_BEST = 10_000
 MAX_ORDER = 9
 
-# Of raw text, as the config bounds it; what is made of a line in preparation is at most four times as long.
+# Bounds on the config's limit for lines of raw text; preparation makes a line at most four times as long.
 MIN_RAW_LINE_BYTES = 2**10
 DEFAULT_LINE_BYTES = 2**20
 MAX_RAW_LINE_BYTES = 2**24
-# Of all other text that is read.
+# The limit for lines of all other text.
 MAX_LINE_BYTES = 2**26
+# The limit for a translation unit with all its languages; as a tree, it takes about 40 times as much memory.
+MAX_TMX_UNIT = 2**23
 # Text is read in pieces of this size.
 BLOCK_BYTES = 2**18
-# What is read whole from a .gz may be this large, and beyond that so many times as large as the file: text
-# packs to a third or a tenth, a gzip file can unpack to a thousand times its size.
+# A compressed file that is read whole may unpack to this size, or to this many times the size of the file if
+# that is larger. Text compresses to a third or a tenth, but a gzip file can unpack to a thousand times its
+# size.
 UNPACKED_BYTES = 2**26
 MAX_UNPACKING = 100
-# A JSON text takes some 25 times its size in memory.
+# Parsed JSON takes about 25 times the size of its text in memory.
 MAX_JSON_BYTES = 2**26
 MAX_CONFIG_BYTES = 2**24
 
-# Dense features. Of a rule in the grammar of a sentence (counts differ from sentence to sentence:
-# leave-one-out).
+# Dense features of a rule in a sentence's grammar (counts differ between sentences because of leave-one-out).
 GRAMMAR_FEATURES = (
     "EgivenFCoherent",
     "SampleCountF",
@@ -72,10 +88,10 @@ GRAMMAR_FEATURES = (
     "IsSingletonF",
     "IsSingletonFE",
 )
-# Of a rule alone, or of a derivation: the decoder adds them.
+# Dense features that the decoder adds, for a rule by itself or for a derivation.
 DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", "LanguageModel", "LanguageModel_OOV")
 DENSE_FEATURES = (*GRAMMAR_FEATURES, *DECODER_FEATURES)
-# Templates of sparse features, and how their names begin: see itersel.grammar.templates.
+# Sparse feature templates and the prefixes of their feature names; see itersel.grammar.templates.
 TEMPLATES = {
     "R": "R:",
     "RBS": "RBS:",
@@ -90,15 +106,15 @@ DEFAULT_TEMPLATES = ("R", "RBS", "RBT", "Shape")
 
 
 def is_test_set_name(name: object) -> bool:
-    """Tell whether a test set can have this name: it must suit file names and not be a reserved key."""
+    """Return whether this name is valid for a test set: usable in file names and not a reserved key."""
     return isinstance(name, str) and bool(re.fullmatch(TEST_SET_PATTERN, name)) and name not in NO_TEST_SETS
 
 
 def test_split(name: str) -> str:
-    """Return the split of a test set; the one without a name is ``test``."""
+    """Return the split of a test set; that of the unnamed test set is ``test``."""
     return f"test.{name}" if name else "test"
 
 
 def devtest_split(name: str) -> str:
-    """Return the split on which a test set that has its own devtest chooses the epoch."""
+    """Return the split used to choose the epoch for a test set with its own devtest."""
     return f"devtest.{name}"

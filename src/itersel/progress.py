@@ -1,7 +1,7 @@
-"""Progress on standard error: on a terminal a line that changes, elsewhere at most one line a minute.
+"""Progress on standard error: a line that updates on a terminal, elsewhere at most one line a minute.
 
-Jobs write their standard error to a log, so `tail -f` shows how far a job is. A job that ends within a minute
-writes nothing.
+Jobs write standard error to a log, so `tail -f` shows how far a job has got. A job that finishes within a
+minute writes nothing.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Clock = Callable[[], float]
 # Seconds between two updates.
 TERMINAL_SECONDS = 0.5
 LOG_SECONDS = 60.0
-# After so long without a line, a step says at least that it is running. More than LOG_SECONDS, because a loop
-# in `progress` has more to say.
+# After this long without a line, a step reports that it is still running. Longer than LOG_SECONDS, because
+# the lines of `progress` say more.
 SILENT_SECONDS = 72.0
 
 
 class Display:
-    """Shows a changing text on standard error, but not too often.
+    """Shows a changing text on standard error at a limited rate.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Display:
         Returns seconds since any fixed time.
     """
 
-    # When this process has last shown something; see `signs_of_life`.
+    # When this process last showed something; see `signs_of_life`.
     last_shown = float("-inf")
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
@@ -48,12 +48,12 @@ class Display:
         return now - self._start if now - self._shown >= wait else None
 
     def show(self, text: str) -> None:
-        """Show a text; on a terminal it replaces the one before."""
+        """Show a text; on a terminal it replaces the previous one."""
         self._shown = Display.last_shown = self._clock()
         self._write(f"\r{text} \033[K" if self._terminal else f"{text}\n")
 
     def clear(self) -> None:
-        """Remove what is shown on a terminal."""
+        """Clear the line on a terminal."""
         if self._terminal:
             self._write("\r\033[K")
 
@@ -69,18 +69,18 @@ def progress(
     status: Callable[[], str] | None = None,
     clock: Clock = time.monotonic,
 ) -> Iterator[Item]:
-    """Yield `items`, and show how many are done, how many a second, and how long the rest will take.
+    """Yield `items`, and show how many are done, the rate, and the time left.
 
     Parameters
     ----------
     items
         A sequence, or with `count` any iterable.
     what
-        What is done with them.
+        The activity, for display.
     count
         The number of items.
     status
-        Returns what else there is to say at the moment.
+        Returns additional text to show.
     clock
         Returns seconds since any fixed time.
     """
@@ -100,7 +100,7 @@ def progress(
 def count_up(
     items: Iterable[Item], what: str, size: Callable[[Item], int], clock: Clock = time.monotonic
 ) -> Iterator[Item]:
-    """Yield `items`, whose number is not known, and show the sum of their sizes so far."""
+    """Yield `items`, whose number is unknown, and show the sum of their sizes so far."""
     display = Display(clock)
     total = 0
     for item in items:
@@ -112,17 +112,17 @@ def count_up(
 
 
 class Ending(Protocol):
-    """What `threading.Event` has to wait for the end of something."""
+    """The part of `threading.Event` that `watch` uses."""
 
     def wait(self, timeout: float) -> bool:
-        """Wait for the end, but no longer than `timeout` seconds; returns whether it was reached."""
+        """Wait for the end for at most `timeout` seconds, and return whether it was reached."""
 
 
 @contextlib.contextmanager
 def signs_of_life(what: str) -> Iterator[None]:
-    """Write to the log that the block is still running, unless something else is written.
+    """Log that the block is still running whenever nothing else has been shown for a while.
 
-    For steps that spend minutes in one call: a kernel, an optimiser, a process of its own.
+    For steps that spend minutes in one call: a kernel, an optimiser or a subprocess.
     """
     if sys.stderr.isatty():
         yield
@@ -133,7 +133,7 @@ def signs_of_life(what: str) -> Iterator[None]:
     try:
         yield
     finally:
-        # an error is the last line of a log
+        # stop first, so that an error message is the last line of the log
         ended.set()
         thread.join()
 
@@ -149,7 +149,7 @@ def watch(what: str, ended: Ending, clock: Clock = time.monotonic) -> None:
 
 
 def duration(seconds: float) -> str:
-    """Return a time for people: ``45 s``, ``12 min``, ``3 h 5 min``."""
+    """Return a duration in readable form: ``45 s``, ``12 min``, ``3 h 5 min``."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

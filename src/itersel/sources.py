@@ -1,7 +1,7 @@
-"""Which source code a step of the command line runs: a digest of it makes edited steps run again.
+"""Digests of the source code that each command line step uses, so that steps rerun after an edit.
 
-Imports are followed through the whole package, those inside functions too, without running anything. Of
-the module of the step itself only the function that the step runs is followed, and what that calls there:
+Imports, including those inside functions, are followed through the whole package without running anything. In
+the step's own module, only the function that the step runs and the functions it calls there are followed:
 ``itersel lm compile`` does not depend on what ``itersel lm estimate`` imports.
 """
 
@@ -15,10 +15,10 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent
 
-# Where a statement holds others.
+# Fields of a statement that hold other statements.
 BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 
-# These change what is said, not what comes out.
+# These affect messages, not results.
 WITHOUT_INFLUENCE = frozenset(
     {
         "itersel",
@@ -37,9 +37,9 @@ def step_digest(step: str, function: str) -> str:
     Parameters
     ----------
     step
-        Its module in `itersel.cli`.
+        The step's module in `itersel.cli`.
     function
-        The function of that module that the step runs.
+        The function in that module that the step runs.
     """
     digest = hashlib.sha256()
     for module in used_modules(step, function):
@@ -49,7 +49,7 @@ def step_digest(step: str, function: str) -> str:
 
 @functools.cache
 def assets_digest() -> str:
-    """Return a short digest of the template, style and scripts of the page, which no import leads to."""
+    """Return a short digest of the report page's template, styles and scripts, which nothing imports."""
     digest = hashlib.sha256()
     for path in sorted((PACKAGE / "report" / "page" / "assets").iterdir()):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -75,7 +75,7 @@ def used_modules(step: str, function: str) -> list[str]:
 
 
 def _reached(tree: ast.Module, function: str) -> list[ast.stmt]:
-    """Return what is run of a module: all but its functions, and those that `function` leads to."""
+    """Return the statements that run: everything outside functions, and the functions `function` reaches."""
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     if function not in functions:
         raise LookupError(f"there is no function {function}")
@@ -90,7 +90,7 @@ def _reached(tree: ast.Module, function: str) -> list[ast.stmt]:
 
 
 def _imported(statements: Iterable[ast.stmt]) -> Iterator[str]:
-    """Yield the modules of the package that some code imports, but not those of its types alone."""
+    """Yield the modules of the package that the code imports, except those imported only for types."""
     waiting: list[ast.AST] = list(statements)
     while waiting:
         node = waiting.pop()
@@ -100,7 +100,7 @@ def _imported(statements: Iterable[ast.stmt]) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif not _is_for_types(node):
-            # imports are statements: expressions need no look
+            # imports are statements, so expressions can be skipped
             waiting += [child for field in BLOCKS for child in getattr(node, field, ())]
         yield from (name for name in names if name.split(".")[0] == PACKAGE.name and _exists(name))
 

@@ -1,10 +1,10 @@
-"""Snakemake's logger ``steps``: lines for what is done and what is running, not ten for each job.
+"""The Snakemake logger ``steps``: shows which steps are done and running instead of ten lines per job.
 
-Snakemake's own log in ``.snakemake/log`` has everything. If a command line asks for more than a plain run
+Snakemake's own log in ``.snakemake/log`` has everything. If the command line asks for more than a plain run
 (dry run, ``--printshellcmds``, ``--verbose``, ``--debug-dag``) or for less (``--quiet``), the output is
 Snakemake's own.
 
-`titles` names the steps of the workflow and `steps` keeps account of them; neither depends on Snakemake.
+`titles` names the steps of the workflow and `steps` tracks them; neither depends on Snakemake.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from snakemake.logging import ColorizingTextHandler, DefaultFormatter
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from snakemake_logger_plugin_steps.config_files import check_config_files
 from snakemake_logger_plugin_steps.steps import Steps, last_lines, make_job
 
 __all__ = ["LogHandler"]
 
-# How messages of Snakemake begin that are the same in every run.
+# Beginnings of Snakemake's messages that are the same in every run.
 ROUTINE = (
     "Assuming unrestricted shared filesystem",
     "Using shell",
@@ -34,7 +35,7 @@ ROUTINE = (
     "Job rate limit reached",
     "Elapsed time",
 )
-# Events that the steps stand for.
+# Events that the display of steps replaces.
 HIDDEN = frozenset(
     {
         LogEvent.WORKFLOW_STARTED,
@@ -48,7 +49,7 @@ HIDDEN = frozenset(
         LogEvent.RULEGRAPH,
     }
 )
-# Lines of the log of a failed job that are shown.
+# Number of lines shown from the log of a failed job.
 TAIL = 20
 
 
@@ -62,6 +63,7 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
+        check_config_files(sys.argv[1:])
         settings = self.common_settings
         stream = sys.stdout if settings.stdout else sys.stderr
         ColorizingTextHandler.__init__(self, nocolor=settings.nocolor, stream=stream)
@@ -72,14 +74,14 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
             or settings.debug_dag
             or settings.quiet
         )
-        # Snakemake shows whole logs
+        # Snakemake would show whole logs
         self._ends_of_logs = settings.show_failed_logs and not self._plain
         self.setFormatter(DefaultFormatter(settings.quiet, settings.show_failed_logs and self._plain))
         self._steps: Steps | None = None
         self._ended = threading.Event()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Show a message, or take note of it; called by the thread that Snakemake has for loggers."""
+        """Show or record a message; called by Snakemake's logging thread."""
         try:
             if not self._plain:
                 self._follow(record)
@@ -89,16 +91,16 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
         except BrokenPipeError:
             self._read_no_more()
         except Exception:
-            # an error would end the thread, and with it all output
+            # an exception would end the thread, and with it all output
             self.handleError(record)
 
     def close(self) -> None:
-        """End; called by Snakemake when everything has been logged."""
+        """Stop; called by Snakemake when everything has been logged."""
         self._ended.set()
         super().close()
 
     def _follow(self, record: logging.LogRecord) -> None:
-        """Take note of jobs that are planned, begin or end."""
+        """Record jobs that are planned, start or end."""
         values = record.__dict__
         if "planned" in values:
             with self._output_lock:
@@ -134,18 +136,17 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
         return text
 
     def decorate(self, record: logging.LogRecord, message: str) -> str:
-        """Colour a message; of steps, only errors and warnings."""
+        """Colour a message; unless the output is Snakemake's, only errors and warnings."""
         coloured = self._plain or record.levelno > logging.INFO
         return super().decorate(record, message) if coloured else message
 
     def _write_lines(self) -> None:
-        """Write a line whenever it is time, also while nothing is logged."""
+        """Write a line whenever one is due, even while nothing is logged."""
         while not self._ended.wait(1):
             self._write_line(only_due=True)
 
     def _write_line(self, only_due: bool = False) -> None:
-        # The lock of the handler comes first, as for messages: in another order, the two threads would wait
-        # for each other.
+        # Take the handler's lock first, as for messages; in another order, the two threads could deadlock.
         self.acquire()
         try:
             with self._output_lock:
@@ -160,7 +161,7 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
             self.release()
 
     def _read_no_more(self) -> None:
-        """Write to nowhere: nobody reads on (`| head`), and Snakemake sees no errors of these threads."""
+        """Discard further output: its reader is gone (`| head`), and Snakemake sees no errors of threads."""
         os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
 
 

@@ -9,13 +9,13 @@ from typing import NamedTuple
 from itersel.progress import Clock, duration
 from snakemake_logger_plugin_steps.titles import title_of
 
-# Least seconds between two lines, if something has changed and if nothing has.
+# Minimum number of seconds between two lines, if something has changed and if nothing has.
 CHANGED, UNCHANGED = 15.0, 60.0
-# Least part of the time so far that lies between two lines: a run of a day has some 140.
+# Minimum time between two lines as a fraction of the time so far: a run of one day writes about 140 lines.
 PART = 1 / 20
-# Running steps that a line names.
+# Maximum number of running steps named in a line.
 NAMED = 4
-# Columns of a line, and before those that continue it.
+# Width of a line, and indentation of the lines that continue it, in characters.
 WIDTH, INDENT = 110, 8
 
 
@@ -25,9 +25,9 @@ class Job(NamedTuple):
     Attributes
     ----------
     title
-        Of the step that it belongs to; None: it is not worth naming.
+        Title of the job's step; None if the step is not shown.
     kind
-        Of jobs that take about the same time: the rule, and the experiment or split that it works for.
+        The rule, and the experiment or split of the job. Jobs of a kind take about the same time.
     """
 
     title: str | None
@@ -52,7 +52,7 @@ class Steps:
     Parameters
     ----------
     clock
-        Returns seconds since any fixed time.
+        Returns seconds since an arbitrary fixed time.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -65,7 +65,7 @@ class Steps:
         self._left: Counter[tuple[str, str]] = Counter()
         self._seconds: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
         self._running: dict[int, _Running] = {}
-        # of each step: jobs that are running, since when any is, and seconds before that in which any was
+        # for each step: number of running jobs, since when there are any, and the earlier seconds with any
         self._active: Counter[str | None] = Counter()
         self._since: dict[str | None, float] = {}
         self._busy: defaultdict[str | None, float] = defaultdict(float)
@@ -74,13 +74,13 @@ class Steps:
         self._now: list[str] = []
 
     def plan(self, jobs: Iterable[Job]) -> None:
-        """Take note of all jobs of the run."""
+        """Record all jobs of the run."""
         for job in jobs:
             self._planned[job.title] += 1
             self._left[job.kind] += 1
 
     def begin(self, number: int, job: Job, logs: Sequence[str] = ()) -> None:
-        """Take note of a job that begins, for the first time or again."""
+        """Record that a job has started, for the first time or again."""
         now = self._clock()
         self._running[number] = _Running(job, now, logs)
         self._failed.discard(number)
@@ -89,7 +89,7 @@ class Steps:
         self._active[job.title] += 1
 
     def end(self, number: int) -> None:
-        """Take note of a job that has succeeded."""
+        """Record that a job has succeeded."""
         if number not in self._running:
             return
         job, began, _ = self._stop(number)
@@ -100,7 +100,7 @@ class Steps:
             self._done.append(f"{job.title} ({duration(self._busy[job.title])})")
 
     def fail(self, number: int) -> None:
-        """Take note of a job that has failed."""
+        """Record that a job has failed."""
         if number in self._running:
             self._stop(number)
         self._failed.add(number)
@@ -114,13 +114,13 @@ class Steps:
         return stopped
 
     def due(self) -> bool:
-        """Tell whether it is time for a line."""
+        """Return whether a line is due."""
         now = self._clock()
         wait = CHANGED if self._has_changed() else UNCHANGED
         return now - self._shown >= max(wait, (now - self._start) * PART) and self._has_news()
 
     def line(self) -> str | None:
-        """Return what has changed since the last line; None: nothing."""
+        """Return a line with what has changed since the last one; None if nothing has ended or is running."""
         if not self._has_news():
             return None
         now = self._running_titles()
@@ -143,7 +143,7 @@ class Steps:
         return list(dict.fromkeys(title for title in titles if title is not None))
 
     def _last_words(self) -> list[str]:
-        """Return the last line in the log of the job that has been running longest, if there is one."""
+        """Return the last line in the log of the longest-running job, if it has one."""
         for log in next(iter(self._running.values())).logs:
             for line in filter(None, last_lines(log, 1)):
                 return [line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"]
@@ -162,9 +162,9 @@ class Steps:
         return f"{time:>6}  {jobs}{self._time_left()}"
 
     def _time_left(self) -> str:
-        """Return how long the jobs will take that are left, as far as such jobs have ended before."""
+        """Estimate the time left from the jobs that have ended; empty if too few have."""
         if self._failed:
-            return ""  # what depends on them will not run
+            return ""  # jobs that depend on them will not run
         work, known, unknown = 0.0, 0, 0
         for kind, count in self._left.items():
             each = self._usual_seconds(kind)
@@ -172,18 +172,18 @@ class Steps:
             work += count * (each or 0.0)
         now = self._clock()
         spent = sum(map(sum, self._seconds.values()))
-        # with so little known, it would be a guess
+        # known for too few jobs: it would be a guess
         if known <= unknown or spent <= 0:
             return ""
         for one in self._running.values():
             work -= min(now - one.began, self._usual_seconds(one.job.kind) or 0.0)
             spent += now - one.began
-        # as many jobs at a time as so far
+        # assumes as many jobs at a time as so far
         left = work * (now - self._start) / spent
         return f", {'at least' if unknown else 'about'} {duration(left)} left"
 
     def _usual_seconds(self, kind: tuple[str, str]) -> float | None:
-        """Return the mean time of jobs of a kind, or else of its rule; None: none of them has ended."""
+        """Return the mean time of jobs of a kind, or else of its rule; None if none of them has ended."""
         seconds = self._seconds.get(kind) or [
             value for (rule, _), values in self._seconds.items() if rule == kind[0] for value in values
         ]
@@ -191,7 +191,7 @@ class Steps:
 
 
 def last_lines(path: str, count: int) -> list[str]:
-    """Return the last lines of a log, fewer if there are fewer; none if there is no such file."""
+    """Return up to `count` last lines of a log; none if the file does not exist."""
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
             return [line.rstrip() for line in deque(stream, count)]
@@ -200,7 +200,7 @@ def last_lines(path: str, count: int) -> list[str]:
 
 
 def _arranged(head: str, parts: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Return one line, or if it is too long further ones that are indented."""
+    """Return a line, broken into further indented lines if it is too long."""
     lines = [head + " "]
     for label, items in parts:
         for number, item in enumerate(items):

@@ -1,13 +1,14 @@
-"""What people call the jobs of the rules."""
+"""Titles of the steps that the jobs of the rules belong to."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-# Jobs with the same title are one step. A rule that is missing here has the title of the rule whose name it
-# continues: `tune_again` that of `tune`.
+# Jobs with the same title are one step. A rule that is missing here gets the title of the rule whose name its
+# own begins with: `tune_again` gets that of `tune`.
 TITLES = {
     "fetch_help": "fetch the LibreOffice Help",
+    "fetch_corpus": "fetch {fetched}",
     "prepare_help": "prepare and split the text",
     "prepare_train": "prepare train",
     "prepare_held_out": "prepare {held_out}",
@@ -27,7 +28,7 @@ TITLES = {
     "choose_epoch": "{experiment}: choose the best epoch",
     "describe_selection": "{experiment}: describe the selection",
     "detokenize": "detokenise the translations of {evaluated}",
-    "explain_translations": "derive the translations that differ most",
+    "explain_translations": "explain the translations that differ most",
     "write_paper_tables": "write the tables for papers",
     "write_page": "write the page",
     "compare_systems": "compare the experiments",
@@ -35,14 +36,14 @@ TITLES = {
     "count_rules": "count rules",
     "describe_corpus": "describe the corpus",
 }
-# They take no time; naming them would hide what does.
+# These take no time; showing them would hide the steps that do.
 UNNAMED = frozenset(
     {"all", "list_files", "join_translations", "join_tasks", "describe_resources", "write_references"}
 )
 
 
 def title_of(rule: str, wildcards: Mapping[str, str]) -> str | None:
-    """Return the title of the step that a job belongs to; None: it is not worth naming."""
+    """Return the title of the step that a job belongs to; None if the step is not shown."""
     if rule in UNNAMED:
         return None
     known = max((name for name in TITLES if rule.startswith(name)), key=len, default=None)
@@ -52,4 +53,4 @@ def title_of(rule: str, wildcards: Mapping[str, str]) -> str | None:
     try:
         return TITLES[known].format_map(wildcards)
     except KeyError:
-        return named  # another rule, whose name happens to continue a known one
+        return named  # an unrelated rule whose name happens to begin with a known one

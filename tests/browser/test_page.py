@@ -144,7 +144,8 @@ def test_sentences(browser, run, page):
     browser.choose("input[type=search]", f"  {longest.upper()} ")
     browser.wait("document.querySelectorAll('.sentence').length === 1")
     browser.choose("input[type=search]", "no such text")
-    browser.wait("document.getElementById('sentence-count').textContent === 'No sentence has this text.'")
+    said = "document.getElementById('sentence-count').textContent"
+    browser.wait(f"{said} === 'No sentence contains this text.'")
     assert browser.complaints() == []
 
 

@@ -44,10 +44,6 @@ def main() -> int:
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if options.bounds_check:
         os.environ["NUMBA_BOUNDSCHECK"] = "1"
-        os.environ["ITERSEL_CACHE"] = os.path.join(os.environ.get("ITERSEL_CACHE", "cache"), "bounds-check")
-    elif "ITERSEL_CACHE" not in os.environ:
-        os.environ["ITERSEL_CACHE"] = os.path.abspath("cache")
-    os.environ["ITERSEL_CACHE"] = os.path.abspath(os.environ["ITERSEL_CACHE"])
     return _run(options)
 
 

@@ -10,13 +10,14 @@ from random import Random
 from typing import NamedTuple
 
 from tests.fuzz import array_files, documents, hdf5_files, texts
-from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, PACKED, TARGETS, TEXT
+from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, PACKED, PACKED_OTHERWISE, TARGETS, TEXT
 
 from itersel.evaluate import counts
 from itersel.grammar import index, shard
 from itersel.learn.state import STATE
 from itersel.lm import binary
 from itersel.storage.formats import FileFormat
+from itersel.translate import bundle
 from itersel.tune import forests, lists
 from itersel.vectors.weights import FORMAT as WEIGHTS
 
@@ -25,6 +26,7 @@ FORMATS = {
     "shard-categories": shard.FORMAT,
     "model": binary.FORMAT,
     "index": index.FORMAT,
+    "bundle": bundle.FORMAT,
     "lists": lists.FORMAT,
     "forests": forests.FORMAT,
     "counts": counts.FORMAT,
@@ -90,7 +92,8 @@ def _damage(case: Case, chance: Random, original: Path, copy: Path) -> list[str]
     if kind in (HDF5, ARRAYS):
         mutate = hdf5_files.mutate if kind == HDF5 else array_files.mutate
         return mutate(chance, original, copy, case.mode, format_of(case.format))
-    change = {TEXT: texts.mutate_text, PACKED: texts.mutate_packed, JSON: documents.mutate_json}
+    packed = dict.fromkeys((PACKED, PACKED_OTHERWISE), texts.mutate_packed)
+    change = {TEXT: texts.mutate_text, JSON: documents.mutate_json, **packed}
     return change.get(kind, documents.mutate_yaml)(chance, original, copy, case.mode)
 
 

@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 from itersel.cli.main import main
+from itersel.storage.files import write_lines
 
 SOURCE = [
     "der fluss ist breit und kalt .",
@@ -35,6 +36,19 @@ ALIGNMENT = [
     "0-0 0-1 1-2 2-5 3-3 4-4 5-6 6-7",
     "0-0 1-1 2-2 3-5 4-3 4-4 5-6 5-7 6-8 7-9",
     "0-0 1-1 2-2 3-3 4-4 5-5",
+]
+
+
+MEMORY = [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    '<!DOCTYPE tmx SYSTEM "tmx14.dtd">',
+    '<tmx version="1.4"><header srclang="de"/><body>',
+    *(
+        f'<tu><tuv xml:lang="de-DE"><seg>{source}</seg></tuv><tuv xml:lang="en">'
+        f'<seg><bpt i="1">&lt;b></bpt>{target}<ept i="1"/></seg></tuv></tu>'
+        for source, target in zip(SOURCE, TARGET, strict=True)
+    ),
+    "</body></tmx>",
 ]
 
 
@@ -101,6 +115,8 @@ def make_corpus(folder: Path) -> None:
         "reverse.txt": REVERSE,
         "raw.source": [line.capitalize() for line in SOURCE],
         "raw.target": [line.capitalize() for line in TARGET],
+        "pairs.tsv": [f"{source}\t{target}\tnature" for source, target in zip(SOURCE, TARGET, strict=True)],
+        "memory.tmx": MEMORY,
         "tasks.txt": ["nature", "nature", "people", "nature", "people", "people"],
         "hypotheses.txt": [line.replace("the", "a") for line in TARGET],
         "parts.txt": ["part0.h5", "part1.h5"],
@@ -126,6 +142,8 @@ def _make_models() -> None:
     itersel("lm", "compile", "--input", "lm.arpa", "--output", "lm.bin")
     pack("lm.arpa")
     pack("target.txt")
+    for suffix in ("xz", "zst"):
+        write_lines(f"target.txt.{suffix}", TARGET)
     itersel("lm", "score", "--model", "lm.bin", "--input", "target.txt", "--output", "scores.txt")
     texts = ("--source", "source.txt", "--target", "target.txt")
     itersel("grammar", "index", *texts, "--alignment", "alignment.txt", "--output", "index")
@@ -205,6 +223,7 @@ def _make_descriptions() -> None:
     files += ("--recaser", "recaser.json")
     decoder = ("--pop-limit", "30", "--features", "all", "--output", "system/resources.json")
     itersel("report", "resources", *files, *decoder)
+    itersel("bundle", "system", "system.bundle")
     about = (
         "--name",
         "small",

@@ -9,12 +9,15 @@ from tests.fuzz.corpus import LANGUAGES, PATH, SEARCH
 DAMAGED, RESEALED, CHANGED = "damaged", "resealed", "changed"
 # How files are damaged: the modules that do it are in `cases`.
 HDF5, ARRAYS, TEXT, PACKED, JSON, YAML = "hdf5", "arrays", "text", "packed", "json", "yaml"
+# Not with gzip.
+PACKED_OTHERWISE = "packed otherwise"
 # damaged: checksums stay as they were. resealed: they are made right again. changed: what is changed is text.
 MODES = {
     HDF5: (DAMAGED, RESEALED),
     ARRAYS: (DAMAGED, RESEALED),
     TEXT: (CHANGED,),
     PACKED: (DAMAGED, CHANGED),
+    PACKED_OTHERWISE: (DAMAGED,),
     JSON: (CHANGED,),
     YAML: (CHANGED,),
 }
@@ -152,6 +155,17 @@ TARGETS = {
             "translate --system system --input raw.source --output out",
         ),
     ),
+    "bundle": Target(
+        ("system.bundle",),
+        ARRAYS,
+        (
+            "translate --system FILE --input raw.source --output out",
+            "translate --system FILE --input raw.source --k-best 5 --derivations --output out",
+            "bundle FILE out",
+            "export cdec --system FILE --input raw.source --arpa lm.arpa --output out",
+        ),
+        ("lm.arpa: is not the ARPA file",),
+    ),
     "arpa": Target(
         ("lm.arpa",),
         TEXT,
@@ -206,6 +220,7 @@ TARGETS = {
             "shard --source FILE --target target.txt --shards 2 --output out",
             "lm score --model lm.bin --input FILE --output out",
             "translate --system system --input FILE --output out",
+            "export cdec --system system.bundle --input FILE --arpa lm.arpa --output out",
         ),
     ),
     "target-text": Target(
@@ -243,6 +258,15 @@ TARGETS = {
             "bleu --reference FILE hypotheses.txt",
         ),
     ),
+    "corpus-xz-zstd": Target(
+        ("target.txt.xz", "target.txt.zst"),
+        PACKED_OTHERWISE,
+        (f"{_PREPARE} --source source.txt --target FILE", "bleu --reference FILE hypotheses.txt"),
+    ),
+    "tsv": Target(
+        ("pairs.tsv",), TEXT, (f"{_PREPARE} --file FILE", f"{_PREPARE} --file FILE --columns 2,1,3")
+    ),
+    "tmx": Target(("memory.tmx",), TEXT, (f"{_PREPARE} --file FILE",)),
     "ids": Target(
         ("shards/0.ids",),
         TEXT,

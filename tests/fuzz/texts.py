@@ -197,7 +197,7 @@ def mutate_text(chance: Random, original: Path, copy: Path, mode: str) -> list[s
 
 
 def mutate_packed(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
-    """Write a damaged gzip file, or one of another text."""
+    """Write a damaged compressed file, or a gzip file of another text."""
     content = original.read_bytes()
     if mode == DAMAGED:
         # not "grow": gzip files end to end are a gzip file, and zeros may follow

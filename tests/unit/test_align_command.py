@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,18 @@ def test_the_pair_that_is_too_long_is_counted_with_the_empty_ones() -> None:
     with pytest.raises(SentenceLengthError) as caught:
         align([[], ["a"], ["a"] * 1025], [["b"], ["b"], ["b"]])
     assert (caught.value.pair, caught.value.limit) == (2, 1024)
+
+
+def test_without_the_aligner(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is optional: there is no wheel of it for some machines."""
+    monkeypatch.setitem(sys.modules, "thot", None)
+    assert run(corpus) == 1
+    error = capsys.readouterr().err
+    assert "pip install 'itersel[align]'" in error
+    assert error.count("\n") == 1
+    assert not (corpus / "out.gz").exists()
 
 
 def test_given_alignments_are_symmetrised(tmp_path: Path) -> None:

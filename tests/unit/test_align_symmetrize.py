@@ -1,4 +1,4 @@
-"""Symmetrisation by hand-worked examples and by what must hold of every result."""
+"""Symmetrisation: hand-worked examples, and properties of every result."""
 
 from __future__ import annotations
 

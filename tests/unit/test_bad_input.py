@@ -130,7 +130,7 @@ def test_a_model_of_the_wrong_order(files, capsys):
     assert main([*compiling, "--output", str(files / "new.bin")]) == 1
     message = capsys.readouterr().err
     assert str(files / "lm.arpa") in message
-    assert "is of order 1, order 3 was asked for" in message
+    assert "is of order 1, expected order 3" in message
     assert not (files / "new.bin").exists()
 
 

@@ -174,7 +174,7 @@ TRAPS = {
     "blocks": ("".join(" " * depth + "a:\n" for depth in range(500)), ":40: not YAML: nested more than 40"),
     "laughs": (LAUGHS, ":7: not YAML: more than 1,000,000 values"),
     "merges": (MERGED, "not YAML: more than 1,000,000 values"),
-    "itself": ("experiments: &a {b: *a}\n", ":1: not YAML: an alias of what it is in"),
+    "itself": ("experiments: &a {b: *a}\n", ":1: not YAML: an alias inside its own anchor"),
     "keys": ('"a\\nb": 1\n', ": config has an unknown key ''a\\nb''"),
     "long keys": (f"{'k' * 900}: 1\n", ": config has an unknown key"),
     "numbers": (f"seed: {'9' * 5000}\n", ":1: not YAML: "),

@@ -12,16 +12,15 @@ import sys
 import time
 from functools import partial
 
-import numba
 import pytest
 
 import itersel
 import itersel.cli.weights
-import itersel.jit
 from itersel.cli import warm_up
 from itersel.cli.main import STEPS, main
 from itersel.errors import InputError
-from itersel.jit import cache_folder
+from itersel.kernel_cache import cache_folder
+from itersel.storage.files import atomic_path
 
 # The fixed forms of the command line; --reference, --output and the like stand for any file.
 FORMS = """\
@@ -44,6 +43,9 @@ compare --reference test.en baseline one two
 weights show weights.h5
 weights export weights.h5
 translate --system DIR
+translate --system FILE --k-best 10 --derivations --alignments --feature-values --jobs 4
+bundle DIR FILE
+export cdec --system DIR --input text --output DIR
 train --shard shard.h5 --model lm.bin --output w.h5
 kbest --shard shard.h5 --model lm.bin --k-best 100 --features dense --output lists.h5
 forest --shard shard.h5 --model lm.bin --density 50 --output forests.h5
@@ -129,7 +131,7 @@ def test_reader_that_goes_away_is_no_error(tmp_path):
         ("train --shard a --model b --output c --learning-rate 0", "'0' is not a number above 0"),
         ("train --shard a --model b --output c --epoch 1_0", "'1_0' is not a whole number"),
         ("grammar extract --index a --input b --output c --max-span 31", "'31' is not a whole number from 1"),
-        ("corpus prepare --source a --target b --output c --source-language x y", "'x' is not the code of a"),
+        ("corpus prepare --source a --target b --output c --source-language x y", "'x' is not a language"),
         ("mix --inputs a --shards 1 --epoch 1 --mixing none --output b --threshold inf", "'inf' is not"),
         ("lm estimate --ord 3 --input a --output b", "the following arguments are required: --order"),
         ("lm estimate --order 3 --input a --leave-out b --fold 2/2 --output c", "'2/2' is not a fold of two"),
@@ -205,32 +207,32 @@ def test_short_memory_is_one_line(monkeypatch, capsys):
 def test_kernels_are_compiled_by_the_first_job(tmp_path, monkeypatch, capsys, marked, wanted):
     steps = []
     monkeypatch.setattr(warm_up, "_steps", lambda *given: steps.append(given))
-    monkeypatch.setattr(warm_up, "_marker", lambda: tmp_path / "kernels/x.warm")
+    monkeypatch.setenv("ITERSEL_CACHE", str(tmp_path / "kernels"))
     monkeypatch.delenv(warm_up.WARM_UP_VARIABLE, raising=False)
     if wanted:
         monkeypatch.setenv(warm_up.WARM_UP_VARIABLE, "1")
     if marked:
-        (tmp_path / "kernels").mkdir()
-        (tmp_path / "kernels/x.warm").touch()
+        warm_up._marker().parent.mkdir(parents=True)
+        warm_up._marker().touch()
     assert main(["lm", "compile", "--input", str(tmp_path / "none"), "--output", str(tmp_path / "out")]) == 1
     assert len(steps) == (wanted and not marked)
     said = capsys.readouterr().err
-    assert (f"{warm_up.COMPILING}\n" in said) == (wanted and not marked)
-    assert (tmp_path / "kernels/x.warm").exists() == (wanted or marked)
+    assert (f"{warm_up.COMPILING}\nkernels compiled in 0 s\n" in said) == (wanted and not marked)
+    assert warm_up.is_warm() == (wanted or marked)
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-@pytest.mark.parametrize("interpreted", [False, True])
-def test_compilation_is_announced(tmp_path, monkeypatch, capsys, compiled, interpreted):
-    monkeypatch.setattr(itersel.jit, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(numba.core.config, "DISABLE_JIT", int(interpreted))
-    if compiled:
-        (tmp_path / "module").mkdir()
-        (tmp_path / "module/kernel.nbc").touch()
-    warm_up.announce_compilation()
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) == (not compiled and not interpreted)
-    assert all(line.startswith("compiling kernels, once for this checkout") for line in said)
+def test_a_warm_up_of_what_is_warm_compiles_nothing_and_removes_what_was_left(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(warm_up, "_steps", lambda *given: None)
+    monkeypatch.setenv("ITERSEL_CACHE", str(tmp_path))
+    assert main(["warm-up"]) == 0
+    assert warm_up.COMPILING in capsys.readouterr().err
+    with atomic_path(cache_folder() / "x.nbc") as temporary:
+        temporary.touch()
+    (cache_folder() / "x.nbc").unlink()
+    temporary.with_name(temporary.name.replace(f".{os.getpid()}.", ".999999999.")).touch()
+    assert main(["warm-up"]) == 0
+    assert capsys.readouterr().err == f"kernels are in {cache_folder()}\n"
+    assert [path.name for path in cache_folder().iterdir()] == ["all.warm"]
 
 
 def test_one_job_compiles_while_others_wait(tmp_path):
@@ -245,10 +247,11 @@ def steps(folder, main):
         time.sleep(0.05)
     print("compiled", flush=True)
 
-warm_up._steps, warm_up._marker = steps, lambda: Path({str(tmp_path)!r}, "x.warm")
+warm_up._steps = steps
+os.environ["ITERSEL_CACHE"] = {str(tmp_path)!r}
 os.environ[warm_up.WARM_UP_VARIABLE] = "1"
 warm_up.warm_up_once(None)
-assert Path({str(tmp_path)!r}, "x.warm").exists()
+assert warm_up.is_warm()
 """
     with messages.open("a") as stream:
         processes = [
@@ -285,12 +288,3 @@ def test_a_failed_warm_up_is_one_line(tmp_path):
         warm_up._itersel(
             main, "lm", "estimate", "--order", "2", "--input", "none", "--output", str(tmp_path / "arpa")
         )
-
-
-@pytest.mark.parametrize("value", ["", None])
-def test_kernels_are_in_the_users_cache_folder_if_no_other_is_named(tmp_path, monkeypatch, value):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.delenv("ITERSEL_CACHE", raising=False)
-    if value is not None:
-        monkeypatch.setenv("ITERSEL_CACHE", value)
-    assert cache_folder().parent == tmp_path / "itersel"

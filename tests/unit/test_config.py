@@ -42,6 +42,21 @@ GOOD = [
     {**experiment(), "data": {"kind": "files", **FILES, "test": {"a": FILES["test"], "b-2": FILES["dev"]}}},
     {**experiment(), "data": {"test": {"a": {**FILES["test"], "devtest": FILES["dev"]}}}},
     {**experiment(), "data": {"modules": ["a"], "held_out_modules": ["b"]}},
+    {
+        **experiment(tasks={"name": "natural", "labels": {"news": 1, "law": 2}}),
+        "data": {
+            "kind": "files",
+            **FILES,
+            "train": {
+                "news": {"source": ["a", "b.xz"], "target": ["c", "d"], "task": ["e", "f"]},
+                "law": {"file": ["a.tsv", "b.tmx.zst"], "columns": {"source": 2, "target": 1}},
+                "talks": {"mtdata": "Statmt-europarl-7-deu-eng"},
+            },
+            "dev": {"file": "dev.tsv.gz", "columns": {"task": 3}},
+            "test": {"a": {"sacrebleu": "wmt11"}, "b": {"mtdata": ["a-b-1-deu-eng"]}},
+            "monolingual": ["m", "n"],
+        },
+    },
     experiment(
         tasks={"name": "natural", "labels": {"swriter": 2, "scalc": 1}, "others": "join", "minimum": 9}
     ),
@@ -76,8 +91,8 @@ def test_bad(content, message):
 def test_numbers_that_cannot_be_written():
     number = 10**5000
     for seed, message in (
-        (number, "'seed' is a number of thousands of digits, must be at most"),
-        ([-number], "'seed' must be a whole number, not a number of thousands of digits"),
+        (number, "'seed' is a number with thousands of digits, must be at most"),
+        ([-number], "'seed' must be a whole number, not a number with thousands of digits"),
     ):
         with pytest.raises(InputError, match=message):
             read_config({**experiment(), "seed": seed})
@@ -103,7 +118,8 @@ def test_schema_rejects_the_same(content):
 def test_paths_are_as_snakemake_wants_them(given, taken):
     files = {split: {"source": given, "target": "t"} for split in FILES}
     config = read_config({**experiment(), "output": given, "data": {"kind": "files", **files}})
-    assert config.output == config.data.train.source == config.data.test[""].source == taken
+    assert config.output == config.data.test[""].source == taken
+    assert config.data.train[""].source == (taken,)
 
 
 @pytest.mark.parametrize("number", [1e-5, 2.5e-7, 1e20, 0.0001])
@@ -160,15 +176,15 @@ def test_test_sets():
     alone = read_config({**experiment(), "data": files})
     assert alone.data.test == {"": values.TestSet("s", ("t",))}
     assert (splits.test_sets(alone), splits.own_devtests(alone)) == ({"test": "test"}, {})
-    assert splits.text_of(alone, "test") is alone.data.test[""]
+    assert splits.texts_of(alone, "test")[""] is alone.data.test[""]
     own = {"source": "s2", "target": ["t2", "./t3"], "devtest": {"source": "s4", "target": "t4"}}
     named = read_config({**experiment(), "data": {**files, "test": {"a": FILES["test"], "b": own}}})
     assert splits.test_sets(named) == {"a": "test.a", "b": "test.b"}
     assert splits.own_devtests(named) == {"b": "devtest.b"}
-    assert splits.text_of(named, "test.b").target == ("t2", "t3")
-    assert splits.text_of(named, "devtest.b") == values.ReferencedText("s4", ("t4",))
-    assert splits.text_of(named, "devtest") is named.data.devtest
-    assert splits.text_of(named, "train") is named.data.train
+    assert splits.texts_of(named, "test.b")[""].target == ("t2", "t3")
+    assert splits.texts_of(named, "devtest.b")[""] == values.ReferencedText("s4", ("t4",))
+    assert splits.texts_of(named, "devtest")[""] is named.data.devtest
+    assert splits.texts_of(named, "train") == named.data.train
     out = read_config({**experiment(), "data": {"held_out_modules": ["sbasic"], "test": {"b": own}}})
     assert splits.test_sets(out) == {"test": "test", "sbasic": "test.sbasic", "b": "test.b"}
     given = [
@@ -179,6 +195,10 @@ def test_test_sets():
     assert given == ["test.b", "devtest.b"]
     assert splits.is_given(alone, "test")
     # a template of an earlier config has all keys
+    old = {"source": None, "target": None, "task": None, "alignment": None}
+    assert read_config({**experiment(), "data": {"train": old, "monolingual": None}}) == read_config(
+        experiment()
+    )
     empty = {"source": None, "target": None, "task": None}
     assert read_config({**experiment(), "data": {"test": empty}}) == read_config(experiment())
 
@@ -326,8 +346,8 @@ def test_command_check(tmp_path, capsys):
     for content, place in (
         ("experiments: {a: {epochs: -3}}\n", ": config key 'experiments.a.epochs' is -3"),
         ("name: x\n  y: [\n", ":2: not YAML: "),
-        ("name: x\nname: y\n", ":2: not YAML: key 'name' is there already, in line 1; rename"),
-        ("experiments:\n  a: {}\n  b: {}\n  a: {}\n", ":4: not YAML: key 'a' is there already, in line 2"),
+        ("name: x\nname: y\n", ":2: not YAML: key 'name' is already set in line 1; rename"),
+        ("experiments:\n  a: {}\n  b: {}\n  a: {}\n", ":4: not YAML: key 'a' is already set in line 2"),
         ("seed: 1\nname: 2020-13-45\n", ":2: not YAML: month must be in 1..12"),
         ("seed: !!int x\n", ":1: not YAML: invalid literal"),
         ("seed: 1\nname: !!timestamp x\n", ":2: not YAML: not a value of type tag:yaml.org,2002:timestamp"),
@@ -364,3 +384,30 @@ def test_numbers_of_yaml():
     )
     given, taken = yaml.safe_load(text), yaml.load(text, StrictLoader)
     assert taken == [{90: "1:30", 90.5: "1:30.5"}.get(one, one) for one in given]
+
+
+def test_all_errors_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line each: of keys and values, and, once these are right, of values that are at odds."""
+    path = tmp_path / "config.yaml"
+    wrong = {"a": {"epochs": 0, "features": "dens"}, "b": {"mixing": {"name": "men"}}}
+    path.write_text(yaml.safe_dump({"experimets": {}, "data": {"kind": "files"}, "experiments": wrong}))
+    assert main(["config", "check", str(path)]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert all(line.startswith(f"itersel config: {path}: config ") for line in lines)
+    assert len(lines) == 4
+    for expected in (
+        "unknown key 'experimets' (did you mean 'experiments'?); known keys: name, ",
+        "'experiments.a.epochs' is 0, must be at least 1",
+        "'experiments.a.features' is 'dens', must be one of dense, all (did you mean 'dense'?)",
+        "'experiments.b.mixing.name' is 'men', must be one of none, mean-of-epochs, ",
+    ):
+        assert sum(expected in line for line in lines) == 1
+    at_odds = {name: {"tune_on": "dev", "held_out": {"tuner": {"name": "pro"}}} for name in "ab"}
+    path.write_text(yaml.safe_dump({"data": {"modules": ["x"], "tokenized": True}, "experiments": at_odds}))
+    assert main(["config", "check", str(path)]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split("'")[1] for line in lines] == [
+        "data.tokenized",
+        "experiments.a.held_out.tuner",
+        "experiments.b.held_out.tuner",
+    ]

@@ -9,7 +9,7 @@ import shlex
 import pytest
 from tests.configs import experiment, selection
 
-from itersel.config import Experiment, commands, read_config, values
+from itersel.config import Experiment, commands, read_config, splits, values
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import MIXINGS, NORMS, Selection
 from itersel.config.tuners import TUNERS, ForestMert, HeldOut, Pro
@@ -138,6 +138,47 @@ def test_preparation_options():
     )
     options = commands.prepare_options(PREPARED, "dev", "a file")
     assert options == "--split dev --preparation 'a file' --max-held-out 2 --max-line-bytes 1048576"
+
+
+def test_corpora_options():
+    train = {
+        "news": {"source": ["a 1", "b"], "target": ["c", "d"], "task": ["e", "f"]},
+        "law": {"file": ["a.tsv", "b.tmx"], "columns": {"source": 2, "target": 1}},
+        "talks": {"mtdata": ["g-n-1-deu-eng", "g-m-1-deu-eng"]},
+        "memory": {"file": "c.tmx"},
+    }
+    dev = {"source": "s", "target": ["t", "u"], "task": "v"}
+    test = {"news": {"sacrebleu": "wmt20/tworefs"}, "old": {"file": "x.tsv", "columns": {"task": 3}}}
+    data = {"kind": "files", "train": train, "dev": dev, "devtest": dev, "test": test}
+    config = read_config({"data": data, "experiments": {"a": {}}})
+
+    def made(split):
+        corpora = splits.corpora(config, split, "in")
+        return commands.corpora_options(corpora), [file for corpus in corpora for file in corpus.files]
+
+    assert made("train") == (
+        "--corpus news --source 'a 1' --source b --target c --target d --task e --task f "
+        "--corpus law --file a.tsv --file b.tmx --columns 2,1 "
+        "--corpus talks --source in/train.talks/source.gz --target in/train.talks/target.gz "
+        "--corpus memory --file c.tmx",
+        [
+            *("a 1", "b", "c", "d", "e", "f", "a.tsv", "b.tmx"),
+            *("in/train.talks/source.gz", "in/train.talks/target.gz", "c.tmx"),
+        ],
+    )
+    assert made("dev") == ("--source s --target t --target u --task v", ["s", "t", "u", "v"])
+    names = [f"in/test.news/{name}.gz" for name in ("source", "target", "target.1")]
+    assert made("test.news") == (f"--source {names[0]} --target {names[1]} --target {names[2]}", names)
+    assert made("test.old") == ("--file x.tsv --columns 1,2,3", ["x.tsv"])
+    languages = "--source-language de --target-language en-us"
+    fetched = "--mtdata g-n-1-deu-eng --mtdata g-m-1-deu-eng"
+    assert commands.fetch_options(config, config.data.train["talks"]) == f"{fetched} {languages}"
+    assert (
+        commands.fetch_options(config, config.data.test["news"]) == f"--sacrebleu wmt20/tworefs {languages}"
+    )
+    assert splits.has_labels(config, "train")
+    assert splits.has_labels(config, "test.old")
+    assert not splits.has_labels(config, "test.news")
 
 
 def test_selection_options():

@@ -15,6 +15,8 @@ from itersel.config.rendering import commented_yaml, documentation, json_schema,
 
 FILES = {split: {"source": "s", "target": "t"} for split in ("train", "dev", "devtest", "test")}
 
+SCHEMA = "workflow/schemas/config.schema.json"
+
 
 def test_generated_files_are_up_to_date(root):
     for path, text in (
@@ -22,7 +24,7 @@ def test_generated_files_are_up_to_date(root):
         ("docs/config.md", documentation()),
     ):
         assert (root / path).read_text() == text, f"make {path} anew with `make generated`"
-    text = commented_yaml(load_config(root / "config.yaml"))
+    text = commented_yaml(load_config(root / "config.yaml"), SCHEMA)
     assert (root / "config.yaml").read_text() == text, "make config.yaml anew with `make generated`"
 
 
@@ -32,7 +34,7 @@ def test_configs_of_the_project(root):
     for path in paths:
         jsonschema.validate(yaml.safe_load(path.read_text()), json_schema())
         config = load_config(path)
-        assert yaml.safe_load(commented_yaml(config))["name"] == config.name
+        assert yaml.safe_load(commented_yaml(config, SCHEMA))["name"] == config.name
 
 
 def test_commented_yaml_of_test_sets():
@@ -40,7 +42,7 @@ def test_commented_yaml_of_test_sets():
     data = {"kind": "files", **FILES, "test": {"home": FILES["test"], "news": own}}
     for test in (data["test"], FILES["test"]):
         config = read_config({"data": {**data, "test": test}, "experiments": {"a": {}}})
-        text = commented_yaml(config)
+        text = commented_yaml(config, SCHEMA)
         assert read_config(yaml.safe_load(text)) == config
         jsonschema.validate(yaml.safe_load(text), json_schema())
 
@@ -56,7 +58,7 @@ def test_commented_yaml_keeps_all_values():
         },
     }
     config = read_config(content)
-    assert read_config(yaml.safe_load(commented_yaml(config))) == config
+    assert read_config(yaml.safe_load(commented_yaml(config, SCHEMA))) == config
 
 
 def test_documentation_names_every_key():
@@ -73,5 +75,5 @@ def test_commands_print(tmp_path, capsys, root):
     assert json.loads(capsys.readouterr().out) == json_schema()
     assert main(["config", "documentation", "--output", str(tmp_path / "doc.md")]) == 0
     assert (tmp_path / "doc.md").read_text() == documentation()
-    assert main(["config", "template", str(root / "config.yaml")]) == 0
+    assert main(["config", "template", str(root / "config.yaml"), "--schema", SCHEMA]) == 0
     assert capsys.readouterr().out == (root / "config.yaml").read_text()

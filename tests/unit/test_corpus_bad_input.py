@@ -138,9 +138,9 @@ def test_monolingual_text_is_checked_too(corpus: Path, capsys: pytest.CaptureFix
 
 def test_truncated_gzip(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = gzip.compress(b"the house\n" * 500)
-    (corpus / "source.gz").write_bytes(whole[: len(whole) // 2])
-    assert prepare(corpus, "--source", str(corpus / "source.gz")) == 1
-    check_error(corpus, capsys, f"{corpus / 'source.gz'}: damaged or truncated gzip file")
+    (corpus / "more.gz").write_bytes(whole[: len(whole) // 2])
+    assert prepare(corpus, "--monolingual", str(corpus / "more.gz")) == 1
+    check_error(corpus, capsys, f"{corpus / 'more.gz'}: damaged or truncated gzip file")
 
 
 def test_unknown_module(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:

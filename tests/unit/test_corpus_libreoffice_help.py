@@ -1,17 +1,22 @@
-"""The LibreOffice Help: pages, folders, packages; apt itself is played by a script."""
+"""The LibreOffice Help: pages, folders, packages, mirrors."""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
-import os
+import lzma
 import shutil
 import subprocess
+import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.needs import missing
 
 from itersel.cli.main import main
+from itersel.corpus import debian
 from itersel.corpus.libreoffice_help import read_page
 from itersel.storage.files import read_lines
 
@@ -127,101 +132,153 @@ def test_folder_without_the_language(pages: Path, tmp_path: Path, capsys: pytest
 
 def test_language_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert fetch(tmp_path / "out", target="../en") == 2
-    assert "'../en' is not the code of a language" in capsys.readouterr().err
+    assert "'../en' is not a language code" in capsys.readouterr().err
 
 
-def build_packages(pages: Path, folder: Path) -> None:
+def archive(files: dict[str, bytes], packing: str = "xz") -> bytes:
+    """Return a tar archive of files."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode=f"w:{packing}") as tar:
+        for name, text in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text))
+    return content.getvalue()
+
+
+def package_of(files: dict[str, bytes], version: str = "4:1.0", packing: str = "xz") -> bytes:
+    """Return a .deb, as ``ar`` writes it: the names of members padded, their content at even positions."""
+    control = f"Package: x\nVersion: {version}\nDescription: x\n".encode()
+    members = {
+        "debian-binary": b"2.0\n",
+        f"control.tar.{packing}": archive({"./md5sums": b"", "./control": control}, packing),
+        f"data.tar.{packing}": archive(files, packing),
+    }
+    content = b"!<arch>\n"
+    for name, data in members.items():
+        content += f"{name:<16}{0:<12}{0:<6}{0:<6}{'100644':<8}{len(data):<10}`\n".encode() + data
+        content += b"\n" * (len(data) % 2)
+    return content
+
+
+def build_packages(pages: Path, folder: Path, packing: str = "xz") -> None:
     """Make the two .deb files that Debian would have."""
-    if shutil.which("dpkg-deb") is None:
-        missing("the program dpkg-deb is not there")
-    folder.mkdir()
+    folder.mkdir(parents=True)
     for language in ("de", "en-US"):
-        package = f"libreoffice-help-{language.lower()}"
-        tree = folder / "tree" / package
-        (tree / "DEBIAN").mkdir(parents=True)
-        control = (
-            f"Package: {package}\nVersion: 1.0\nArchitecture: all\nMaintainer: x <x@y.z>\nDescription: x\n"
-        )
-        (tree / "DEBIAN/control").write_text(control)
-        help_folder = "usr/share/libreoffice/help"
-        shutil.copytree(pages / help_folder / language, tree / help_folder / language)
-        command = ["dpkg-deb", "--root-owner-group", "-b", str(tree), str(folder / f"{package}_1.0_all.deb")]
-        subprocess.run(command, check=True, capture_output=True)
-    shutil.rmtree(folder / "tree")
+        paths = sorted((pages / "usr/share/libreoffice/help" / language).rglob("*.html"))
+        files = {f"./{path.relative_to(pages)}": path.read_bytes() for path in paths}
+        files["./usr/share/doc/copyright"] = b"free"
+        content = package_of(files, packing=packing)
+        (folder / f"libreoffice-help-{language.lower()}_1.0_all.deb").write_bytes(content)
 
 
-def test_folder_of_packages(pages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("packing", ["xz", "gz"])
+def test_folder_of_packages(pages: Path, tmp_path: Path, packing: str) -> None:
     packages = tmp_path / "packages"
-    build_packages(pages, packages)
+    build_packages(pages, packages, packing)
     assert fetch(tmp_path / "out", "--from", str(packages)) == 0
     check_pairs(tmp_path / "out")
     versions = json.loads((tmp_path / "out/statistics.json").read_text())["packages"]
-    assert versions == {"libreoffice-help-de": "1.0", "libreoffice-help-en-us": "1.0"}
-    (packages / "libreoffice-help-en-us_1.0_all.deb").write_bytes(b"not a package")
-    assert fetch(tmp_path / "out", "--from", str(packages)) == 1
-    assert "libreoffice-help-en-us_1.0_all.deb: dpkg-deb cannot unpack it" in capsys.readouterr().err
-    (packages / "libreoffice-help-en-us_1.0_all.deb").unlink()
-    assert fetch(tmp_path / "out", "--from", str(packages)) == 1
-    assert f"{packages}: holds no libreoffice-help-en-us_*.deb" in capsys.readouterr().err
+    assert versions == {"libreoffice-help-de": "4:1.0", "libreoffice-help-en-us": "4:1.0"}
 
 
-APT = """#!/bin/sh
-echo "$@" >> {log}
-case "$*" in
-{cases}
-*download*) cp {packages}/*.deb . ;;
-esac
-"""
+def test_packages_of_dpkg(pages: Path, tmp_path: Path) -> None:
+    if shutil.which("dpkg-deb") is None:
+        missing("the program dpkg-deb is not there")
+    (pages / "DEBIAN").mkdir()
+    control = "Package: x\nVersion: 2:1.0-1\nArchitecture: all\nMaintainer: x <x@y.z>\nDescription: x\n"
+    (pages / "DEBIAN/control").write_text(control)
+    command = ["dpkg-deb", "--root-owner-group", "-b", str(pages), str(tmp_path / "x.deb")]
+    subprocess.run(command, check=True, capture_output=True)
+    assert debian.version(tmp_path / "x.deb") == "2:1.0-1"
+    debian.unpack(tmp_path / "x.deb", tmp_path / "unpacked", ".html")
+    for path in sorted((pages / "usr").rglob("*.html")):
+        assert (tmp_path / "unpacked" / path.relative_to(pages)).read_bytes() == path.read_bytes()
 
 
-def install_apt(folder: Path, monkeypatch: pytest.MonkeyPatch, cases: str = "") -> Path:
-    """Put an apt-get before the machine's own; returns the log of its calls."""
-    (folder / "bin").mkdir()
-    log = folder / "apt.log"
-    script = folder / "bin/apt-get"
-    script.write_text(APT.format(log=log, packages=folder / "packages", cases=cases))
-    script.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    return log
-
-
-def test_apt_with_package_lists(pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    build_packages(pages, tmp_path / "packages")
-    log = install_apt(tmp_path, monkeypatch)
-    assert fetch(tmp_path / "out") == 0
-    check_pairs(tmp_path / "out")
-    assert log.read_text() == "download libreoffice-help-de libreoffice-help-en-us\n"
-
-
-def test_apt_without_package_lists(pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    build_packages(pages, tmp_path / "packages")
-    # Without a private state it knows no package; the update fails for some other source.
-    cases = 'download*) echo "E: Unable to locate package" >&2; exit 100 ;;\n*update*) exit 100 ;;'
-    log = install_apt(tmp_path, monkeypatch, cases)
-    assert fetch(tmp_path / "out") == 0
-    check_pairs(tmp_path / "out")
-    _, update, download = log.read_text().splitlines()
-    assert update.endswith(" update")
-    assert download.endswith(" download libreoffice-help-de libreoffice-help-en-us")
-    assert update.count("-o Dir::State=") == download.count("-o Dir::State=") == 1
-
-
-def test_apt_that_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"not a package", "is no Debian package; fetch it again"),
+        (package_of({})[:-100], "cannot be unpacked"),
+        (package_of({"../../x.html": b"x"}), "has a file outside of the folder: ../../x.html"),
+        (package_of({"/x.html": b"x"}), "has a file outside of the folder: /x.html"),
+        (package_of({}).replace(b"tar.xz ", b"tar.zst"), "is packed with zstd"),
+        (None, "holds no libreoffice-help-en-us_*.deb"),
+    ],
+    ids=["other", "cut", "upwards", "absolute", "zstd", "missing"],
+)
+def test_bad_packages(
+    content: bytes | None, reason: str, pages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    install_apt(tmp_path, monkeypatch, '*) echo "E: Unable to locate package x" >&2; exit 100 ;;')
-    assert fetch(tmp_path / "out") == 1
+    packages = tmp_path / "packages"
+    build_packages(pages, packages)
+    package = packages / "libreoffice-help-en-us_1.0_all.deb"
+    package.unlink() if content is None else package.write_bytes(content)
+    assert fetch(tmp_path / "out", "--from", str(packages)) == 1
     error = capsys.readouterr().err
-    assert "E: Unable to locate package x" in error
-    assert "--from" in error
+    assert f": {packages if content is None else package}: {reason}" in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "x.html").exists()
+
+
+def build_mirror(pages: Path, folder: Path, release: str = "bookworm") -> None:
+    """Make a mirror with the two packages, and an index in which they are not alone."""
+    build_packages(pages, folder / "pool/help")
+    entries = ["Package: libreoffice-help-de-extra\nSize: 1\n"]
+    for path in sorted(folder.glob("pool/help/*.deb")):
+        content = path.read_bytes()
+        fields = {
+            "Package": path.name.partition("_")[0],
+            "Filename": str(path.relative_to(folder)),
+            "Size": len(content),
+            "SHA256": hashlib.sha256(content).hexdigest(),
+        }
+        entries.append("".join(f"{name}: {value}\n" for name, value in fields.items()))
+    index = folder / f"dists/{release}/main/binary-all/Packages.xz"
+    index.parent.mkdir(parents=True)
+    index.write_bytes(lzma.compress("\n".join(entries).encode()))
+
+
+def test_mirror(pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither apt nor dpkg nor anything else is called."""
+    build_mirror(pages, tmp_path / "mirror", "trixie")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    mirror = (tmp_path / "mirror").as_uri()
+    assert fetch(tmp_path / "out", "--mirror", f"{mirror}/", "--release", "trixie") == 0
+    check_pairs(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda mirror: shutil.rmtree(mirror), "cannot fetch"),
+        (lambda mirror: shutil.rmtree(mirror / "pool"), "cannot fetch"),
+        (lambda mirror: next(mirror.rglob("Packages.xz")).write_bytes(b"<html>"), "Packages.xz is damaged"),
+        (lambda mirror: next(mirror.rglob("*-de_*.deb")).write_bytes(b"other"), "1.0_all.deb is damaged"),
+    ],
+)
+def test_mirror_without_packages(
+    damage: Callable[[Path], object],
+    reason: str,
+    pages: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    build_mirror(pages, tmp_path / "mirror")
+    damage(tmp_path / "mirror")
+    assert fetch(tmp_path / "out", "--mirror", (tmp_path / "mirror").as_uri()) == 1
+    error = capsys.readouterr().err
+    assert reason in error
+    assert "data.folder (--from)" in error
+    assert error.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
 
-def test_machine_without_apt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert fetch(tmp_path / "out") == 1
-    error = capsys.readouterr().err
-    assert "apt-get is not on this machine" in error
-    assert "--from" in error
+def test_mirror_without_the_language(pages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    build_mirror(pages, tmp_path / "mirror")
+    assert fetch(tmp_path / "out", "--mirror", (tmp_path / "mirror").as_uri(), target="de-extra") == 1
+    assert "Debian bookworm has no package libreoffice-help-de-extra" in capsys.readouterr().err
+    assert fetch(tmp_path / "out", "--mirror", "http://127.0.0.1:9/debian") == 1
+    assert "cannot fetch http://127.0.0.1:9/debian/dists/" in capsys.readouterr().err

@@ -159,7 +159,7 @@ def test_several_references_stay_side_by_side(tmp_path: Path, capsys: pytest.Cap
     assert len(kept) == 2
     assert set(kept) < {("eins", "one", "1 !"), ("zwei", "two", "2 !"), ("drei", "three", "3 !")}
     assert main([*options, "--split", "train", "--output", str(tmp_path / "no")]) == 1
-    assert "--split train takes one --target" in capsys.readouterr().err
+    assert "the corpus has 1 source file, but 2 target files" in capsys.readouterr().err
     write_lines(tmp_path / "other", ["1!", "2!"])
     assert main([*options, "--split", "test", "--output", str(tmp_path / "no")]) == 1
     assert f"source:3: has no partner: 3 lines, but 2 in {tmp_path / 'other'}" in capsys.readouterr().err

@@ -1,19 +1,20 @@
 """The toy example of dtrain (Simianer et al. 2012), with its syntactic grammar, through the command line.
 
-cdec has it in training/dtrain/examples/toy: two sentences, 4-best lists of different strings, BLEU without
-smoothing, all pairs, learning rate 1, two epochs. What dtrain printed is there, too: DTRAIN below.
+cdec has it in training/dtrain/examples/toy: two sentences, 4-best lists of distinct strings, BLEU without
+smoothing, all pairs, learning rate 1, two epochs. It includes dtrain's output: DTRAIN below.
 
-By hand: each sentence has five translations, the four of the grammar, i saw a {small, little} {house, shell},
-and the five words copied: five PassThrough rules, joined by four Glue rules (words pass through as X, and no
-rule of this grammar takes an X). With all weights zero, all five have the score 0, and ties settle which four
-make the list. Of 8 pairs of the first epoch the second sentence makes 5, see below; so the first makes 3, and
-the reference must be in a list of others with BLEU 0. "i saw a little shell" has half of the 4-grams, BLEU
-0.2 ^ (1/4), so it is the one left out. Each pair is ranked wrongly, for all leads are 0, and adds up to
+By hand: each sentence has five translations: the four from the grammar, i saw a {small, little} {house,
+shell}, and the five words copied with five PassThrough rules, joined by four Glue rules (words pass through
+as X, and no rule in this grammar has an X). With all weights zero, all five have score 0, and tie-breaking
+determines which four are in the list. The first epoch has 8 pairs, 5 of them from the second sentence (see
+below) and 3 from the first, so the first list must contain the reference and three translations with BLEU 0.
+"i saw a little shell" has half of the 4-grams, so its BLEU is 0.2 ^ (1/4), and it is the one left out. Each
+pair is ranked wrongly, because all leads are 0. The updates add up to
 
     3 (little house) - (small house) - (small shell) - (copied)
         = 3 little_rule + 2 house_rule - 2 small_rule - shell_rule - 4 Glue - 5 PassThrough
 
-From then on the lists are the four translations of the grammar, with the scores 5, 2, 0 and -3 and BLEU 1,
+After that, the lists are the four translations from the grammar, with scores 5, 2, 0 and -3 and BLEU 1,
 0.2 ^ (1/4), 0 and 0: five pairs, none ranked wrongly.
 """
 

@@ -1,4 +1,4 @@
-"""BLEU against closed forms; approximate randomization against full enumeration and sacrebleu's own."""
+"""BLEU against closed forms; approximate randomization against full enumeration and sacrebleu."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def write(path, content):
 
 def test_line_counts_must_agree(tmp_path):
     path = write(tmp_path / "system", BETTER[:4])
-    with pytest.raises(InputError, match=r"system: has 4 lines, the reference ref has 5"):
+    with pytest.raises(InputError, match=r"system: has 4 lines, but the reference ref has 5"):
         read_translations(path, [REFERENCES[:5]], "ref")
     with pytest.raises(InputError, match="is empty"):
         read_references([write(tmp_path / "empty", [])])
@@ -170,7 +170,7 @@ def test_several_references(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[1].startswith(f"{alone:.2f}\t")
     short = write(tmp_path / "short", others[:2])
     assert main(["bleu", *arguments, "--reference", short, system]) == 1
-    assert f"short: has 2 lines, {paths[0]} has {len(REFERENCES)}" in capsys.readouterr().err
+    assert f"short: has 2 lines, but {paths[0]} has {len(REFERENCES)}" in capsys.readouterr().err
 
 
 def test_command_bleu(tmp_path, capsys):

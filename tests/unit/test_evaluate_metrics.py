@@ -1,4 +1,4 @@
-"""Scores of detokenised text against sacrebleu's own: formulas, command line, significance."""
+"""Scores of detokenised text against sacrebleu's: formulas, command line, significance."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_damaged_counts(tmp_path, name, value):
     write_counts(path, counted)
     arrays, attributes = read_arrays(path, FORMAT)
     write_arrays(path, FORMAT, arrays, {**attributes, name: value})
-    with pytest.raises(InputError, match="does not say what was counted"):
+    with pytest.raises(InputError, match="the attributes are incomplete"):
         read_counts(path)
 
 

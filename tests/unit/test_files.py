@@ -16,6 +16,7 @@ import pytest
 from itersel.errors import InputError
 from itersel.storage.files import (
     atomic_path,
+    line_blocks,
     open_output,
     read_lines,
     read_names,
@@ -225,7 +226,31 @@ def test_a_gz_without_a_byte_is_no_empty_text(tmp_path: Path) -> None:
 def test_lists_of_names(tmp_path: Path) -> None:
     (tmp_path / "list").write_text("a b\nc\n")
     assert read_names(tmp_path / "list") == ["a b", "c"]
-    for text, said in (("a\n\nb\n", "list:2: empty line"), ("a\0b\n", r"list:1: U\+0000 is in no name")):
+    null = r"list:1: a file name cannot contain U\+0000"
+    for text, said in (("a\n\nb\n", "list:2: empty line"), ("a\0b\n", null)):
         (tmp_path / "list").write_text(text)
         with pytest.raises(InputError, match=said):
             read_names(tmp_path / "list")
+
+
+@pytest.mark.parametrize("pieces", [[b"\xef\xbb\xbfa\n", b"b\n"], [b"a\n", b"b\n"]])
+def test_lines_of_a_pipe_are_there_before_the_next(tmp_path: Path, pieces: list[bytes]) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    keeper = os.open(pipe, os.O_RDWR)  # opening a pipe waits for the other end
+    try:
+        blocks = line_blocks(pipe)
+        for piece, line in zip(pieces, "ab", strict=True):
+            os.write(keeper, piece)
+            assert next(blocks) == [line]
+    finally:
+        os.close(keeper)
+    assert list(blocks) == []
+
+
+def test_a_mark_that_comes_in_pieces(tmp_path: Path) -> None:
+    """No block is larger than asked for, so the mark of UTF-8 may be cut."""
+    path = tmp_path / "text"
+    path.write_bytes(b"\xef\xbb\xbfab\ncd\n")
+    for limit in (2, 3, 4, 100):
+        assert [line for block in line_blocks(path, limit) for line in block] == ["ab", "cd"]

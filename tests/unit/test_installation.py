@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -18,20 +19,49 @@ def test_conda_environment_runs_the_code_as_it_is(root: Path, tmp_path: Path) ->
     result = subprocess.run(
         command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert result.stdout == f"{root}: -m pip install --constraint envs/constraints.txt --editable .\n"
+    editable = "--editable packages/snakemake-executor-plugin-arrays --editable .[align]"
+    assert result.stdout == f"{root}: -m pip install --constraint envs/constraints.txt {editable}\n"
+
+
+def test_conda_environment_of_a_wheel(root: Path, tmp_path: Path) -> None:
+    """There is no code to install from: the same version is fetched."""
+    script(tmp_path / "python", 'echo "$@"')
+    environment = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "ITERSEL_PROJECT": str(tmp_path),
+        "ITERSEL_VERSION": "1.2.3",
+    }
+    command = ["bash", str(root / "envs/itersel.post-deploy.sh")]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert result.stdout == "-m pip install --constraint envs/constraints.txt itersel[align]==1.2.3\n"
+
+
+def script(path: Path, text: str) -> str:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
 
 
 def test_make_names_what_is_missing(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "python2").write_text("#!/bin/sh\nexit 1\n")
-    (tmp_path / "python2").chmod(0o755)
-    (tmp_path / "no-venv").write_text('#!/bin/sh\ntest "$1" = -c\n')
-    (tmp_path / "no-venv").chmod(0o755)
-    for python, message in (
-        ("python99", "Python 3.11 or later is needed, 'python99' is none"),
-        (str(tmp_path / "python2"), "Python 3.11 or later is needed"),
-        (str(tmp_path / "no-venv"), "on Debian and Ubuntu it is the package python3-venv"),
-    ):
+    for python in ("python99", script(tmp_path / "python2", "exit 1")):
         command = ["make", "demo", f"PYTHON={python}", f"VENV={tmp_path}/venv"]
         result = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
         assert result.returncode == 2
-        assert message in result.stderr.splitlines()[0]
+        first = result.stderr.splitlines()[0]
+        assert "Python 3.11 or later with venv (on Debian and Ubuntu: python3-venv) is needed" in first
+        assert f"none found among '{python}'" in first
+
+
+def test_make_searches_a_python(root: Path, tmp_path: Path) -> None:
+    """The python3 of some machines is too old, or has no venv; another one serves."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    script(folder / "python3", "exit 1")
+    script(folder / "python3.12", "exit 0")
+    for tool in ("make", "sh", "test", "touch"):
+        (folder / tool).symlink_to(str(shutil.which(tool)))
+    command = ["make", "--dry-run", "demo", f"VENV={tmp_path}/venv"]
+    result = subprocess.run(
+        command, cwd=root, env={"PATH": str(folder)}, capture_output=True, text=True, check=True
+    )
+    assert f'"python3.12" -m venv "{tmp_path}/venv"' in result.stdout

@@ -1,4 +1,4 @@
-"""The four algorithms with the decoder: their pseudo-code, and the commands of the pipeline in a chain."""
+"""The four algorithms with the decoder: against their pseudo-code, and as a chain of commands."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def drop_references(path: Path) -> None:
     [
         ("0.h5", truncate, "0.h5: damaged or truncated HDF5 file"),
         ("0.h5", Path.unlink, "0.h5: no such file"),
-        ("0.h5", drop_references, "0.h5: has no references to learn from; extract it with --references"),
+        ("0.h5", drop_references, "0.h5: has no references to train on; extract it with --references"),
         ("start.h5", put_nan, "start.h5: the weight of 'Glue' is not finite"),
         ("lm.bin", truncate, "lm.bin: truncated; recreate it"),
     ],

@@ -1,4 +1,4 @@
-"""Cost-augmented decoding against all translations and against plain Python, and learning with it."""
+"""Cost-augmented decoding against full enumeration and plain Python, and learning with it."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def test_overflow_names_sentence_and_feature(corpus: tuple[Shard, Path], name: s
     shard = make_shard([("b",), ("a", "a")], [("A",), ("A",)], [[], rules])
     decoder = Decoder(shard, load_model(corpus[1]))
     start = Start(make_weights({name: weight}))
-    with pytest.raises(InputError, match=f"sentence 2 of the shard: .* overflows, mostly by '{name}'"):
+    with pytest.raises(InputError, match=f"sentence 2 of the shard: .*, mostly because of '{name}'"):
         train_shard(shard, [decoder], start, TrainSettings(k_best=4, learner=MIRA))
 
 

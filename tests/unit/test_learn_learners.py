@@ -1,4 +1,4 @@
-"""Online learners, their steps and regularisers, against plain Python that touches all weights."""
+"""Online learners, their steps and regularisers, against plain Python that updates all weights."""
 
 from __future__ import annotations
 

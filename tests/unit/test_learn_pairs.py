@@ -1,4 +1,4 @@
-"""Preference pairs: counts from the papers, plain Python, what is drawn for PRO."""
+"""Preference pairs: counts from the papers, a plain Python version, and PRO's sampling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shard of several files, one of which is in memory at a time: the result is that of all in one."""
+"""Shards of several files, loaded one at a time, give the same result as a single file."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_files_and_models_that_do_not_go_together(tmp_path: Path, capsys: pytest
     command.insert(command.index("--model") + 1, str(tmp_path / "lm.bin"))
     assert main(command) == 1
     error = capsys.readouterr().err
-    assert "--model names 2 files, --shard 3; name one model for all of them, or one for each" in error
+    assert "--model names 2 files, --shard 3; name one model for all files of the shard, or one per" in error
     assert not (tmp_path / "w.h5").exists()
 
 

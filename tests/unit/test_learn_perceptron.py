@@ -1,4 +1,4 @@
-"""Updates of one sentence: by hand, and against plain Python that looks every weight up by name."""
+"""Updates from one sentence: by hand, and against plain Python with weights by name."""
 
 from __future__ import annotations
 

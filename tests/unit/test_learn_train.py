@@ -1,4 +1,4 @@
-"""Training of a shard for an epoch, with a decoder that ranks fixed lists of translations."""
+"""Training on a shard for one epoch, with a decoder that ranks fixed lists of translations."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_shard_without_references() -> None:
 def test_dense_name_among_the_sparse_ones() -> None:
     corpus = sentences(1)
     shard = oracle.make_shard(corpus, [*NAMES, "WordPenalty"])
-    with pytest.raises(InputError, match="'WordPenalty' is a dense and a sparse feature"):
+    with pytest.raises(InputError, match="'WordPenalty' is both a dense and a sparse feature"):
         train_shard(shard, [oracle.OracleDecoder(corpus, shard)], None, TrainSettings())
 
 

@@ -1,4 +1,4 @@
-"""ARPA files: read, write, refuse."""
+"""ARPA files: reading, writing, and invalid input."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_writes_what_it_reads(tmp_path: Path, name: str) -> None:
         ("-0.75", "-inf", 14, "'-inf' is not a finite number"),
         ("-3e-1", "0.5", 16, "positive"),
         ("häus </s>", "hut </s>", 16, "'hut' is not among the unigrams"),
-        ("häus </s>", "</s>", 16, "expected log10 p, 2 words, and perhaps a backoff"),
+        ("häus </s>", "</s>", 16, "expected log10 p, 2 words, and optionally a backoff"),
         ("<s> a häus", "<s> a häus\t-1", 19, "expected log10 p, 3 words"),
         ("häus </s>", "<s> a", 16, "listed twice"),
         ("-1\ta\t", "-1\t<s>\t", 10, "'<s>' is listed twice"),

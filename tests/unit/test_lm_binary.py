@@ -1,4 +1,4 @@
-"""Compiled models, and the command line."""
+"""Compiled language models and the command line."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_small_text_warns_in_one_line(text: Path, capsys: pytest.CaptureFixture[
 
 def test_wrong_order_is_an_error(text: Path) -> None:
     path = build(text)
-    with pytest.raises(InputError, match=r"lm.bin: is a model of order 3, order 5 was asked for"):
+    with pytest.raises(InputError, match=r"lm.bin: is a model of order 3, expected order 5"):
         load_model(path, order=5)
 
 

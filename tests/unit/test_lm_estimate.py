@@ -1,4 +1,4 @@
-"""Estimation: closed forms, the naive double, refused input."""
+"""Language model estimation: closed forms, the naive version, and invalid input."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_lines_of_the_first_text_are_left_out(tmp_path: Path) -> None:
     rest = read_text([tmp_path / "rest", tmp_path / "2"])
     assert left.words == rest.words
     np.testing.assert_array_equal(left.tokens, rest.tokens)
-    with pytest.raises(InputError, match="1: has 3 lines, line 4 is to be left out"):
+    with pytest.raises(InputError, match="1: has 3 lines, but line 4 is to be left out"):
         read_text([tmp_path / "1", tmp_path / "2"], left_out={0, 3})
 
 
@@ -180,5 +180,5 @@ def test_empty_text_and_empty_vocabulary_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="empty: is empty"):
         read_text([text], empty)
     empty.write_text(" \n\n")
-    with pytest.raises(InputError, match="empty: holds no words"):
+    with pytest.raises(InputError, match="empty: is not a vocabulary: it contains no words"):
         read_text([text], empty)

@@ -1,4 +1,4 @@
-"""Which lines a language model of a fold leaves out."""
+"""The lines that the language model of a fold leaves out."""
 
 from __future__ import annotations
 
@@ -88,14 +88,14 @@ def damage(text: Path, how: str) -> None:
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("other order", r"0\.target\.gz: is not what 0\.ids names in .*a text; give the target side"),
-        ("source side", r"0\.target\.gz: is not what 0\.ids names"),
-        ("longer text", "shards: does not have each of the 44 lines of .*a text once; cut that text again"),
-        ("line twice", "shards: does not have each of the 43 lines"),
-        ("empty", "shards: does not have each of the 43 lines"),
-        ("lost", "shards: does not have each of the 43 lines"),
+        ("other order", r"0\.target\.gz: differs from the lines in 0\.ids of .*a text; give the target side"),
+        ("source side", r"0\.target\.gz: differs from the lines in 0\.ids"),
+        ("longer text", "shards: does not contain each of the 44 lines of .*a text exactly once; rerun"),
+        ("line twice", "shards: does not contain each of the 43 lines"),
+        ("empty", "shards: does not contain each of the 43 lines"),
+        ("lost", "shards: does not contain each of the 43 lines"),
         ("gap", r"1\.ids: no such file"),
-        ("no number", r"1\.ids:2: '-1' is not the number of a line"),
+        ("no number", r"1\.ids:2: '-1' is not a line number"),
     ],
 )
 def test_a_folder_of_another_text(text: Path, how: str, message: str) -> None:
@@ -115,7 +115,7 @@ def test_lines_that_are_in_no_shard(text: Path) -> None:
 
 
 def test_no_folder_and_too_few_shards(text: Path) -> None:
-    with pytest.raises(InputError, match="missing: is no folder that `itersel shard` made"):
+    with pytest.raises(InputError, match="missing: was not made by 'itersel shard'"):
         lines_of_fold(text, text.parent / "missing", 0, 2)
-    with pytest.raises(InputError, match="shards: holds 5 shards, too few for 6 folds"):
+    with pytest.raises(InputError, match="shards: contains 5 shards, too few for 6 folds"):
         lines_of_fold(text, text.parent / "shards", 0, 6)

@@ -1,4 +1,4 @@
-"""Kernels of the language model against their naive doubles."""
+"""Language model kernels against their naive versions."""
 
 from __future__ import annotations
 

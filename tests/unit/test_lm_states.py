@@ -1,4 +1,4 @@
-"""The state monoid: however a sentence is cut into pieces and put together, its probability is the same."""
+"""The state monoid: a sentence's probability does not depend on how its pieces are combined."""
 
 import numpy as np
 import pytest

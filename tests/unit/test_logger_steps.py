@@ -187,7 +187,7 @@ def test_every_rule_has_a_title(root):
         )
     )
     assert len(rules) > 25
-    assert set(TITLES) - {"prepare_held_out"} <= rules
+    assert set(TITLES) - {"fetch_corpus", "prepare_held_out"} <= rules
     for rule in rules - UNNAMED:
         assert any(rule.startswith(name) for name in TITLES), rule
 

@@ -1,4 +1,4 @@
-"""Both readers of alignments, of the aligner and of the index, take the same lines."""
+"""The alignment readers of the aligner and of the index accept the same lines."""
 
 from __future__ import annotations
 

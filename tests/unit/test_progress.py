@@ -1,4 +1,4 @@
-"""What long steps write to a log, and what is shown on a terminal."""
+"""Progress of long steps, in a log and on a terminal."""
 
 from __future__ import annotations
 

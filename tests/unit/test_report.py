@@ -9,13 +9,10 @@ import math
 import pytest
 
 from itersel.cli.main import main
-from itersel.corpus.prepare import Preparation
-from itersel.corpus.recase import learn_recaser
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, score_corpus
 from itersel.evaluate.metrics import tokenized_bleu
 from itersel.evaluate.randomization import p_values, pooled_p_values
-from itersel.limits import MAX_SENTENCE
 from itersel.report.comparison import Translations, compare
 from itersel.report.layout import aligned, tab_separated
 from itersel.report.resources import FILES, read_resources
@@ -369,24 +366,3 @@ def test_resources_out_of_bounds(tmp_path):
         (folder / "resources.json").write_text(json.dumps(good | change))
         with pytest.raises(InputError, match=r"resources\.json: .*; run the workflow again"):
             read_resources(folder)
-
-
-def test_a_sentence_that_is_too_long_to_translate(tmp_path, capsys):
-    """It would take minutes, without a word; it is refused before anything is extracted."""
-    folder = tmp_path / "best"
-    folder.mkdir()
-    files = {name: tmp_path / name for name in FILES}
-    for path in files.values():
-        path.touch()
-    Preparation("de", "en", tokenized=True).write(files["preparation"])
-    learn_recaser([]).write(files["recaser"])
-    arguments = ["report", "resources", *(f"--{name}={path}" for name, path in files.items())]
-    arguments += ["--pop-limit", "30", "--features", "dense", *EXTRACTION]
-    assert main([*arguments, "--output", str(folder / "resources.json")]) == 0
-    text = tmp_path / "text"
-    text.write_text("a b\n" + "a " * (MAX_SENTENCE + 1) + "\n")
-    assert main(["translate", "--system", str(folder), "--input", str(text)]) == 1
-    assert capsys.readouterr().err == (
-        f"itersel translate: {text}:2: a sentence of {MAX_SENTENCE + 1} words; up to {MAX_SENTENCE} are "
-        "translated, cut it\n"
-    )

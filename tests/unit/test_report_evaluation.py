@@ -128,10 +128,10 @@ def test_command(tmp_path, text_file, capsys):
     assert "1 systems, but 2 counts" in capsys.readouterr().err
     write_counts(counts[1], counted(BAD, [RAW]))
     assert main([*arguments, *counts]) == 1
-    assert "a.h5: has counts of other translations than" in capsys.readouterr().err
+    assert "a.h5: was not counted from the translations in" in capsys.readouterr().err
     write_counts(counts[1], counted(GOOD, [RAW, BAD]))
     assert main([*arguments, *counts]) == 1
-    assert "a.h5: was counted with 2 references, the test set has 1" in capsys.readouterr().err
+    assert "a.h5: was counted with 2 references, but the test set has 1" in capsys.readouterr().err
 
 
 def test_test_sets_are_pooled_if_they_are_scored_in_one_way():
@@ -225,9 +225,9 @@ def test_detokenize_counts(tmp_path, text_file, capsys):
         assert all((mine == theirs).all() for mine, theirs in zip(found.counts[1], expected[1], strict=True))
     for wrong, why in (
         ([*output, *counts], "--counts and --references need each other"),
-        ([*output, "--tokenizer", "zh"], "--tokenizer is for --counts"),
-        ([*output, "--counts", "-", "--references", first], "--counts needs a file of its own"),
-        ([*output, "--counts", output[1], "--references", first], "--counts needs a file of its own"),
+        ([*output, "--tokenizer", "zh"], "--tokenizer has no effect without --counts"),
+        ([*output, "--counts", "-", "--references", first], "--counts needs a file other than"),
+        ([*output, "--counts", output[1], "--references", first], "--counts needs a file other than"),
     ):
         assert main([*arguments, *wrong]) == 1
         assert why in capsys.readouterr().err

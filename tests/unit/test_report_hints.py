@@ -49,6 +49,7 @@ def test_names_are_quoted(systems, tmp_path):
 
 def test_without_a_config_of_ones_own(systems, tmp_path):
     (tmp_path / "text").write_text("das ist ein haus .\n")
-    *_, file, command = hints(systems, tmp_path / "text", "cache", ".venv/bin", [])
+    _, translate, file, command = hints(systems, tmp_path / "text", None, ".venv/bin", [])
+    assert translate.startswith("    printf '%s\\n' 'das ist ein haus .' | .venv/bin/itersel translate ")
     assert file.endswith("in config.yaml, and run:")
     assert command == "    .venv/bin/snakemake"

@@ -58,7 +58,7 @@ def test_a_task_without_a_sentence_has_no_lines(join):
 @pytest.mark.parametrize(
     ("labels", "tasks", "translations", "message"),
     [
-        (LABELS, ["base", "calc"], [numbered("b")], "2 tasks, but 1 translations; give one of each"),
+        (LABELS, ["base", "calc"], [numbered("b")], "2 tasks, but 1 translations; give one"),
         (LABELS, ["base"], [numbered("b")[:5]], "model0: has 5 lines, the labels "),
         (LABELS, ["base", "base"], [numbered("b")] * 2, "task 'base' is named twice"),
         (["base", " ", "calc"], ["base"], [numbered("b")[:3]], "labels:2: '' is not a task label"),

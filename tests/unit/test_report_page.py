@@ -209,7 +209,7 @@ def test_nothing_has_begun(tmp_path):
         path = write_config / part
         path.rename(tmp_path / part.replace("/", "."))
     page = render(read_document(write_config))
-    assert "0 of 1 runs have ended" in page
+    assert "0 of 1 runs have finished" in page
 
 
 def test_scores_of_an_unfinished_run(tmp_path):

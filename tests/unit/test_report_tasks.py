@@ -312,7 +312,7 @@ def test_no_task_has_a_sentence(tmp_path, arguments):
 @pytest.mark.parametrize(
     ("name", "lines", "message"),
     [
-        ("third", BAD[:4], "third: has 4 lines, the reference "),
+        ("third", BAD[:4], "third: has 4 lines, but the reference "),
         ("bad", BAD, "bad: given 2 times as 'bad'; give each run of a system once"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Reading and merging shards in ranges of keys, against a dictionary of dictionaries."""
+"""Reading and merging shards by ranges of keys, against a dictionary of dictionaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selection and mixing: the figures of the paper, its four algorithms, and what is written."""
+"""Selection and mixing: the paper's figures, its four algorithms, and the files written."""
 
 from __future__ import annotations
 

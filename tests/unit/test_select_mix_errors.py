@@ -1,4 +1,4 @@
-"""Mixing: every way to be refused."""
+"""Mixing: every kind of invalid input."""
 
 from __future__ import annotations
 
@@ -142,16 +142,16 @@ BROKEN = {
     change_attribute: "the attributes do not match their checksum",
     break_utf8: "array 'features/name' is not UTF-8",
     drop_checksums: "has no checksums",
-    break_settings: "was trained with other settings than",
+    break_settings: "was trained with different settings than",
     break_all: "recreate it",
     Path.unlink: "no such file",
-    set_attribute("epoch", 2): "is of epoch 2, epoch 1 was expected",
-    set_attribute("shard", 0): "holds shard 0, as",
-    set_attribute("shard", 3): "is of shard 3, of 3 shards they are numbered 0 to 2",
-    set_attribute("shard", -1): "is of shard -1",
+    set_attribute("epoch", 2): "is from epoch 2, expected epoch 1",
+    set_attribute("shard", 0): "contains shard 0, as does",
+    set_attribute("shard", 3): "is from shard 3, but 3 shards are numbered 0 to 2",
+    set_attribute("shard", -1): "is from shard -1",
     set_attribute("shard", "x"): "recreate it",
-    set_attribute("kind", "mixed-weights"): "holds 'mixed-weights', 'shard-weights' was expected",
-    drop_attributes: "'shard-weights' was expected",
+    set_attribute("kind", "mixed-weights"): "is of kind 'mixed-weights', expected 'shard-weights'",
+    drop_attributes: "is of unknown kind, expected 'shard-weights'",
 }
 
 
@@ -200,7 +200,8 @@ def test_fewer_shards_are_never_mixed(tmp_path: Path, capsys: pytest.CaptureFixt
     command = ["mix", "--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
     command += ["--shards", "3", "--mixing", "mean", "--epoch", "1"]
     assert main(command) == 1
-    assert f"{paths[0]}: holds shard 0, as {paths[0]} does; name every shard once" in capsys.readouterr().err
+    message = f"{paths[0]}: contains shard 0, as does {paths[0]}; give each shard once"
+    assert message in capsys.readouterr().err
     (tmp_path / "list").write_text("\n".join([paths[0], "", paths[1]]))
     assert main(command) == 1
     assert f"{tmp_path / 'list'}:2: empty line" in capsys.readouterr().err
@@ -232,12 +233,12 @@ def mix_previous(folder: Path, epoch: int, previous: Path) -> int:
 
 
 PREVIOUS = {
-    set_attribute("epoch", 5): "holds mixing mean-of-epochs, epoch 5; mean-of-epochs, epoch 1 was expected",
-    set_attribute("mixing", "mean"): "holds mixing mean, epoch 1; mean-of-epochs, epoch 1 was expected",
-    set_attribute("settings", "others"): "was trained with other settings than the shards",
-    set_attribute("shards", 4): "was mixed of 4 shards, not of 3",
-    set_attribute("kind", "shard-weights"): "holds no 'mixed-weights'",
-    drop_attributes: "holds no 'mixed-weights'",
+    set_attribute("epoch", 5): "is from mixing mean-of-epochs, epoch 5; expected mean-of-epochs, epoch 1",
+    set_attribute("mixing", "mean"): "is from mixing mean, epoch 1; expected mean-of-epochs, epoch 1",
+    set_attribute("settings", "others"): "was trained with different settings than the shards",
+    set_attribute("shards", 4): "was mixed from 4 shards, not 3",
+    set_attribute("kind", "shard-weights"): "is not of kind 'mixed-weights'",
+    drop_attributes: "is not of kind 'mixed-weights'",
     break_length: "array 'v' has the shape 1, not 2",
     break_name: "have the same 64-bit key",
     Path.unlink: "no such file",
@@ -263,14 +264,14 @@ def test_text_says_too_little(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     [*paths, last] = write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=2)
     (tmp_path / "v.txt").write_text("a 1\n")
     assert mix_previous(tmp_path, 2, tmp_path / "v.txt") == 1
-    assert "v.txt: is text, which does not say what made it; mix the epoch before with an --output" in (
+    assert "v.txt: is a text file, which does not record its settings; mix the previous epoch with" in (
         capsys.readouterr().err
     )
     write_weights(tmp_path / "w.txt", read_weights(last))
     (tmp_path / "list").write_text("\n".join([*paths, str(tmp_path / "w.txt")]))
     command = ["mix", "--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
     assert main([*command, "--shards", "3", "--mixing", "mean", "--epoch", "2"]) == 1
-    assert "w.txt: is text, which does not say what made it; train with an --output" in (
+    assert "w.txt: is a text file, which does not record its settings; train with an --output" in (
         capsys.readouterr().err
     )
 
@@ -281,4 +282,4 @@ def test_one_shard_under_two_names(tmp_path: Path, capsys: pytest.CaptureFixture
     (tmp_path / "list").write_text("\n".join([paths[0], paths[1], again]))
     command = ["mix", "--inputs", str(tmp_path / "list"), "--output", str(tmp_path / "v.h5")]
     assert main([*command, "--shards", "3", "--mixing", "mean", "--epoch", "1"]) == 1
-    assert f"{again}: holds shard 0, as {paths[0]} does" in capsys.readouterr().err
+    assert f"{again}: contains shard 0, as does {paths[0]}" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Path following: against the pseudo-code, epoch by epoch as the workflow runs it; and where it stops."""
+"""Path following against the pseudo-code, epoch by epoch as in the workflow, and where it stops."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def test_another_path(shards, capsys, changed, value):
     limits = {"threshold": "6", "epsilon": "2", "minimum": "1", changed: value}
     words = [word for name, one in limits.items() for word in (f"--{name}", one)]
     assert run(folder, *PATH, *words, "--epoch", "2", "--previous", str(folder / "v.h5")) == 1
-    assert f"v.h5: was mixed with another --{changed}; mix that epoch again" in capsys.readouterr().err
+    assert f"v.h5: was mixed with a different --{changed}; mix that epoch again" in capsys.readouterr().err
 
 
 def test_threshold_that_nothing_exceeds(shards, capsys):

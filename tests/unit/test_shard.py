@@ -160,7 +160,7 @@ def test_other_tasks_are_joined(corpus):
         (["--shards", "2", "--minimum", "2"], "--others, --minimum and --scored need --labels"),
         (["--shards", "2", "--size", "one"], "--size needs --pool"),
         (["--pool", "x"], "--pool needs --shards"),
-        (["--labels", "x=1", "--shards", "2"], "--shards excludes --labels, which have numbers of shards"),
+        (["--labels", "x=1", "--shards", "2"], "--labels excludes --shards: it gives the number"),
         (["--pool", "x", "y", "x", "--shards", "2"], "task 'x' is named twice"),
         (["--pool", "x", "--shards", "2", "--keep-order"], "--pool excludes --keep-order"),
         (["--pool", "x", "q", "--shards", "2"], "task: no sentence has the label 'q'; the most frequent"),

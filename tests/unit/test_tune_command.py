@@ -82,7 +82,7 @@ def test_a_set_of_one_sentence(tmp_path: Path) -> None:
 
 def test_mert_takes_no_sparse_features(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_tune(tmp_path, write_run(tmp_path)) == 1
-    assert "MERT tunes dense features alone, and the lists have sparse ones" in capsys.readouterr().err
+    assert "MERT tunes only dense features, but the lists have sparse ones" in capsys.readouterr().err
 
 
 def test_options_of_another_tuner(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,7 +107,7 @@ def test_overflow_of_a_tuner(tmp_path: Path) -> None:
     good, bad = (dict.fromkeys(DENSE_NAMES, value) for value in (0.0, 1e-14))
     lists = [Sentence((6,), [Translation((6, 1, 1, 1), 6, bad), Translation((6, 5, 4, 3), 6, good)])]
     path = write_file(tmp_path / "a.h5", lists)
-    with pytest.raises(InputError, match=r"^the weight of '\w+' of --tuner kbest-mira is -?[0-9.e+]+; "):
+    with pytest.raises(InputError, match=r"^the weight of '\w+' from --tuner kbest-mira is -?[0-9.e+]+; "):
         tune(KBestMira(c=1e300), [path], tmp_path / "out.h5", shards=1, iteration=1)
     assert not (tmp_path / "out.h5").exists()
 
@@ -121,7 +121,7 @@ def test_later_iterations_need_the_weights_before(tmp_path: Path, tuner: str) ->
 def test_sparse_weights_are_not_dropped(tmp_path: Path) -> None:
     path = write_file(tmp_path / "a.h5", dense(random_sentences(1)))
     before = make_weights({"Glue": 1.0, "EgivenFCoherent": -1.0, "RuleShape:x": 0.5})
-    with pytest.raises(InputError, match="the weights before have a sparse feature, 'RuleShape:x'"):
+    with pytest.raises(InputError, match="the start weights have a sparse feature, 'RuleShape:x'"):
         tune(Mert(), [path], tmp_path / "out.h5", shards=1, iteration=1, before=before)
 
 
@@ -133,7 +133,7 @@ def test_no_weights_have_a_bleu(tmp_path: Path) -> None:
         for x, y, fours in points
     ]
     path = write_file(tmp_path / "a.h5", [Sentence((6,), every)])
-    with pytest.raises(InputError, match="BLEU is 0 for all weights that were tried"):
+    with pytest.raises(InputError, match="BLEU is 0 for all weights tried"):
         tune(Mert(), [path], tmp_path / "out.h5", shards=1, iteration=1)
     assert not (tmp_path / "out.h5").exists()
 

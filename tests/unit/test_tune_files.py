@@ -1,4 +1,4 @@
-"""Files of k-best lists: merging, and files that are damaged or do not belong together."""
+"""k-best list files: merging, and damaged or inconsistent files."""
 
 from __future__ import annotations
 
@@ -114,10 +114,10 @@ BAD = [
     (put("dense", (0, 1), np.inf), "1.2.h5: damaged: array 'dense' holds"),
     (put("matches", (0, 0), 99), "1.2.h5: damaged: more matches than n-grams"),
     (put("sentence_offset", 1, 0), "1.2.h5: damaged: a sentence has no translations"),
-    (put("reference_length", 0, 50), "1.2.h5: damaged: is of other sentences than it says"),
+    (put("reference_length", 0, 50), "1.2.h5: damaged: the sentences do not match their digest"),
     (
         attributes(iteration=1),
-        "there is no file of shard 1, iteration 2 among 4 files; 2 shards and 2 iterations",
+        "no file for shard 1, iteration 2 among 4 files; 2 shards and 2 iterations",
     ),
     (attributes(settings="{}"), "1.2.h5: differs from"),
     (attributes(sentences="others"), "1.1.h5 in its sentences"),
@@ -148,15 +148,12 @@ def test_bad_sparse_features(tmp_path: Path, capsys: pytest.CaptureFixture[str],
 def test_wrong_number_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = write_run(tmp_path, sparse=False)
     assert run_tune(tmp_path, paths[:-1]) == 1
-    assert (
-        "there is no file of shard 1, iteration 2 among 3 files; 2 shards and 2 iter"
-        in capsys.readouterr().err
-    )
+    assert "no file for shard 1, iteration 2 among 3 files; 2 shards and 2 iter" in capsys.readouterr().err
     assert run_tune(tmp_path, [*paths, paths[0]]) == 1
-    assert "is of the same shard and iteration as" in capsys.readouterr().err
+    assert "is from the same shard and iteration as" in capsys.readouterr().err
     assert run_tune(tmp_path, paths, iteration=1) == 1
     assert (
-        "0.2.h5: is of shard 0, iteration 2; wanted are shards 0 to 1, iterations 1"
+        "0.2.h5: is from shard 0, iteration 2; expected shards 0 to 1, iterations 1"
         in capsys.readouterr().err
     )
     (tmp_path / "empty").write_text("a\n\n")
@@ -169,7 +166,10 @@ def test_nothing_to_tune_on(tmp_path: Path) -> None:
     worthless = [Sentence((6,), [Translation((6, 5, 4, 0), 6, {}), Translation((1, 0, 0, 0), 6, {})])]
     without = write_file(tmp_path / "without.h5", worthless)
     for name in LIST_TUNERS:
-        for path, said in ((nothing, "holds no sentences"), (without, "BLEU is 0 for all weights.* 4-gram")):
+        for path, said in (
+            (nothing, "contains no sentences"),
+            (without, "BLEU is 0 for all weights.* 4-gram"),
+        ):
             with pytest.raises(InputError, match=said):
                 tune(TUNERS[name](), [path], tmp_path / "out.h5", shards=1, iteration=1)
 
@@ -179,5 +179,5 @@ def test_a_feature_that_is_dense_and_sparse(tmp_path: Path) -> None:
     path = write_file(tmp_path / "a.h5", [Sentence((6,), [one])])
     with resealed(path) as stream:
         stream.attrs["dense_names"] = json.dumps(["LanguageModel", "Other", "Glue"])
-    with pytest.raises(InputError, match="'Other' is a dense and a sparse feature"):
+    with pytest.raises(InputError, match="'Other' is both a dense and a sparse feature"):
         tune(KBestMira(), [path], tmp_path / "out.h5", shards=1, iteration=1)

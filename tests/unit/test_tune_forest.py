@@ -1,4 +1,4 @@
-"""MERT over forests against all derivations of small forests; pruning; files."""
+"""MERT over forests against all derivations of small forests; pruning; forest files."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def test_command(decodable: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
                 == 0
             )
     assert write_decoded("forest", decodable, tmp_path / "x.h5", "--iteration", "2") == 1
-    assert "iteration 2 needs --weights, those of the iteration before" in capsys.readouterr().err
+    assert "iteration 2 needs --weights, the weights of the previous iteration" in capsys.readouterr().err
     contents = set()
     for order in (paths, paths[::-1], paths[2:] + paths[:2]):
         (tmp_path / "lists").write_text("".join(f"{path}\n" for path in order))
@@ -303,11 +303,11 @@ def put(name: str, row: int, value: float):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize(
     ("name", "row", "value", "said"),
     [
-        ("edge_first", -1, 10**6, "make no forest of sentence 3"),
-        ("edge_first", 0, 0, "make no forest of sentence 1"),
-        ("edge_rule", 1, 10**6, "make no forest of sentence 1"),
-        ("edge_offset", 1, 0, "make no forest of sentence 1"),
-        ("target", 0, -2, "make no forest of sentence 1"),
+        ("edge_first", -1, 10**6, "do not form a forest for sentence 3"),
+        ("edge_first", 0, 0, "do not form a forest for sentence 1"),
+        ("edge_rule", 1, 10**6, "do not form a forest for sentence 1"),
+        ("edge_offset", 1, 0, "do not form a forest for sentence 1"),
+        ("target", 0, -2, "do not form a forest for sentence 1"),
         ("rule_dense", 0, math.nan, "'rule_dense' holds"),
         ("edge_model", 0, math.inf, "'edge_model' holds"),
         ("target", 0, -3, "'target' holds -3"),
@@ -326,7 +326,7 @@ def test_bad_forests(decodable: Path, tmp_path: Path, name: str, row: int, value
 def test_nothing_to_tune_on(decodable: Path, tmp_path: Path) -> None:
     model = load_model(decodable / "model")
     for sentences, references, said in (
-        ([], [], "holds no sentences"),
+        ([], [], "contains no sentences"),
         ([("a",)], [("a", "x", "y", "z")], "BLEU is 0 for all weights"),
     ):
         shard = make_shard(sentences, references, [[]] * len(sentences))

@@ -1,4 +1,4 @@
-"""`itersel kbest`, and from lists to weights to translations."""
+"""`itersel kbest`, and tuning from lists to weights to translations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tuning of mixed weights on held-out lists: sparse features as one, line searches along given directions."""
+"""Tuning mixed weights on held-out lists: summed sparse features, line searches along given directions."""
 
 from __future__ import annotations
 
@@ -191,11 +191,11 @@ def test_lists_of_several_iterations(tmp_path: Path) -> None:
     ("options", "said"),
     [
         (["--tuner", "line-search", "--sum-sparse"], "--sum-sparse needs --previous"),
-        (["--tuner", "mert", "--previous", "w", "--sum-sparse", "--last", "w"], "--last is of use with"),
-        (["--tuner", "line-search", "--last", "w"], "--last is of use with"),
+        (["--tuner", "mert", "--previous", "w", "--sum-sparse", "--last", "w"], "--last has no effect"),
+        (["--tuner", "line-search", "--last", "w"], "--last has no effect"),
         (
             ["--tuner", "line-search", "--directions", "Words", "--previous", "w", "--sum-sparse"],
-            "there is no dense feature 'Words' to search along; there are LanguageModel, WordPenalty, Glue",
+            "cannot search along 'Words', not a dense feature; choose from LanguageModel, WordPenalty, Glue",
         ),
     ],
 )

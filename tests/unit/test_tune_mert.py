@@ -1,4 +1,4 @@
-"""MERT's line search against trying every point between crossings, and the search over lines."""
+"""MERT's line search against evaluating every interval between crossings, and the search over lines."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_a_feature_that_never_varies_keeps_its_weight() -> None:
 
 def test_nothing_varies() -> None:
     sentences = [Sentence((6,), [Translation((6, 5, 4, 3), 6, features(1, 1, 1))])]
-    with pytest.raises(InputError, match="every sentence has but one translation"):
+    with pytest.raises(InputError, match="no sentence has translations with different features"):
         tune_mert(ListSearch(make_pool(sentences)[0]), np.ones(3), Mert(), (1,))
 
 

@@ -1,4 +1,4 @@
-"""k-best MIRA against plain Python that keeps all weights of all steps."""
+"""k-best MIRA against plain Python that stores the weights of every step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PRO: what is drawn, the objective against its formula and its gradient against differences, the optimum."""
+"""PRO: sampling; the objective against its formula, its gradient against differences; the optimum."""
 
 from __future__ import annotations
 
@@ -122,5 +122,5 @@ def test_guard_against_monsters() -> None:
 
 def test_nothing_to_rank() -> None:
     pool, _ = make_pool([Sentence((6,), [Translation((6, 5, 4, 3), 6, {})] * 5)])
-    with pytest.raises(InputError, match="nothing to rank"):
+    with pytest.raises(InputError, match="no two translations of a sentence are at least"):
         sample_pairs(pool, Pro(), (1,))

@@ -1,4 +1,4 @@
-"""Weights: their two forms on disk, what is refused, and the command that shows and exports them."""
+"""Weights: the two file formats, invalid files, and the command that shows and exports weights."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_white_space_of_unicode_in_names(tmp_path: Path, name: str) -> None:
 )
 def test_names_that_text_cannot_hold(tmp_path: Path, name: str) -> None:
     write_weights(tmp_path / "w.h5", make_weights({"b": 1.0}))
-    with pytest.raises(InputError, match="cannot stand in a text file"):
+    with pytest.raises(InputError, match="a text file cannot contain the name"):
         write_weights(tmp_path / "w", make_weights({name: 0.5, "b": 1.0}))
     assert [path.name for path in tmp_path.iterdir()] == ["w.h5"]
 

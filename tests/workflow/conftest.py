@@ -18,7 +18,7 @@ import psutil
 import pytest
 import yaml
 
-from itersel.jit import cache_folder
+from itersel.kernel_cache import cache_folder
 
 # Not the same twice: measured times, and the page that shows them.
 MEASURED = ("logs/", "benchmarks/", "report/index.html", "report/progress.html")

@@ -114,7 +114,7 @@ def test_compilation_is_announced(copy, console, tmp_path):
     """Of what a run compiles, whichever job is the first to need it; this one needs nothing."""
     (copy.results / "corpus/dev.source.gz").unlink()
     copy.configure(cache=str(tmp_path / "empty"))
-    said = "The first job that needs kernels compiles them, once for this checkout"
+    said = "The first job that needs kernels compiles them, once for this machine and version"
     assert said in copy.run("--cores", "1", "results/tiny/corpus/dev.source.gz")
     assert said not in console
 

@@ -86,6 +86,51 @@ def _check_references_of_dev(jobs):
         assert (further is not None) == ("--output results/tiny/shards/dev/" in job)
 
 
+def test_several_corpora_for_training(make_project):
+    """Their names are labels; what is downloaded is fetched first; every file that is read is an input."""
+    project = make_project()
+    content = project.config()
+    pairs = "das haus\tthe house\tnews\n"
+    for name in ("pairs.tsv", "memory.tmx", "labelled.tsv"):
+        (project.folder / name).write_text(pairs)
+    content["data"]["train"] = {
+        "talks": {"source": ["train.source", "dev.source"], "target": ["train.target", "dev.target"]},
+        "web": {"file": ["pairs.tsv", "memory.tmx"], "columns": {"source": 2, "target": 1}},
+        "parliament": {"mtdata": "Statmt-europarl-7-deu-eng"},
+    }
+    content["data"]["devtest"] = {"file": "labelled.tsv", "columns": {"task": 3}}
+    content["data"]["test"] = {"old": {"sacrebleu": "wmt11"}, "new": {"sacrebleu": "wmt20/tworefs"}}
+    natural = {"name": "natural", "labels": {"talks": 1, "web": 1, "parliament": 1}}
+    content["experiments"]["selected"]["tasks"] = natural
+    project.configure(**content)
+    jobs = dry_run(project)
+    fetched = "results/tiny/corpus/fetched"
+    [job] = jobs["prepare_train"]
+    inputs = re.search("input: (.*)", job)[1].split(", ")
+    assert inputs == [
+        *("train.source", "dev.source", "train.target", "dev.target", "pairs.tsv", "memory.tmx"),
+        *(f"{fetched}/train.parliament/{side}.gz" for side in ("source", "target")),
+    ]
+    assert "--corpus talks --source train.source --source dev.source --target train.target" in job
+    assert "--corpus web --file pairs.tsv --file memory.tmx --columns 2,1 --corpus parliament" in job
+    assert "results/tiny/corpus/train.task.gz" in re.search("output: (.*)", job)[1]
+    [job] = jobs["prepare_held_out_task"]
+    assert "input: labelled.tsv, results/tiny/corpus/preparation.json" in job
+    commands = [re.search("itersel corpus fetch .*", job)[0] for job in jobs["fetch_corpus"]]
+    assert sorted(re.search(r"--(mtdata|sacrebleu) \S+", command)[0] for command in commands) == [
+        "--mtdata Statmt-europarl-7-deu-eng",
+        "--sacrebleu wmt11",
+    ]
+    [job] = jobs["fetch_corpus_target_1"]
+    assert (
+        f"--sacrebleu wmt20/tworefs --source-language de --target-language en --output {fetched}/test.new"
+        in job
+    )
+    assert f"{fetched}/test.new/target.1.gz" in job
+    [job] = jobs["shard_corpus"][:1]
+    assert any("--labels talks=1 web=1 parliament=1" in job for job in jobs["shard_corpus"])
+
+
 def test_libreoffice_help_is_fetched_and_split_by_hash(make_project):
     project = make_project()
     project.configure(data={"kind": "libreoffice-help", "max_train": 100})

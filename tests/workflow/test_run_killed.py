@@ -115,7 +115,7 @@ def test_page_of_a_failed_run(copy):
         path.write_bytes(b"damaged")
         os.utime(path, ns=(changed, changed))
     output = copy.run("--cores", "2", status=1)
-    assert "what there is until now: results/tiny/report/progress.html" in output
+    assert "report on the unfinished run: results/tiny/report/progress.html" in output
     page = (copy.results / "report/progress.html").read_text()
     assert "This run is not finished" in page
     assert "itersel train: " in page

@@ -3,7 +3,7 @@
 # needs: corpus/train.{source,target}.gz     makes: align/train.align.gz
 ALIGNMENT = (
     f"{RESULTS}/corpus/train.alignment.gz"
-    if CONFIG.data.train.alignment
+    if splits.is_aligned(CONFIG)
     else f"{RESULTS}/align/train.align.gz"
 )
 

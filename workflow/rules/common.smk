@@ -1,16 +1,18 @@
-# Names and helpers that the other files share. Nothing here makes files.
+# Names and helpers shared by the other files. There are no rules here.
 #
 # needs: config     gives: CONFIG (checked), RESULTS, LOGS, paths and options by wildcards
+import functools
 import hashlib
 import os
 import re
 import shlex
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
+from itersel import __version__
 from itersel.config import commands, read_config, splits
-from itersel.config.reading import read_yaml
+from itersel.config.file_checks import check_files_exist
 from itersel.config.independent import with_independent_tasks
 from itersel.config.repeats import repeat_name, split_repeat, with_repeats
 from itersel.config.tasks import (
@@ -22,22 +24,24 @@ from itersel.config.tasks import (
     files_of,
     labels_of,
 )
+from itersel.corpus.corpora import Corpus
 from itersel.errors import InputError
 from itersel.limits import TOKENIZED_BLEU
+from itersel.project import PROJECT
 from itersel.storage.files import remove_leftovers
 from itersel.sources import assets_digest, step_digest
 
 try:
-    # Snakemake has read them, but of keys that are there twice it took the last
-    for file in workflow.overwrite_configfiles or ["config.yaml"]:
-        read_yaml(file)
     CONFIG = with_repeats(with_independent_tasks(read_config(config)))
+    # jobs on other machines need not see them
+    if workflow.is_main_process:
+        check_files_exist(CONFIG)
 except InputError as error:
     sys.exit(f"itersel: {error}")
 
 
 def no_option(path):
-    """Return a path that commands do not read as an option; Snakemake takes ./ off a path."""
+    """Return a path that commands do not mistake for an option; Snakemake strips ./ from paths."""
     return os.path.abspath(path) if path.startswith(("-", "./-")) else path
 
 
@@ -49,8 +53,8 @@ INDEX = f"{RESULTS}/grammar/index"
 PREPARATION = f"{RESULTS}/corpus/preparation.json"
 RECASER = f"{RESULTS}/corpus/recaser.json"
 
-# Memory in MB and time in minutes that jobs request on a cluster; rules not listed here take the profile's default.
-# For train_shard and write_lists this is the time of one shard: a task with n of them requests n times as much. These
+# Memory in MB and time in minutes that jobs request on a cluster; rules not listed here use the profile's default.
+# For train_shard and write_lists this is the time of one shard: a task with n shards requests n times as much. These
 # are numbers rather than functions of `attempt`, which add ten seconds of planning to a run of 25,000 jobs.
 SIZES = {
     "fetch_help": {"mem_mb": 2000, "runtime": 60},
@@ -79,35 +83,44 @@ SIZES = {
     "count_rules": {"mem_mb": 2000, "runtime": 60},
 }
 
-# Between the number of shards and the seed in the name of a folder of shards; the seed of the run is not named.
+# Separates the number of shards from the seed in the name of a folder of shards; the run's own seed is left out.
 SEED_MARK = "-seed-"
 
-# Folder of the compiled kernels; read again on the node of a job, where variables are filled in.
-CACHE = os.path.abspath(os.path.expandvars(CONFIG.cache))
+# Folder of the compiled kernels, None if the config names none; evaluated again on the node of each job, where
+# variables are expanded.
+CACHE = CONFIG.cache and os.path.abspath(os.path.expandvars(CONFIG.cache))
 
-# Jobs inherit these: the compiled kernels of all jobs are in one place, where the first job on a kind of
-# machine puts them for all others; ITERSEL_RUN tells whose jobs they are, see refuse_running_jobs; `itersel`
-# is the one that belongs to the Snakemake in use, whether or not its environment is activated. The
-# installation of a conda environment is told where the project is.
+# Jobs inherit these variables. The first job on each kind of machine compiles the kernels for all others. ITERSEL_RUN
+# identifies the jobs of this run, see refuse_running_jobs. PATH finds the `itersel` next to the Snakemake in use, even
+# if its environment is not activated. The conda environment is installed from ITERSEL_PROJECT, with ITERSEL_VERSION.
 os.environ.update(
-    ITERSEL_CACHE=CACHE,
-    ITERSEL_PROJECT=str(workflow.basedir),
+    **({"ITERSEL_CACHE": CACHE} if CACHE else {}),
+    ITERSEL_PROJECT=str(PROJECT),
     ITERSEL_RUN=os.path.abspath(RESULTS),
+    ITERSEL_VERSION=__version__,
     ITERSEL_WARM_UP="1",
     PATH=os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")]),
 )
 
 
-# Test sets by name, and the devtests of those that have their own: their splits.
+# Splits of the test sets by name, and of the devtests of those that have their own.
 TEST_SETS = splits.test_sets(CONFIG)
 OWN_DEVTESTS = splits.own_devtests(CONFIG)
 HELD_OUT_SPLITS = ["dev", "devtest", *OWN_DEVTESTS.values(), *TEST_SETS.values()]
-# The others are taken from the help.
+# Splits with files in the config; the others are taken from the LibreOffice Help.
 GIVEN_SPLITS = [split for split in HELD_OUT_SPLITS if splits.is_given(CONFIG, split)]
+# Downloaded corpora, by the names of their folders.
+FETCHED_FOLDER = f"{RESULTS}/corpus/fetched"
+FETCHED = {
+    splits.fetched_name(split, name): text
+    for split in ["train", *GIVEN_SPLITS]
+    for name, text in splits.texts_of(CONFIG, split).items()
+    if splits.is_fetched(text)
+}
 
 
 def one_of(names):
-    """Return a regular expression for names; of none it matches nothing."""
+    """Return a regular expression that matches any of the names, and nothing if there are none."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
@@ -126,13 +139,13 @@ wildcard_constraints:
     level="(shards|lm|experiments)/.+",
 
 
-# `step_digest` is a parameter of rules: Snakemake does not look into installed packages, and would not run
-# an edited step again. Options are functions of wildcards alone: Snakemake does not keep those that take
-# `input` or `output`, and would not run a job again when they change.
+# `step_digest` is a parameter of rules because Snakemake does not look into installed packages and would not
+# rerun a step whose code was edited. Options are functions of wildcards alone because Snakemake does not record
+# parameters that use `input` or `output`, and would not rerun a job when they change.
 
 
 def sequence(files):
-    """Return the arguments with which `seq` prints the names of files that end in a number from 0."""
+    """Return the arguments for `seq` to print the names of files that are numbered from 0."""
     folder, name = os.path.split(files[0])
     pattern = os.path.join(
         folder.replace("%", "%%"), re.sub(r"\d+", "%.0f", name, count=1)
@@ -141,7 +154,7 @@ def sequence(files):
 
 
 def sequences(files):
-    """Return the commands that print the names of files, in each folder those that end in 0, 1, 2, ..."""
+    """Return the commands that print the names of files numbered 0, 1, 2, ... in one or more folders."""
     folders = {}
     for file in files:
         folders.setdefault(os.path.dirname(file), []).append(file)
@@ -156,65 +169,75 @@ def corpus_file(split, side):
 
 
 def further_references(split):
-    """Return what a held-out split has beside its first reference: target.1, target.2, ..."""
+    """Return the columns of the additional references of a held-out split: target.1, target.2, ..."""
     if split not in GIVEN_SPLITS:
         return []
-    count = len(given_files(split)["target"])
-    return [f"target.{number}" for number in range(1, count)]
+    [corpus] = given_corpora(split)
+    return [f"target.{number}" for number in range(1, 1 + len(corpus.further))]
 
 
 def references(split):
-    """Return the reference translations of a held-out split, as many as the config gives."""
+    """Return the files of all reference translations of a held-out split."""
     return [corpus_file(split, side) for side in ("target", *further_references(split))]
 
 
 def raw_columns(further):
-    """Return the columns with references as they were given, of a split with some further columns."""
+    """Return the columns of the original references of a split with the given further columns."""
     numbers = [column.removeprefix("target") for column in further if column != "task"]
     return [f"raw{number}" for number in ["", *numbers]]
 
 
 def raw_references(split):
-    """Return the references of a split as they were given, in the order of `references`."""
+    """Return the original references of a split, in the order of `references`."""
     return [
         corpus_file(split, column) for column in raw_columns(further_references(split))
     ]
 
 
 def further_columns(split):
-    """Return what a given split has beside a source and a reference: target.1, ..., task."""
-    tasks = ["task"] if "task" in given_files(split) else []
+    """Return the columns that a split has in addition to source and target: target.1, ..., task."""
+    tasks = ["task"] if splits.has_labels(CONFIG, split) else []
     return (*further_references(split), *tasks)
 
 
-def given_files(split):
-    """Return the raw files of a split by name; `hash` stands for the text that is split by hash."""
+@functools.cache
+def given_corpora(split):
+    """Return the corpora of a split; `hash` is the text that is split by hash."""
     if split == "hash":
-        files = {
-            side: f"{RESULTS}/corpus/help/{side}.gz"
+        source, target, task = (
+            (f"{RESULTS}/corpus/help/{side}.gz",)
             for side in ("source", "target", "task")
-        }
-    else:
-        files = asdict(splits.text_of(CONFIG, split))
-        files.pop("devtest", None)
-    if split in ("hash", "train"):
-        files["monolingual"] = CONFIG.data.monolingual
-    return {
-        name: list(path) if isinstance(path, tuple) else path
-        for name, path in files.items()
-        if path is not None
-    }
+        )
+        return [Corpus(source=source, target=target, task=task)]
+    return splits.corpora(CONFIG, split, FETCHED_FOLDER)
+
+
+def given_files(split):
+    """Return the raw files of a split."""
+    files = [file for corpus in given_corpora(split) for file in corpus.files]
+    return [*files, *(CONFIG.data.monolingual if split in ("hash", "train") else ())]
+
+
+def fetched_columns(text):
+    """Return the columns of a downloaded corpus: source, target, target.1, ..."""
+    return ("source", *splits.reference_names(CONFIG, text))
+
+
+def fetch_options(wildcards):
+    options = commands.fetch_options(CONFIG, FETCHED[wildcards.fetched])
+    output = commands.options(output=f"{FETCHED_FOLDER}/{wildcards.fetched}")
+    return f"{options} {output}"
 
 
 def statistics_files():
-    """Return what tells how the splits were prepared, first that of train."""
+    """Return the statistics of the preparation of all splits, train first."""
     first = "" if CONFIG.data.kind == "libreoffice-help" else "train."
     given = [f"{split}." for split in GIVEN_SPLITS]
     return [f"{RESULTS}/corpus/{split}statistics.json" for split in (first, *given)]
 
 
 def help_files():
-    """Return the files of a given folder of the help, so that it is read again when they change."""
+    """Return the files of the help if the config names its folder; it is read again when they change."""
     if CONFIG.data.folder is None:
         return []
     folder = Path(CONFIG.data.folder)
@@ -223,13 +246,13 @@ def help_files():
 
 
 def collection_statistics():
-    """Return what tells how the text was collected; of given files there is nothing to tell."""
+    """Return the statistics of collecting the text; none if the config names the files."""
     given = CONFIG.data.kind == "files"
     return [] if given else [f"{RESULTS}/corpus/help/statistics.json"]
 
 
 def prepared_files():
-    """Return what the preparation of train makes; with the splits that are cut out of the same text."""
+    """Return the outputs of preparing train, including the splits that are cut from the same text."""
     made = ["train", *(split for split in HELD_OUT_SPLITS if split not in GIVEN_SPLITS)]
     files = [
         corpus_file(split, side) for split in made for side in ("source", "target")
@@ -240,8 +263,8 @@ def prepared_files():
     if CONFIG.data.kind == "libreoffice-help":
         files += [corpus_file(split, "task") for split in made]
     optional = {
-        "train.task": CONFIG.data.train.task,
-        "train.alignment": CONFIG.data.train.alignment,
+        "train.task": splits.has_labels(CONFIG, "train"),
+        "train.alignment": splits.is_aligned(CONFIG),
         "monolingual": CONFIG.data.monolingual,
     }
     files += [
@@ -256,8 +279,10 @@ def prepare_options(wildcards):
         "held_out",
         "hash" if CONFIG.data.kind == "libreoffice-help" else "train",
     )
-    options = commands.prepare_options(CONFIG, split, PREPARATION)
-    return f"{options} {commands.options(**given_files(split), output=f'{RESULTS}/corpus')}"
+    monolingual = [*CONFIG.data.monolingual] if split in ("hash", "train") else []
+    files = commands.options(monolingual=monolingual, output=f"{RESULTS}/corpus")
+    corpora = commands.corpora_options(given_corpora(split))
+    return f"{commands.prepare_options(CONFIG, split, PREPARATION)} {corpora} {files}"
 
 
 def language_model_text():
@@ -266,7 +291,7 @@ def language_model_text():
 
 
 def tasks_folder(tasks):
-    """Return the name of the folder of shards without the seed; of labels, it has a digest of the settings."""
+    """Return the name of a folder of shards without the seed; with labels, it has a digest of settings."""
     if isinstance(tasks, RandomTasks | Resharding):
         return str(files_of(tasks))
     digest = hashlib.sha256(commands.sharding_options(tasks).encode()).hexdigest()
@@ -274,13 +299,13 @@ def tasks_folder(tasks):
     return f"{files_of(tasks)}-{kind}-{digest[:8]}"
 
 
-# Folders of shards that depend on labels, and the options of `itersel shard` that make them.
+# Folders of shards that depend on labels, and the options of `itersel shard` that create them.
 LABELLED = {
     tasks_folder(one.tasks): commands.sharding_options(one.tasks)
     for one in CONFIG.experiments.values()
     if labels_of(one.tasks)
 }
-# Those of independent tasks, which choose their epochs on the devtest sentences with their label.
+# Folders of independent tasks, whose epochs are chosen on the devtest sentences with their label.
 SCORED_BY_TASK = {
     tasks_folder(one.tasks)
     for one in CONFIG.experiments.values()
@@ -289,13 +314,13 @@ SCORED_BY_TASK = {
 
 
 def shards_name(experiment):
-    """Return the name of the folder of an experiment's shards: 4, or with another seed 4-seed-2."""
+    """Return the name of the folder of an experiment's shards: 4, or 4-seed-2 with its own seed."""
     name, seed = tasks_folder(experiment.tasks), commands.own_seed(CONFIG, experiment)
     return name if seed == CONFIG.seed else f"{name}{SEED_MARK}{seed}"
 
 
 def fold_models(shards, folds):
-    """Return the folder of the language models that leave out every `folds`-th shard."""
+    """Return the folder of the language models that each leave out every `folds`-th shard."""
     return f"{RESULTS}/lm/{shards}-shards/{folds}-folds"
 
 
@@ -311,7 +336,7 @@ def shard_files(split, shards):
 
 
 def learned_references(split):
-    """Return what is learned from beside the first reference: target.1, target.2, ... of dev."""
+    """Return the columns of the additional references used in learning: target.1, target.2, ... of dev."""
     return further_references(split) if split == "dev" else []
 
 
@@ -326,7 +351,7 @@ def sharding_options(wildcards):
 
 
 def cutting_options(wildcards):
-    """Shuffle what is learned from; keep the order of what is translated."""
+    """Return the options for cutting a split: train and dev are shuffled, the others keep their order."""
     shards, _, seed = wildcards.shards.partition(SEED_MARK)
     if shards in LABELLED:
         labels = commands.options(
@@ -342,7 +367,7 @@ def cutting_options(wildcards):
 
 
 def task_labels(wildcards):
-    """Return the labels that sentences are sorted by, and those that are needed to choose epochs."""
+    """Return the labels by which sentences are divided into shards, and those needed to choose epochs."""
     shards = wildcards.shards.partition(SEED_MARK)[0]
     splits = [wildcards.split] if shards in LABELLED else []
     splits += ["devtest"] if shards in SCORED_BY_TASK else []
@@ -368,7 +393,7 @@ def extract_options(wildcards):
 
 
 def level_files(wildcards):
-    """Return the files of a level, see list.smk."""
+    """Return the files of a level (see list.smk)."""
     kind, *parts = wildcards.level.split("/")
     if kind == "shards":
         return shard_files(*parts)

@@ -1,8 +1,9 @@
 # The parallel text: fetched or given, prepared and split.
 #
-# needs: nothing (LibreOffice Help), or the files of data.{train,dev,devtest,test}
-# makes: corpus/{split}.{source,target,task}.gz, corpus/{split}.target.{number}.gz (further references),
-#        corpus/{split}.raw.gz, corpus/{split}.raw.{number}.gz (references as given, of all splits but train),
+# needs: nothing (LibreOffice Help; downloaded corpora), or the files of data.{train,dev,devtest,test}
+# makes: corpus/fetched/{fetched}/{source,target}.gz (downloaded corpora),
+#        corpus/{split}.{source,target,task}.gz, corpus/{split}.target.{number}.gz (further references),
+#        corpus/{split}.raw.gz, corpus/{split}.raw.{number}.gz (original references of all splits except train),
 #        corpus/preparation.json, corpus/recaser.json, statistics
 if CONFIG.data.kind == "libreoffice-help":
 
@@ -32,7 +33,7 @@ if CONFIG.data.kind == "libreoffice-help":
 
     rule prepare_help:
         input:
-            **given_files("hash"),
+            given_files("hash"),
         output:
             prepared_files(),
         log:
@@ -51,7 +52,7 @@ else:
 
     rule prepare_train:
         input:
-            **given_files("train"),
+            given_files("train"),
         output:
             prepared_files(),
         log:
@@ -67,15 +68,44 @@ else:
             "itersel corpus prepare {params.options} &> {log:q}"
 
 
-# Held-out text is prepared like train. Outputs cannot vary with a wildcard, so there is one rule for each set of further
-# files: prepare_held_out, prepare_held_out_task, prepare_held_out_target_1, ...
+# Outputs cannot vary with a wildcard, so there is one rule for each number of references: fetch_corpus,
+# fetch_corpus_target_1, ...
+for columns in sorted({fetched_columns(text) for text in FETCHED.values()}):
+
+    rule:
+        name:
+            "_".join(["fetch_corpus", *columns[2:]]).replace(".", "_")
+        output:
+            [f"{FETCHED_FOLDER}/{{fetched}}/{column}.gz" for column in columns],
+            f"{FETCHED_FOLDER}/{{fetched}}/statistics.json",
+        log:
+            f"{LOGS}/corpus/fetched/{{fetched}}.log",
+        wildcard_constraints:
+            fetched=one_of(
+                name
+                for name, text in FETCHED.items()
+                if fetched_columns(text) == columns
+            ),
+        # the nodes of many clusters have no network
+        localrule: True
+        conda:
+            "../../envs/itersel.yaml"
+        params:
+            options=fetch_options,
+            code=step_digest("corpus", "_fetch"),
+        shell:
+            "itersel corpus fetch {params.options} &> {log:q}"
+
+
+# Held-out text is prepared like train. Outputs cannot vary with a wildcard, so there is one rule for each set of
+# further files: prepare_held_out, prepare_held_out_task, prepare_held_out_target_1, ...
 for further in sorted({further_columns(split) for split in GIVEN_SPLITS}):
 
     rule:
         name:
             "_".join(["prepare_held_out", *further]).replace(".", "_")
         input:
-            unpack(lambda wildcards: given_files(wildcards.held_out)),
+            lambda wildcards: given_files(wildcards.held_out),
             preparation=PREPARATION,
         output:
             source=corpus_file("{held_out}", "source"),

@@ -1,4 +1,4 @@
-# Translations of devtest with the weights of every epoch, and of test with those of the best one.
+# Translations of devtest with the weights of every epoch, and of test with those of the best epoch.
 #
 # needs: shards/{devtest,test}/{shards}/{shard}.h5, experiments/{experiment}/{stage}/weights.h5
 # makes: experiments/{experiment}/{stage}/{split}.txt; a stage is an epoch, `best`, or
@@ -26,8 +26,8 @@ rule decode_shard:
         " {params.options} --output {output:q} &> {log:q}"
 
 
-# The pieces are not named in the command: Snakemake writes one that is too long to a script, and calls that in double
-# quotes, in which a shell would run what the name of the folder says.
+# The command does not name the pieces. Snakemake writes a command that is too long to a script and calls it in double
+# quotes, where the shell would execute parts of the folder's name.
 rule join_translations:
     input:
         translated_shards,

@@ -1,9 +1,9 @@
-# Translations and references of the test sets as text, for scores that others can reproduce:
+# Translations and references of the test sets as plain text, for scores that others can reproduce:
 # sacrebleu evaluation/test/reference.0.txt -i evaluation/test/{experiment}.txt -m bleu ter
 #
 # needs: experiments/{experiment}/best*/{split}.txt, corpus/{split}.raw*.gz, corpus/{preparation,recaser}.json
-# makes: evaluation/{evaluated}/reference.{number}.txt, evaluation/{evaluated}/{experiment}.txt, and what it is scored by:
-#        evaluation/{evaluated}/counts/{experiment}.h5
+# makes: evaluation/{evaluated}/reference.{number}.txt, evaluation/{evaluated}/{experiment}.txt, and its sufficient
+#        statistics, evaluation/{evaluated}/counts/{experiment}.h5
 
 from importlib.metadata import version
 
@@ -53,7 +53,7 @@ rule detokenize:
         **SIZES["detokenize"],
     params:
         tokenizer=commands.tokenizer(CONFIG),
-        # of the signatures, which all systems must share
+        # part of the signatures, which must be the same for all systems
         sacrebleu=version("sacrebleu"),
         code=step_digest("detokenize", "_run"),
     shell:

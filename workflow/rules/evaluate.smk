@@ -1,11 +1,11 @@
-# Choice of the epoch on devtest, scores on test, tables, the page.
+# Choosing the epoch on devtest, scoring test, tables, the page.
 #
 # needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,selection.h5,devtest.txt}, best/test.txt,
 #        corpus/*.target.gz, evaluation/{test}/counts/*.h5, benchmarks/, report/run.json
 # makes: experiments/{experiment}/best/{system.json,weights.h5,resources.json}, and best-{test_set}/ for a test set
 #        with its own devtest; experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json};
-#        of tasks, with corpus/*.task.gz, report/tasks.{split}.{txt,tsv,json}, and of independent ones
-#        experiments/{independent}/tasks/{split}.txt; report/{table.{tex,md},derivations.json,index.html}
+#        report/{table.{tex,md},derivations.json,index.html}; with corpus/*.task.gz: report/tasks.{split}.{txt,tsv,json}
+#        and, for independent tasks, experiments/{independent}/tasks/{split}.txt
 
 
 localrules:
@@ -16,7 +16,7 @@ localrules:
     write_paper_tables,
 
 
-# Tokenised BLEU takes no time; other scores may.
+# Computing tokenised BLEU takes no time; other scores may take long.
 if CONFIG.evaluation.choose_by == TOKENIZED_BLEU:
 
     localrules:
@@ -24,8 +24,8 @@ if CONFIG.evaluation.choose_by == TOKENIZED_BLEU:
         choose_epoch_for_test_set,
 
 
-# The weights of the best epoch are copied under a name known beforehand, so that the rules that use
-# them need not wait for the number: a checkpoint would cost a new DAG for every experiment.
+# The weights of the best epoch are copied to a name known in advance, so the rules that use them do not depend on the
+# number of the epoch. A checkpoint would build a new DAG for every experiment.
 rule choose_epoch:
     input:
         references=references("devtest"),
@@ -51,7 +51,7 @@ rule choose_epoch:
         " --output-weights {output.weights:q} --output {output.system:q} &> {log:q}"
 
 
-# For a test set that has its own devtest.
+# For a test set with its own devtest.
 use rule choose_epoch as choose_epoch_for_test_set with:
     input:
         references=lambda wildcards: references(OWN_DEVTESTS[wildcards.test_set]),
@@ -138,7 +138,7 @@ rule compare_systems:
         "itersel report table {params.options} --output {output:q} &> {log:q}"
 
 
-# Of independent tasks: for each sentence the translation with the weights of its task.
+# For independent tasks: the translation of each sentence with the weights of its task.
 rule join_tasks:
     input:
         labels=corpus_file("{split}", "task"),
@@ -265,7 +265,7 @@ rule explain_translations:
         " --output {output:q}) &> {log:q}"
 
 
-# The page shows what is there; the inputs are what is made last.
+# The page shows all files that exist, so it only needs to wait for those that are written last.
 rule write_page:
     input:
         table=f"{RESULTS}/report/table.json",

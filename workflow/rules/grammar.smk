@@ -1,12 +1,12 @@
-# Per-sentence grammars and features, a file a shard.
+# Per-sentence grammars and features, one file per shard.
 #
 # needs: corpus/{split}.{source,target}.gz, the alignment of train
 # makes: grammar/index, shards/{split}/{shards}/{shard}.h5; experiments with the same number of shards
 #        and the same seed share them
 #
 # train and dev are shuffled before they are cut, so that shards are alike; devtest and test are cut in
-# order, because their translations are joined again. Sentences of train get grammars of the rest of
-# train (leave-one-out).
+# order, because their translations are joined again. The grammar of a sentence in train is extracted from the
+# rest of train (leave-one-out).
 
 
 rule index_corpus:

@@ -1,10 +1,11 @@
-# The files of a level, named in a file: what waits for one waits for all of them, and no fewer are mixed.
+# A list of all files of a level. Jobs that need the level depend on this list, so they wait for all files, and no fewer
+# are ever mixed.
 #
 # needs: the files of the level, see `level_files`
 # makes: {level}/files.txt; a level is shards/{split}/{shards}, lm/{shards}-shards/{folds}-folds,
-#        experiments/{experiment}/epoch-{epoch}, or epoch-{epoch}/lists, with those of all epochs before
+#        experiments/{experiment}/epoch-{epoch}, or epoch-{epoch}/lists, which includes the lists of earlier epochs
 #
-# Thousands do not fit on a command line, and Snakemake would search them once for every job that waits for them.
+# Thousands of files do not fit on a command line, and Snakemake would check all of them for every job that needs them.
 
 
 rule list_files:

@@ -1,4 +1,4 @@
-# The run as a whole: what must not be running beside it, what it writes down for the page, and what it shows.
+# The run as a whole: refuses to start next to other runs, records the run for the page, and shows results.
 # There are no rules here.
 #
 # needs: common.smk     gives: lock_folder, refuse_running_jobs, record_run, announce_jobs, show_results, show_progress,
@@ -9,14 +9,14 @@ import time
 
 from snakemake.logging import logger
 
-from snakemake_executor_plugin_arrays.arrays import dead_runs, starting
-from snakemake_executor_plugin_arrays.failures import killed_commands
+from snakemake_executor_plugin_arrays.arrays import killed_runs
 
+from itersel.killed import killed_commands
 from itersel.report.page.provenance import describe_run, write_run
 from itersel.report.page.rule_graph import summarize_jobs
 
-# A dry run logs to standard output, also where that is to hold a graph and nothing else: -n --dag | dot. Snakemake
-# has no settings of the graph yet when it reads this.
+# A dry run logs to standard output, even if only a graph should be written there: -n --dag | dot. Snakemake's settings
+# for the graph do not exist yet when it reads this file, hence the look at sys.argv.
 if {"--dag", "--rulegraph", "--filegraph"} & {word.split("=")[0] for word in sys.argv}:
     for handler in [*logger.handlers, *workflow.logger_manager.get_log_handlers()]:
         if getattr(handler, "stream", None) is sys.stdout:
@@ -24,7 +24,7 @@ if {"--dag", "--rulegraph", "--filegraph"} & {word.split("=")[0] for word in sys
 
 
 def lock_folder():
-    """Hold the folder of results for this run; unlike Snakemake's lock, a killed run leaves none."""
+    """Lock the folder of results for this run; unlike Snakemake's lock, this one ends with a killed run."""
     path = Path(RESULTS, ".lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -35,31 +35,28 @@ def lock_folder():
         fcntl.flock(lock_folder.stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         sys.exit(
-            f"itersel: another run is working in {RESULTS}; wait for it, or stop it"
+            f"itersel: another run is working in {RESULTS}; wait for it or stop it"
         )
     except OSError as error:
-        # a file system without locks: Snakemake's own lock is left
+        # a file system without locks
         print(f"itersel: {RESULTS} cannot be locked: {error.strerror}", file=sys.stderr)
 
 
 def refuse_running_jobs():
-    """Stop if jobs of a killed run may still be running: they would put old results over new ones."""
-    # the executor of a cluster has ended them before it comes to this
-    arrays = Path(workflow.workdir_init, ".snakemake", "arrays")
-    if arrays.exists():
-        with starting(arrays, warn=print):
-            for folder in dead_runs(arrays):
-                sys.exit(
-                    f"itersel: jobs of a run that was killed may still be on the cluster ({folder}): start Snakemake"
-                    " once with the profile of that run, which ends them; or cancel them, and delete that folder"
-                )
-    # what has just been cancelled takes a moment to end
+    """Stop if jobs of a killed run may still be running: they would overwrite new results with old ones."""
+    # with a cluster profile, the executor has already cancelled them
+    for folder in killed_runs(workflow.workdir_init):
+        sys.exit(
+            f"itersel: jobs of a killed run may still be on the cluster ({folder}): start Snakemake once with"
+            " the profile of that run, which cancels them; or cancel them yourself and delete that folder"
+        )
+    # jobs that have just been cancelled take a moment to end
     end = time.monotonic() + 10
     while process := next(running_jobs(), None):
         if time.monotonic() > end:
             sys.exit(
                 f"itersel: process {process.pid} ({process.info['name']}), a job left over from a killed run,"
-                f" is still running in {RESULTS}; wait for it, or stop it"
+                f" is still running in {RESULTS}; wait for it or stop it"
             )
         time.sleep(0.2)
 
@@ -75,7 +72,7 @@ def running_jobs():
 
 
 def announce_jobs():
-    """Say where the logs are and whether kernels will be compiled; tell the logger `steps` which jobs will run."""
+    """Say where logs are and whether kernels will be compiled; give the logger `steps` the planned jobs."""
     jobs = list(workflow.dag.needrun_jobs())
     planned = [(job.rule.name, job.wildcards_dict) for job in jobs]
     logger.info(f"Logs of jobs: {LOGS} (a line a minute)", extra={"planned": planned})
@@ -84,13 +81,13 @@ def announce_jobs():
 
         if not is_warm():
             logger.info(
-                "The first job that needs kernels compiles them, once for this checkout: about 90 s on two idle"
-                " cores. Other jobs wait for it."
+                "The first job that needs kernels compiles them, once for this machine and version: about a"
+                " minute. Other jobs wait for it."
             )
 
 
 def record_run():
-    """Write down the config and the graph of the rules for the page."""
+    """Record the config and the graph of the rules for the page."""
     jobs = {
         job: list(needs)
         for job, needs in workflow.dag.dependencies.items()
@@ -102,20 +99,20 @@ def record_run():
 
 
 def show_progress():
-    """Make the page of a run that has not ended well, and tell where it is."""
+    """Write the page of a run that has failed, and log where it is."""
     from itersel.report.page.write import write_page
 
     page = Path(RESULTS, "report", "progress.html")
     try:
         write_page(Path(RESULTS), page)
     except (InputError, OSError):
-        # a run that has failed before there was anything to show, or on a full disk
+        # the run failed before there was anything to show, or the disk is full
         return
-    logger.info(f"itersel: what there is until now: {page}")
+    logger.info(f"itersel: report on the unfinished run: {page}")
 
 
 def show_results():
-    """Show the tables, where they and the trained systems are, and what to do with them."""
+    """Show the tables, and where to find the results and what to do next."""
     by_task = [f"tasks.{split}.txt" for split in TASK_SPLITS]
     tables = [
         Path(RESULTS, "report", name) for name in ("corpus.txt", "table.txt", *by_task)
@@ -123,13 +120,13 @@ def show_results():
     made = [table for table in tables if table.exists()]
     for table in made:
         logger.info("\n" + table.read_text(encoding="utf-8").rstrip())
-    # a run of some files only may have made none
+    # a run with explicit targets may not have made them
     if made == tables:
         logger.info("\n".join(["", *next_steps()]))
 
 
 def next_steps():
-    """Yield what there is to look at, and what to type to translate and to add an experiment."""
+    """Yield where the results are, and the commands to translate text and to add an experiment."""
     from itersel.report.hints import hints
 
     yield f"Tables: {RESULTS}/report"
@@ -139,7 +136,7 @@ def next_steps():
     yield f"Weights and translations: {RESULTS}/experiments/*/best"
     names = COMPARED or list(CONFIG.experiments)
     systems = {name: Path(experiment_file(name, "best")) for name in names}
-    # a run of some files only may have made none
+    # a run with explicit targets may not have made them
     systems = {
         name: path for name, path in systems.items() if (path / "system.json").exists()
     }
@@ -148,20 +145,20 @@ def next_steps():
     yield from hints(
         systems,
         Path(corpus_file(next(iter(TEST_SETS.values())), "source")),
-        shortest(CACHE),
+        CACHE and shortest(CACHE),
         shortest(os.path.dirname(sys.executable)),
         [shortest(file) for file in workflow.overwrite_configfiles],
     )
 
 
 def shortest(path):
-    """Return a path relative to the folder of the run, if it is shorter."""
+    """Return a path relative to the working folder, if that is shorter, else the absolute path."""
     return min(os.path.relpath(path), os.path.abspath(path), key=len)
 
 
 def show_killed(logs):
     """Name the signals that killed commands; Snakemake shows an exit status such as 137."""
-    # versions of Snakemake have one log, or a list
+    # one log or a list, depending on the version of Snakemake
     for log in [logs] if isinstance(logs, str) else logs:
         text = Path(log).read_text(errors="replace") if Path(log).exists() else ""
         for line in killed_commands(text):

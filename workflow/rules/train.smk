@@ -1,11 +1,11 @@
-# Online learning: an epoch is one job a shard, then one job that selects and mixes.
+# Online learning: an epoch is one job per shard, then one job that selects and mixes.
 #
 # needs: shards/{train,dev}/{shards}/{shard}.h5, lm/lm.bin or lm/{shards}-shards/{folds}-folds/{fold}.bin
-# makes: experiments/{experiment}/epoch-{epoch}/{shard-{shard},selection}.h5, and weights.h5, or mixed.h5 where
-#        tune.smk makes weights of it
+# makes: experiments/{experiment}/epoch-{epoch}/{shard-{shard},selection}.h5, and weights.h5, or mixed.h5 if
+#        tune.smk makes weights.h5 from it
 #
-# All algorithms are this one chain of levels; they differ in what a shard does, in what it starts from, and in
-# how the weights are mixed. A shard that is missing stops its level: nothing is mixed without it.
+# All algorithms are this chain of levels. They differ in what a shard does, which weights it starts from, and how the
+# weights are mixed. Weights are never mixed while a shard is missing.
 
 
 rule train_shard:

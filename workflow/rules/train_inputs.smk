@@ -1,16 +1,16 @@
-# Inputs and options of train.smk, decode.smk and evaluate.smk. Nothing here makes files.
+# Inputs and options of train.smk, decode.smk and evaluate.smk. There are no rules here.
 #
-# needs: common.smk     gives: experiment_file, of_*, BATCH, HELD_OUT, MIXED, SELECTING, COMPARED, INDEPENDENT, what an epoch
-# needs, what tables need
+# needs: common.smk     gives: experiment_file, of_*, BATCH, HELD_OUT, MIXED, SELECTING, COMPARED, INDEPENDENT, and the
+#                              inputs of epochs and tables
 #
-# Options are cached: there may be tens of thousands of jobs.
+# Options are cached because there may be tens of thousands of jobs.
 import functools
 
 from itersel.config.independent import compared_labels
 from itersel.config.mixing import EpochsMean, PathFollowing, Selection
 from itersel.corpus.sharding import deal_files
 
-# Threads that a job asks for; --set-threads train_shard=N changes it.
+# Most threads that a job requests; --set-threads train_shard=N changes the number.
 MOST_THREADS = 8
 
 
@@ -18,7 +18,7 @@ def experiment_file(name, path):
     return f"{RESULTS}/experiments/{name}/{path}"
 
 
-# Experiments for one task have no translations of other tasks: they are compared as one, see `task_systems`.
+# Experiments for a single task translate only that task; they are compared together, see `task_systems`.
 COMPARED = [
     name
     for name, one in CONFIG.experiments.items()
@@ -31,7 +31,7 @@ def of_experiments(path, names=tuple(CONFIG.experiments)):
 
 
 def of_epochs(path):
-    """Return an input function: the files of this name of all epochs of an experiment."""
+    """Return an input function for the files with this name in all epochs of an experiment."""
 
     def files(wildcards):
         epochs = range(1, CONFIG.experiments[wildcards.experiment].epochs + 1)
@@ -44,7 +44,7 @@ def of_epochs(path):
     return files
 
 
-# Experiments by what makes the weights of an epoch: `tune` on lists of all epochs, `mix`, or `tune` after it.
+# Experiments by how the weights of an epoch are made: by `tune` (BATCH), `tune` after `mix` (HELD_OUT), or `mix`.
 BATCH = [name for name, one in CONFIG.experiments.items() if commands.is_batch(one)]
 HELD_OUT = [
     name for name, one in CONFIG.experiments.items() if commands.held_out_tuner(one)
@@ -58,21 +58,21 @@ SELECTING = [
 
 
 def mixed_weights(name, epoch):
-    """Return the weights that `mix` makes."""
+    """Return the file of weights that `mix` makes."""
     file = "mixed.h5" if name in HELD_OUT else "weights.h5"
     return experiment_file(name, f"epoch-{epoch}/{file}")
 
 
 @functools.cache
 def dealt_files(name, epoch):
-    """Return the files of all shards of an epoch of resharding."""
+    """Return the numbers of the files in each shard of an epoch with resharding."""
     experiment = CONFIG.experiments[name]
     tasks, seed = experiment.tasks, commands.own_seed(CONFIG, experiment)
     return deal_files(files_of(tasks), tasks.shards, seed, epoch)
 
 
 def files_of_shard(wildcards):
-    """Return the numbers of the files that have the sentences of a shard, in the order of training."""
+    """Return the numbers of the files with the sentences of a shard, in training order."""
     tasks, shard = CONFIG.experiments[wildcards.experiment].tasks, int(wildcards.shard)
     if isinstance(tasks, Resharding):
         return dealt_files(wildcards.experiment, int(wildcards.epoch))[shard]
@@ -82,7 +82,7 @@ def files_of_shard(wildcards):
 
 
 def tuning_models(wildcards):
-    """Return the language model of each file: that of all text, or the one that left the file's text out."""
+    """Return the language model for each file: that of all text, or the one without the file's text."""
     experiment = CONFIG.experiments[wildcards.experiment]
     folds = experiment.tasks.language_model_folds
     if folds == 1:
@@ -98,13 +98,13 @@ def tuning_files(wildcards):
 
 
 def first_weights(experiment):
-    """Return the weights that the first epoch starts from, if they are those of another experiment."""
+    """Return the weights of another experiment that the first epoch starts from, if any."""
     start = experiment.start_from
     return experiment_file(start, "best/weights.h5") if start else []
 
 
 def start_weights(wildcards):
-    """Return where a shard starts an epoch: nowhere, at its own weights, or at the mixed ones."""
+    """Return the weights that a shard starts an epoch with: none, its own, or the mixed ones."""
     experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
     if epoch == 1:
         return first_weights(experiment)
@@ -117,7 +117,7 @@ def start_weights(wildcards):
 
 
 def level_before(wildcards):
-    """Return what all shards of an epoch wait for, so that they are ready together: one array job."""
+    """Return the files that all shards of an epoch wait for, so that they start together: one array job."""
     experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
     if epoch == 1:
         lists = [
@@ -137,7 +137,7 @@ def level_before(wildcards):
 
 
 def epoch_name(wildcards):
-    """Return the name of the array job of an epoch, or of an iteration in it."""
+    """Return the name of the array job of an epoch or iteration."""
     name = f"{wildcards.experiment}.{wildcards.epoch}"
     iteration = getattr(wildcards, "iteration", None)
     return f"{name}.{iteration}" if iteration else name
@@ -148,7 +148,7 @@ def shards_per_job(wildcards):
 
 
 def decoding_threads(wildcards):
-    """Return in how many threads a shard is decoded; no result depends on it."""
+    """Return the number of threads that decode a shard; it does not change any result."""
     learner = CONFIG.experiments[wildcards.experiment].learner
     return min(learner.delay, MOST_THREADS)
 
@@ -174,7 +174,7 @@ def trained_shards(name, epoch):
 
 
 def previous_weights(wildcards):
-    """Return the mixed weights of the epoch before, if those of this one depend on them."""
+    """Return the mixed weights of the previous epoch, if this epoch's weights depend on them."""
     experiment, epoch = CONFIG.experiments[wildcards.experiment], int(wildcards.epoch)
     if epoch == 1 or not isinstance(experiment.mixing, EpochsMean | PathFollowing):
         return []
@@ -215,14 +215,14 @@ def system_options(wildcards):
 
 
 def scored_as_text(split):
-    """Return what is needed to choose the epoch by scores of the detokenised text."""
+    """Return the files needed to choose the epoch by scores of detokenised text; none for tokenised BLEU."""
     if CONFIG.evaluation.choose_by == TOKENIZED_BLEU:
         return []
     return [*raw_references(split), PREPARATION, RECASER]
 
 
 def scored_labels(wildcards):
-    """Return the labels of devtest, if the epoch is chosen on the sentences of one task."""
+    """Return the labels of devtest if the epoch is chosen on the sentences of one task."""
     own = isinstance(CONFIG.experiments[wildcards.experiment].tasks, IndependentTask)
     return corpus_file("devtest", "task") if own else []
 
@@ -235,14 +235,14 @@ def resource_options(wildcards):
 
 
 def uses_whole_split(experiment):
-    """Tell whether the shards of an experiment have all sentences of what it is tuned on."""
+    """Return whether the shards of an experiment contain all sentences of its tuning corpus."""
     tasks = experiment.tasks
     is_joined = isinstance(tasks, NaturalTasks) and tasks.others == "join"
     return is_joined or isinstance(tasks, RandomTasks | Resharding)
 
 
-# Splits with grammars, and the shards by which their rules are counted: grammars do not depend on how a
-# split is cut. The fewest are taken, in whatever order the experiments stand.
+# Splits with grammars, and the folders of shards in which their rules are counted. Grammars do not depend on how a
+# split is cut, so the folder with the fewest shards is used, regardless of the order of experiments.
 COUNTED_SPLITS = {
     **{
         experiment.tune_on: shards_name(experiment)
@@ -258,12 +258,12 @@ if HELD_OUT:
 
 
 def chosen_stage(name):
-    """Return where the weights that a test set is translated with are: those of all, or its own choice."""
+    """Return the stage whose weights translate a test set: `best`, or its own with its own devtest."""
     return f"best-{name}" if name in OWN_DEVTESTS else "best"
 
 
 def of_test_sets(path):
-    """Return the files of the experiments compared, at the epochs chosen for each test set."""
+    """Return, for each test set, the files of the compared experiments at the epochs chosen for it."""
     return {
         name: of_experiments(
             f"{chosen_stage(name)}/{path.format(split=split)}", COMPARED
@@ -273,7 +273,7 @@ def of_test_sets(path):
 
 
 def evaluated_references(name):
-    """Return the references of a test set as text."""
+    """Return the plain-text references of a test set."""
     return [
         f"{RESULTS}/evaluation/{name}/reference.{number}.txt"
         for number in range(len(references(TEST_SETS[name])))
@@ -281,14 +281,14 @@ def evaluated_references(name):
 
 
 def counts_of_systems(name):
-    """Return what the translations of a test set are scored by, in the order of the table."""
+    """Return the counts from which the translations of a test set are scored, in the order of the table."""
     return [
         f"{RESULTS}/evaluation/{name}/counts/{experiment}.h5" for experiment in COMPARED
     ]
 
 
 def comparison_options():
-    """Return the options of `itersel report table`: for each test set its references, systems, translations."""
+    """Return the options of `itersel report table`, with the files of each test set."""
     systems, translations = of_test_sets("system.json"), of_test_sets("{split}.txt")
     groups = [
         shlex.join(
@@ -303,17 +303,17 @@ def comparison_options():
     return " ".join([commands.table_options(CONFIG), *groups])
 
 
-# Tables by task: for each test set with labels. A module that is held out of training is no task of it.
+# Test sets with labels get a table by task. A module held out from training is not one of the tasks.
 TASK_LABELS = compared_labels(CONFIG)
 TASK_SPLITS = [
     split
     for split in TEST_SETS.values()
     if TASK_LABELS
-    and ("task" in given_files(split) if split in GIVEN_SPLITS else split == "test")
+    and (splits.has_labels(CONFIG, split) if split in GIVEN_SPLITS else split == "test")
 ]
 
 
-# Experiments with independent tasks, each with the experiments that these have become, by label.
+# For each experiment with independent tasks, the experiments for its tasks, by label.
 INDEPENDENT = {}
 for name, one in CONFIG.experiments.items():
     if isinstance(one.tasks, IndependentTask):
@@ -322,9 +322,9 @@ for name, one in CONFIG.experiments.items():
 
 
 def task_systems(split):
-    """Return pairs of a file of translations and the name of the experiment, the same for all of its runs."""
+    """Return pairs of a file of translations and the name of its experiment, which all its repeats share."""
     stage = next(chosen_stage(name) for name, one in TEST_SETS.items() if one == split)
-    # in the order of the other tables, which do not have the independent ones
+    # in the order of the other tables, followed by the independent tasks, which those leave out
     files = {name: experiment_file(name, f"{stage}/{split}.txt") for name in COMPARED}
     files |= {name: experiment_file(name, f"tasks/{split}.txt") for name in INDEPENDENT}
     return [(file, split_repeat(name)[0]) for name, file in files.items()]
@@ -369,7 +369,7 @@ def corpus_options():
 
 
 def explained_shards():
-    """Return the pieces of the first test set, whose derivations the page shows."""
+    """Return the shards of the first test set, whose derivations the page shows."""
     return shard_files(next(iter(TEST_SETS.values())), str(CONFIG.decoder.jobs))
 
 
@@ -378,7 +378,7 @@ def explained_derivations():
 
 
 def config_digest():
-    """Return a digest of all that results depend on."""
+    """Return a digest of all config values that results depend on."""
     return hashlib.sha256(repr(replace(CONFIG, cache="")).encode()).hexdigest()[:12]
 
 

@@ -1,11 +1,11 @@
-# Batch tuning: a level is one job a shard that writes k-best lists or forests, then one job that tunes on them.
+# Batch tuning: a level is one job per shard that writes k-best lists or forests, then one job that tunes on them.
 #
-# needs: shards/{train,dev}/{shards}/{shard}.h5, lm/..., and of mixed weights epoch-{epoch}/mixed.h5
+# needs: shards/{train,dev}/{shards}/{shard}.h5, lm/..., and epoch-{epoch}/mixed.h5 to tune mixed weights
 # makes: experiments/{experiment}/epoch-{epoch}/{lists/{shard},weights}.h5; on dev the same in iteration-{iteration}/
-#        for all iterations but the last
+#        for all iterations except the last
 #
-# A batch tuner reads the lists of all levels so far. Mixed weights of an online learner are tuned on lists of dev, at
-# first on those that they themselves have made.
+# A batch tuner reads the lists of all levels so far. The mixed weights of an online learner are tuned on lists of dev;
+# the first of these lists are decoded with the mixed weights themselves.
 
 
 rule write_lists:

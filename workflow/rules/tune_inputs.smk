@@ -1,4 +1,4 @@
-# Inputs and options of tune.smk: lists of what a batch tuner is tuned on, or of dev. Nothing here makes files.
+# Inputs and options of tune.smk: lists of a batch tuner's tuning corpus, or of dev. There are no rules here.
 #
 # needs: train_inputs.smk     gives: is_batch, listed_*, listing_*, list_*, written_lists, last_weights, tune_options
 
@@ -8,7 +8,7 @@ def is_batch(wildcards):
 
 
 def list_tuner(name):
-    """Return what is tuned on the lists of an experiment."""
+    """Return the settings of the tuner that reads the lists of an experiment."""
     experiment = CONFIG.experiments[name]
     return experiment.learner if name in BATCH else commands.held_out_tuner(experiment)
 
@@ -24,7 +24,7 @@ def listed_model(wildcards):
 
 
 def last_iteration(name, epoch):
-    """Return the iteration that ends an epoch: of a batch tuner every epoch is one."""
+    """Return the last iteration of an epoch; each epoch of a batch tuner is one iteration."""
     if name in BATCH:
         return epoch
     return commands.held_out_iterations(CONFIG.experiments[name])
@@ -36,7 +36,7 @@ def iteration_of(wildcards):
 
 
 def tuning_folder(name, epoch, iteration):
-    """Return where the lists and the weights of an iteration are: the last of an epoch has the epoch's folder."""
+    """Return the folder of an iteration's lists and weights: the epoch's folder for its last iteration."""
     if name in BATCH:
         return experiment_file(name, f"epoch-{iteration}")
     folder = experiment_file(name, f"epoch-{epoch}")
@@ -46,7 +46,7 @@ def tuning_folder(name, epoch, iteration):
 
 
 def listing_weights(wildcards):
-    """Return the weights that lists are made with: tuned on those before, none at first, or mixed ones."""
+    """Return the weights that decode the lists: the previous iteration's, or at first initial or mixed ones."""
     name, epoch, iteration = (
         wildcards.experiment,
         int(wildcards.epoch),
@@ -60,7 +60,7 @@ def listing_weights(wildcards):
 
 
 def listing_level(wildcards):
-    """Return what all shards wait for, see `level_before`."""
+    """Return the files that all shards wait for (see `level_before`)."""
     if is_batch(wildcards):
         return level_before(wildcards)
     return ancient(f"{RESULTS}/shards/dev/{CONFIG.decoder.jobs}/files.txt")
@@ -94,7 +94,7 @@ def lists_per_job(wildcards):
 
 
 def written_lists(name, epoch, iteration):
-    """Return the lists that are tuned on: those of all iterations so far, but on dev the newest forests only."""
+    """Return the lists to tune on: those of all iterations so far, but only the newest forests of dev."""
     experiment, own = CONFIG.experiments[name], name in BATCH
     shards = experiment.tasks.shards if own else CONFIG.decoder.jobs
     newest_only = not own and commands.list_command(list_tuner(name)) == "forest"
@@ -106,7 +106,7 @@ def written_lists(name, epoch, iteration):
 
 
 def last_weights(wildcards):
-    """Return where the epoch started, if mixed weights are to be searched for on the way from there."""
+    """Return the weights that the epoch started from, if the tuner searches along the step from there."""
     epoch = int(wildcards.epoch)
     if epoch == 1 or not commands.searches_step(list_tuner(wildcards.experiment)):
         return []

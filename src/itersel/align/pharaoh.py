@@ -1,4 +1,4 @@
-"""Alignments as text: a sentence a line, points ``source-target``, counted from 0 (Pharaoh format)."""
+"""Alignments as text: one sentence per line, points ``source-target`` counted from 0 (Pharaoh format)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from itersel.storage.files import read_lines
 
 Point = tuple[int, int]
 
-# As `itersel.grammar.index_kernels.parse_alignments` takes them.
+# The same syntax as `itersel.grammar.index_kernels.parse_alignments` accepts.
 _POINT = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 
 def read_alignment(path: str | os.PathLike[str]) -> list[list[Point]]:
-    """Read one list of (source position, target position) a line.
+    """Read a list of (source position, target position) from each line.
 
     Raises
     ------
@@ -25,17 +25,18 @@ def read_alignment(path: str | os.PathLike[str]) -> list[list[Point]]:
     """
     lines = read_lines(path)
     if not lines:
-        raise InputError("is empty; one line of alignment points a sentence was expected", path)
+        raise InputError("is empty; expected one line of alignment points per sentence", path)
     return [parse_points(line, path, number) for number, line in enumerate(lines, 1)]
 
 
 def parse_points(line: str, path: str | os.PathLike[str], number: int) -> list[Point]:
-    """Return the points of a line; `path` and `number` go into the `InputError`."""
+    """Return the points of a line; `path` and `number` are for the `InputError`."""
     points = []
     for text in filter(None, line.split(" ")):
         match = _POINT.fullmatch(text)
         if match is None:
-            raise InputError(f"'{text}' is not an alignment point; write source-target, as 0-1", path, number)
+            message = f"'{text}' is not an alignment point; write source-target, for example 0-1"
+            raise InputError(message, path, number)
         points.append((int(match[1]), int(match[2])))
     return points
 
@@ -58,5 +59,5 @@ def check_points(
 
 
 def format_points(points: Sequence[Point]) -> str:
-    """Return a line of Pharaoh format without its line end."""
+    """Return a line of Pharaoh format without the newline."""
     return " ".join(f"{i}-{j}" for i, j in points)

@@ -1,9 +1,9 @@
-"""Symmetrisation: one alignment from those of both directions.
+"""Symmetrisation: combines the alignments of both directions.
 
 Och & Ney 2003 (union, intersection, refined); Koehn, Axelrod, Mayne, Callison-Burch, Osborne & Talbot
-2005 (grow-diag and what follows it). The heuristics grow in the order of cdec's ``atools``: candidates are
-the points of the union, visited by ascending source, then target position, in rounds until one round adds
-nothing; a point that was added counts at once for those after it.
+2005 (the grow-diag family). Points are added in the same order as in cdec's ``atools``: candidates are the
+points of the union, visited by ascending source, then target position, in rounds until a round adds nothing;
+an added point immediately affects the candidates after it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ALL_AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1,
 
 
 class _Alignment:
-    """Points so far, and the words on either side that have one."""
+    """The points so far, and the aligned words on both sides."""
 
     def __init__(self, points: Iterable[Point]) -> None:
         self.points = set(points)
@@ -30,15 +30,15 @@ class _Alignment:
         self.targets.add(j)
 
     def is_new(self, i: int, j: int) -> bool:
-        """Tell whether either word is unaligned."""
+        """Return whether either word is unaligned."""
         return i not in self.sources or j not in self.targets
 
     def is_new_on_both_sides(self, i: int, j: int) -> bool:
-        """Tell whether both words are unaligned."""
+        """Return whether both words are unaligned."""
         return i not in self.sources and j not in self.targets
 
     def grow(self, candidates: Iterable[Point], neighbours: Sequence[Point]) -> None:
-        """Add candidates beside a point that is there, if either of their words is unaligned."""
+        """Add candidates that neighbour an existing point, if either of their words is unaligned."""
         waiting, size = sorted(set(candidates) - self.points), -1
         while waiting and len(self.points) != size:
             size, rest = len(self.points), []
@@ -51,7 +51,7 @@ class _Alignment:
             waiting = rest
 
     def finish(self, candidates: Iterable[Point], wanted: Callable[[int, int], bool]) -> None:
-        """Add those candidates, in order, that are wanted when their turn comes."""
+        """Visit the candidates in order, and add those that are wanted when visited."""
         for i, j in sorted(candidates):
             if wanted(i, j):
                 self.add(i, j)
@@ -103,6 +103,6 @@ def symmetrize(forward: Iterable[Point], reverse: Iterable[Point], heuristic: st
 
     Returns
     -------
-    Points by ascending source, then target position.
+    Points sorted by source, then target position.
     """
     return sorted(HEURISTICS[heuristic](set(forward), set(reverse)))

@@ -1,7 +1,8 @@
-"""Alignment models, trained and applied to the same text in both directions at once."""
+"""Trains alignment models in both directions in parallel, and aligns the training text with them."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -21,11 +22,11 @@ def align(
     Parameters
     ----------
     source, target
-        Tokenised sentences, as many on either side. A pair with an empty side gets no points.
+        Tokenised sentences, equally many on both sides. A pair with an empty side gets no points.
     model
         One of `itersel.align.direction.MODELS`.
     seed
-        Of the sampler of eflomal; the other models are not random.
+        Seed of eflomal's sampler; the other models are deterministic.
 
     Returns
     -------
@@ -37,11 +38,16 @@ def align(
     SentenceLengthError
         If a sentence is longer than the model accepts.
     InputError
-        If a training process died.
+        If the aligner is not installed, or a training process failed.
     """
+    if importlib.util.find_spec("thot") is None:
+        raise InputError(
+            "word alignment needs the package sil-thot: pip install 'itersel[align]', or provide your own "
+            "alignments (data.train.alignment)"
+        )
     full = [index for index in range(len(source)) if source[index] and target[index]]
     left, right = (_numbered([side[index] for index in full]) for side in (source, target))
-    # both directions take about as long
+    # both directions take about the same time
     tasks = [Task(model, seed, left, right, True), Task(model, seed, right, left, False)]
     try:
         with ThreadPoolExecutor() as pool:
@@ -58,7 +64,7 @@ def align(
 
 
 def _numbered(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the sentences with a number for each word: thot keeps words as ``NULL`` for itself."""
+    """Return the sentences with words replaced by numbers: thot reserves words such as ``NULL``."""
     numbers: dict[str, str] = {}
     return [[numbers.setdefault(word, str(len(numbers))) for word in sentence] for sentence in sentences]
 
@@ -67,12 +73,12 @@ def _run(task: Task) -> list[list[int]]:
     if not task.given:
         return []
     command = [sys.executable, "-m", "itersel.align.direction"]
-    # Only standard error is shared: a child whose parent was killed ends when it writes its result.
+    # Only standard error is shared: a child whose parent was killed stops when it writes its result.
     child = subprocess.run(
         command, input=json.dumps(task._asdict()).encode(), stdout=subprocess.PIPE, check=False
     )
     if child.returncode != 0:
-        raise InputError(f"training of {task.model} ended with status {child.returncode}; was memory short?")
+        raise InputError(f"training of {task.model} failed with status {child.returncode}; out of memory?")
     answer = Answer(**json.loads(child.stdout))
     if answer.too_long is not None:
         raise SentenceLengthError(*answer.too_long)

@@ -1,1 +1,1 @@
-"""The command line: one module a family of steps, imported only when that step is asked for."""
+"""The command line: one module per family of steps, imported only when one of them is run."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of both forms."""
+    """Add the options for training and for given alignments."""
     from itersel.align.direction import MODELS
     from itersel.align.symmetrize import HEURISTICS
 
@@ -43,7 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="default: grow-diag-final-and",
     )
     parser.add_argument(
-        "--output", required=True, type=output_file, metavar="FILE", help="alignment to write, plain or .gz"
+        "--output",
+        required=True,
+        type=output_file,
+        metavar="FILE",
+        help="alignment to write, plain or compressed",
     )
     parser.set_defaults(run=_align)
 

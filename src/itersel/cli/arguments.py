@@ -1,4 +1,4 @@
-"""Types of arguments, and the arguments that several steps share."""
+"""Argument types, and arguments shared by several steps."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ MAX_NUMPY_SEED = 2**32 - 1
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that takes no abbreviated options: a script must not change its meaning with a new option."""
+    """A parser that rejects abbreviated options: a new option must not change the meaning of a script."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"allow_abbrev": False, **settings})
 
 
 def whole(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return the type of whole numbers within bounds."""
+    """Return a parser of whole numbers within bounds."""
     limit = f"from {least} to {most}" if most is not None else f"of {least} or more"
 
     def parse(text: str) -> int:
-        # int() alone would take '1_000' and digits of other scripts
+        # int() alone would accept '1_000' and digits of other scripts
         number = int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else None
         if number is None or number < least or (most is not None and number > most):
             refuse(text, f"a whole number {limit}")
@@ -74,7 +74,7 @@ def templates(text: str) -> tuple[str, ...]:
     """Parse names of templates of sparse features, separated by commas."""
     found = names(text)
     if len(set(found)) != len(found) or not set(found) <= set(TEMPLATES):
-        refuse(text, f"different templates of {', '.join(TEMPLATES)}, separated by commas")
+        refuse(text, f"a comma-separated list of different templates out of {', '.join(TEMPLATES)}")
     return found
 
 
@@ -99,7 +99,7 @@ def finite(text: str) -> float:
 
 
 def above(least: float) -> Callable[[str], float]:
-    """Return the type of finite numbers above `least`."""
+    """Return a parser of finite numbers above `least`."""
 
     def parse(text: str) -> float:
         number = finite(text)
@@ -111,23 +111,23 @@ def above(least: float) -> Callable[[str], float]:
 
 
 def language(text: str) -> str:
-    """Parse the code of a language."""
+    """Parse a language code."""
     if not re.fullmatch(LANGUAGE_PATTERN, text):
-        refuse(text, "the code of a language, such as de or pt-br")
+        refuse(text, "a language code, such as de or pt-br")
     return text
 
 
 def output_file(text: str) -> str:
-    """Parse the name of a file to write: no folder."""
+    """Parse the name of a file to write, which must not be a folder."""
     if not text or text.endswith("/") or os.path.isdir(text):
         refuse(text, "the name of a file")
     return text
 
 
 def add_section_arguments(parser: argparse._ActionsContainer, section: Any) -> None:
-    """Add an option for each key of a section of the config, with its default, bounds and explanation.
+    """Add an option for each key of a config section, with its default, bounds and explanation.
 
-    Switches take ``true`` or ``false`` only in the config; here they are given or not.
+    Keys that are ``true`` or ``false`` in the config become flags.
     """
     types = typing.get_type_hints(section)
     for item in fields(section):
@@ -170,16 +170,16 @@ def add_chosen_section(
     choices: Mapping[str, Any],
     default: str | None = None,
 ) -> None:
-    """Add the options of the section of the config that a command line names, as ``--learner mira``.
+    """Add the options of the config section that the command line names, as in ``--learner mira``.
 
     Parameters
     ----------
     parser
-        Of the step.
+        Parser of the step.
     arguments
-        Of the command line, behind the step.
+        Command line after the name of the step.
     option, choices, default
-        The option that names the section, the sections by name, and the one that is meant without it.
+        The option that names the section, the sections by name, and the default name.
     """
     first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     first.add_argument(f"--{option}", default=default, dest="name")
@@ -191,12 +191,12 @@ def add_chosen_section(
 
 def _no_empty_names(text: str) -> tuple[str, ...]:
     if not all(text.split(",")):
-        refuse(text, "a list of names with commas between them")
+        refuse(text, "a comma-separated list of names")
     return names(text)
 
 
 def _bounded(kind: type, bounds: Mapping[str, Any]) -> Callable[[str], Any]:
-    """Return the type of numbers within the bounds of an option."""
+    """Return a parser of numbers within the bounds of an option."""
     if kind is int:
         return whole(bounds["minimum"], bounds.get("maximum"))
     number = above(bounds["above"]) if "above" in bounds else not_below(bounds["minimum"])
@@ -204,7 +204,7 @@ def _bounded(kind: type, bounds: Mapping[str, Any]) -> Callable[[str], Any]:
 
 
 def not_below(least: float) -> Callable[[str], float]:
-    """Return the type of finite numbers of `least` or more."""
+    """Return a parser of finite numbers of `least` or more."""
 
     def parse(text: str) -> float:
         number = finite(text)
@@ -216,7 +216,7 @@ def not_below(least: float) -> Callable[[str], float]:
 
 
 def not_above(parse: Callable[[str], float], most: float) -> Callable[[str], float]:
-    """Return the type of numbers of another type that are at most `most`."""
+    """Return a parser that also rejects numbers above `most`."""
 
     def parse_bounded(text: str) -> float:
         number = parse(text)
@@ -228,31 +228,31 @@ def not_above(parse: Callable[[str], float], most: float) -> Callable[[str], flo
 
 
 def add_reference(parser: argparse.ArgumentParser) -> None:
-    """Add the reference translations of one text."""
+    """Add the option for the reference translations of one text."""
     parser.add_argument(
         "--reference",
         required=True,
         action="append",
         metavar="FILE",
-        help="reference translation, one sentence per line, plain or .gz; may be repeated",
+        help="reference translation, one sentence per line, plain or compressed; may be repeated",
     )
 
 
 def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add the files of a step that turns text into text."""
+    """Add the input and output options of a step that turns text into text."""
     parser.add_argument(
-        "--input", default="-", help=f"{text}, plain or .gz, or - for standard input (default)"
+        "--input", default="-", help=f"{text}, plain or compressed, or - for standard input (default)"
     )
     parser.add_argument(
         "--output",
         type=output_file,
         default="-",
-        help="file, plain or .gz, or - for standard output (default)",
+        help="file, plain or compressed, or - for standard output (default)",
     )
 
 
 def add_tokenize(parser: argparse.ArgumentParser) -> None:
-    """Add the option of everything that computes BLEU."""
+    """Add the option of steps that compute BLEU."""
     parser.add_argument(
         "--tokenize",
         choices=("13a", "none"),
@@ -262,7 +262,7 @@ def add_tokenize(parser: argparse.ArgumentParser) -> None:
 
 
 def add_tokenizer(parser: argparse.ArgumentParser) -> None:
-    """Add the option of everything that computes BLEU of detokenised text."""
+    """Add the option of steps that compute BLEU of detokenised text."""
     parser.add_argument(
         "--tokenizer",
         choices=TOKENIZERS,
@@ -272,7 +272,7 @@ def add_tokenizer(parser: argparse.ArgumentParser) -> None:
 
 
 def add_randomization_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of everything that tests significance."""
+    """Add the options of steps that test significance."""
     parser.add_argument(
         "--trials", type=positive, default=10_000, help="number of random trials (default: 10000)"
     )
@@ -280,7 +280,7 @@ def add_randomization_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_extraction_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which rules are extracted."""
+    """Add the options for rule extraction."""
     for name, least, most, default, meaning in (
         ("--max-span", 1, MAX_SPAN, 15, "longest source span of a rule in the corpus, in words"),
         ("--max-symbols", 1, MAX_SYMBOLS, 5, "maximum number of source symbols of a rule"),
@@ -337,16 +337,16 @@ def add_search_arguments(search: argparse._ActionsContainer) -> None:
 def add_tuning_arguments(
     parser: argparse.ArgumentParser, output: str, features: str, meaning: str
 ) -> argparse._ArgumentGroup:
-    """Add the options of everything that decodes a shard to tune on; returns the group of the decoder's.
+    """Add the options of steps that decode a shard for tuning, and return the group of decoding options.
 
     Parameters
     ----------
     parser
-        Of the step.
+        Parser of the step.
     output
-        What is written.
+        Help of ``--output``.
     features, meaning
-        Default of ``--features``, and its help.
+        Default and help of ``--features``.
     """
     files = parser.add_argument_group("files")
     files.add_argument("--shard", required=True, metavar="FILE", help="shard.h5 with references")
@@ -377,5 +377,5 @@ def add_tuning_arguments(
 
 
 def refuse(text: str, wanted: str) -> NoReturn:
-    """Raise the error of a value of an option that is not what was wanted."""
+    """Raise the error for an option whose value is not `wanted`."""
     raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}")

@@ -1,4 +1,4 @@
-"""``itersel compare``: BLEU, and whether systems differ from a baseline."""
+"""``itersel compare``: BLEU, and significance of the differences from a baseline."""
 
 from __future__ import annotations
 

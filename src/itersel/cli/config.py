@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from itersel.cli.arguments import output_file
+from itersel.project import SCHEMA
 from itersel.storage.files import STANDARD_STREAM, open_output
 
 
@@ -13,10 +14,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the sub-steps check, template, schema and documentation."""
     steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
     check = steps.add_parser("check", help="check a config file")
+    check.description = (
+        "Check keys and values, read all text that the config names, and estimate the cost of the run, "
+        "without language models. Downloads are not checked."
+    )
     check.add_argument("config", help="YAML or JSON file")
+    check.add_argument("--no-text", action="store_true", help="do not read the text")
     check.set_defaults(run=_check)
     template = steps.add_parser("template", help="print a config file that explains every key")
     template.add_argument("config", help="config file that supplies the values")
+    template.add_argument(
+        "--schema",
+        metavar="PATH",
+        default=str(SCHEMA),
+        help="JSON schema with which editors check the file (default: the installed one)",
+    )
     schema = steps.add_parser("schema", help="print the JSON schema, for editors")
     documentation = steps.add_parser("documentation", help="print the documentation of all keys, as Markdown")
     for step, run in ((template, _template), (schema, _schema), (documentation, _documentation)):
@@ -32,18 +44,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _check(options: argparse.Namespace) -> None:
     from itersel.config import load_config
     from itersel.config.checks import warnings
+    from itersel.config.estimates import estimate
+    from itersel.config.file_checks import check_files_exist, read_sizes
 
     config = load_config(options.config)
     for warning in warnings(config):
         print(f"{options.config}: warning: {warning}", file=sys.stderr)
-    print(f"{options.config}: fine; experiments: {', '.join(config.experiments)}")
+    check_files_exist(config)
+    sizes = {} if options.no_text else read_sizes(config)
+    print(f"{options.config}: valid; experiments: {', '.join(config.experiments)}")
+    for split, size in sizes.items():
+        print(f"  {split}: {size.sentences:,} sentences, {size.words:,} words")
+    cost = estimate(config, sizes)
+    if cost is not None:
+        print(
+            f"  rough estimate: {cost.jobs:,} jobs, {cost.hours:.1f} hours of processor time, "
+            f"{cost.disk / 1e9:.1f} GB of grammars, {cost.memory / 1e9:.1f} GB of memory per job"
+        )
 
 
 def _template(options: argparse.Namespace) -> None:
     from itersel.config import load_config
     from itersel.config.rendering import commented_yaml
 
-    _write(options.output, commented_yaml(load_config(options.config)))
+    _write(options.output, commented_yaml(load_config(options.config), options.schema))
 
 
 def _schema(options: argparse.Namespace) -> None:

@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import above, language, names, positive, split, whole
+from itersel.cli.corpora import add_corpora, corpora_of
 from itersel.errors import InputError
-from itersel.limits import DEFAULT_LINE_BYTES, MAX_RAW_LINE_BYTES, MIN_RAW_LINE_BYTES, is_test_set_name
+from itersel.limits import (
+    DEBIAN_MIRROR,
+    DEBIAN_RELEASE,
+    DEFAULT_LINE_BYTES,
+    MAX_RAW_LINE_BYTES,
+    MIN_RAW_LINE_BYTES,
+    is_test_set_name,
+)
 
 if TYPE_CHECKING:
+    from itersel.corpus.corpora import Corpus
     from itersel.corpus.prepare import Preparation
 
 LONG_LINE = "; break the line, or raise data.max_line_bytes in the config (--max-line-bytes)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the three forms."""
+    """Add the arguments of the subcommands."""
     forms = parser.add_subparsers(dest="form", metavar="FORM", required=True)
     _add_libreoffice_help(
         forms.add_parser("libreoffice-help", help="fetch the LibreOffice Help in two languages")
     )
+    _add_fetch(forms.add_parser("fetch", help="fetch a corpus with mtdata, or a test set with sacrebleu"))
     _add_prepare(forms.add_parser("prepare", help="tokenise, lowercase, split and filter parallel text"))
     statistics = forms.add_parser("statistics", help="print statistics of prepared text as a table")
     statistics.add_argument(
@@ -35,7 +46,7 @@ def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Write the aligned paragraphs of the LibreOffice Help in two languages: DIR/source.gz, "
         "DIR/target.gz, DIR/task.gz (the module of each) and DIR/statistics.json. The packages "
-        "libreoffice-help-LANGUAGE are fetched with apt, without root, unless --from names a folder of them."
+        "libreoffice-help-LANGUAGE are fetched from a Debian mirror, unless --from names their folder."
     )
     parser.add_argument(
         "--source-language",
@@ -58,8 +69,38 @@ def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="folder with the unpacked help or the two .deb files",
     )
+    parser.add_argument(
+        "--mirror",
+        default=DEBIAN_MIRROR,
+        metavar="ADDRESS",
+        help="Debian mirror (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--release", default=DEBIAN_RELEASE, metavar="NAME", help="Debian release (default: %(default)s)"
+    )
     parser.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder to write to")
     parser.set_defaults(run=_libreoffice_help)
+
+
+def _add_fetch(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Write a corpus that another package downloads: DIR/source.gz, DIR/target.gz, further references as "
+        "DIR/target.1.gz and so on, and DIR/statistics.json. These packages cache their downloads."
+    )
+    package = parser.add_mutually_exclusive_group(required=True)
+    package.add_argument(
+        "--mtdata",
+        action="append",
+        metavar="ID",
+        help="dataset of the package mtdata, such as Statmt-europarl-7-deu-eng; may be repeated",
+    )
+    package.add_argument("--sacrebleu", metavar="NAME", help="test set of sacrebleu, such as wmt11")
+    for side in ("source", "target"):
+        parser.add_argument(
+            f"--{side}-language", required=True, type=language, metavar="CODE", help="such as de"
+        )
+    parser.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder to write to")
+    parser.set_defaults(run=_fetch)
 
 
 def _add_prepare(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +110,14 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         "new text, and recaser.json, for translations; for the other splits also SPLIT.raw.gz, the "
         "references as they were given."
     )
-    _add_prepare_inputs(parser)
+    add_corpora(parser)
+    parser.add_argument(
+        "--monolingual",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="additional target text for the language model; may be repeated",
+    )
     parser.add_argument(
         "--source-language", type=language, metavar="CODE", help="selects the tokenisation rules, such as de"
     )
@@ -80,7 +128,7 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         "--tokenized", action="store_true", help="the text is already tokenised, separated by spaces"
     )
     parser.add_argument(
-        "--split-compounds", action="store_true", help="split source compounds, learnt from train"
+        "--split-compounds", action="store_true", help="split source compounds, as learned from train"
     )
     parser.add_argument(
         "--preparation",
@@ -94,36 +142,14 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_prepare)
 
 
-def _add_prepare_inputs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--source",
-        required=True,
-        metavar="FILE",
-        help="source text, one sentence per line, UTF-8, plain or .gz",
-    )
-    parser.add_argument(
-        "--target",
-        required=True,
-        action="append",
-        metavar="FILE",
-        help="its translation, one sentence per line; repeat it for further references of a "
-        "tuning or test set",
-    )
-    parser.add_argument("--task", metavar="FILE", help="task label of each line")
-    parser.add_argument(
-        "--alignment", metavar="FILE", help="word alignment of each line (0-0 1-2 ...); needs --tokenized"
-    )
-    parser.add_argument("--monolingual", metavar="FILE", help="additional target text for the language model")
-
-
 def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--split",
         type=split,
         default="hash",
         metavar="SPLIT",
-        help="split that the text belongs to: train, dev, devtest, test, or test.NAME or devtest.NAME of a "
-        "test set; hash: a hash of the source decides for each unique pair (default)",
+        help="split that the text belongs to: train, dev, devtest, test, or test.NAME or devtest.NAME for a "
+        "named test set; hash: a hash of the source decides for each unique pair (default)",
     )
     parser.add_argument(
         "--max-length",
@@ -144,7 +170,7 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
         type=whole(MIN_RAW_LINE_BYTES, MAX_RAW_LINE_BYTES),
         default=DEFAULT_LINE_BYTES,
         metavar="N",
-        help="reject text with a line of more bytes than this (default: %(default)s)",
+        help="reject text that has a line of more bytes than this (default: %(default)s)",
     )
     parser.add_argument(
         "--modules", type=names, default=(), metavar="A,B,..", help="keep only pairs with these task labels"
@@ -154,7 +180,7 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
         type=names,
         default=(),
         metavar="A,B,..",
-        help="with --split hash: write all pairs with such a task label to a test set of its own, test.LABEL",
+        help="with --split hash: write all pairs with these task labels to separate test sets, test.LABEL",
     )
     parser.add_argument(
         "--max-train",
@@ -175,24 +201,39 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
 def _libreoffice_help(options: argparse.Namespace) -> None:
     from itersel.corpus.fetch import fetch
 
-    collection = fetch(options.source_language, options.target_language, options.output, options.folder)
+    collection = fetch(
+        options.source_language,
+        options.target_language,
+        options.output,
+        options.folder,
+        options.mirror,
+        options.release,
+    )
     lost = ", ".join(f"{name} {count:,}" for name, count in collection.counts.items())
     print(f"{collection.bitext.size:,} unique pairs; {lost}")
 
 
+def _fetch(options: argparse.Namespace) -> None:
+    from itersel.corpus.fetch_named import fetch_mtdata, fetch_sacrebleu
+
+    languages = options.source_language, options.target_language
+    if options.mtdata is not None:
+        count = fetch_mtdata(options.mtdata, *languages, options.output)
+    else:
+        count = fetch_sacrebleu(options.sacrebleu, *languages, options.output)
+    print(f"{count:,} pairs")
+
+
 def _prepare(options: argparse.Namespace) -> None:
+    from itersel.corpus.corpora import Reading, corpus_blocks
     from itersel.corpus.pipeline import Settings, prepare_corpus, prepare_text, write_corpus
     from itersel.corpus.recase import RecaserCounts
     from itersel.corpus.statistics import format_table
-    from itersel.corpus.text import parallel_blocks, text_blocks, tokenized_blocks
+    from itersel.corpus.text import text_blocks, tokenized_blocks
 
+    corpora = corpora_of(options, has_references=options.split not in ("train", "hash"))
     preparation = _preparation(options)
-    target, further = options.target[0], options.target[1:]
-    if further and options.split in ("train", "hash"):
-        raise InputError(
-            f"--split {options.split} takes one --target; only dev, devtest and test sets may have several "
-            "references"
-        )
+    _check_alignment(corpora, options, preparation)
     if options.held_out_modules and options.split != "hash":
         raise InputError("--held-out-modules needs --split hash")
     _check_test_sets(options.held_out_modules)
@@ -206,15 +247,16 @@ def _prepare(options: argparse.Namespace) -> None:
         max_train=options.max_train,
         max_held_out=options.max_held_out,
     )
-    reading = {"limit": options.max_line_bytes, "advice": LONG_LINE}
-    files = options.source, target, options.task, options.alignment
-    blocks = parallel_blocks(*files, preparation.tokenized, **reading, further=further)
+    languages = preparation.source_language, preparation.target_language
+    reading = Reading(*languages, preparation.tokenized, options.max_line_bytes, LONG_LINE)
+    blocks = corpus_blocks(corpora, reading)
     case = RecaserCounts()
     splits = prepare_corpus(blocks, preparation, settings, case)
     monolingual = None
-    if options.monolingual is not None:
+    if options.monolingual:
         read = tokenized_blocks if preparation.tokenized else text_blocks
-        monolingual = prepare_text(read(options.monolingual, **reading), preparation)
+        texts = (read(path, limit=reading.limit, advice=reading.advice) for path in options.monolingual)
+        monolingual = prepare_text(chain.from_iterable(texts), preparation)
     write_corpus(options.output, splits, preparation, settings, monolingual, case)
     print(format_table({name: split.statistics for name, split in splits.items()}))
 
@@ -233,22 +275,25 @@ def _preparation(options: argparse.Namespace) -> Preparation:
     own = options.source_language or options.target_language or options.tokenized or options.split_compounds
     if options.preparation is not None:
         if own:
-            raise InputError("--preparation takes the place of languages, --tokenized and --split-compounds")
+            raise InputError("--preparation replaces languages, --tokenized and --split-compounds")
         preparation = read_preparation(options.preparation)
     elif options.source_language and options.target_language:
         preparation = Preparation(options.source_language, options.target_language, options.tokenized)
     else:
         raise InputError("give --source-language and --target-language, or --preparation")
     if options.split_compounds and options.split not in ("train", "hash"):
-        raise InputError("compounds are learnt from train: give --preparation of the training corpus")
-    _check_alignment_options(options, preparation.tokenized, options.split_compounds or preparation.compounds)
+        raise InputError("compounds are learned from train: give --preparation of the training corpus")
     return preparation
 
 
-def _check_alignment_options(options: argparse.Namespace, tokenized: bool, compounds: object) -> None:
-    if options.alignment is not None and (not tokenized or compounds):
-        message = "its points count the tokens of the files: give --tokenized and no compound splitting"
-        raise InputError(message, options.alignment)
+def _check_alignment(
+    corpora: Sequence[Corpus], options: argparse.Namespace, preparation: Preparation
+) -> None:
+    aligned = next((corpus.alignment[0] for corpus in corpora if corpus.alignment), None)
+    has_compounds = options.split_compounds or preparation.compounds
+    if aligned is not None and (not preparation.tokenized or has_compounds):
+        message = "it refers to the tokens of the files: give --tokenized and no compound splitting"
+        raise InputError(message, aligned)
 
 
 def _statistics(options: argparse.Namespace) -> None:

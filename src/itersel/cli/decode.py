@@ -29,13 +29,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_search_arguments(parser)
     parser.add_argument("--features", choices=("dense", "all"), default="all", help="default: all")
     parser.add_argument(
-        "--output", type=output_file, default="-", help="file, .gz or - for standard output (default)"
+        "--output",
+        type=output_file,
+        default="-",
+        help="file, plain or compressed, or - for standard output (default)",
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Decode, and write the result whole or not at all."""
+    """Decode, and write the complete output or nothing."""
     from itersel.storage.files import open_output
 
     with open_output(options.output) as stream:
@@ -65,7 +68,7 @@ def translate_shard(
     max_span: int,
     k_best: int = 0,
 ) -> None:
-    """Write the translations of all sentences of a shard: the best one a line, or `k_best` lists."""
+    """Write the best translation of each sentence of a shard, one per line, or `k_best` lists."""
     from itersel.decode.decoder import Decoder
     from itersel.decode.output import best_line, kbest_lines
     from itersel.grammar.shard import read_shard

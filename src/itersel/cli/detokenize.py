@@ -1,4 +1,4 @@
-"""``itersel detokenize``: from the decoder's output to text for readers and for scores."""
+"""``itersel detokenize``: turn the decoder's output into plain text, for reading and scoring."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         metavar="FILE",
-        help="references as they were given, to count against",
+        help="original references, to count against",
     )
     parser.add_argument(
         "--counts",
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="file for the n-grams and edits of each sentence (HDF5)",
     )
     add_tokenizer(parser)
-    # no default: without --counts it would be of no use
+    # no default, so that --tokenizer without --counts can be rejected
     parser.set_defaults(tokenizer=None, run=_run)
 
 
@@ -50,11 +50,11 @@ def _run(options: argparse.Namespace) -> None:
     from itersel.storage.files import read_lines, write_lines
 
     if (options.counts is None) != (options.references is None):
-        raise InputError("--counts and --references need each other; give both or none")
+        raise InputError("--counts and --references need each other; give both or neither")
     if options.counts is None and options.tokenizer is not None:
-        raise InputError("--tokenizer is for --counts; give both or none")
+        raise InputError("--tokenizer has no effect without --counts; give both or neither")
     if options.counts in ("-", options.output):
-        raise InputError("--counts needs a file of its own; name one")
+        raise InputError("--counts needs a file other than standard output and --output")
     preparation, recaser = read_preparation(options.preparation), read_recaser(options.recaser)
     if options.counts is None:
         write_lines(options.output, restore(read_lines(options.input), preparation, recaser))

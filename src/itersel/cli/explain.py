@@ -1,4 +1,4 @@
-"""``itersel explain``: how two systems translated the sentences in which they differ most."""
+"""``itersel explain``: how two systems translated the sentences on which they differ most."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from itersel.cli.arguments import add_search_arguments, output_file, positive
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
-        "Translate again the test sentences in which a baseline and the best system differ most, and write "
-        "their derivations: rules with scores and features, and the word alignment that they imply."
+        "Retranslate the test sentences on which a baseline and the best system differ most, and write their "
+        "derivations: rules with scores and features, and the word alignment that they imply."
     )
     parser.add_argument(
         "--results", required=True, metavar="FOLDER", help="results of a run: <output>/<name> of its config"

@@ -1,4 +1,4 @@
-"""``itersel forest``: the pruned forests of a shard, for ``itersel tune --tuner forest-mert``."""
+"""``itersel forest``: write the pruned forests of a shard for ``itersel tune --tuner forest-mert``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         "forests, .h5",
         "dense",
-        "features to score with; with 'all', the score of the sparse features is written as one feature, for "
+        "features to score with; 'all' writes the score of the sparse features as one feature, for "
         "--sum-sparse",
     )
     search.add_argument(
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Decode, and write the forests whole or not at all."""
+    """Decode, and write all forests or nothing."""
     from itersel.decode.decoder import Decoder
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model

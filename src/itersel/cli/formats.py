@@ -1,4 +1,4 @@
-"""Tables in the formats that the names of output files ask for."""
+"""Tables in several formats, chosen by the names of the output files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FORMATS = (".txt", ".tsv", ".json")
 
 
 def add_formats(parser: argparse.ArgumentParser) -> None:
-    """Add the output files of a table."""
+    """Add the option for the output files of a table."""
     parser.add_argument(
         "--output",
         nargs="+",
@@ -28,7 +28,7 @@ def write_formats(paths: list[str], *writers: Callable[[], list[str]]) -> None:
     Raises
     ------
     InputError
-        If the name of a file ends in no format; then none is written.
+        If the name of a file ends in none of the `FORMATS`; no file is written then.
     """
     from itersel.storage.files import write_lines
 

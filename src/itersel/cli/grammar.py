@@ -19,7 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_index(parser: argparse.ArgumentParser) -> None:
     parser.description = "Index a word-aligned parallel corpus for `itersel grammar extract`."
-    parser.add_argument("--source", required=True, metavar="TEXT", help="tokenised source text, plain or .gz")
+    parser.add_argument(
+        "--source", required=True, metavar="TEXT", help="tokenised source text, plain or compressed"
+    )
     parser.add_argument(
         "--target", required=True, metavar="TEXT", help="its translation, one sentence per line"
     )

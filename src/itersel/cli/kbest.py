@@ -1,4 +1,4 @@
-"""``itersel kbest``: the k-best lists of a shard, for ``itersel tune``."""
+"""``itersel kbest``: write the k-best lists of a shard for ``itersel tune``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Decode, and write the lists whole or not at all."""
+    """Decode, and write all lists or nothing."""
     from itersel.decode.decoder import Decoder
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model

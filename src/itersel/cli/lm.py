@@ -32,30 +32,36 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         required=True,
         metavar="TEXT",
-        help="tokenised text, one sentence per line, plain or .gz (- is standard input); several are joined",
+        help="tokenised text, one sentence per line, plain or compressed (- is standard input); several are "
+        "joined",
     )
     parser.add_argument(
         "--vocabulary",
         metavar="TEXT",
-        help="words that do not occur in this text are replaced by <unk> before estimation (open vocabulary)",
+        help="replace words that do not occur in this text by <unk> before estimation (open vocabulary)",
     )
     parser.add_argument(
         "--leave-out",
         metavar="SHARDS",
-        help="folder that `itersel shard` made from the first text; its shards F, F + N, ... are left out",
+        help="folder that 'itersel shard' made from the first text; its shards F, F + N, ... are left out",
     )
     parser.add_argument(
         "--fold", type=fold, metavar="F/N", help="with --leave-out: fold F of N, such as 0/10 to 9/10"
     )
     parser.add_argument(
-        "--output", required=True, type=output_file, help="ARPA file (.gz by name; - is standard output)"
+        "--output",
+        required=True,
+        type=output_file,
+        help="ARPA file (compressed by name; - is standard output)",
     )
     parser.set_defaults(run=_estimate)
 
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Compile an ARPA file to memory-mapped arrays: one copy in memory per machine."
-    parser.add_argument("--input", required=True, help="ARPA file, plain or .gz (- is standard input)")
+    parser.description = (
+        "Compile an ARPA file to memory-mapped arrays, of which all processes on a machine share one copy."
+    )
+    parser.add_argument("--input", required=True, help="ARPA file, plain or compressed (- is standard input)")
     parser.add_argument("--order", type=whole(1, MAX_ORDER), help="reject a model of another order")
     parser.add_argument("--output", required=True, type=output_file, help="compiled model")
     parser.set_defaults(run=_compile)
@@ -63,8 +69,8 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Print for each line log10 of its probability with </s>, a tab, and the number of words not in the "
-        "model."
+        "For each line, print the log10 of its probability including </s>, a tab, and the number of unknown "
+        "words."
     )
     parser.add_argument("--model", required=True, help="compiled model")
     parser.add_argument(

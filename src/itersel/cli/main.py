@@ -1,4 +1,4 @@
-"""``itersel STEP``: find the step, run it, turn known errors into one line and exit status 1."""
+"""``itersel STEP``: find and run the step; known errors become one line and exit status 1."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ from typing import NoReturn
 
 from itersel import __version__
 from itersel.cli.arguments import Parser
+from itersel.cli.completion import add_print_completion
 from itersel.cli.signals import INTERRUPTED, clean_end, exit_process, listen, was_interrupted
-from itersel.errors import InputError
+from itersel.errors import InputError, errors_of
 from itersel.progress import signs_of_life
 
-# step: (module of itersel.cli, one line of help). Modules are imported for the step asked for, so that
+DESCRIPTION = "Discriminative training of hierarchical translation systems on whole training corpora."
+
+# step: (module of itersel.cli, one line of help). Only the module of the requested step is imported, so that
 # `itersel bleu` does not wait for numba.
 STEPS = {
+    "init": ("init", "write a project that uses the installed workflow"),
+    "run": ("run", "run the workflow; all arguments are Snakemake's"),
     "corpus": ("corpus", "fetch, prepare and split parallel text"),
     "align": ("align", "word-align parallel text or symmetrise alignments"),
     "lm": ("lm", "estimate, compile and query language models"),
@@ -32,12 +37,14 @@ STEPS = {
     "tune": ("tune", "tune weights on k-best lists or forests: MERT, PRO, k-best MIRA"),
     "mix": ("mix", "select features over all shards of an epoch and mix their weights"),
     "weights": ("weights", "show and export weights"),
-    "detokenize": ("detokenize", "turn translations into text: case, and no spaces before punctuation"),
+    "detokenize": ("detokenize", "restore the case of translations and detokenise them"),
     "bleu": ("bleu", "compute BLEU of one or more systems"),
     "compare": ("compare", "compare systems with a baseline: BLEU and approximate randomization"),
     "report": ("report", "choose the best epochs and make tables of experiments"),
-    "explain": ("explain", "show how two systems translated the sentences in which they differ most"),
+    "explain": ("explain", "show how two systems translated the sentences on which they differ most"),
     "translate": ("translate", "translate raw text with a trained system"),
+    "bundle": ("bundle", "write a trained system to one file that translates elsewhere"),
+    "export": ("export", "write a trained system in the format of another decoder"),
     "config": ("config", "check a config; print its schema, documentation and a template"),
     "warm-up": ("warm_up", "compile all kernels into the cache"),
 }
@@ -45,16 +52,29 @@ STEPS = {
 
 # Steps that run kernels; see `warm_up.warm_up_once`.
 STEPS_WITH_KERNELS = frozenset(
-    {"lm", "grammar", "train", "kbest", "forest", "tune", "mix", "decode", "explain", "translate"}
+    {
+        "lm",
+        "grammar",
+        "train",
+        "kbest",
+        "forest",
+        "tune",
+        "mix",
+        "decode",
+        "explain",
+        "translate",
+        "bundle",
+        "export",
+    }
 )
 
-# Controls of terminals and line ends: messages quote names and words of files.
+# Control characters and line ends, which messages may quote from files.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 LONGEST_MESSAGE = 10_000
 
 
 def program() -> NoReturn:
-    """Run the command line as a process of its own."""
+    """Run the command line and exit the process."""
     listen()
     exit_process(main())
 
@@ -73,41 +93,54 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    parser = Parser(prog="itersel", description=__import__("itersel").__doc__)
-    parser.set_defaults(main=main)  # for the step that runs the others, `warm-up`
+    if arguments[:1] == ["run"] and arguments[1:2] not in (["-h"], ["--help"]):
+        # argparse would take Snakemake's options for its own
+        importlib.import_module("itersel.cli.run").run_snakemake(arguments[1:])
+    parser = make_parser(arguments)
+    try:
+        options = parser.parse_args(arguments)
+    except SystemExit as end:
+        return int(end.code or 0)
+    _plain_streams()
+    # other threads would not survive the forks of warm-up; translate may wait for input for hours
+    is_silent = arguments[0] in ("warm-up", "translate")
+    with contextlib.nullcontext() if is_silent else signs_of_life(arguments[0]):
+        if arguments[0] not in STEPS_WITH_KERNELS:
+            options.run(options)
+            return 0
+        from itersel.cli.warm_up import announced_compilation, warm_up_once
+
+        warm_up_once(main)
+        with announced_compilation():
+            options.run(options)
+    return 0
+
+
+def make_parser(arguments: Sequence[str] = ()) -> Parser:
+    """Return the parser; only the step that the arguments begin with has its options."""
+    parser = Parser(prog="itersel", description=DESCRIPTION)
+    parser.set_defaults(main=main)  # for `warm-up`, which runs the other steps
     parser.add_argument("--version", action="version", version=f"itersel {__version__}")
+    add_print_completion(parser)
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
     for name, (module, summary) in STEPS.items():
         step = steps.add_parser(name, help=summary, description=summary)
         if arguments[:1] == [name]:
             command = importlib.import_module(f"itersel.cli.{module}")
             command.add_arguments(step)
-            # options that depend on others
+            # options that depend on the values of others
             getattr(command, "add_chosen_arguments", lambda *_: None)(step, arguments[1:])
-    try:
-        options = parser.parse_args(arguments)
-    except SystemExit as end:
-        return int(end.code or 0)
-    _plain_streams()
-    if arguments[0] in STEPS_WITH_KERNELS:
-        from itersel.cli.warm_up import announce_compilation, warm_up_once
-
-        warm_up_once(main)
-        announce_compilation()
-    # warm-up forks processes, in which no other thread would be left
-    with contextlib.nullcontext() if arguments[0] == "warm-up" else signs_of_life(arguments[0]):
-        options.run(options)
-    return 0
+    return parser
 
 
 def _known(step: str, error: Exception) -> int:
-    """Show a known error in one line; others are faults of the program, and raised again."""
+    """Show a known error in one line; raise others, which are bugs, again."""
     if isinstance(error, InputError):
-        return _fail(step, str(error))
+        return max(_fail(step, str(one)) for one in errors_of(error))
     if isinstance(error, MemoryError):
-        return _fail(step, "not enough memory; give it more, or make k-best lists, shards or orders smaller")
+        return _fail(step, "not enough memory; provide more, or use smaller k-best lists, shards or orders")
     if isinstance(error, BrokenPipeError):
-        # The reader of our output has gone (`| head`): not an error of ours.
+        # The reader of our output is gone (`| head`): not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     if isinstance(error, OSError):
@@ -120,15 +153,15 @@ def _fail(step: str, message: str) -> int:
     message = _UNPRINTABLE.sub(lambda match: ascii(match.group())[1:-1], message)
     if len(message) > LONGEST_MESSAGE:
         message = message[:LONGEST_MESSAGE] + "..."
-    # away with what shows progress
+    # erase the progress line
     clear = "\r\033[K" if sys.stderr.isatty() else ""
     print(f"{clear}itersel {step}: {message}", file=sys.stderr)
     return 1
 
 
 def _plain_streams() -> None:
-    """Write UTF-8 with plain line ends, whatever the locale: outputs are the same bytes everywhere."""
-    # stderr shows what cannot be written in another way; a name of a file may be any bytes
+    """Write UTF-8 with Unix line ends in any locale, so that outputs are the same bytes everywhere."""
+    # file names may be any bytes; stderr shows undecodable ones escaped
     for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")

@@ -1,4 +1,4 @@
-"""``itersel mix``: from the weights of all shards of an epoch to one weight vector."""
+"""``itersel mix``: mix the weights of all shards of an epoch."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--inputs",
         required=True,
         metavar="LIST",
-        help="text file with the path of one shard's weights per line, .h5 as written by 'itersel train', "
-        "shards 0 to Z - 1 in any order; - is standard input",
+        help="text file that lists one file of weights (.h5 from 'itersel train') per line, for shards 0 to "
+        "Z - 1 in any order; - is standard input",
     )
     parser.add_argument(
         "--shards",
         required=True,
         type=positive,
         metavar="Z",
-        help="required number of shards: fewer are never mixed",
+        help="required number of shards; fewer are never mixed",
     )
     parser.add_argument(
         "--mixing",
@@ -90,15 +90,15 @@ def _add_selection_options(selection: argparse._ArgumentGroup) -> None:
         "--minimum",
         type=not_below(0),
         metavar="M",
-        help="path-following: the weights no longer change once the threshold would be below M",
+        help="path-following: the weights stop changing once the threshold would be below M",
     )
     selection.add_argument(
         "--keep",
         nargs="+",
         default=[],
         metavar="NAME",
-        help="selection, path-following: features always kept, in addition to those selected among the "
-        "others; dense, or a template such as RBT, stands for all features of the kind",
+        help="selection, path-following: features always kept, in addition to those selected from the "
+        "others; dense, or a template such as RBT, stands for all features of that kind",
     )
     selection.add_argument(
         "--norm",

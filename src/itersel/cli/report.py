@@ -1,4 +1,4 @@
-"""``itersel report``: choice of the epoch, tables, the page of a run."""
+"""``itersel report``: choose epochs, and write tables and the page of a run."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ),
         "table": (arguments.add_table, _table, "make a table of systems: scores and significant differences"),
         "tasks": (arguments.add_tasks, _tasks, "make a table of systems by task of the test sentences"),
-        "join": (arguments.add_join, _join, "join the translations by models for one task each"),
+        "join": (arguments.add_join, _join, "join translations by models for single tasks"),
         "selection": (arguments.add_selection, _selection, "make a table of what was selected in each epoch"),
         "rules": (arguments.add_rules, _rules, "count the rules in the grammars of some shards"),
         "corpus": (arguments.add_corpus, _corpus, "make a table of the corpora: sentences, words, rules"),
         "paper": (arguments.add_paper, _paper, "write the table of systems for a paper: LaTeX, Markdown"),
         "page": (arguments.add_page, _page, "write the page of a run: one HTML file"),
-        "watch": (arguments.add_watch, _watch, "write the page of an unfinished run whenever it has changed"),
+        "watch": (arguments.add_watch, _watch, "write the page of an unfinished run whenever it changes"),
     }.items():
         step = steps.add_parser(name, help=summary)
         add(step)
@@ -53,10 +53,10 @@ def _choose(options: argparse.Namespace) -> None:
     if len(options.translations) != len(options.weights):
         raise InputError(
             f"{len(options.translations)} translations, but {len(options.weights)} weights; give one of each "
-            "for every epoch"
+            "per epoch"
         )
     if (options.labels is None) != (options.task is None):
-        raise InputError("--labels and --task need each other; give both, or none to score all sentences")
+        raise InputError("--labels and --task need each other; give both, or neither to score all sentences")
     scores, signature = score_epochs(
         options.reference, options.translations, options.tokenize, options.labels, options.task
     )
@@ -117,12 +117,12 @@ def _table(options: argparse.Namespace) -> None:
     if not len(options.test_set) == len(options.systems) == len(options.translations):
         raise InputError(
             f"{len(options.test_set)} --test-set, {len(options.systems)} --systems and "
-            f"{len(options.translations)} --translations; give one of each for every test set"
+            f"{len(options.translations)} --translations; give one of each per test set"
         )
     if len(options.counts) not in (0, len(options.test_set)):
         raise InputError(
-            f"{len(options.counts)} --counts for {len(options.test_set)} test sets; give them for every test "
-            "set, or for none"
+            f"{len(options.counts)} --counts for {len(options.test_set)} test sets; give them for all test "
+            "sets or none"
         )
     groups = zip(options.test_set, options.systems, options.translations, strict=True)
     counts = options.counts or [[]] * len(options.test_set)
@@ -133,8 +133,8 @@ def _table(options: argparse.Namespace) -> None:
             raise InputError(f"two test sets are named '{one.name}'; rename one of them")
         if [run_of(system) for system in one.systems] != [run_of(system) for system in first.systems]:
             raise InputError(
-                f"test sets '{first.name}' and '{one.name}' have different systems; give the same, in the "
-                "same order"
+                f"test sets '{first.name}' and '{one.name}' have different systems; give the same systems in "
+                "the same order"
             )
     how = {key: getattr(options, key) for key in ("tokenize", "trials", "seed")}
     comparison = compare(test_sets, **how, stays_tokenized=options.stays_tokenized)

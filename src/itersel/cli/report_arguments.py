@@ -17,8 +17,8 @@ from itersel.cli.arguments import (
 from itersel.cli.formats import add_formats
 from itersel.limits import MAX_POP_LIMIT, TEXT_SCORES, TOKENIZED_BLEU
 
-# In the folder of results. The page of an unfinished run has a name of its own: the other one is an output of
-# the workflow.
+# Pages in the folder of results. That of an unfinished run has a different name because the other one is an
+# output of the workflow.
 INDEX, PROGRESS = "report/index.html", "report/progress.html"
 
 
@@ -26,7 +26,7 @@ def add_choose(parser: argparse.ArgumentParser) -> None:
     """Add the options of `itersel report choose`."""
     parser.description = (
         "Score the translations of devtest after each epoch, copy the weights of the best epoch (the "
-        "earliest if several are equal), and describe the system. With --labels and --task, score only the "
+        "earliest in case of ties), and describe the system. With --labels and --task, score only the "
         "sentences of a task."
     )
     add_reference(parser)
@@ -40,14 +40,14 @@ def add_choose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repeat", type=positive, default=1, metavar="N", help="number of the run, from 1 (default: 1)"
     )
-    parser.add_argument("--learner", required=True, help="learner that trained its shards")
-    parser.add_argument("--mixing", required=True, help="mixing of their weights")
-    parser.add_argument("--tune-on", required=True, help="corpus it was trained on")
-    parser.add_argument("--features", required=True, help="features it uses")
+    parser.add_argument("--learner", required=True, help="learner that trained the shards")
+    parser.add_argument("--mixing", required=True, help="how the weights of the shards were mixed")
+    parser.add_argument("--tune-on", required=True, help="corpus used for training")
+    parser.add_argument("--features", required=True, help="features of the system")
     parser.add_argument(
-        "--devtest", default="devtest", help="split that the translations are of (default: %(default)s)"
+        "--devtest", default="devtest", help="split that was translated (default: %(default)s)"
     )
-    parser.add_argument("--tasks", default="random", help="what its shards are (default: %(default)s)")
+    parser.add_argument("--tasks", default="random", help="kind of shards (default: %(default)s)")
     parser.add_argument("--shards", type=positive, required=True, help="number of shards")
     parser.add_argument(
         "--output-weights", required=True, type=output_file, help="copy of the weights of the best epoch"
@@ -60,11 +60,11 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
         "--by",
         choices=(TOKENIZED_BLEU, *TEXT_SCORES),
         default=TOKENIZED_BLEU,
-        help="score by which the epoch is chosen (default: %(default)s); all others are scores of the "
-        "detokenised translations, and need the next three options",
+        help="score by which the epoch is chosen (default: %(default)s); all other scores are of detokenised "
+        "translations and require the next three options",
     )
     parser.add_argument(
-        "--raw-references", nargs="+", metavar="FILE", help="the references as they were before preparation"
+        "--raw-references", nargs="+", metavar="FILE", help="original references, before preparation"
     )
     parser.add_argument("--preparation", metavar="FILE", help="preparation.json of the training corpus")
     parser.add_argument("--recaser", metavar="FILE", help="recaser.json of the training corpus")
@@ -92,8 +92,8 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Score systems on one or more test sets, and test every pair of systems for a significant "
         "difference. Systems with the same name are runs of one experiment; their scores are averaged. For "
-        "several test sets, repeat --test-set, --systems and --translations in the same order, and --counts "
-        "where given; a further table then scores all sentences together."
+        "several test sets, repeat --test-set, --systems, --translations and, if used, --counts in the same "
+        "order; another table then scores all sentences together."
     )
     add_tokenize(parser)
     add_randomization_arguments(parser)
@@ -127,13 +127,13 @@ def add_table(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="what 'itersel detokenize --counts' has counted in the text of each system, in the order of "
-        "--systems, for scores of detokenised text",
+        help="output of 'itersel detokenize --counts' for each system, in the order of --systems, for scores "
+        "of detokenised text",
     )
     parser.add_argument(
         "--stays-tokenized",
         action="store_true",
-        help="the corpus was given tokenised, so that the counted text is, too",
+        help="the corpus was given tokenised, so the counted text is tokenised, too",
     )
     add_formats(parser)
 
@@ -141,9 +141,9 @@ def add_table(parser: argparse.ArgumentParser) -> None:
 def add_tasks(parser: argparse.ArgumentParser) -> None:
     """Add the options of `itersel report tasks`."""
     parser.description = (
-        "Score systems on the sentences of each task of a test set and on those of all tasks together, and "
-        "test every pair of systems for a significant difference on each. Systems with the same name are "
-        "runs of one experiment; their scores are averaged. Sentences with other labels are left out."
+        "Score systems on the sentences of each task of a test set and on all tasks together, and test every "
+        "pair of systems for a significant difference on each. Systems with the same name are runs of one "
+        "experiment; their scores are averaged. Sentences with other labels are left out."
     )
     add_reference(parser)
     add_tokenize(parser)
@@ -184,8 +184,8 @@ def _add_labels(parser: argparse.ArgumentParser) -> None:
 def add_selection(parser: argparse.ArgumentParser) -> None:
     """Add the options of `itersel report selection`."""
     parser.description = (
-        "For each epoch and group of features, show how many were selected, how many of these had been "
-        "selected before, how many shards share them, and their norms."
+        "For each epoch and group of features, show how many features were selected, how many of these had "
+        "been selected before, how many shards share them, and their norms."
     )
     parser.add_argument("--matrices", nargs="+", required=True, help="selection.h5 of each epoch, in order")
     add_formats(parser)
@@ -242,8 +242,8 @@ def add_page(parser: argparse.ArgumentParser) -> None:
 def add_watch(parser: argparse.ArgumentParser) -> None:
     """Add the options of `itersel report watch`."""
     parser.description = (
-        "Write the page of an unfinished run, and again whenever its files have changed. An open browser "
-        "reloads it. Ends when the run has its final page, or with Ctrl-C."
+        "Write the page of an unfinished run, and rewrite it whenever files of the run change. An open "
+        "browser reloads it. Ends when the run has its final page, or with Ctrl-C."
     )
     _add_page_files(parser, PROGRESS)
     parser.add_argument(

@@ -13,9 +13,9 @@ from itersel.errors import InputError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
-        "Cut parallel text into Z shards, DIR/z.source.gz, DIR/z.target.gz and DIR/z.ids, the line numbers "
-        "(from 0) for 'itersel grammar extract --leave-one-out'. z starts at 0. The sizes of shards differ "
-        "by at most one; with --labels, within each task."
+        "Cut parallel text into Z shards, numbered from 0: DIR/z.source.gz, DIR/z.target.gz and DIR/z.ids, "
+        "the line numbers (from 0) for 'itersel grammar extract --leave-one-out'. The sizes of the shards "
+        "(with --labels: of the shards of a task) differ by at most one."
     )
     parser.add_argument("--source", required=True, metavar="FILE", help="source text, one sentence per line")
     parser.add_argument(
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         action="append",
         metavar="FILE",
-        help="its translation, one sentence per line; repeat it for further references (DIR/z.target.1.gz)",
+        help="its translation, one sentence per line; repeat for more references (DIR/z.target.1.gz)",
     )
     parser.add_argument("--shards", type=positive, metavar="Z", help="number of shards")
     kind = parser.add_mutually_exclusive_group()
@@ -38,24 +38,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pool",
         nargs="+",
         metavar="LABEL",
-        help="tasks whose sentences are shuffled together before the cut; needs --task",
+        help="tasks whose sentences are shuffled together before cutting; needs --task",
     )
     parser.add_argument("--task", metavar="FILE", help="task label of each line")
     parser.add_argument(
         "--size",
         choices=("all", "one"),
         default="all",
-        help="with --pool: take all sentences, or as many as one task has on average, the same number of "
-        "each task (default: all)",
+        help="with --pool: use all sentences, or as many as one task has on average, with the same number "
+        "from each task (default: all)",
     )
     parser.add_argument(
         "--others",
         choices=("drop", "join"),
         default="drop",
-        help="sentences with other labels: leave them out, or join them in one more shard (default: drop)",
+        help="sentences with other labels: drop them, or join them in an additional shard (default: drop)",
     )
     parser.add_argument(
-        "--minimum", type=positive, default=1, metavar="N", help="fewest sentences of a task (default: 1)"
+        "--minimum", type=positive, default=1, metavar="N", help="minimum sentences of a task (default: 1)"
     )
     parser.add_argument(
         "--scored",
@@ -63,9 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --labels: labels of the text on which epochs are chosen by task; it must have all of them",
     )
     order = parser.add_mutually_exclusive_group()
-    order.add_argument("--seed", type=seed, default=1, help="seed of the shuffle before the cut (default: 1)")
+    order.add_argument("--seed", type=seed, default=1, help="seed for shuffling before cutting (default: 1)")
     order.add_argument(
-        "--keep-order", action="store_true", help="do not shuffle: each shard has adjacent lines"
+        "--keep-order", action="store_true", help="do not shuffle: the lines of a shard are adjacent"
     )
     parser.add_argument("--output", required=True, metavar="DIR", help="folder to write to")
     parser.set_defaults(run=_run)
@@ -109,7 +109,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Refuse options that do not go together."""
+    """Reject options that exclude or need each other."""
     from itersel.corpus.labels import refuse_repeats
 
     has_labels, has_pool = options.labels is not None, options.pool is not None
@@ -120,7 +120,7 @@ def _check(options: argparse.Namespace) -> None:
     if options.task is not None and not (has_labels or has_pool):
         raise InputError("--task needs --labels or --pool")
     if has_labels and options.shards is not None:
-        raise InputError("--shards excludes --labels, which have numbers of shards")
+        raise InputError("--labels excludes --shards: it gives the number of shards of each task")
     if not has_labels and options.shards is None:
         raise InputError("--pool needs --shards" if has_pool else "either --shards or --labels is needed")
     if not (has_labels or has_pool):

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: an end that removes temporary files, and that a second signal does not disturb."""
+"""Ctrl-C and SIGTERM: remove temporary files before ending, undisturbed by a second signal."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, NoReturn
 
-# Statuses of processes that a signal ended, as shells count them.
+# Exit statuses of processes ended by a signal, as in shells.
 INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 
-# So long after a signal others are ignored: whoever is impatient sends two, and the second must not hit the
-# removal of temporary files. Later ones count again, for Python may lose an exception (in `__del__`).
+# Further signals are ignored for this long: impatient users send two, and the second must not interrupt the
+# removal of temporary files. Later ones count again, because Python may lose an exception (in `__del__`).
 QUIET_SECONDS = 3.0
 
 _last: dict[str, float] = {}
 
 
 def was_interrupted() -> bool:
-    """Tell whether Ctrl-C was pressed just now: libraries that are being imported make other errors of it."""
+    """Return whether Ctrl-C was pressed just now: libraries being imported turn it into other errors."""
     return _is_quiet("interrupted")
 
 
@@ -41,7 +41,7 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def clean_end() -> Iterator[None]:
-    """Turn SIGTERM, which clusters send before they kill, and SIGINT into exceptions, once."""
+    """Turn SIGTERM (which clusters send before killing) and SIGINT into exceptions, once, in this context."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -54,15 +54,15 @@ def clean_end() -> Iterator[None]:
 
 
 def listen() -> dict[int, Any]:
-    """Do the same until the process ends; returns what was done before at which signal."""
+    """Turn the signals into exceptions until the process ends; returns the previous handlers by signal."""
     before = {signal.SIGTERM: signal.signal(signal.SIGTERM, _end)}
-    # what a shell starts in the background ignores Ctrl-C, and goes on doing so
+    # processes that a shell starts in the background ignore Ctrl-C; keep that
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         before[signal.SIGINT] = signal.signal(signal.SIGINT, _end)
     return before  # type: ignore[return-value]
 
 
 def exit_process(status: int) -> NoReturn:
-    """End the process with `status`; Ctrl-C does not disturb the end of the interpreter any more."""
+    """End the process with `status`; Ctrl-C no longer interrupts the shutdown of the interpreter."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise SystemExit(status)

@@ -1,13 +1,11 @@
-"""``itersel train``: one shard, one epoch."""
+"""``itersel train``: train one shard for one epoch."""
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import itersel
 from itersel.cli.arguments import (
     add_chosen_section,
     add_search_arguments,
@@ -35,14 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         nargs="+",
         metavar="FILE",
-        help="shard.h5 with references; the sentences of several files are learned from in this order",
+        help="shard.h5 with references; several files are used for training in this order",
     )
     files.add_argument(
         "--model",
         required=True,
         nargs="+",
         metavar="FILE",
-        help="compiled language model; one for all files of the shard, or one for each",
+        help="compiled language model; one for all files of the shard, or one per file",
     )
     files.add_argument(
         "--weights", metavar="FILE", help="weights to start from, .h5 or text (default: all zero)"
@@ -89,8 +87,8 @@ def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
     learning.add_argument(
         "--measure-loss",
         action="store_true",
-        help="first decode all sentences with the initial weights and record their loss, for --mixing "
-        "path-following; weights of a path that has ended are passed on without training",
+        help="first decode all sentences with the initial weights and record their loss, for 'itersel mix "
+        "--mixing path-following'; if the path has ended, pass its weights on without training",
     )
     learning.add_argument(
         "--seed", type=seed, default=1, metavar="N", help="random seed for --pairs pro (default: 1)"
@@ -100,8 +98,8 @@ def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
         type=positive,
         default=1,
         metavar="T",
-        help="number of the epoch: recorded, part of the seed of --pairs pro, and the point from which "
-        "schedules continue (default: 1)",
+        help="number of the epoch: recorded, part of the seed of --pairs pro, and the position in schedules "
+        "(default: 1)",
     )
     learning.add_argument(
         "--shard-number",
@@ -113,20 +111,20 @@ def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
 
 
 def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
-    """Add the options of the learner that a command line names."""
+    """Add the options of the learner named on the command line."""
     add_chosen_section(parser, arguments, "learner", LEARNERS, "perceptron")
 
 
 def train(options: argparse.Namespace) -> None:
     """Train one shard for one epoch."""
     from itersel.learn.shard_file import ShardFile
-    from itersel.learn.state import has_stopped, read_start, write_training
+    from itersel.learn.state import has_stopped, read_start, training_attributes, write_training
     from itersel.learn.train import TrainSettings, train_parts
 
     if len(options.model) not in (1, len(options.shard)):
         raise InputError(
-            f"--model names {len(options.model)} files, --shard {len(options.shard)}; name one model for "
-            "all of them, or one for each"
+            f"--model names {len(options.model)} files, --shard {len(options.shard)}; name one model for all "
+            "files of the shard, or one per file"
         )
     learner = section_of(LEARNERS[options.learner], options)
     if conflict := find_conflict(learner):
@@ -152,35 +150,12 @@ def train(options: argparse.Namespace) -> None:
         for shard, model in zip(options.shard, models, strict=True)
     ]
     result = train_parts(parts, start, settings, options.measure_loss)
-    seen: dict[str, str | int | float] = {
-        "sentences": result.sentences,
-        "pairs": result.pairs,
-        "updates": result.updates,
-        "mean_bleu": result.mean_bleu,
-    }
-    if result.loss is not None:
-        seen["loss"] = result.loss
-    write_training(options.output, result, {**_provenance(settings), **seen})
+    write_training(options.output, result, training_attributes(settings, result))
 
 
 def _pass_on(start: str, output: str, settings: TrainSettings) -> None:
-    """Write the weights of a path that has ended as those of a shard."""
+    """Write the weights of a path that has ended as weights of the shard."""
+    from itersel.learn.state import provenance
     from itersel.vectors.weights import read_weights, write_weights
 
-    write_weights(output, read_weights(start), {**_provenance(settings), "stopped": 1})
-
-
-def _provenance(settings: TrainSettings) -> dict[str, str | int | float]:
-    """Return attributes of the output: what made it.
-
-    ``settings`` is equal for all shards and epochs of an experiment.
-    """
-    values = settings.to_dict()
-    epoch, shard = values.pop("epoch"), values.pop("shard")
-    return {
-        "kind": "shard-weights",
-        "version": itersel.__version__,
-        "settings": json.dumps(values, sort_keys=True),
-        "epoch": epoch,
-        "shard": shard,
-    }
+    write_weights(output, read_weights(start), {**provenance(settings), "stopped": 1})

@@ -3,75 +3,99 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_text_files
-from itersel.errors import InputError
-from itersel.limits import MAX_SENTENCE
+from itersel.cli.arguments import add_text_files, whole
+from itersel.limits import MAX_K_BEST, MAX_PROCESSES
+from itersel.storage.files import STANDARD_STREAM
+
+if TYPE_CHECKING:
+    from itersel.translate.document import Details
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
         "Translate raw text, one sentence per line. The text is prepared like that of the run; the case of "
-        "translations is restored, and they are detokenised unless the corpus was given tokenised."
+        "translations is restored, and they are detokenised unless the corpus was given tokenised. Input is "
+        "translated as it arrives: a line written to a pipe is answered before the next one."
     )
-    parser.add_argument(
-        "--system",
-        required=True,
-        metavar="DIR",
-        help="folder of a system, such as experiments/NAME/best in a run",
-    )
+    add_system(parser)
     add_text_files(parser, "text")
     parser.add_argument(
         "--keep-tokens",
         action="store_true",
         help="write what the decoder writes: lowercased words with spaces between them",
     )
+    parser.add_argument(
+        "--jobs",
+        type=whole(1, MAX_PROCESSES),
+        default=1,
+        metavar="N",
+        help="number of processes; the output is the same (default: %(default)s)",
+    )
+    details = parser.add_argument_group(
+        "details", "Each of these options writes a JSON object per sentence instead of its translation."
+    )
+    details.add_argument(
+        "--k-best",
+        type=whole(1, MAX_K_BEST),
+        metavar="K",
+        help="the K best different translations of each sentence, with their scores",
+    )
+    details.add_argument(
+        "--feature-values", action="store_true", help="the features of each translation that are not zero"
+    )
+    details.add_argument(
+        "--alignments",
+        action="store_true",
+        help="the word alignment that the rules of each translation imply",
+    )
+    details.add_argument(
+        "--derivations", action="store_true", help="the rules of each translation, as a tree, with scores"
+    )
     parser.set_defaults(run=run)
 
 
+def add_system(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names a system."""
+    parser.add_argument(
+        "--system",
+        required=True,
+        metavar="PATH",
+        help="folder of a system, such as experiments/NAME/best in a run, or a bundle (`itersel bundle`)",
+    )
+
+
 def run(options: argparse.Namespace) -> None:
-    """Prepare, extract the grammars, decode, restore case and spaces."""
-    import tempfile
-    from pathlib import Path
+    """Translate, and write each line when it is there."""
+    from itersel.progress import count_up
+    from itersel.storage.files import open_output
+    from itersel.translate.jobs import Job, translate_blocks
+    from itersel.translate.translator import BLOCK_SENTENCES, LEAST_BLOCK, read_blocks
 
-    from itersel.cli.decode import translate_shard
-    from itersel.corpus.prepare import read_preparation
-    from itersel.corpus.recase import read_recaser
-    from itersel.corpus.restore import restore
-    from itersel.corpus.text import check_words, read_text, split_words
-    from itersel.grammar.extract import extract_shard
-    from itersel.report.resources import read_resources
-    from itersel.storage.files import read_lines, write_lines
+    # smaller blocks keep more processes busy to the end
+    size = max(LEAST_BLOCK, BLOCK_SENTENCES // options.jobs)
+    blocks = read_blocks(options.input, size)
+    job = Job(options.system, options.input, options.keep_tokens, _details(options))
+    translations: Iterator[list[str]] = translate_blocks(blocks, job, options.jobs)
+    is_stream = options.output == STANDARD_STREAM
+    if not (is_stream and sys.stdout.isatty()):
+        translations = count_up(translations, "sentences translated", len)
+    with open_output(options.output) as stream:
+        for lines in translations:
+            stream.writelines(line + "\n" for line in lines)
+            if is_stream:
+                stream.flush()
 
-    resources = read_resources(options.system)
-    preparation, recaser = read_preparation(resources.preparation), read_recaser(resources.recaser)
-    lines = read_text(options.input)
-    if preparation.tokenized:
-        check_words(list(map(split_words, lines)), options.input)
-    source = preparation.split_compounds(preparation.source(lines))
-    for number, line in enumerate(source, 1):
-        if (words := len(split_words(line))) > MAX_SENTENCE:
-            why = f"a sentence of {words} words; up to {MAX_SENTENCE} are translated, cut it"
-            raise InputError(why, options.input, number)
-    with tempfile.TemporaryDirectory() as folder:
-        text, shard, best = Path(folder, "source"), Path(folder, "shard.h5"), Path(folder, "best")
-        write_lines(text, source)
-        extract_shard(resources.index, text, shard, settings=resources.extraction)
-        try:
-            with best.open("w", encoding="utf-8") as stream:
-                translate_shard(
-                    stream,
-                    shard=shard,
-                    model=resources.model,
-                    weights=Path(options.system, "weights.h5"),
-                    pop_limit=resources.pop_limit,
-                    features=resources.features,
-                    max_span=resources.extraction.max_span,
-                )
-        except InputError as error:
-            # the temporary shard is as good as the index that it was made from
-            place = resources.index if error.path in (None, shard) else error.path
-            raise InputError(error.message, place, error.line) from None
-        lines = read_lines(best)
-    write_lines(options.output, lines if options.keep_tokens else restore(lines, preparation, recaser))
+
+def _details(options: argparse.Namespace) -> Details | None:
+    """Return what is written of each sentence; None: its translation."""
+    from itersel.translate.document import Details
+
+    wanted = (options.feature_values, options.alignments, options.derivations)
+    if options.k_best is None and not any(wanted):
+        return None
+    return Details(options.k_best or 1, *wanted)

@@ -1,4 +1,4 @@
-"""``itersel tune``: weights from the k-best lists or forests of all shards and iterations."""
+"""``itersel tune``: tune weights on the k-best lists or forests of all shards and iterations."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from itersel.config.options import section_of
 from itersel.config.tuners import TUNERS, LineSearch
 from itersel.errors import InputError
 
-# The optimiser of PRO is scipy's, whose sums of many numbers depend on the number of BLAS's threads. It is
-# read when numpy is imported, which no module does before the step is known.
+# PRO uses scipy's optimiser, whose sums depend on the number of BLAS threads. The variable is read when numpy
+# is imported, which no module does before the step is known.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 CHOICES = {**TUNERS, "line-search": LineSearch}
@@ -33,15 +33,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tuner",
         required=True,
         choices=CHOICES,
-        help="'itersel tune --tuner NAME --help' shows its own options; forest-mert reads files written by "
-        "'itersel forest', the others read those of 'itersel kbest'",
+        help="tuner; 'itersel tune --tuner NAME --help' shows its own options; forest-mert reads files from "
+        "'itersel forest', the others from 'itersel kbest'",
     )
     parser.add_argument(
         "--lists",
         required=True,
         metavar="LIST",
-        help="text file with the path of one file of k-best lists (or forests) per line, for all shards and "
-        "iterations, in any order; - is standard input",
+        help="text file that lists one file of k-best lists (or forests) per line, for all shards and "
+        "iterations in any order; - is standard input",
     )
     parser.add_argument("--shards", required=True, type=positive, metavar="Z", help="number of shards")
     parser.add_argument(
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--previous",
         metavar="FILE",
-        help="weights that made the newest lists, .h5 or text (default: those of 'itersel kbest')",
+        help="weights that decoded the newest lists, .h5 or text (default: those of 'itersel kbest')",
     )
     parser.add_argument(
         "--sum-sparse",
@@ -75,21 +75,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
-    """Add the options of the tuner that a command line names."""
+    """Add the options of the tuner named on the command line."""
     add_chosen_section(parser, arguments, "tuner", CHOICES)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Tune, and write the weights whole or not at all."""
+    """Tune, and write all weights or nothing."""
     from itersel.storage.files import read_names
     from itersel.tune.tuner import tune
     from itersel.vectors.weights import read_weights
 
     settings = section_of(CHOICES[options.tuner], options)
     if options.sum_sparse and options.previous is None:
-        raise InputError("--sum-sparse needs --previous, the weights whose sparse part is one feature")
+        raise InputError("--sum-sparse needs --previous, whose sparse weights become one feature")
     if options.last is not None and not (options.sum_sparse and isinstance(settings, LineSearch)):
-        raise InputError("--last is of use with --tuner line-search and --sum-sparse alone; remove it")
+        raise InputError("--last has no effect without --tuner line-search and --sum-sparse; remove it")
     before, last = (None if path is None else read_weights(path) for path in (options.previous, options.last))
     tune(
         settings,

@@ -11,12 +11,17 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from numba.core import event
+
 from itersel.errors import InputError
+from itersel.kernel_cache import cache_folder, make_writable
+from itersel.progress import duration
+from itersel.storage.files import remove_leftovers
 
 SOURCE = ["das haus ist klein .", "das kleine haus", "ein haus ist das", "klein ist das haus ."]
 TARGET = ["the house is small .", "the small house", "a house is that", "small is the house ."]
@@ -25,7 +30,9 @@ ALIGNMENT = ["0-0 1-1 2-2 3-3 4-4", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1 2
 
 # Set by the workflow: the first job on a kind of machine compiles the kernels for all others.
 WARM_UP_VARIABLE = "ITERSEL_WARM_UP"
-COMPILING = "compiling kernels, once for this checkout; about 90 s on two idle cores"
+COMPILING = "compiling kernels, once for this machine and version; about a minute"
+# A step that spends less on compilation says nothing.
+SILENT_SECONDS = 1.5
 # The command line: arguments in, exit status out.
 Main = Callable[[Sequence[str]], int]
 
@@ -34,28 +41,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
         "Compile all kernels into the cache ($ITERSEL_CACHE, or else the user's cache folder), so that jobs "
-        "that start together do not each compile them."
+        "that start together do not each compile them. Kernels that are there already are only read."
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Run the steps, whatever the cache holds."""
-    from itersel.jit import cache_folder
-
-    start = time.monotonic()
     warm_up(options.main)
-    print(f"kernels are in {cache_folder()} ({time.monotonic() - start:.0f} s)", file=sys.stderr)
+    print(f"kernels are in {cache_folder()}", file=sys.stderr)
 
 
 def warm_up(main: Main) -> None:
     """Run the steps, and mark the cache; kernels are compiled for the types of arrays that files give."""
     os.environ.pop(WARM_UP_VARIABLE, None)  # the steps run here, and would wait for their own lock
-    print(COMPILING, file=sys.stderr, flush=True)
+    make_writable(cache_folder())
+    remove_leftovers(cache_folder())
+    start, was_warm = time.monotonic(), is_warm()
+    if not was_warm:
+        print(COMPILING, file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         _steps(Path(folder), main)
-    _marker().parent.mkdir(parents=True, exist_ok=True)
     _marker().touch()
+    if not was_warm:
+        print(compiled_in(time.monotonic() - start), file=sys.stderr, flush=True)
 
 
 def warm_up_once(main: Main) -> None:
@@ -66,9 +75,7 @@ def warm_up_once(main: Main) -> None:
     """
     if os.environ.pop(WARM_UP_VARIABLE, None) is None or is_warm():
         return
-    from itersel.jit import cache_folder
-
-    _marker().parent.mkdir(parents=True, exist_ok=True)
+    make_writable(cache_folder())
     with _marker().with_suffix(".lock").open("w") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -83,29 +90,68 @@ def warm_up_once(main: Main) -> None:
 
 
 def is_warm() -> bool:
-    """Tell whether all kernels have been compiled for this kind of processor."""
+    """Tell whether all kernels have been compiled for this machine and version."""
     return _marker().exists()
 
 
-def announce_compilation() -> None:
-    """Say so if a step that was started by hand is about to compile kernels, which takes a while."""
-    from numba.core import config
+def compiled_in(seconds: float) -> str:
+    """Return the line that follows a compilation."""
+    return f"kernels compiled in {duration(seconds)}"
 
-    from itersel.jit import cache_folder
 
-    interpreted: bool = config.DISABLE_JIT  # type: ignore[attr-defined]
-    if not interpreted and next(cache_folder().rglob("*.nbc"), None) is None:
-        message = "compiling kernels, once for this checkout; this takes a minute or two"
-        print(f"{message} (`itersel warm-up` compiles all of them)", file=sys.stderr, flush=True)
+class Announcer(event.Listener):
+    """Says that a step compiles kernels, and at the end how long it took; silent if it takes no time.
+
+    Parameters
+    ----------
+    clock
+        Returns seconds since any fixed time.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._depth, self._begin = clock, 0, 0.0
+        self._seconds, self._is_said = 0.0, False
+
+    def on_start(self, event: object) -> None:
+        """Note that a kernel is compiled; its compilation includes that of those it calls."""
+        if self._depth == 0:
+            self._begin = self._clock()
+        self._depth += 1
+        self._say()
+
+    def on_end(self, event: object) -> None:
+        """Note that a kernel has been compiled."""
+        self._depth -= 1
+        if self._depth == 0:
+            self._seconds += self._clock() - self._begin
+
+    def _say(self) -> None:
+        seconds = self._seconds + self._clock() - self._begin
+        if not self._is_said and seconds >= SILENT_SECONDS:
+            self._is_said = True
+            message = "compiling kernels, once for this machine and version; up to a minute"
+            print(f"{message} (`itersel warm-up` compiles all of them)", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Say how long it took."""
+        if self._is_said:
+            print(compiled_in(self._seconds), file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def announced_compilation() -> Iterator[None]:
+    """Say so if the block compiles kernels for a while."""
+    announcer = Announcer()
+    with event.install_listener("numba:compile", announcer):
+        try:
+            yield
+        finally:
+            announcer.close()
 
 
 def _marker() -> Path:
-    """Return the file that is there when the kernels for this kind of processor are."""
-    from llvmlite.binding import get_host_cpu_name
-
-    from itersel.jit import cache_folder
-
-    return cache_folder() / f"{get_host_cpu_name()}.warm"
+    """Return the file that is there when all kernels are."""
+    return cache_folder() / "all.warm"
 
 
 def _steps(folder: Path, main: Main) -> None:

@@ -1,4 +1,4 @@
-"""``itersel weights``: look at weights, and write them as other tools read them."""
+"""``itersel weights``: show weights, and export them for other tools."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Print lines of name, tab, weight, preceded by the provenance of the file in lines that start with "
-        "'#'."
+        "Print one feature per line (name, tab, weight), after lines with the provenance of the file, which "
+        "start with '#'."
     )
     parser.add_argument("file", metavar="FILE", help="weights, .h5 or text")
     parser.add_argument(
@@ -45,19 +45,19 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Write lines of name, tab, weight, sorted by name, in the format that cdec reads."
+    parser.description = "Write one feature per line (name, tab, weight), sorted by name, as cdec reads it."
     parser.add_argument("file", metavar="FILE", help="weights, .h5 or text")
     parser.add_argument(
         "--output",
         type=output_file,
         default=STANDARD_STREAM,
-        help="text file, compressed if the name ends in .gz; - is standard output (default)",
+        help="text file, compressed if the name ends in .gz, .xz or .zst; - is standard output (default)",
     )
     parser.set_defaults(run=export)
 
 
 def show(options: argparse.Namespace) -> None:
-    """Print the first weights of an order."""
+    """Print the first weights in the chosen order."""
     from itersel.storage.hdf5 import open_hdf5, read_header
     from itersel.vectors.weights import FORMAT, read_weights
 
@@ -78,17 +78,17 @@ def export(options: argparse.Namespace) -> None:
     from itersel.vectors.weights import read_weights, write_weights
 
     if options.output.endswith(".h5"):
-        raise InputError("is not a name for text; choose one that does not end in .h5", options.output)
+        raise InputError("is not a name for a text file; choose one that does not end in .h5", options.output)
     weights = read_weights(options.file)
     try:
         write_weights(options.output, weights)
     except InputError as error:
-        # a name that text cannot hold
+        # a name that cannot be written as text
         raise InputError(f"as text: {error.message}", options.file) from None
 
 
 def _order(weights: Weights, by: str) -> NDArray[np.int64]:
-    """Return the rows in an order; equal ones by name."""
+    """Return the rows in the chosen order, with ties sorted by name."""
     import numpy as np
 
     names = np.argsort(np.array(weights.name.to_list(), object), kind="stable")

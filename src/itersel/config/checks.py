@@ -1,16 +1,18 @@
-"""Whether the values of a config go together, and what follows from several of them."""
+"""Check that the values of a config are consistent, and fill in defaults that depend on several of them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from functools import partial
 
 from itersel.config.independent import MARK
 from itersel.config.learners import Perceptron, find_conflict
 from itersel.config.messages import reject
 from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection, mixing_name
 from itersel.config.repeats import split_repeat
+from itersel.config.splits import has_labels, is_aligned
 from itersel.config.tasks import (
     IndependentTasks,
     NaturalTasks,
@@ -22,93 +24,32 @@ from itersel.config.tasks import (
     tasks_name,
 )
 from itersel.config.tuners import ALL_DENSE, STEP, Batch, ForestMert, HeldOut, LineSearch, NoTuner
-from itersel.config.values import Align, Config, Data, Experiment, ReferencedText, Split, TestSet
-from itersel.errors import InputError
-from itersel.limits import DENSE_FEATURES, MAX_SEED, NO_TEST_SETS, TEMPLATES, is_test_set_name
+from itersel.config.values import (
+    Align,
+    Config,
+    Data,
+    Experiment,
+    ReferencedText,
+)
+from itersel.errors import InputError, attempt_all
+from itersel.limits import DENSE_FEATURES, MAX_SEED, TEMPLATES
 
 DEFAULT_FOLDS = 10
 # Labels that are part of the names of experiments.
 _TASK = "[A-Za-z0-9_-]{1,60}"
 
 
-def check_data(config: Config) -> None:
-    """Refuse keys of `data` that are missing, or of another kind of data."""
-    data = config.data
-    is_files = data.kind == "files"
-    # the test set without a name is cut out of the help
-    texts: dict[str, Split | ReferencedText] = {"train": data.train, "dev": data.dev, "devtest": data.devtest}
-    texts |= {"test": data.test.get("", TestSet())} if not is_files or not data.test else {}
-    for name, text in texts.items():
-        _check_given(text, f"data.{name}", is_files)
-    for name, test_set in data.test.items():
-        key = f"data.test.{name}" if name else "data.test"
-        _check_test_set(test_set, key, has_name=bool(name))
-    if data.train.alignment is not None and (not data.tokenized or data.compound_splitting):
-        raise InputError(
-            "config key 'data.train.alignment' counts the tokens of the files: it needs data.tokenized: true "
-            "and data.compound_splitting: false"
-        )
-    misplaced = ("folder", "modules", "held_out_modules") if is_files else ("tokenized",)
-    for option in misplaced:
-        if getattr(data, option):
-            other = "libreoffice-help" if is_files else "files"
-            raise InputError(f"config key 'data.{option}' needs data.kind: {other}")
-    _check_held_out_modules(data)
-
-
-def _check_given(text: Split | ReferencedText, key: str, is_files: bool) -> None:
-    """Refuse a text without its files, or files where the text is taken from elsewhere."""
-    for item in fields(text):
-        is_there = getattr(text, item.name) not in (None, (), ReferencedText())
-        if is_files and not is_there and item.name in ("source", "target"):
-            raise InputError(f"config key '{key}.{item.name}' is missing; data.kind: files needs it")
-        if is_there and not is_files:
-            raise InputError(f"config key '{key}.{item.name}' needs data.kind: files")
-
-
-def _check_test_set(test_set: TestSet, key: str, has_name: bool) -> None:
-    """Refuse a test set without a source or a reference."""
-    has_devtest = test_set.devtest != ReferencedText()
-    if has_devtest and not has_name:
-        raise InputError(f"config key '{key}.devtest' is of no use beside data.devtest; remove it")
-    texts = {key: test_set, **({f"{key}.devtest": test_set.devtest} if has_devtest else {})}
-    for place, text in texts.items():
-        for name in ("source", "target"):
-            if not getattr(text, name):
-                what = "source text" if name == "source" else "reference translation"
-                kind = "test set" if place == key else "devtest"
-                raise InputError(f"config key '{place}.{name}' is missing; a {kind} needs a {what}")
-
-
-def _check_held_out_modules(data: Data) -> None:
-    key, names = "data.held_out_modules", data.held_out_modules
-    for place, others in (("data.test", data.test), (key, names)):
-        if data.kind != "files" and "test" in others:
-            raise InputError(
-                f"config key '{place}': 'test' is the test set taken from the help; rename this one"
-            )
-    for number, name in enumerate(names):
-        if not is_test_set_name(name):
-            reject(
-                key, name, f"a name of letters, digits, '_' and '-', and none of {', '.join(NO_TEST_SETS)}"
-            )
-        if name in data.test or name in names[:number]:
-            raise InputError(f"config key '{key}': two test sets are named '{name}'; remove or rename one")
-        if name in data.modules:
-            raise InputError(f"config key '{key}': '{name}' is in data.modules, too; remove one of them")
-
-
 def check_models(config: Config) -> None:
-    """Refuse what would change nothing, as far as it is not at its default."""
+    """Reject keys that are set but would have no effect."""
     templates = config.grammar.templates
     for number, name in enumerate(templates):
         if name in templates[:number]:
             raise InputError(f"config key 'grammar.templates': '{name}' is listed twice; remove one")
-    if config.data.train.alignment is not None:
+    if is_aligned(config):
         for item in fields(Align):
             if getattr(config.align, item.name) != item.default:
                 raise InputError(
-                    f"config key 'align.{item.name}' is of no use with data.train.alignment; remove one"
+                    f"config key 'align.{item.name}' has no effect with data.train.alignment; remove one"
                 )
     if config.language_model.arpa is not None:
         for key, value in (
@@ -117,50 +58,54 @@ def check_models(config: Config) -> None:
         ):
             if value:
                 raise InputError(
-                    f"config key '{key}' is of no use with language_model.arpa; remove one of them"
+                    f"config key '{key}' has no effect with language_model.arpa; remove one of them"
                 )
 
 
 def check_experiments(config: Config) -> None:
-    """Refuse experiments with keys at odds."""
+    """Reject experiments with conflicting keys."""
     if not config.experiments:
         raise InputError("config key 'experiments' is missing or empty; name at least one experiment")
-    for name, experiment in config.experiments.items():
-        key, mixing = f"experiments.{name}", experiment.mixing
-        if split_repeat(name) != (name, 1):
-            raise InputError(f"config key '{key}': names like this are those of repeats; choose another")
-        if (experiment.seed or config.seed) + experiment.repeats - 1 > MAX_SEED:
-            raise InputError(
-                f"config key '{key}.repeats' is {experiment.repeats}: the last seed would be larger than "
-                f"{MAX_SEED}"
-            )
-        if experiment.k_best is not None and isinstance(experiment.learner, ForestMert):
-            raise InputError(f"config key '{key}.k_best' is of no use with forests; remove it")
-        if MARK in name:
-            raise InputError(
-                f"config key '{key}': names like this are those of independent tasks; choose another"
-            )
-        _check_tasks(config, experiment, f"{key}.tasks")
-        _check_alone(experiment, f"{key}.tasks")
-        if isinstance(mixing, Selection):
-            _check_limits(mixing, f"{key}.mixing")
-        if isinstance(mixing, PathFollowing):
-            _check_path(experiment, mixing, key)
-        if isinstance(mixing, Selection | PathFollowing):
-            used = experiment.templates or config.grammar.templates
-            _check_kept(mixing.keep, f"{key}.mixing.keep", used if experiment.features == "all" else ())
-        conflict = None if isinstance(experiment.learner, Batch) else find_conflict(experiment.learner)
-        if conflict:
-            raise InputError(f"config key '{key}.learner.{conflict[0]}' {conflict[1]}")
-        _check_templates(config, name)
-        _check_start(config, name)
-        _check_folds(config, experiment, key)
-        _check_held_out(experiment, f"{key}.held_out")
+    attempt_all(partial(_check_experiment, config, name) for name in config.experiments)
     _check_compared(config)
 
 
+def _check_experiment(config: Config, name: str) -> None:
+    experiment = config.experiments[name]
+    key, mixing = f"experiments.{name}", experiment.mixing
+    if split_repeat(name) != (name, 1):
+        raise InputError(f"config key '{key}': names like this are reserved for repeats; choose another")
+    if (experiment.seed or config.seed) + experiment.repeats - 1 > MAX_SEED:
+        raise InputError(
+            f"config key '{key}.repeats' is {experiment.repeats}: the last seed would be larger than "
+            f"{MAX_SEED}"
+        )
+    if experiment.k_best is not None and isinstance(experiment.learner, ForestMert):
+        raise InputError(f"config key '{key}.k_best' has no effect with forests; remove it")
+    if MARK in name:
+        raise InputError(
+            f"config key '{key}': names like this are reserved for independent tasks; choose another"
+        )
+    _check_tasks(config, experiment, f"{key}.tasks")
+    _check_alone(experiment, f"{key}.tasks")
+    if isinstance(mixing, Selection):
+        _check_limits(mixing, f"{key}.mixing")
+    if isinstance(mixing, PathFollowing):
+        _check_path(experiment, mixing, key)
+    if isinstance(mixing, Selection | PathFollowing):
+        used = experiment.templates or config.grammar.templates
+        _check_kept(mixing.keep, f"{key}.mixing.keep", used if experiment.features == "all" else ())
+    conflict = None if isinstance(experiment.learner, Batch) else find_conflict(experiment.learner)
+    if conflict:
+        raise InputError(f"config key '{key}.learner.{conflict[0]}' {conflict[1]}")
+    _check_templates(config, name)
+    _check_start(config, name)
+    _check_folds(config, experiment, key)
+    _check_held_out(experiment, f"{key}.held_out")
+
+
 def _check_compared(config: Config) -> None:
-    """Refuse experiments for single tasks without anything to compare them with, or for different tasks."""
+    """Reject independent tasks without other experiments to compare with, or with different labels."""
     independent = {
         name: labels_of(one.tasks)
         for name, one in config.experiments.items()
@@ -171,11 +116,13 @@ def _check_compared(config: Config) -> None:
         if len(independent) == len(config.experiments):
             raise InputError(f"{key}': independent tasks need an experiment with other tasks to compare with")
         if set(labels) != set(independent[first]):
-            raise InputError(f"{key}.labels' are not those of '{first}'; independent tasks must be the same")
+            raise InputError(
+                f"{key}.labels' differ from those of '{first}'; independent tasks must be the same"
+            )
 
 
 def _check_alone(experiment: Experiment, key: str) -> None:
-    """Refuse several shards where weights of one are not mixed with others."""
+    """Reject several shards if their weights are not mixed."""
     tasks, is_sgd = experiment.tasks, experiment.algorithm == "sgd"
     is_alone = isinstance(experiment.mixing, Nothing) and not isinstance(experiment.learner, Batch)
     if not (is_sgd or is_alone):
@@ -192,7 +139,7 @@ def _check_alone(experiment: Experiment, key: str) -> None:
 
 
 def _check_tasks(config: Config, experiment: Experiment, key: str) -> None:
-    """Refuse tasks without labels, or that nothing can be learned from in this way."""
+    """Reject tasks without labels, or that the learner cannot use."""
     tasks = experiment.tasks
     if isinstance(experiment.learner, Batch) and isinstance(tasks, Resharding | PooledTasks):
         raise InputError(
@@ -210,7 +157,7 @@ def _check_tasks(config: Config, experiment: Experiment, key: str) -> None:
             raise InputError(f"config key '{key}': '{label}' is listed twice; remove one")
         if isinstance(tasks, IndependentTasks) and not re.fullmatch(_TASK, label):
             raise InputError(
-                f"config key '{key}.{label}': labels of independent tasks are made of at most 60 letters, "
+                f"config key '{key}.{label}': labels of independent tasks may have at most 60 letters, "
                 "digits, '_' and '-'; use other labels"
             )
     data, split = config.data, experiment.tune_on
@@ -218,25 +165,25 @@ def _check_tasks(config: Config, experiment: Experiment, key: str) -> None:
         _check_scored_by_task(data, key)
     needed = [split, "devtest"] if isinstance(tasks, IndependentTasks) else [split]
     for name in needed if data.kind == "files" else []:
-        if getattr(data, name).task is None:
+        if not has_labels(config, name):
             raise InputError(f"config key '{key}' needs data.{name}.task, a file with the label of each line")
 
 
 def _check_scored_by_task(data: Data, key: str) -> None:
-    """Refuse test sets with which weights for single tasks cannot be compared."""
+    """Reject test sets on which independent tasks cannot be compared."""
     tested = data.test.values()
-    if data.kind == "files" and not any(test_set.task for test_set in tested):
+    if data.kind == "files" and not any(one.task or one.columns.task for one in tested):
         raise InputError(f"config key '{key}' needs data.test.task, a file with the label of each line")
     for name, test_set in data.test.items():
         if test_set.devtest != ReferencedText():
             raise InputError(
-                f"config key 'data.test.{name}.devtest' is of no use with independent tasks, which choose "
+                f"config key 'data.test.{name}.devtest' has no effect with independent tasks, which choose "
                 "their epochs on data.devtest; remove one of them"
             )
 
 
 def _check_templates(config: Config, name: str) -> None:
-    """Refuse templates that no shard has, or that are not used."""
+    """Reject templates that are not extracted, or not used."""
     key, experiment = f"experiments.{name}.templates", config.experiments[name]
     for number, template in enumerate(experiment.templates):
         if template not in config.grammar.templates:
@@ -248,18 +195,20 @@ def _check_templates(config: Config, name: str) -> None:
             f"config key 'grammar.templates' is empty, but experiment '{name}' has features: all"
         )
     if experiment.templates and experiment.features == "dense":
-        raise InputError(f"config key '{key}' is of no use with features: dense; remove one of them")
+        raise InputError(f"config key '{key}' has no effect with features: dense; remove one of them")
 
 
 def _check_limits(mixing: Selection, key: str) -> None:
-    """Refuse two limits."""
+    """Reject more than one limit."""
     first, *others = mixing.limits
     if others:
-        raise InputError(f"config key '{key}.{others[0]}' excludes '{key}.{first}'; remove one of them")
+        raise InputError(
+            f"config key '{key}.{others[0]}' cannot be combined with '{key}.{first}'; remove one of them"
+        )
 
 
 def _check_path(experiment: Experiment, mixing: PathFollowing, key: str) -> None:
-    """Refuse a path that ends before it begins, or on which losses cannot be compared."""
+    """Reject a path that ends before it begins, or whose losses cannot be compared."""
     for name in ("threshold", "epsilon"):
         if getattr(mixing, name) is None:
             raise InputError(
@@ -274,8 +223,8 @@ def _check_path(experiment: Experiment, mixing: PathFollowing, key: str) -> None
         )
     if isinstance(experiment.tasks, Resharding) and getattr(experiment.learner, "pairs", "") == "pro":
         raise InputError(
-            f"config key '{key}.learner.pairs' is pro, which draws other pairs when a sentence changes its "
-            "shard: with resharding, path following cannot compare their losses"
+            f"config key '{key}.learner.pairs' is pro, which samples other pairs when a sentence moves to "
+            "another shard: with resharding, path following cannot compare their losses"
         )
     if experiment.held_out.start == "tuned":
         raise InputError(
@@ -285,7 +234,7 @@ def _check_path(experiment: Experiment, mixing: PathFollowing, key: str) -> None
 
 
 def _check_kept(names: tuple[str, ...], key: str, templates: Sequence[str]) -> None:
-    """Refuse features that no grammar has."""
+    """Reject features that no grammar has."""
     prefixes = tuple(TEMPLATES[template] for template in templates)
     for name in names:
         is_sparse = name.startswith(prefixes) and name not in prefixes and not re.search(r"\s", name)
@@ -297,23 +246,21 @@ def _check_kept(names: tuple[str, ...], key: str, templates: Sequence[str]) -> N
 
 
 def _check_held_out(experiment: Experiment, key: str) -> None:
-    """Refuse a step on dev that is not held out, or changes nothing."""
+    """Reject a step on dev if dev is not held out, or if the step would change nothing."""
     held_out = experiment.held_out
     if isinstance(held_out.tuner, NoTuner):
         for name in ("iterations", "start"):
             if getattr(held_out, name) != getattr(HeldOut(), name):
-                raise InputError(f"config key '{key}.{name}' is of no use without '{key}.tuner'; remove it")
+                raise InputError(f"config key '{key}.{name}' has no effect without '{key}.tuner'; remove it")
         return
     if experiment.tune_on != "train":
         raise InputError(f"config key '{key}.tuner' needs tune_on: train; dev is not held out otherwise")
     if isinstance(experiment.learner, Batch):
-        raise InputError(
-            f"config key '{key}.tuner' changes mixed weights; there is nothing mixed with a batch tuner"
-        )
+        raise InputError(f"config key '{key}.tuner' changes mixed weights, but a batch tuner mixes nothing")
     if held_out.start == "tuned" and isinstance(experiment.mixing, Nothing | EpochsMean):
         raise InputError(
-            f"config key '{key}.start' is tuned, but with mixing {mixing_name(experiment.mixing)} shards go "
-            "on from their own weights"
+            f"config key '{key}.start' is tuned, but with mixing {mixing_name(experiment.mixing)} shards "
+            "continue from their own weights"
         )
     if isinstance(held_out.tuner, LineSearch):
         allowed = (ALL_DENSE, STEP, *DENSE_FEATURES)
@@ -325,14 +272,14 @@ def _check_held_out(experiment: Experiment, key: str) -> None:
 
 
 def _check_start(config: Config, name: str) -> None:
-    """Refuse a start that is not there, goes round in a circle, or has features that are not learned."""
+    """Reject a start that does not exist, is circular, or has features that the experiment does not use."""
     key, experiments = f"experiments.{name}.start_from", config.experiments
     path = [name]
     while (start := experiments[path[-1]].start_from) is not None:
         if start not in experiments:
             reject(key, start, f"one of {', '.join(other for other in experiments if other != name)}")
         if start in path:
-            raise InputError(f"config key '{key}' goes round in a circle: {', '.join([*path, start])}")
+            raise InputError(f"config key '{key}' is circular: {', '.join([*path, start])}")
         path.append(start)
         if isinstance(experiments[start].tasks, IndependentTasks) and not isinstance(
             experiments[path[-2]].tasks, IndependentTasks
@@ -349,7 +296,7 @@ def _check_start(config: Config, name: str) -> None:
             )
     if first and experiments[name].features == "dense" and experiments[first].features == "all":
         raise InputError(
-            f"config key '{key}': '{first}' has features: all, and this experiment only dense ones"
+            f"config key '{key}': '{first}' has features: all, but this experiment has features: dense"
         )
 
 
@@ -361,14 +308,14 @@ def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
     if experiment.tune_on != "train":
         raise InputError(f"config key '{key}' needs tune_on: train")
     if config.language_model.arpa is not None:
-        raise InputError(f"config key '{key}' is of no use with language_model.arpa; remove one of them")
+        raise InputError(f"config key '{key}' has no effect with language_model.arpa; remove one of them")
     if folds > files:
         what = "shards" if files == experiment.tasks.shards else "files"
         raise InputError(f"config key '{key}' is {folds}, must be at most {files}, its {what}")
 
 
 def with_folds(config: Config) -> Config:
-    """Fill in the numbers of language models, where the config leaves them open."""
+    """Fill in the numbers of held-out language models that the config does not set."""
     experiments = {}
     for name, experiment in config.experiments.items():
         tasks = experiment.tasks
@@ -381,7 +328,7 @@ def with_folds(config: Config) -> Config:
 
 
 def warnings(config: Config) -> list[str]:
-    """Return what is allowed, but not what one is likely to want; a line each."""
+    """Return one line for each setting that is allowed but probably not intended."""
     found = []
     for name, experiment in config.experiments.items():
         tasks, own = experiment.tasks, config.language_model.arpa is None

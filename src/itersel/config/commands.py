@@ -1,57 +1,59 @@
-"""The options of `itersel` commands that follow from a config, quoted for a shell."""
+"""Build the options of `itersel` commands from a config, quoted for a shell."""
 
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
+from collections.abc import Iterable
+from dataclasses import asdict, astuple
 
 from itersel.config.learners import Learner, learner_name
 from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection, mixing_name
 from itersel.config.repeats import split_repeat
 from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, PooledTasks, tasks_name
 from itersel.config.tuners import STEP, Batch, ForestMert, LineSearch, NoTuner, tuner_name
-from itersel.config.values import Config, Experiment
+from itersel.config.values import Config, Experiment, ReferencedText, Split
+from itersel.corpus.corpora import TSV, Corpus, format_of
 from itersel.evaluate.tokenizers import tokenizer_of
 from itersel.limits import TOKENIZED_BLEU
 
 
 def goes_on_alone(experiment: Experiment) -> bool:
-    """Tell whether a shard goes on from its own weights, so that mixed ones are only a result."""
+    """Tell whether each shard continues from its own weights; mixed weights are then only a result."""
     return not is_batch(experiment) and isinstance(experiment.mixing, Nothing | EpochsMean)
 
 
 def is_batch(experiment: Experiment) -> bool:
-    """Tell whether weights are tuned on lists of all shards, not learned by each shard."""
+    """Tell whether weights are tuned on the lists of all shards, instead of learned on each shard."""
     return isinstance(experiment.learner, Batch)
 
 
 def held_out_tuner(experiment: Experiment) -> Batch | None:
-    """Return what changes mixed weights on dev."""
+    """Return the tuner of mixed weights on dev, if any."""
     tuner = experiment.held_out.tuner
     return None if isinstance(tuner, NoTuner) else tuner
 
 
 def held_out_iterations(experiment: Experiment) -> int:
-    """Return how often dev is decoded, and what it says tuned, in an epoch.
+    """Return how often dev is decoded and the weights are tuned in an epoch.
 
-    A tuner of all dense weights has to see translations that its first weights like: lists that mixed weights
-    have made do not show it what it goes too far for.
+    A tuner of all dense weights can go too far on the translations of the mixed weights alone; it needs to
+    see those of its own weights, too.
     """
     held_out = experiment.held_out
     return held_out.iterations or (1 if isinstance(held_out.tuner, LineSearch) else 4)
 
 
 def own_seed(config: Config, experiment: Experiment) -> int:
-    """Return the seed of the shuffle and of all that an experiment draws."""
+    """Return the seed of the shuffle and of all random draws of an experiment."""
     return experiment.seed or config.seed
 
 
 def options(**values: object) -> str:
     """Return keyword arguments as long options.
 
-    ``k_best=5`` becomes ``--k-best 5``, ``tokenized=True`` becomes ``--tokenized``; what is `None` or
-    `False` is left out; a list repeats the option. A value that begins with a dash would be read as an
-    option, and a dash alone as standard input: they become ``--source=-n.de`` and ``--source ./-``.
+    ``k_best=5`` becomes ``--k-best 5`` and ``tokenized=True`` becomes ``--tokenized``; `None` and `False` are
+    left out; a list repeats the option. A value that begins with a dash would be read as an option, and a
+    single dash as standard input, so they become ``--source=-n.de`` and ``--source ./-``.
     """
     words: list[str] = []
     repeated = [
@@ -80,7 +82,39 @@ def help_options(config: Config) -> str:
     """Return the options of `itersel corpus libreoffice-help`."""
     data = config.data
     languages = options(source_language=data.source_language, target_language=data.target_language)
-    return f"{languages} {options(**{'from': data.folder})}".rstrip()
+    if data.folder is not None:
+        return f"{languages} {options(**{'from': data.folder})}"
+    return f"{languages} {options(mirror=data.mirror, release=data.release)}"
+
+
+def fetch_options(config: Config, text: Split | ReferencedText) -> str:
+    """Return the options of `itersel corpus fetch` for a corpus that is downloaded."""
+    return options(
+        mtdata=list(text.mtdata),
+        sacrebleu=getattr(text, "sacrebleu", None),
+        source_language=config.data.source_language,
+        target_language=config.data.target_language,
+    )
+
+
+def corpora_options(corpora: Iterable[Corpus]) -> str:
+    """Return the options of `itersel corpus prepare` that describe corpora."""
+    words = []
+    for corpus in corpora:
+        has_tables = any(format_of(path) == TSV for path in corpus.file)
+        columns = tuple(str(column) for column in astuple(corpus.columns) if column is not None)
+        words.append(
+            options(
+                corpus=corpus.name or None,
+                source=list(corpus.source),
+                target=[*corpus.target, *corpus.further],
+                file=list(corpus.file),
+                columns=columns if has_tables else None,
+                task=list(corpus.task),
+                alignment=list(corpus.alignment),
+            )
+        )
+    return " ".join(words)
 
 
 def prepare_options(config: Config, split: str, preparation: str) -> str:
@@ -91,7 +125,7 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
     split
         train, dev, devtest, test, test.NAME, devtest.NAME or hash.
     preparation
-        The file that says how train was prepared; the other splits follow it.
+        The file that describes how train was prepared; the other splits are prepared in the same way.
     """
     data = config.data
     if split not in ("train", "hash"):
@@ -118,10 +152,10 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
 
 
 def sharding_options(tasks: NaturalTasks | IndependentTask | PooledTasks) -> str:
-    """Return the options of `itersel shard` that say which sentences are in which file, by label."""
+    """Return the options of `itersel shard` that assign sentences to files by label."""
     if isinstance(tasks, PooledTasks):
         size = "all" if isinstance(tasks, PooledCatTasks) else "one"
-        # in a pool, their order does not count
+        # the order of labels in a pool does not matter
         return f"{options(shards=tasks.parts, size=size)} {shlex.join(['--pool', *sorted(tasks.labels)])}"
     natural = tasks.natural if isinstance(tasks, IndependentTask) else tasks
     labels = [f"{label}={count}" for label, count in (natural.labels or {}).items()]
@@ -134,7 +168,7 @@ def align_options(config: Config) -> str:
 
 
 def estimate_options(config: Config, vocabulary: str) -> str:
-    """Return the options of `itersel lm estimate`; `vocabulary` is the text that an open one is from."""
+    """Return the options of `itersel lm estimate`; an open vocabulary is that of the text `vocabulary`."""
     model = config.language_model
     return options(order=model.order, vocabulary=vocabulary if model.open_vocabulary else None)
 
@@ -145,7 +179,7 @@ def fold_options(config: Config, vocabulary: str, shards: str, fold: str) -> str
     Parameters
     ----------
     vocabulary
-        As of `estimate_options`.
+        See `estimate_options`.
     shards
         The folder of the shards' text.
     fold
@@ -184,19 +218,19 @@ def train_options(config: Config, experiment: Experiment) -> str:
 
 
 def searches_step(tuner: Batch) -> bool:
-    """Tell whether a tuner needs the weights of the epoch before."""
+    """Tell whether a tuner needs the weights of the previous epoch."""
     return isinstance(tuner, LineSearch) and STEP in tuner.directions
 
 
 def list_command(tuner: Batch) -> str:
-    """Return the step that writes what a tuner reads."""
+    """Return the command that writes the input of a tuner."""
     return "forest" if isinstance(tuner, ForestMert) else "kbest"
 
 
 def list_options(config: Config, experiment: Experiment, tuner: Batch) -> str:
-    """Return the options of `itersel kbest` or `itersel forest`, whatever the tuner reads."""
+    """Return the options of `itersel kbest` or `itersel forest`, whichever the tuner needs."""
     is_forest = list_command(tuner) == "forest"
-    # sparse features as one: forests have that column where features are all, lists wherever it is asked for
+    # the sum of sparse features: forests include it with features: all, lists with an option of the rule
     is_summed = is_forest and held_out_tuner(experiment) is not None
     return options(
         features="all" if is_summed else experiment.features,
@@ -287,5 +321,5 @@ def task_table_options(config: Config) -> str:
 
 
 def tokenizer(config: Config) -> str:
-    """Return sacrebleu's tokenizer for detokenised text: what the config says, or that of the language."""
+    """Return sacrebleu's tokenizer for detokenised text: the config's, or the default for the language."""
     return config.evaluation.tokenizer or tokenizer_of(config.data.target_language)

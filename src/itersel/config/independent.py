@@ -1,4 +1,4 @@
-"""Independent tasks: an experiment of its own for each of them."""
+"""Independent tasks: a separate experiment for each task."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ MARK = ".task-"
 
 
 def with_independent_tasks(config: Config) -> Config:
-    """Make each task of independent ones an experiment of its own: ``<name>.task-<label>``.
+    """Turn each independent task into a separate experiment, ``<name>.task-<label>``.
 
-    It starts from the same task of the experiment that it starts from, if that one has independent tasks.
+    With `start_from`, it starts from the same task of that experiment, if that one has independent tasks.
     """
     experiments = {}
     for name, experiment in config.experiments.items():
@@ -35,7 +35,7 @@ def task_name(name: str, label: str) -> str:
 
 
 def compared_labels(config: Config) -> tuple[str, ...]:
-    """Return the labels of the table by task: those of independent tasks, or else of all experiments."""
+    """Return the labels for the table by task: of independent tasks, otherwise of all experiments."""
     tasks = [experiment.tasks for experiment in config.experiments.values()]
     independent = [one for one in tasks if isinstance(one, IndependentTask)]
     return tuple(dict.fromkeys(label for one in independent or tasks for label in labels_of(one)))

@@ -1,4 +1,4 @@
-"""The learners by name, and the keys of each: how a shard learns from its sentences in one epoch.
+"""The learners and their keys: how a shard learns from its sentences in one epoch.
 
 A learner is a dataclass here, an entry in `LEARNERS`, and a class in a module of `itersel.learn` that
 `itersel.learn.learner.make_learner` knows. The config, its documentation and the options of ``itersel train``
@@ -17,7 +17,7 @@ SENTENCE_BLEUS = ("liang", "lin", "nakov", "papineni", "chiang")
 SCHEDULES = ("constant", "1/t", "1/sqrt(t)")
 REGULARIZATIONS = ("none", "l1", "l1-cumulative", "l2")
 SCHEDULE = (
-    "constant: the learning rate as it is; 1/t, 1/sqrt(t): divided by t or sqrt(t), where t is the number of "
+    "constant: a fixed learning rate; 1/t, 1/sqrt(t): divided by t or sqrt(t), where t is the number of "
     "sentences so far. Regularisation requires a constant rate."
 )
 REGULARIZATION = (
@@ -43,8 +43,8 @@ class Online:
     strength: float = option("Regularisation strength l.", 0.0, minimum=0)
     delay: int = option(
         "Number of sentences decoded with the same weights, in up to eight threads; their updates are "
-        "applied in order. The result depends on the delay, never on the number of threads. A batch ends "
-        "with its file.",
+        "applied in order. The result depends on the delay, never on the number of threads. A batch never "
+        "spans two files.",
         1,
         minimum=1,
         maximum=1000,
@@ -129,20 +129,20 @@ LEARNERS: dict[str, type[Learner]] = {
 
 
 def find_conflict(learner: Learner) -> tuple[str, str] | None:
-    """Return a key that is at odds with others, and why; None where all go together."""
+    """Return a key that conflicts with another, and why; None if there is no conflict."""
     is_regular = learner.regularization != "none"
     schedule = getattr(learner, "schedule", "constant")
     if is_regular and schedule != "constant":
         return "schedule", f"is {schedule}, must be constant with regularization {learner.regularization}"
     if is_regular and learner.strength == 0:
-        return "strength", f"is 0, which is no regularization {learner.regularization}; choose one above 0"
+        return "strength", f"is 0, must be above 0 with regularization {learner.regularization}"
     if not is_regular and learner.strength != type(learner).strength:
-        return "strength", "is of no use without regularization; remove it"
+        return "strength", "has no effect without regularization; remove it"
     if isinstance(learner, Mira) and learner.constraints == "all" and learner.fear != Mira.fear:
-        return "fear", "is of no use with constraints: all, where every translation is feared; remove it"
+        return "fear", "has no effect with constraints: all, where every translation is feared; remove it"
     return None
 
 
 def learner_name(learner: Learner) -> str:
-    """Return the name of the learner that some settings are of."""
+    """Return the name of a learner."""
     return next(name for name, kind in LEARNERS.items() if kind is type(learner))

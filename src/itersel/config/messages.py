@@ -1,7 +1,9 @@
-"""How messages name keys of a config and show their values."""
+"""Name keys of a config and show their values in messages."""
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from typing import NoReturn
 
 from itersel.errors import InputError
@@ -12,23 +14,35 @@ def reject(key: str, value: object, expected: str) -> NoReturn:
     raise InputError(f"config key '{key}' is {show(value)}, must be {expected}")
 
 
+def suggest(name: object, known: Iterable[str]) -> str:
+    """Return a suggestion for a misspelt name, or an empty string if no known name is similar."""
+    close = difflib.get_close_matches(name, list(known), 1) if isinstance(name, str) else []
+    return f" (did you mean '{close[0]}'?)" if close else ""
+
+
+def one_of(value: object, choices: Iterable[str]) -> str:
+    """Return the expected values, with a suggestion if one is similar."""
+    listed = list(choices)
+    return f"one of {', '.join(listed)}{suggest(value, listed)}"
+
+
 def show(value: object) -> str:
-    """Return a value as it stands in a config, on one line."""
+    """Return a value as it is written in a config, on one line."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     try:
         text = " ".join((repr(value) if isinstance(value, str) else str(value)).split())
-    except ValueError:  # Python writes no whole number of more than 4,300 digits
-        return "a number of thousands of digits"
+    except ValueError:  # Python does not write integers of more than 4,300 digits
+        return "a number with thousands of digits"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def join(key: str, name: object) -> str:
-    """Return the key of something in a section, `a.b`."""
+    """Return the full key of a name in a section, `a.b`."""
     text = name if isinstance(name, str) and name.isprintable() and len(name) <= 60 else show(name)
     return f"{key}.{text}" if key else text
 
 
 def name_of(key: str) -> str:
-    """Return how a section is called in a message."""
+    """Return what a message calls a section."""
     return f"key '{key}'" if key else "file"

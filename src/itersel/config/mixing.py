@@ -1,4 +1,4 @@
-"""How the Z weight vectors are combined after an epoch: the choices by name, and the keys of each."""
+"""The mixings and their keys: how the Z weight vectors are combined after an epoch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NORMS = ("l0", "l1", "l2", "linf")
 DEFAULT_SELECT = 100_000
 NORM = "Norm over the shards by which features are selected."
 KEEP = (
-    "Features always kept, in addition to those selected among the others: names of features, dense, or "
+    "Features always kept, in addition to those selected from the rest: names of features, dense, or "
     "templates of sparse features (docs/features.md)."
 )
 
@@ -32,13 +32,13 @@ class Mean:
 
 @dataclass(frozen=True)
 class Selection:
-    """The mean over the shards of the features with the largest norm over the shards; others become 0."""
+    """The mean over the shards, for the features with the largest norm over the shards; others become 0."""
 
     select: int | None = option(
         "Number of features kept after each epoch; null: 100000, unless a threshold is given.", minimum=1
     )
     threshold: float | None = option(
-        "Keep the features with a norm above this instead of a fixed number.", minimum=0
+        "Keep the features with a norm above this, instead of a fixed number of features.", minimum=0
     )
     relative_threshold: float | None = option(
         "Keep the features with a norm of at least this fraction of the largest norm.", minimum=0, maximum=1
@@ -48,7 +48,7 @@ class Selection:
 
     @property
     def limits(self) -> dict[str, float]:
-        """The keys given that say how many features are selected; the default where there are none."""
+        """The given limits on the number of features; the default if there are none."""
         names = ("select", "threshold", "relative_threshold")
         given = {name: value for name in names if (value := getattr(self, name)) is not None}
         return given or {"select": DEFAULT_SELECT}
@@ -92,5 +92,5 @@ ALGORITHMS = {
 
 
 def mixing_name(mixing: Mixing) -> str:
-    """Return the name of the mixing that some settings are of."""
+    """Return the name of a mixing."""
     return next(name for name, kind in MIXINGS.items() if kind is type(mixing))

@@ -1,4 +1,4 @@
-"""How an option of the config is declared: a dataclass field with an explanation and bounds."""
+"""Declare an option of the config: a dataclass field with an explanation and bounds."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import field, fields
 from typing import Any
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-# Translations of experiments are in the same folder as references.
+# Translations and references are in the same folder.
 EXPERIMENT_PATTERN = rf"(?!reference\.[0-9]+$){NAME_PATTERN}"
-# Of a task, one word of its file of labels, as the command line can name it.
+# A label is one word in a file of labels and must be usable on the command line.
 LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
-# Snakemake takes {...} for a wildcard.
+# Snakemake treats {...} as a wildcard.
 PATH_PATTERN = r"[^{}\x00-\x08\x0a-\x1f\x7f-\x9f]+"
 
 
@@ -34,21 +34,21 @@ def option(
     explanation
         One or two sentences, shown in the documentation and in config.yaml.
     default
-        The value of a config that does not set it.
+        The value if the config does not set it.
     choices
-        The texts allowed; any where empty.
+        The texts allowed; any if empty.
     minimum, maximum
-        The least and the greatest number allowed.
+        The smallest and largest number allowed.
     above
         A number that the value must exceed.
     pattern
         A regular expression that a text must match as a whole.
     path
-        The text is the path of a file or folder: of `PATH_PATTERN`; `~` is the user's home.
+        The text is the path of a file or folder and must match `PATH_PATTERN`; `~` is the user's home.
     alone
-        Of a list: it may be written as its only value.
+        For a list: a single value may be written without brackets.
     no_list
-        Of a text: why it cannot be a list, for those who try.
+        For a text: why it cannot be a list, for the error message.
     """
     bounds = {
         "choices": choices,
@@ -60,14 +60,14 @@ def option(
         "alone": alone,
         "no_list": no_list,
     }
-    # not `in`: 0 is a bound, and equal to False
+    # not `in`: 0 is a valid bound but equals False
     given = {name: value for name, value in bounds.items() if value is not None and value is not False}
     metadata = {name: value for name, value in given.items() if value not in ((), "")}
     return field(default=default, metadata={"explanation": explanation, **metadata})
 
 
 def section_of(kind: Any, values: object) -> Any:
-    """Return a section of the config, its keys taken from an object such as parsed options."""
+    """Return a section of the config with the values of an object such as parsed options."""
     return kind(**{item.name: getattr(values, item.name) for item in fields(kind)})
 
 

@@ -1,4 +1,4 @@
-"""From a mapping (YAML, JSON, Snakemake's `config`) to a checked `Config`."""
+"""Turn a mapping (YAML, JSON, Snakemake's `config`) into a checked `Config`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import Field, fields, is_dataclass, replace
+from functools import partial
 from typing import Any
 
-from itersel.config.checks import check_data, check_experiments, check_models, with_folds
+from itersel.config.checks import check_experiments, check_models, with_folds
+from itersel.config.data_checks import check_data
 from itersel.config.learners import LEARNERS
-from itersel.config.messages import join, name_of, reject, show
+from itersel.config.messages import join, name_of, one_of, reject, show, suggest
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing, mixing_name
 from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN
 from itersel.config.tasks import TASKS
@@ -25,23 +27,23 @@ from itersel.config.tuners import (
     Batch,
     tuner_name,
 )
-from itersel.config.values import Config, Experiment, TestSet
-from itersel.errors import InputError
+from itersel.config.values import Config, Experiment, Split, TestSet
+from itersel.errors import CombinedInputError, InputError, attempt_all, errors_of
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
-from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, NO_TEST_SETS, is_test_set_name
+from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN, is_test_set_name
 from itersel.storage.files import read_bytes
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
-# Sections of several forms, told apart by their key 'name'.
+# Sections with several forms, distinguished by their key 'name'.
 CHOICES: dict[str, Mapping[str, Any]] = {
     "learner": {**LEARNERS, **TUNERS},
     "mixing": MIXINGS,
     "tasks": TASKS,
     "tuner": HELD_OUT_TUNERS,
 }
-# Of these, the name may be left out.
+# In these, the name may be left out.
 DEFAULT_CHOICES = {"tasks": "random"}
-# Keys of experiments of earlier versions, and where they stand now.
+# Keys of experiments in earlier versions, and their replacements.
 MOVED = {
     **dict.fromkeys(("shards", "shards_per_job", "language_model_folds"), "tasks: {%s}"),
     **dict.fromkeys(("select", "threshold", "norm"), "mixing: {name: selection, %s}"),
@@ -65,7 +67,7 @@ def load_config(path: str | os.PathLike[str]) -> Config:
     try:
         return read_config(content)
     except InputError as error:
-        raise InputError(error.message, path) from None
+        raise CombinedInputError([InputError(one.message, path) for one in errors_of(error)]) from None
 
 
 def read_yaml(path: str | os.PathLike[str]) -> object:
@@ -74,8 +76,7 @@ def read_yaml(path: str | os.PathLike[str]) -> object:
     Raises
     ------
     InputError
-        If it is not YAML, or a key is there twice in one place, of which YAML would take the last; names the
-        file and the line.
+        If it is not YAML, or has a duplicate key; names the file and the line.
     """
     import yaml  # type: ignore[import-untyped]
 
@@ -97,14 +98,15 @@ def read_config(content: object) -> Config:
     Raises
     ------
     InputError
-        If a key is unknown, or a value of the wrong type, out of bounds, or at odds with another one;
+        If a key is unknown, or a value has the wrong type, is out of bounds, or conflicts with another one;
         the message is one line and names the key.
+    CombinedInputError
+        For several errors: all wrong keys and values, or, if there are none, all conflicts.
     """
     config: Config = _read_section(Config, {} if content is None else content, "")
-    check_data(config)
-    check_models(config)
-    check_experiments(config)
-    check_tokenizer(config.evaluation.tokenizer or tokenizer_of(config.data.target_language))
+    tokenizer = config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
+    checks = [partial(check, config) for check in (check_data, check_models, check_experiments)]
+    attempt_all([*checks, partial(check_tokenizer, tokenizer)])
     return with_folds(config)
 
 
@@ -123,21 +125,20 @@ def split_optional(kind: Any) -> tuple[Any, bool]:
 
 def _read_section(kind: Any, content: object, key: str) -> Any:
     if not isinstance(content, Mapping):
-        raise InputError(f"config {name_of(key)} must hold 'key: value' lines, not {show(content)}")
+        raise InputError(f"config {name_of(key)} must contain 'key: value' lines, not {show(content)}")
     known = {item.name: item for item in fields(kind)}
-    for name in content:
+
+    def read(name: Any, value: object) -> Any:
         if name not in known:
-            _reject_key(kind, name, content[name], key, known)
-    return kind(
-        **{
-            name: _read_value(known[name], types_of(kind)[name], value, join(key, name))
-            for name, value in content.items()
-        }
-    )
+            _reject_key(kind, name, value, key, known)
+        return _read_value(known[name], types_of(kind)[name], value, join(key, name))
+
+    values = attempt_all(partial(read, name, value) for name, value in content.items())
+    return kind(**dict(zip(content, values, strict=True)))
 
 
 def _reject_key(kind: Any, name: object, value: object, key: str, known: Iterable[str]) -> typing.NoReturn:
-    """Raise an InputError for a key that there is not: it may have moved, or belong to another learner."""
+    """Raise an InputError for an unknown key, which may have moved, or belong to another learner."""
     full = join(key, name)
     if kind is Experiment and name in MOVED:
         there = MOVED[name].replace("%s", f"{name}: {show(value)}")
@@ -148,24 +149,23 @@ def _reject_key(kind: Any, name: object, value: object, key: str, known: Iterabl
             others = [one for one, other in choices.items() if name in {item.name for item in fields(other)}]
             if others:
                 raise InputError(
-                    f"config key '{full}' is none of {section} {of}; {', '.join(others)} "
-                    f"{'has' if len(others) == 1 else 'have'} it"
+                    f"config key '{full}' does not apply to {section} {of}, only to {', '.join(others)}"
                 )
     listed = ", ".join(known) or "none"
-    raise InputError(f"config has an unknown key '{full}'; known there: {listed}")
+    raise InputError(f"config has an unknown key '{full}'{suggest(name, known)}; known keys: {listed}")
 
 
 def _read_choice(item: Field[Any], value: object, key: str) -> Any:
-    """Read a section of several forms."""
+    """Read a section that has several forms."""
     choices = CHOICES[item.name]
     if not isinstance(value, Mapping):
-        raise InputError(f"config {name_of(key)} must hold 'name: ...', not {show(value)}")
+        raise InputError(f"config {name_of(key)} must contain 'name: ...', not {show(value)}")
     if item.name in DEFAULT_CHOICES:
         value = {"name": DEFAULT_CHOICES[item.name], **value}
     if "name" not in value:
         raise InputError(f"config key '{key}.name' is missing; one of {', '.join(choices)}")
     if not isinstance(value["name"], str) or value["name"] not in choices:
-        reject(f"{key}.name", value["name"], f"one of {', '.join(choices)}")
+        reject(f"{key}.name", value["name"], one_of(value["name"], choices))
     rest = {name: content for name, content in value.items() if name != "name"}
     return _read_section(choices[value["name"]], rest, key)
 
@@ -182,6 +182,8 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
         return _read_experiments(value, key)
     if kind == dict[str, TestSet]:
         return _read_test_sets(value, key)
+    if kind == dict[str, Split]:
+        return _read_corpora(value, key)
     if kind == dict[str, int]:
         return _read_numbers(item, value, key)
     if typing.get_origin(kind) is tuple:
@@ -199,7 +201,7 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
 
 def _read_numbers(item: Field[Any], value: object, key: str) -> dict[str, int]:
     if not isinstance(value, Mapping) or not value:
-        raise InputError(f"config {name_of(key)} must hold 'name: number' lines, not {show(value)}")
+        raise InputError(f"config {name_of(key)} must contain 'name: number' lines, not {show(value)}")
     for name in value:
         _check_label(name, join(key, name))
     return {name: _read_scalar(item, int, number, join(key, name)) for name, number in value.items()}
@@ -222,47 +224,69 @@ def _read_scalar(item: Field[Any], kind: type, value: object, key: str) -> Any:
 
 
 def _clean_path(path: str) -> str:
-    """Return a path as Snakemake wants it: it takes ``a//b``, ``a/`` and ``./a`` for mistakes."""
+    """Return a path as Snakemake expects it: it warns about ``a//b``, ``a/`` and ``./a``."""
     path = re.sub("/+", "/", os.path.expanduser(path))
     return re.sub(r"^(\./)+(?=.)", "", path.rstrip("/") or "/")
 
 
 def _read_test_sets(value: object, key: str) -> dict[str, TestSet]:
     """Read one test set without a name (the empty one), or several by name."""
+    found: dict[str, TestSet] = _read_named(TestSet, value, key, "test set")
+    for name in found:
+        if name and not is_test_set_name(name):
+            raise InputError(
+                f"config key '{join(key, name)}': the name of a test set may contain letters, digits, '_' "
+                f"and '-', and must not be one of {', '.join(NO_TEST_SETS)}"
+            )
+    return {} if found == {"": TestSet()} else found
+
+
+def _read_corpora(value: object, key: str) -> dict[str, Split]:
+    """Read one corpus without a name (the empty one), or several by name."""
+    found: dict[str, Split] = _read_named(Split, value, key, "corpus")
+    keys = [item.name for item in fields(Split)]
+    for name in found:
+        if name and (name in keys or not re.fullmatch(TEST_SET_PATTERN, name)):
+            raise InputError(
+                f"config key '{join(key, name)}': the name of a corpus may contain letters, digits, '_' and "
+                f"'-', and must not be one of {', '.join(keys)}"
+            )
+    return found or {"": Split()}
+
+
+def _read_named(kind: Any, value: object, key: str, what: str) -> Any:
+    """Read one section, returned under the empty name, or several named sections."""
     if not isinstance(value, Mapping):
-        raise InputError(f"config {name_of(key)} must hold files, or test sets by name, not {show(value)}")
-    keys = {item.name for item in fields(TestSet)}
+        plural = "corpora" if what == "corpus" else f"{what}s"
+        raise InputError(f"config {name_of(key)} must contain files, or {plural} by name, not {show(value)}")
+    keys = {item.name for item in fields(kind)}
     if set(value) <= keys or not all(isinstance(entry, Mapping) for entry in value.values()):
-        alone = _read_section(TestSet, value, key)
-        return {} if alone == TestSet() else {"": alone}
+        return {"": _read_section(kind, value, key)}
     for name in value:
         if not isinstance(name, str):
-            raise InputError(f"config key '{join(key, name)}': the name of a test set must be text; quote it")
-        if not is_test_set_name(name):
-            raise InputError(
-                f"config key '{join(key, name)}': the name of a test set is made of letters, digits, '_' and "
-                f"'-', and is none of {', '.join(NO_TEST_SETS)}"
-            )
-    return {name: _read_section(TestSet, files, join(key, name)) for name, files in value.items()}
+            raise InputError(f"config key '{join(key, name)}': the name of a {what} must be text; quote it")
+    read = [partial(_read_section, kind, files, join(key, name)) for name, files in value.items()]
+    return dict(zip(value, attempt_all(read), strict=True))
 
 
 def _read_experiments(value: object, key: str) -> dict[str, Experiment]:
     if not isinstance(value, Mapping):
-        raise InputError(f"config {name_of(key)} must hold 'name: settings', not {show(value)}")
-    for name in value:
-        if not isinstance(name, str) or not re.fullmatch(EXPERIMENT_PATTERN, name):
-            raise InputError(
-                f"config key '{join(key, name)}': the name of an experiment is made of letters, "
-                "digits, '.', '_' and '-', and is not like reference.0"
-            )
-    return {
-        name: _read_experiment({} if settings is None else settings, join(key, name))
-        for name, settings in value.items()
-    }
+        raise InputError(f"config {name_of(key)} must contain 'name: settings', not {show(value)}")
+    read = [partial(_read_named_experiment, name, settings, key) for name, settings in value.items()]
+    return dict(zip(value, attempt_all(read), strict=True))
+
+
+def _read_named_experiment(name: object, settings: object, key: str) -> Experiment:
+    if not isinstance(name, str) or not re.fullmatch(EXPERIMENT_PATTERN, name):
+        raise InputError(
+            f"config key '{join(key, name)}': the name of an experiment may contain letters, "
+            "digits, '.', '_' and '-', and must not be like reference.0"
+        )
+    return _read_experiment({} if settings is None else settings, join(key, name))
 
 
 def _read_experiment(settings: object, key: str) -> Experiment:
-    """Read an experiment; its algorithm is one name for its mixing, and for how many shards there are."""
+    """Read an experiment; its algorithm determines its mixing."""
     experiment: Experiment = _read_section(Experiment, settings, key)
     assert isinstance(settings, Mapping)
     if isinstance(experiment.learner, Batch):
@@ -275,13 +299,13 @@ def _read_experiment(settings: object, key: str) -> Experiment:
     elif mixing_name(experiment.mixing) != mixing:
         raise InputError(
             f"config key '{key}.mixing.name' is {mixing_name(experiment.mixing)}, but algorithm: "
-            f"{experiment.algorithm} is mixing {mixing}; remove one of them"
+            f"{experiment.algorithm} implies mixing {mixing}; remove one of them"
         )
     return experiment
 
 
 def _read_batch(experiment: Experiment, settings: Mapping[str, Any], key: str) -> Experiment:
-    """Return an experiment of a batch tuner, which makes one weight vector: there is nothing to mix."""
+    """Return an experiment with a batch tuner, which produces one weight vector, so nothing is mixed."""
     assert isinstance(experiment.learner, Batch)
     name = tuner_name(experiment.learner)
     if experiment.algorithm is not None:
@@ -314,22 +338,22 @@ def _check_type(kind: type, value: Any, key: str) -> Any:
     if kind is float and isinstance(value, str) and re.fullmatch(EXPONENT_NUMBER, value):
         number = float(value)
         if math.isfinite(number):
-            advice = f"; YAML takes {value} as text, write {_yaml_number(number)}"
+            advice = f"; YAML reads {value} as text, write {_yaml_number(number)}"
     raise InputError(f"config key '{key}' must be {TYPE_NAMES[kind]}, not {show(value)}{advice}")
 
 
 def _yaml_number(number: float) -> str:
-    """Return a number as YAML 1.1 takes it: with a point before an exponent."""
+    """Return a number in the syntax of YAML 1.1, with a point before an exponent."""
     mantissa, exponent, power = f"{number:.15g}".partition("e")
     return f"{mantissa}.0e{power}" if exponent and "." not in mantissa else mantissa + exponent + power
 
 
 def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
     if "choices" in bounds and value not in bounds["choices"]:
-        reject(key, value, f"one of {', '.join(bounds['choices'])}")
+        reject(key, value, one_of(value, bounds["choices"]))
     if "path" in bounds and not re.fullmatch(bounds["pattern"], value):
         reject(
-            key, value, "a path without control characters, { and } (Snakemake takes these for a wildcard)"
+            key, value, "a path without control characters, { and } (Snakemake treats these as a wildcard)"
         )
     if "pattern" in bounds and not re.fullmatch(bounds["pattern"], value):
         reject(key, value, f"text of the form {bounds['pattern']}")

@@ -1,4 +1,4 @@
-"""What is made from `values`: the JSON schema, the documentation, and commented YAML."""
+"""Generate the JSON schema, the documentation and commented YAML from `values`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN
 from itersel.config.reading import CHOICES, DEFAULT_CHOICES, TYPE_NAMES, split_optional, types_of
-from itersel.config.values import Config, Experiment, TestSet
+from itersel.config.values import Config, Experiment, Split, TestSet, TextColumns
 from itersel.limits import MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
@@ -64,6 +64,9 @@ def _value_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
     if kind == dict[str, TestSet]:
         pattern = f"(?!({'|'.join(NO_TEST_SETS)})$){TEST_SET_PATTERN}"
         return schema | {"anyOf": [_section_schema(TestSet), _names_schema(pattern, TestSet)]}
+    if kind == dict[str, Split]:
+        pattern = f"(?!({'|'.join(one.name for one in fields(Split))})$){TEST_SET_PATTERN}"
+        return schema | {"anyOf": [_section_schema(Split), _names_schema(pattern, Split)]}
     if typing.get_origin(kind) is tuple:
         entry: dict[str, Any] = {"type": "string", **_pattern(item.metadata)}
         if "choices" in item.metadata:
@@ -132,7 +135,7 @@ def _is_option(item: Field[Any]) -> bool:
 
 def _table_row(item: Field[Any], kind: Any) -> str:
     kind, optional = split_optional(kind)
-    # what has no default, but has to be given
+    # required although its default is None
     optional = optional and kind != dict[str, int]
     allowed = _allowed(item.metadata, kind) + (" or null" if optional else "")
     default = "required" if kind == dict[str, int] else f"`{_yaml(item.default)}`"
@@ -149,8 +152,8 @@ def _sections(kind: Any, key: str) -> Iterator[tuple[str, str, Any]]:
         if typing.get_origin(inner) is dict and not _is_option(item):
             entry = typing.get_args(inner)[1]
             place = f"{key}{item.name}.<name>"
-            # there may be one test set, which then has no name
-            alone = f"`{key}{item.name}` or " if entry is TestSet else ""
+            # a single corpus or test set has no name
+            alone = f"`{key}{item.name}` or " if entry in (Split, TestSet) else ""
             yield f"{alone}`{place}`", item.metadata["explanation"], entry
             yield from _sections(entry, f"{place}.")
         elif item.name in CHOICES:
@@ -175,18 +178,26 @@ def _allowed(bounds: Mapping[str, Any], kind: Any) -> str:
     name = "list of text" if typing.get_origin(kind) is tuple else TYPE_NAMES[kind]
     if "path" in bounds:
         name = "path or list of paths" if "alone" in bounds else "path"
+    elif "alone" in bounds:
+        name = "text or list of text"
     elif "pattern" in bounds:
         name += f" of the form `{bounds['pattern']}`"
     return ", ".join([name, *limits])
 
 
-def commented_yaml(config: Config) -> str:
+def commented_yaml(config: Config, schema: str) -> str:
     """Return a config as YAML that sets and explains every key.
 
-    Of sections of one form (experiments, splits) only the first is written out and explained; the
-    others show what differs from the defaults.
+    Among sections with the same keys (experiments, splits), only the first is written out and explained;
+    the others show what differs from the defaults.
+
+    Parameters
+    ----------
+    schema
+        Path of the JSON schema, absolute or relative to the config, for editors.
     """
     introduction = [
+        f"# yaml-language-server: $schema={schema}",
         "# The config of a run. It explains every key. Keys that another config file leaves out have the",
         "# defaults in docs/config.md, not the values below. To update this file, run",
         "# `itersel config template FILE --output FILE`.",
@@ -195,12 +206,15 @@ def commented_yaml(config: Config) -> str:
 
 
 def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[str]:
-    """Yield the lines of a section; one like a section before it shows only what it sets."""
+    """Yield the lines of a section; if an earlier one had the same keys, only those not at their defaults."""
     indent, repeated = "  " * depth, type(section) in explained
     explained.add(type(section))
     for number, item in enumerate(fields(section)):
         value = getattr(section, item.name)
         if repeated and number > 0 and value == item.default:
+            continue
+        # few corpora are TSV
+        if TextColumns in explained and value == TextColumns():
             continue
         if depth == 0:
             yield ""

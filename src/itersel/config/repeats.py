@@ -1,4 +1,4 @@
-"""An experiment that is run several times, with another seed each time."""
+"""Experiments that run several times, each time with a different seed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _REPEAT = re.compile(r"(.+)\.repeat-(\d+)")
 
 
 def with_repeats(config: Config) -> Config:
-    """Make each repeat an experiment of its own: the N-th is ``<name>.repeat-N``, its seed N - 1 greater.
+    """Turn each repeat into a separate experiment: the N-th is ``<name>.repeat-N``, its seed N - 1 greater.
 
-    It starts from the N-th repeat of the experiment that the first one starts from, if there are as many.
+    With `start_from`, it starts from the N-th repeat of that experiment, or the first if there are fewer.
     """
     experiments = {}
     for name, experiment in config.experiments.items():
@@ -28,11 +28,11 @@ def with_repeats(config: Config) -> Config:
 
 
 def repeat_name(name: str, repeat: int) -> str:
-    """Return what the N-th run of an experiment is called; the first one has its name."""
+    """Return the name of the N-th run of an experiment; the first has the experiment's name."""
     return name if repeat == 1 else f"{name}.repeat-{repeat}"
 
 
 def split_repeat(name: str) -> tuple[str, int]:
-    """Return the experiment that a name of `with_repeats` belongs to, and which repeat it is, from 1."""
+    """Return the experiment and the number of the repeat, from 1, of a name made by `with_repeats`."""
     found = _REPEAT.fullmatch(name)
     return (found[1], int(found[2])) if found else (name, 1)

@@ -3,35 +3,110 @@
 from __future__ import annotations
 
 from itersel.config.values import Config, ReferencedText, Split
+from itersel.corpus.corpora import Columns, Corpus
 from itersel.limits import devtest_split, test_split
 
 
 def test_sets(config: Config) -> dict[str, str]:
-    """Return the splits of the test sets by name; the one without a name of its own is called ``test``."""
+    """Return the splits of the test sets by name; an unnamed test set is called ``test``."""
     data = config.data
     of_help = ["", *data.held_out_modules] if data.kind != "files" else []
     return {name or "test": test_split(name) for name in [*of_help, *data.test]}
 
 
 def own_devtests(config: Config) -> dict[str, str]:
-    """Return the devtests of test sets that have their own: their splits, by name of the test set."""
+    """Return the splits of devtests that belong to a single test set, by name of the test set."""
     return {
         name: devtest_split(name) for name, one in config.data.test.items() if one.devtest != ReferencedText()
     }
 
 
 def is_given(config: Config, split: str) -> bool:
-    """Tell whether the config names the files of a split; others are taken from the help."""
+    """Tell whether the config names the corpora of a split; other splits are taken from the help."""
     _, _, name = split.partition(".")
     return config.data.kind == "files" or (name != "" and name in config.data.test)
 
 
-def text_of(config: Config, split: str) -> Split | ReferencedText:
-    """Return the files that the config names for a split."""
+def texts_of(config: Config, split: str) -> dict[str, Split | ReferencedText]:
+    """Return the texts of a split by name of the corpus; only those of train have names."""
     kind, _, name = split.partition(".")
+    if kind == "train":
+        return dict(config.data.train)
     if kind == "test":
-        return config.data.test[name]
+        return {"": config.data.test[name]}
     if name:
-        return config.data.test[name].devtest
-    given: Split | ReferencedText = getattr(config.data, kind)
-    return given
+        return {"": config.data.test[name].devtest}
+    return {"": getattr(config.data, kind)}
+
+
+def is_fetched(text: Split | ReferencedText) -> bool:
+    """Tell whether a corpus is downloaded by a package."""
+    return bool(text.mtdata) or (isinstance(text, ReferencedText) and text.sacrebleu is not None)
+
+
+def fetched_name(split: str, name: str) -> str:
+    """Return the folder of a corpus that is downloaded: ``train``, ``train.news``, ``test.wmt11``."""
+    return f"{split}.{name}" if name else split
+
+
+def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
+    """Return the corpora of a split, as `corpus_blocks` reads them.
+
+    Parameters
+    ----------
+    split
+        A split for which the config names files.
+    fetched
+        The folder of downloads: ``<fetched>/<fetched_name>/{source,target,target.1,...}.gz``.
+    """
+    found = []
+    for name, text in texts_of(config, split).items():
+        if is_fetched(text):
+            folder = f"{fetched}/{fetched_name(split, name)}"
+            first, *further = [f"{folder}/{side}.gz" for side in reference_names(config, text)]
+            corpus = Corpus(name, (f"{folder}/source.gz",), (first,), tuple(further), task=_files(text.task))
+        else:
+            target, further = text.target, []
+            if isinstance(text, ReferencedText):
+                target, further = text.target[:1], list(text.target[1:])
+            columns = Columns(text.columns.source, text.columns.target, text.columns.task)
+            alignment = text.alignment if isinstance(text, Split) else ()
+            corpus = Corpus(
+                name,
+                _files(text.source),
+                target,
+                tuple(further),
+                text.file,
+                columns,
+                _files(text.task),
+                alignment,
+            )
+        found.append(corpus)
+    return found
+
+
+def reference_names(config: Config, text: Split | ReferencedText) -> list[str]:
+    """Return the names of the target sides of a download: ``target``, ``target.1`` and so on."""
+    count = 1
+    if isinstance(text, ReferencedText) and text.sacrebleu is not None:
+        from itersel.corpus.sacrebleu_text import count_references
+
+        count = count_references(text.sacrebleu, config.data.source_language, config.data.target_language)
+    return ["target", *(f"target.{number}" for number in range(1, count))]
+
+
+def has_labels(config: Config, split: str) -> bool:
+    """Tell whether the sentences of a split have labels: given labels, or the names of their corpora."""
+    return any(name or text.task or text.columns.task for name, text in texts_of(config, split).items())
+
+
+def is_aligned(config: Config) -> bool:
+    """Tell whether the training corpus comes with its alignment."""
+    return any(corpus.alignment for corpus in config.data.train.values())
+
+
+def _files(given: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return one file, several, or none as a tuple."""
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, str) else given

@@ -1,4 +1,4 @@
-"""What the Z shards are: the choices by name, and the keys of each."""
+"""The kinds of tasks and their keys: how the tuning corpus is split into Z shards."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itersel.config.options import LABEL_PATTERN, option
 
 FOLDS = (
-    "tune_on train: with N > 1, files f, f + N, ... (a shard is one file, or several) are trained with a "
-    "language model that, like their grammars, has not seen their text (docs/workflow.md). 1: all are "
-    "trained with the model of the whole text. null: 10, or as many as there are files."
+    "tune_on train: number N of language models that leave text out. With N > 1, files f, f + N, ... (a "
+    "shard has one or more files) are trained with a model that, like their grammars, has not seen their "
+    "text (docs/workflow.md). 1: all files are trained with the model of all text. null: 10, or the number "
+    "of files if there are fewer."
 )
 SHARDS_PER_JOB = (
     "On a cluster: number of shards that one task of an array job trains, one after another. Does not change "
@@ -22,9 +23,9 @@ MOST_PARTS = 100
 PARTS = "Number of files in which the sentences are stored; one is in memory at a time."
 LABELS = (
     "Labels of the tasks, each with the number of shards that its sentences are split into. For the "
-    "LibreOffice Help, labels are its modules; for files, data.train.task has them."
+    "LibreOffice Help, labels are its modules; for files, they are in data.train.task."
 )
-MINIMUM = "Smallest number of sentences of a task; a smaller task is an error."
+MINIMUM = "Minimum number of sentences of a task; a smaller task is an error."
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,12 @@ class Resharding:
 
 @dataclass(frozen=True)
 class NaturalTasks:
-    """One or more shards for each label, which have the sentences with that label."""
+    """One or more shards for each label, made up of the sentences with that label."""
 
     labels: dict[str, int] | None = option(LABELS, minimum=1, maximum=100_000)  # noqa: RUF009 (None)
     others: str = option(
-        "What becomes of sentences with other labels. drop: they are not learned from; join: they form one "
-        "more shard, the last.",
+        "What to do with sentences that have other labels. drop: do not train on them; join: put them in an "
+        "additional shard, the last.",
         "drop",
         choices=("drop", "join"),
     )
@@ -75,7 +76,7 @@ class NaturalTasks:
 
 @dataclass(frozen=True)
 class IndependentTasks:
-    """A weight vector for each label, learned from the sentences with that label alone."""
+    """A weight vector for each label, learned only from the sentences with that label."""
 
     labels: dict[str, int] | None = option(LABELS, minimum=1, maximum=100_000)  # noqa: RUF009 (None)
     minimum: int = option(MINIMUM, 1, minimum=1)
@@ -88,7 +89,7 @@ class IndependentTasks:
         return sum((self.labels or {}).values())
 
     def single_tasks(self, name: str) -> list[IndependentTask]:
-        """Return the tasks one by one; `name` is that of their experiment."""
+        """Return the single tasks; `name` is the name of their experiment."""
         natural, tasks, first = NaturalTasks(self.labels, minimum=self.minimum), [], 0
         for label, count in (self.labels or {}).items():
             tasks.append(
@@ -107,9 +108,9 @@ class IndependentTask:
     Attributes
     ----------
     experiment, label
-        The experiment that it is a part of, and its label.
+        The experiment it belongs to, and its label.
     natural
-        All tasks, whose files these are.
+        All tasks; a single task reads some of their files.
     first, shards
         Its files: number of the first, and how many.
     language_model_folds, shards_per_job
@@ -127,7 +128,7 @@ class IndependentTask:
 
 @dataclass(frozen=True)
 class PooledTasks:
-    """One shard with as many sentences as a task has on average, the same number of each label."""
+    """One shard with as many sentences as a task has on average, equally many from each label."""
 
     labels: tuple[str, ...] = option("Labels of the tasks.", (), pattern=LABEL_PATTERN)
     parts: int = option(PARTS, 10, minimum=1, maximum=MOST_PARTS)
@@ -171,7 +172,7 @@ def tasks_name(tasks: Tasks) -> str:
 
 
 def files_of(tasks: Tasks) -> int:
-    """Return the number of files in which the sentences are stored; those of all tasks for one of them."""
+    """Return the number of files in which the sentences are stored; for a single task, of all tasks."""
     if isinstance(tasks, IndependentTask):
         return files_of(tasks.natural)
     if isinstance(tasks, PooledTasks):
@@ -180,7 +181,7 @@ def files_of(tasks: Tasks) -> int:
 
 
 def labels_of(tasks: Tasks) -> tuple[str, ...]:
-    """Return the labels of tasks, in their order; none where shards have nothing to do with labels."""
+    """Return the labels of tasks, in their order; none if the shards do not depend on labels."""
     if isinstance(tasks, IndependentTask):
         return labels_of(tasks.natural)
     if isinstance(tasks, RandomTasks | Resharding):

@@ -1,4 +1,4 @@
-"""The batch tuners by name, and the keys of each: tuning on the lists of all shards and iterations.
+"""The batch tuners and their keys: tuning on the lists of all shards and iterations.
 
 A tuner is a dataclass here, an entry in `TUNERS`, and a function in `itersel.tune.tuner`. The config, its
 documentation and the options of ``itersel tune`` follow.
@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from itersel.config.options import explain, option
 
-# `chiang` depends on what was translated before; lists of several iterations have no such order.
+# `chiang` depends on the preceding translations; lists of several iterations have no such order.
 LIST_BLEUS = ("liang", "lin", "nakov", "papineni")
-# Directions of a line search that are no features: each dense feature, and the step from the last weights.
+# Directions of a line search that are not features: each dense feature, and the step from the last weights.
 ALL_DENSE, STEP = "dense", "step"
 
 DIRECTIONS = "Number of random directions searched in every round, in addition to the axes."
@@ -36,7 +36,7 @@ class Mert(Batch):
 class ForestMert(Mert):
     """Minimum error rate training on forests (Kumar et al. 2009)."""
 
-    # A search takes longer than over lists, and sees far more translations, so that there is less to gain.
+    # A search takes longer than over lists but sees far more translations, so more of them would gain little.
     directions: int = option(DIRECTIONS, 5, minimum=0, maximum=1000)
     restarts: int = option(RESTARTS, 0, minimum=0, maximum=1000)
 
@@ -48,7 +48,10 @@ class Pro(Batch):
     bleu: str = option("Sentence-level BLEU used for ranking; lin: BLEU+1.", "lin", choices=LIST_BLEUS)
     strength: float = option("Strength of l2 regularisation.", 1.0, minimum=0)
     interpolation: float = option(
-        "Share of the new weights in the result; the previous weights have the rest.", 0.1, above=0, maximum=1
+        "Share of the new weights in the result; the rest comes from the previous weights.",
+        0.1,
+        above=0,
+        maximum=1,
     )
     max_difference: float = option(
         "Drop pairs with a larger difference in BLEU (0 to 1), to guard against overlong translations (Nakov "
@@ -83,7 +86,7 @@ class LineSearch(Batch):
 
 @dataclass(frozen=True)
 class NoTuner:
-    """Nothing."""
+    """No tuning on dev."""
 
 
 TUNERS: dict[str, type[Batch]] = {
@@ -92,9 +95,9 @@ TUNERS: dict[str, type[Batch]] = {
     "mert": Mert,
     "forest-mert": ForestMert,
 }
-# They search along every feature.
+# These search along every feature.
 DENSE_TUNERS = (Mert, ForestMert)
-# Of mixed weights, on held-out text.
+# Tuners of mixed weights, on held-out text.
 HELD_OUT_TUNERS: dict[str, type[Batch | NoTuner]] = {"none": NoTuner, "line-search": LineSearch, **TUNERS}
 
 
@@ -107,19 +110,20 @@ class HeldOut:
         metadata=explain("How the mixed weights are tuned on k-best lists or forests of dev."),
     )
     iterations: int | None = option(
-        "How many times dev is decoded and the weights are tuned after each epoch. Each iteration starts "
-        "from the weights of the one before and reads all k-best lists so far, or only the newest forests. "
-        "null: 1 for line-search, 4 for the others.",
+        "How often dev is decoded and the weights are tuned after each epoch. Each iteration starts from the "
+        "weights of the previous one and reads all k-best lists so far, or only the newest forests. null: 1 "
+        "for line-search, 4 for the others.",
         minimum=1,
         maximum=100,
     )
     start: str = option(
-        "What the shards of the next epoch start from if they start from mixed weights.",
+        "Which weights the next epoch starts from, if its shards start from mixed weights: those before "
+        "(mixed) or after (tuned) this step.",
         "mixed",
         choices=("mixed", "tuned"),
     )
 
 
 def tuner_name(tuner: Batch) -> str:
-    """Return the name of the tuner that some settings are of."""
+    """Return the name of a tuner."""
     return next(name for name, kind in HELD_OUT_TUNERS.items() if kind is type(tuner))

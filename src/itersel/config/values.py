@@ -1,7 +1,7 @@
-"""What can be configured: types, defaults, bounds and explanations. Everything else is made from this.
+"""The keys of a config: types, defaults, bounds and explanations.
 
-`reading` checks a config against these classes; `rendering` makes the JSON schema, the documentation and
-config.yaml from them; `commands` makes the command lines of the steps.
+`reading` checks a config against these classes, `rendering` generates the JSON schema, the documentation and
+config.yaml from them, and `commands` builds the command lines of the steps.
 """
 
 from __future__ import annotations
@@ -14,9 +14,13 @@ from itersel.config.options import NAME_PATTERN, explain, option
 from itersel.config.tasks import RandomTasks, Tasks
 from itersel.config.tuners import Batch, HeldOut
 from itersel.limits import (
+    ADDRESS_PATTERN,
+    DEBIAN_MIRROR,
+    DEBIAN_RELEASE,
     DEFAULT_LINE_BYTES,
     DEFAULT_TEMPLATES,
     LANGUAGE_PATTERN,
+    MAX_COLUMNS,
     MAX_K_BEST,
     MAX_NONTERMINALS,
     MAX_ORDER,
@@ -27,6 +31,7 @@ from itersel.limits import (
     MAX_SPAN,
     MAX_SYMBOLS,
     MIN_RAW_LINE_BYTES,
+    RELEASE_PATTERN,
     TEMPLATES,
     TEXT_SCORES,
     TOKENIZED_BLEU,
@@ -50,34 +55,79 @@ FEATURE_SETS = ("dense", "all")
 TOKENIZATIONS = ("13a", "none")
 
 
+# Explanations shared by train and the other splits.
+SOURCE = "Source side: UTF-8, one sentence per line, plain or compressed (.gz, .xz, .zst)"
+FILE = (
+    "TSV or TMX file (`.tsv` or `.tmx`, plain or compressed), or a list of them, instead of source and "
+    "target. From TMX, the pairs in the two languages are used (docs/data.md)."
+)
+COLUMNS = "Columns of TSV files, counted from 1."
+MTDATA = (
+    "ID of a dataset that the package mtdata downloads, or a list of them, instead of files; `mtdata list` "
+    "shows all IDs."
+)
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """Columns of TSV files."""
+
+    source: int = option("Column of the source side.", 1, minimum=1, maximum=MAX_COLUMNS)
+    target: int = option("Column of the target side.", 2, minimum=1, maximum=MAX_COLUMNS)
+    task: int | None = option("Column of the task label; optional.", minimum=1, maximum=MAX_COLUMNS)
+
+
 @dataclass(frozen=True)
 class Split:
-    """The files of the training corpus of `data.kind: files`."""
+    """A training corpus of `data.kind: files`."""
 
-    source: str | None = option("Source side: UTF-8, one sentence per line, plain or .gz.", path=True)
-    target: str | None = option(
-        "Target side: each line is the translation of the same line of the source side.",
-        path=True,
-        no_list="only dev, devtest and test sets may have several references",
+    source: tuple[str, ...] = option(
+        f"{SOURCE}; or a list of files, which are joined.", (), path=True, alone=True
     )
-    task: str | None = option("Task label of each line (module, domain, section); optional.", path=True)
-    alignment: str | None = option(
-        "Word alignment of each line in Pharaoh format, source-target; optional. If given, no aligner runs. "
-        "Requires data.tokenized: true.",
+    target: tuple[str, ...] = option(
+        "Target side: each line is the translation of the same line of the source side; if a list, one file "
+        "for each source file.",
+        (),
         path=True,
+        alone=True,
+    )
+    file: tuple[str, ...] = option(FILE, (), path=True, alone=True)
+    columns: TextColumns = field(default_factory=TextColumns, metadata=explain(COLUMNS))
+    mtdata: tuple[str, ...] = option(MTDATA, (), alone=True)
+    task: tuple[str, ...] = option(
+        "Task label of each line (module, domain, section), one file for each source file; optional. "
+        "Without labels, the name of a corpus is the label of its lines.",
+        (),
+        path=True,
+        alone=True,
+    )
+    alignment: tuple[str, ...] = option(
+        "Word alignment of each line in Pharaoh format, source-target, one file for each source file; "
+        "optional. If given, no aligner runs. Requires data.tokenized: true.",
+        (),
+        path=True,
+        alone=True,
     )
 
 
 @dataclass(frozen=True)
 class ReferencedText:
-    """The files of a text that is tuned on, or translated and scored."""
+    """The files of a tuning, development or test set."""
 
-    source: str | None = option("Source side: UTF-8, one sentence per line, plain or .gz.", path=True)
+    source: str | None = option(
+        f"{SOURCE}.", path=True, no_list="only data.train may have several source files"
+    )
     target: tuple[str, ...] = option(
-        "Reference translation, with the same lines as the source side; or a list of several.",
+        "Reference translation, line by line as in the source side; or a list of several.",
         (),
         path=True,
         alone=True,
+    )
+    file: tuple[str, ...] = option(FILE, (), path=True, alone=True)
+    columns: TextColumns = field(default_factory=TextColumns, metadata=explain(COLUMNS))
+    mtdata: tuple[str, ...] = option(MTDATA, (), alone=True)
+    sacrebleu: str | None = option(
+        "Test set that sacrebleu downloads, such as wmt11, instead of files; `sacrebleu --list` shows all."
     )
     task: str | None = option("Task label of each line (module, domain, section); optional.", path=True)
 
@@ -100,7 +150,7 @@ class Data:
 
     kind: str = option(
         "libreoffice-help: the LibreOffice Help in two languages, from Debian's packages; "
-        "files: your own parallel text.",
+        "files: your own parallel text, or corpora that mtdata and sacrebleu download.",
         "libreoffice-help",
         choices=DATA_KINDS,
     )
@@ -110,19 +160,33 @@ class Data:
         "libreoffice-help: folder that contains the unpacked help or the two .deb files; null: fetch them.",
         path=True,
     )
+    mirror: str = option(
+        "libreoffice-help: Debian mirror to fetch the packages from.", DEBIAN_MIRROR, pattern=ADDRESS_PATTERN
+    )
+    release: str = option(
+        "libreoffice-help: Debian release of the packages. The text differs between releases.",
+        DEBIAN_RELEASE,
+        pattern=RELEASE_PATTERN,
+    )
     modules: tuple[str, ...] = option(
         "libreoffice-help: modules to use (swriter, scalc, shared, ...); empty: all.", ()
     )
     held_out_modules: tuple[str, ...] = option(
-        "libreoffice-help: modules kept out of train, dev, devtest and test, but for text that other modules "
-        "have, too; each becomes a test set named after it.",
+        "libreoffice-help: modules kept out of train, dev, devtest and test, except for text that also "
+        "occurs in other modules; each becomes a test set named after it.",
         (),
     )
     max_train: int | None = option("Use at most this many pairs for training; null: all.", minimum=1)
     max_held_out: int | None = option(
         "Use at most this many pairs for each of dev, devtest and the test sets; null: all.", minimum=1
     )
-    train: Split = field(default_factory=Split, metadata=explain("files: training corpus."))
+    train: dict[str, Split] = field(
+        default_factory=lambda: {"": Split()},
+        metadata=explain(
+            "files: training corpus; or several named corpora, which are joined, and whose names can be the "
+            "labels of natural tasks."
+        ),
+    )
     dev: ReferencedText = field(
         default_factory=ReferencedText,
         metadata=explain("files: corpus for tuning; learners and tuners use all references."),
@@ -137,7 +201,12 @@ class Data:
             "pooled. libreoffice-help: further test sets by name."
         ),
     )
-    monolingual: str | None = option("Additional target text for the language model; optional.", path=True)
+    monolingual: tuple[str, ...] = option(
+        "Additional target text for the language model: a file or a list of files; optional.",
+        (),
+        path=True,
+        alone=True,
+    )
     tokenized: bool = option("files: the text is already tokenised; use its tokens as they are.", False)
     max_length: int = option("Drop training pairs with more words than this on either side.", 80, minimum=1)
     max_ratio: float = option(
@@ -146,7 +215,7 @@ class Data:
         minimum=1,
     )
     max_line_bytes: int = option(
-        "Reject text with a line of more bytes than this: it is damaged or not one sentence per line.",
+        "Reject text that has a line of more bytes than this; it is damaged or not one sentence per line.",
         DEFAULT_LINE_BYTES,
         minimum=MIN_RAW_LINE_BYTES,
         maximum=MAX_RAW_LINE_BYTES,
@@ -177,7 +246,7 @@ class LanguageModel:
         False,
     )
     arpa: str | None = option(
-        "Use this ARPA file (plain or .gz, of order language_model.order) instead of estimating one.",
+        "Use this ARPA file (plain or compressed, of order language_model.order) instead of estimating one.",
         path=True,
     )
 
@@ -258,8 +327,8 @@ class Report:
     """The page of the run."""
 
     derivations: int = option(
-        "Number of test sentences whose derivations by a baseline and the best system the page shows: those "
-        "in which the two differ most. About 10 kB each; they are decoded again for it.",
+        "Number of test sentences for which the page shows the derivations of a baseline and the best "
+        "system: those in which the two differ most. They take about 10 kB each and are decoded again.",
         30,
         minimum=0,
         maximum=1000,
@@ -271,8 +340,8 @@ class Experiment:
     """One way to learn weights. All experiments share the corpus, its alignment and the models of it."""
 
     algorithm: str | None = option(
-        "sgd, mixsgd, itermixsgd or itersel: algorithms 1 to 4 of Simianer, Riezler & Dyer (2012). Each is a "
-        "name for a mixing (docs/learning.md), which then need not be given.",
+        "sgd, mixsgd, itermixsgd or itersel: algorithms 1 to 4 of Simianer, Riezler & Dyer (2012). Each "
+        "implies a mixing (docs/learning.md), which can then be left out.",
         choices=tuple(ALGORITHMS),
     )
     tune_on: str = option("Corpus from which weights are learned.", "train", choices=TUNING_SETS)
@@ -304,7 +373,7 @@ class Experiment:
     )
     repeats: int = option(
         "Number of times to run the experiment, with consecutive seeds; the table shows mean and standard "
-        "deviation. Everywhere else the second run is called `<name>.repeat-2`.",
+        "deviation. Elsewhere, the second run is called `<name>.repeat-2`.",
         1,
         minimum=1,
         maximum=100,
@@ -341,9 +410,9 @@ class Config:
 
     name: str = option("Name of the run; its files are in `<output>/<name>`.", "run", pattern=NAME_PATTERN)
     output: str = option("Folder for all results.", "results", path=True)
-    cache: str = option(
-        "Folder for compiled kernels, shared by all jobs and runs; $VARIABLES are expanded where a job runs.",
-        "cache",
+    cache: str | None = option(
+        "Folder for compiled kernels; any number of runs, machines and versions may share it. $VARIABLES are "
+        "expanded where a job runs. By default, $ITERSEL_CACHE or the user's cache folder, ~/.cache/itersel.",
         path=True,
     )
     seed: int = option(

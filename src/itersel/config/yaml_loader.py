@@ -7,14 +7,14 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
-# A config is four deep. Each level is some calls of Python, of which there may be a thousand.
+# A config has four levels. Each level takes several nested calls, and Python allows about a thousand.
 MAX_DEPTH = 40
-# Values of a file, with those that `*aliases` repeat: ten aliases of ten aliases of ... would be without end.
+# Values of a file, including those that `*aliases` repeat: nested aliases grow exponentially.
 MAX_VALUES = 1_000_000
-# Longer texts are no numbers: Python takes time quadratic in their length.
+# Longer texts are not read as numbers: that takes Python time quadratic in their length.
 MAX_NUMBER_LENGTH = 100
 INT, FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
-# As in YAML 1.1, but for the base 60: `1:30` is text, not 90.
+# As in YAML 1.1, except base 60: `1:30` is text, not 90.
 NUMBERS = {
     INT: r"[-+]?(0b[0-1_]+|0[0-7_]+|0|[1-9][0-9_]*|0x[0-9a-fA-F_]+)",
     FLOAT: r"[-+]?[0-9][0-9_]*\.[0-9_]*([eE][-+][0-9]+)?|\.[0-9][0-9_]*([eE][-+][0-9]+)?"
@@ -23,16 +23,16 @@ NUMBERS = {
 
 
 class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
-    """Refuses a key that is there twice in one place, and says where a value is that it cannot make."""
+    """Rejects duplicate keys, and reports the line of a value that cannot be constructed."""
 
     def __init__(self, stream: bytes | str) -> None:
         super().__init__(stream)
         self.depth = 0
         self.values = 0
-        self.sizes: dict[int, int] = {}  # values in a node, of whole nodes
+        self.sizes: dict[int, int] = {}  # number of values in each complete node
 
     def compose_node(self, parent: yaml.Node, index: object) -> yaml.Node:
-        """Make a node; one that is too deep, or repeats too many others, is an error of the file."""
+        """Compose a node; nesting too deep or too many repeated values is an error in the file."""
         mark = self.peek_event().start_mark
         is_alias = self.check_event(yaml.AliasEvent)
         before = self.values
@@ -42,7 +42,7 @@ class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
         node = super().compose_node(parent, index)
         self.depth -= 1
         if is_alias and id(node) not in self.sizes:
-            raise yaml.composer.ComposerError(None, None, "an alias of what it is in", mark)
+            raise yaml.composer.ComposerError(None, None, "an alias inside its own anchor", mark)
         self.values += self.sizes[id(node)] if is_alias else 1
         if self.values > MAX_VALUES:
             raise yaml.composer.ComposerError(None, None, f"more than {MAX_VALUES:,} values", mark)
@@ -50,13 +50,13 @@ class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
         return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Make a dictionary; of equal keys YAML would take the last."""
+        """Make a dictionary; PyYAML would silently use the last of several equal keys."""
         first: dict[tuple[str, str], int] = {}
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
                 if (key.tag, key.value) in first:
                     line = first[key.tag, key.value]
-                    problem = f"key '{key.value}' is there already, in line {line}; rename or remove one"
+                    problem = f"key '{key.value}' is already set in line {line}; rename or remove one"
                     raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
                 first[key.tag, key.value] = key.start_mark.line + 1
         made: dict[Any, Any] = super().construct_mapping(node, deep)
@@ -82,12 +82,12 @@ class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """Make a value; a date or number that is none is an error of the file."""
+        """Make a value; an invalid date or number is an error in the file."""
         try:
             return super().construct_object(node, deep)
         except yaml.YAMLError:
             raise
-        # PyYAML takes a value with a tag such as !!timestamp for one that is well formed
+        # PyYAML does not check that a value with a tag such as !!timestamp is well-formed
         except (ValueError, AttributeError, TypeError, LookupError, ArithmeticError) as error:
             problem = str(error) if isinstance(error, ValueError) else f"not a value of type {node.tag}"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None

@@ -1,1 +1,1 @@
-"""Parallel text: reading with checks, LibreOffice Help, preparation, splits, statistics."""
+"""Parallel text: validated reading, LibreOffice Help, preparation, splits, statistics."""

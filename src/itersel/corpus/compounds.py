@@ -1,8 +1,8 @@
-"""Splitting of compounds by corpus frequency (Koehn & Knight 2003, section 3.2).
+"""Compound splitting by corpus frequency (Koehn & Knight 2003, section 3.2).
 
-Of all ways to write a word as a sequence of known words of at least three letters, with the filler letters
-``s`` or ``es`` allowed between them, the one with the greatest geometric mean of the frequencies of its
-parts is taken; the word itself, unsplit, is one of them.
+A word is split into known words of at least three letters, with the filler letters ``s`` or ``es`` allowed
+between them. The split whose parts have the highest geometric mean frequency wins; the unsplit word is one of
+the candidates.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from itersel.corpus.text import split_words
 MINIMUM_LENGTH = 3
 FILLERS = ("", "s", "es")
 
-# (product of the frequencies, parts); a product of n frequencies is compared by its n-th root
+# (product of the frequencies, parts); products of n frequencies are compared by their n-th roots
 _Split = tuple[int, tuple[str, ...]]
 
 
 class CompoundSplitter:
-    """Splits words into parts that a corpus knows.
+    """Splits words into parts that occur in a corpus.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class CompoundSplitter:
         return " ".join(part for word in split_words(sentence) for part in self.split(word))
 
     def split(self, word: str) -> tuple[str, ...]:
-        """Return the parts of a word, without fillers; the word alone if it is not to be split.
+        """Return the parts of a word, without fillers, or only the word itself if it is not split.
 
-        Ties go to fewer parts, then to the shorter first part, so that the result is always the same.
+        Ties are broken by fewer parts, then by the shorter first part, so the result is deterministic.
         """
         if word not in self._parts:
             self._parts[word] = self._best(word) if word.isalpha() else (word,)
@@ -62,10 +62,10 @@ class CompoundSplitter:
         return best[1]
 
     def _splits(self, word: str) -> dict[int, _Split]:
-        """Return the best split of a word into n known parts, for every n that there is.
+        """Return the best split of a word into n known parts, for every possible n.
 
-        A table over suffixes: with n fixed, the best split of a suffix is part of the best split of all
-        that ends with it.
+        Dynamic programming over suffixes: for a fixed n, the best split of a string contains the best split
+        of its suffix.
         """
         table: list[dict[int, _Split]] = [{} for _ in range(len(word) + 1)]
         for start in range(len(word) - MINIMUM_LENGTH, -1, -1):
@@ -77,7 +77,7 @@ class CompoundSplitter:
 
     @staticmethod
     def _extend(table: list[dict[int, _Split]], start: int, word: str, end: int, first: _Split) -> None:
-        """Put `first`, which covers start to end, before all that can follow it."""
+        """Prepend `first`, which covers start to end, to every split of the rest of the word."""
         rests = [table[end + len(filler)] for filler in FILLERS if word.startswith(filler, end)]
         if end == len(word):
             rests = [{0: (1, ())}]

@@ -1,106 +1,163 @@
-"""Debian packages without root: ``apt-get download`` and ``dpkg-deb -x`` into folders of one's own."""
+"""Download Debian packages from a mirror and unpack them in Python, on any system."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-from collections.abc import Sequence
-from pathlib import Path
+import hashlib
+import http.client
+import io
+import lzma
+import re
+import tarfile
+import urllib.request
+from collections.abc import Iterator, Sequence
+from email.parser import HeaderParser
+from pathlib import Path, PurePosixPath
+from typing import IO
 
 from itersel.errors import InputError
+from itersel.limits import DEBIAN_MIRROR, DEBIAN_RELEASE
 
-_ADVICE = "or fetch the packages elsewhere and name their folder with --from"
+_ADVICE = (
+    "check the network and data.mirror, or fetch the two .deb files elsewhere and name their folder "
+    "with data.folder (--from)"
+)
+_TIMEOUT = 60  # seconds without data
+_MAX_INDEX = 1 << 29  # bytes, unpacked; the index of a release has about 20 MB
+_MAX_PACKAGE = 1 << 28
+
+# An ar archive starts with this line; a header with fixed columns precedes each file.
+_AR = b"!<arch>\n"
+_AR_HEADER = re.compile(rb"(?P<name>.{16}).{12}.{6}.{6}.{8}(?P<size>[0-9]+) *`\n", re.DOTALL)
+_AR_HEADER_BYTES = 60
 
 
-def download(packages: Sequence[str], folder: Path) -> list[Path]:
-    """Download packages into `folder`; returns the .deb files in the order of `packages`.
+def download(
+    packages: Sequence[str], folder: Path, mirror: str = DEBIAN_MIRROR, release: str = DEBIAN_RELEASE
+) -> list[Path]:
+    """Download packages without their dependencies; returns the .deb files in the order of `packages`.
 
-    The machine's own package lists are tried first. Where they are empty or out of date (as in fresh
-    containers), apt gets a private state folder and fetches lists of its own.
+    Size and SHA-256 digest of each file are checked against the mirror's index.
+
+    Parameters
+    ----------
+    packages
+        Names of packages for all architectures.
+    folder
+        Where to write; created if missing.
+    mirror, release
+        URL of a mirror, and name of a release, such as ``bookworm``.
 
     Raises
     ------
     InputError
-        If apt is missing or does not get the packages.
+        If the mirror cannot be reached, lacks a package, or serves damaged files.
     """
-    _require("apt-get")
+    entries = _index(f"{mirror.rstrip('/')}/dists/{release}/main/binary-all/Packages.xz", packages)
     folder.mkdir(parents=True, exist_ok=True)
-    if _run(["apt-get", "download", *packages], folder).returncode != 0:
-        private = _private_state(folder / "apt")
-        # Not checked: one broken third-party source fails the update, yet the package may be there.
-        update = _run(["apt-get", *private, "update"], folder)
-        result = _run(["apt-get", *private, "download", *packages], folder)
-        if result.returncode != 0:
-            reason = _last_error(result.stderr) or _last_error(update.stderr)
-            wanted = " ".join(packages)
+    files = []
+    for package in packages:
+        if package not in entries:
+            raise InputError(f"Debian {release} has no package {package}; check the languages")
+        entry = entries[package]
+        address = f"{mirror.rstrip('/')}/{entry['Filename']}"
+        content = _fetch(address, min(int(entry["Size"]), _MAX_PACKAGE))
+        if hashlib.sha256(content).hexdigest() != entry["SHA256"]:
             raise InputError(
-                f"apt-get download {wanted} failed ({reason}); check languages and network, {_ADVICE}"
+                f"{address} is damaged: its digest is not the one in the mirror's index; {_ADVICE}"
             )
-    return [find_package(package, folder) for package in packages]
+        files.append(folder / PurePosixPath(entry["Filename"]).name)
+        files[-1].write_bytes(content)
+    return files
 
 
 def find_package(package: str, folder: Path) -> Path:
-    """Return the file of a package in `folder`, the last one by name if there are several versions."""
+    """Return the .deb file of a package in `folder`; of several versions, the last by name."""
     files = sorted(folder.glob(f"{package}_*.deb"))
     if not files:
         raise InputError(f"holds no {package}_*.deb", folder)
     return files[-1]
 
 
-def unpack(package: Path, folder: Path) -> None:
-    """Unpack the files of a .deb below `folder`."""
-    _require("dpkg-deb")
-    result = _run(["dpkg-deb", "-x", str(package.absolute()), str(folder.absolute())], package.parent)
-    if result.returncode != 0:
-        raise InputError(
-            f"dpkg-deb cannot unpack it ({_last_error(result.stderr)}); download it again", package
-        )
+def unpack(package: Path, folder: Path, suffix: str) -> None:
+    """Unpack the files of a .deb whose names end in `suffix` into `folder`.
+
+    Raises
+    ------
+    InputError
+        If the file is not a valid package.
+    """
+    for name, stream in _members(package, "data"):
+        if name.endswith(suffix):
+            path = PurePosixPath(name)
+            if path.is_absolute() or ".." in path.parts:
+                raise InputError(f"has a file outside of the folder: {name}", package)
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(stream.read())
 
 
 def version(package: Path) -> str:
-    """Return the version of a .deb, for the record."""
-    return _run(["dpkg-deb", "-f", str(package.absolute()), "Version"], package.parent).stdout.strip()
+    """Return the version of a .deb."""
+    for name, stream in _members(package, "control"):
+        if PurePosixPath(name).name == "control":
+            return HeaderParser().parsestr(stream.read().decode(errors="replace")).get("Version", "")
+    return ""
 
 
-def _private_state(folder: Path) -> list[str]:
-    """Return apt options that keep lists and caches below `folder`, which any user may write."""
-    for name in ("state/lists/partial", "cache/archives/partial"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    # `status` is what is installed; an empty one serves, since only files are wanted.
-    (folder / "status").touch()
-    settings = {
-        "Dir::State": folder / "state",
-        "Dir::State::Lists": folder / "state/lists",
-        "Dir::State::status": folder / "status",
-        "Dir::Cache": folder / "cache",
-        # As root, apt would fetch as the user _apt, who may not write here.
-        "APT::Sandbox::User": "root",
-    }
-    return [part for name, value in settings.items() for part in ("-o", f"{name}={value}")]
+def _index(address: str, packages: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the entries of packages in the index of a release."""
+    try:
+        decompressor = lzma.LZMADecompressor()
+        text = decompressor.decompress(_fetch(address, _MAX_INDEX), _MAX_INDEX).decode(errors="replace")
+    except lzma.LZMAError:
+        raise InputError(f"{address} is damaged; {_ADVICE}") from None
+    entries = {}
+    for package in packages:
+        found = re.search(rf"^Package: {re.escape(package)}\n(.+\n)*", text, re.MULTILINE)
+        fields = dict(HeaderParser().parsestr(found[0])) if found else {}
+        if {"Filename", "Size", "SHA256"} <= fields.keys() and fields["Size"].isdecimal():
+            entries[package] = fields
+    return entries
 
 
-def _require(program: str) -> None:
-    if shutil.which(program) is None:
-        raise InputError(
-            f"{program} is not on this machine (it is part of Debian and Ubuntu); use one of those, {_ADVICE}"
-        )
+def _fetch(address: str, size: int) -> bytes:
+    """Return the content at a URL, at most `size` bytes."""
+    try:
+        with urllib.request.urlopen(address, timeout=_TIMEOUT) as response:
+            content: bytes = response.read(size)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise InputError(f"cannot fetch {address} ({reason}); {_ADVICE}") from None
+    return content
 
 
-def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    # C.UTF-8: _last_error looks for apt's words in English.
-    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env=environment,
-        text=True,
-        capture_output=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+def _members(package: Path, part: str) -> Iterator[tuple[str, IO[bytes]]]:
+    """Yield names and contents of the files in one of the two archives of a .deb, ``control`` or ``data``."""
+    archive = _archive(package, part)
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive), mode="r|*") as files:
+            for member in files:
+                stream = files.extractfile(member) if member.isfile() else None
+                if stream is not None:
+                    yield member.name, stream
+    except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
+        raise InputError(f"cannot be unpacked ({error}); fetch it again", package) from None
 
 
-def _last_error(output: str) -> str:
-    errors = [line for line in output.splitlines() if line.startswith(("E:", "dpkg-deb: error"))]
-    return errors[0].strip() if errors else ""
+def _archive(package: Path, part: str) -> bytes:
+    """Return the archive ``<part>.tar.*`` in a .deb, which is an ar archive."""
+    content = package.read_bytes()
+    position = len(_AR)
+    while content.startswith(_AR) and (header := _AR_HEADER.match(content, position)) is not None:
+        position += _AR_HEADER_BYTES
+        size = int(header["size"])
+        name = header["name"].decode(errors="replace").strip().rstrip("/")
+        if name.startswith(f"{part}.tar"):
+            if name.endswith(".zst"):
+                raise InputError(
+                    "is packed with zstd, as Ubuntu does; unpack it and name the folder of its files",
+                    package,
+                )
+            return content[position : position + size]
+        position += size + size % 2
+    raise InputError("is no Debian package; fetch it again", package)

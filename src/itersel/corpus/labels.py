@@ -1,4 +1,4 @@
-"""Labels of the sentences of a text: the task of each line, one word."""
+"""Sentence labels: one word per line that names the task of the sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itersel.errors import InputError
 from itersel.storage.files import read_lines
 
-# Labels that a message or a table shows.
+# Maximum number of labels shown in a message or table.
 SHOWN_LABELS = 5
 
 
@@ -23,12 +23,12 @@ def read_labels(
     path
         A file with one label per line.
     lines, text
-        The number of lines of the text, if it is known, and its file.
+        The number of lines of the text, if known, and its file.
 
     Raises
     ------
     InputError
-        If there are not as many labels as lines, or a line is not a label.
+        If the numbers of labels and lines differ, or a line is not a label.
     """
     labels = checked_labels(read_lines(path), path)
     if lines not in (None, len(labels)):
@@ -39,7 +39,7 @@ def read_labels(
 
 
 def checked_labels(lines: Sequence[str], path: str | os.PathLike[str], before: int = 0) -> list[str]:
-    """Return the labels in some lines of a file; `before` is the number of lines before them.
+    """Return the labels in lines of a file; `before` is the number of preceding lines.
 
     Raises
     ------
@@ -54,12 +54,12 @@ def checked_labels(lines: Sequence[str], path: str | os.PathLike[str], before: i
 
 
 def require_label(labels: Sequence[str], name: str, path: str | os.PathLike[str] | None = None) -> None:
-    """Refuse labels of a text, read from `path`, none of which is `name`.
+    """Check that `name` is among the labels of a text, read from `path`.
 
     Raises
     ------
     InputError
-        Names the most frequent labels.
+        If it is not; the message lists the most frequent labels.
     """
     if name not in labels:
         known = most_frequent(count_labels(labels)) or "none, as the file is empty"
@@ -67,18 +67,18 @@ def require_label(labels: Sequence[str], name: str, path: str | os.PathLike[str]
 
 
 def refuse_repeats(names: Sequence[str]) -> None:
-    """Raise an InputError if a task is named twice."""
+    """Raise an InputError if a task is listed twice."""
     for number, name in enumerate(names):
         if name in names[:number]:
             raise InputError(f"task '{name}' is named twice; name it once")
 
 
 def count_labels(labels: Sequence[str]) -> dict[str, int]:
-    """Return how many sentences have each label: the most frequent first, equally frequent ones by name."""
+    """Return the number of sentences with each label: most frequent first, ties by name."""
     return dict(sorted(Counter(labels).items(), key=lambda item: (-item[1], item[0])))
 
 
 def most_frequent(counts: Mapping[str, int]) -> str:
-    """Return the most frequent labels, with their numbers of sentences, for a message."""
+    """Return the most frequent labels with their sentence counts, for messages."""
     shown = ", ".join(f"'{label}' ({count})" for label, count in [*counts.items()][:SHOWN_LABELS])
     return f"{shown} and others" if len(counts) > SHOWN_LABELS else shown

@@ -1,8 +1,8 @@
 """The LibreOffice Help as parallel text.
 
-Debian's packages ``libreoffice-help-<language>`` hold the same HTML pages in every language: the pages have
-the same names, their paragraphs and headings the same ids, so that paragraphs align exactly. The folder of
-a page (swriter, scalc, ...) names the module it belongs to: its natural task.
+Debian's packages ``libreoffice-help-<language>`` contain the same HTML pages in every language: page names
+and the ids of paragraphs and headings are the same, so paragraphs align exactly. The folder of a page
+(swriter, scalc, ...) is the LibreOffice module that it belongs to, which serves as its natural task.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from itersel.errors import InputError
 from itersel.limits import LANGUAGE_PATTERN
 
 _PARAGRAPHS = " or ".join(f"self::{tag}" for tag in ("p", "h1", "h2", "h3", "h4", "h5", "h6"))
-# The rest of a page is navigation, with ids of its own in every language.
+# The rest of a page is navigation, whose ids differ between languages.
 _PARAGRAPHS_WITH_ID = f"//*[@id='DisplayArea']//*[@id and ({_PARAGRAPHS})]"
 
 Page = dict[tuple[str, int], str]
 
 
 class Collection(NamedTuple):
-    """The aligned paragraphs of two languages, and how many there were.
+    """The aligned paragraphs of two languages, with counts.
 
     Attributes
     ----------
     bitext
-        The different pairs of each module, with the module as task, in the order of the source pages.
+        The distinct pairs of each module, with the module as task, in the order of the source pages.
     counts
-        ``pages``, ``paragraphs`` (with text, in the source) and of those the pairs that were not kept:
+        ``pages``, ``paragraphs`` (source paragraphs with text), and the paragraphs that were dropped:
         ``no counterpart``, ``untranslated`` (both sides equal), ``duplicates``.
     """
 
@@ -51,7 +51,7 @@ def check_language(language: str) -> str:
 
 
 def find_pages(folder: Path, language: str) -> Path:
-    """Return the folder of the pages of one language, anywhere below `folder`.
+    """Find the folder with the pages of one language, anywhere below `folder`.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def find_pages(folder: Path, language: str) -> Path:
     """
     for path, folders, _ in os.walk(folder):
         folders.sort()
-        # Packages are named in lower case (en-us), their folders as locales are (en-US).
+        # Package names are in lower case (en-us), their folders are named like locales (en-US).
         if "text" in folders and Path(path).name.lower() == language:
             return Path(path) / "text"
     message = f"holds no folder {language}/text of help pages; unpack libreoffice-help-{language} here"
@@ -96,10 +96,10 @@ def _page_names(folder: Path) -> list[Path]:
 
 
 def _aligned(source: Page, target: Page) -> Iterator[tuple[str, str]]:
-    """Yield each source paragraph with its counterpart, or with an empty text if it has none.
+    """Yield each source paragraph with its counterpart, or with an empty string if it has none.
 
-    A few ids occur more than once on a page. If they occur equally often in both languages, they are
-    aligned in their order; if not, nobody knows which is which.
+    A few ids occur more than once on a page. They are aligned in order if they occur equally often in both
+    languages; otherwise their alignment is unknown, and they have no counterpart.
     """
     source_count, target_count = (Counter(name for name, _ in page) for page in (source, target))
     for key, text in source.items():
@@ -124,13 +124,13 @@ def _texts(element: html.HtmlElement) -> Iterator[str]:
     for child in _shown(element):
         if child.tag == "br":
             yield " "
-        elif isinstance(child.tag, str):  # comments have none
+        elif isinstance(child.tag, str):  # comments have no id
             yield from _texts(child)
         yield child.tail or ""
 
 
 def _shown(element: html.HtmlElement) -> list[html.HtmlElement]:
-    """Return the children of an element; of variants (by system or module), the default or the first."""
+    """Return the children of an element; of variants (by system or module), only the default or the first."""
     children = list(element)
     if "switchinline" not in (element.get("class") or ""):
         return children

@@ -1,4 +1,4 @@
-"""From raw parallel text to the files of train, dev, devtest and test."""
+"""From raw parallel text to train, dev, devtest and test files."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ BY_HASH = "hash"
 
 @dataclass(frozen=True)
 class Settings:
-    """What goes where.
+    """How pairs are assigned to splits and filtered.
 
     Attributes
     ----------
     split
-        One of `SPLITS`, or a test set with a name (``test.NAME``, ``devtest.NAME``): all pairs go there.
-        ``hash``: the source decides, and of equal pairs one stays.
+        One of `SPLITS`, or a named test set (``test.NAME``, ``devtest.NAME``), to put all pairs there.
+        ``hash`` assigns pairs by a hash of their source and removes duplicates.
     split_compounds
-        Learn to split compounds from the training source, and do it in all splits.
+        Learn compound splitting from the training source, and apply it to all splits.
     max_length, max_ratio
-        Bounds of training pairs, see `trainable`.
+        Limits for training pairs; see `trainable`.
     modules
-        Keep only pairs of these tasks, and of those held out; empty: all.
+        Keep only pairs of these tasks and of the held-out ones; empty keeps all.
     held_out_modules
-        ``hash``: the pairs of such a task are a test set of its name, without those whose source another
-        module or another split has, too.
+        With ``hash``: the pairs of each of these tasks become a test set of that name, except those whose
+        source also occurs in another module or split.
     max_train, max_held_out
-        The most pairs of train, and of each of the other splits; 0: no bound.
+        Maximum number of pairs of train, and of each other split; 0 for no limit.
     """
 
     split: str = BY_HASH
@@ -67,14 +67,14 @@ class Split(NamedTuple):
 
 
 class Monolingual(NamedTuple):
-    """Prepared text of one language, and how many lines were left out for they hold no word."""
+    """Prepared text of one language, and the number of lines dropped because they contain no word."""
 
     lines: list[str]
     empty: int
 
 
 class _Part:
-    """What is gathered for one split: pairs, and how many others there were, by reason."""
+    """The pairs collected for one split, and the number of dropped pairs by reason."""
 
     def __init__(self) -> None:
         self.blocks: list[Bitext] = []
@@ -82,7 +82,7 @@ class _Part:
 
 
 class _Learned(NamedTuple):
-    """What is learned from train."""
+    """Statistics learned from train."""
 
     frequency: Counter[str]  # of source words
     case: RecaserCounts
@@ -95,17 +95,17 @@ class _Learned(NamedTuple):
 def prepare_corpus(
     blocks: Iterable[Bitext], preparation: Preparation, settings: Settings, case: RecaserCounts | None = None
 ) -> dict[str, Split]:
-    """Prepare, split and filter; learns ``preparation.compounds`` if the settings say so.
+    """Prepare, split and filter; learns ``preparation.compounds`` if the settings ask for it.
 
-    All splits but train also have their references as they were given.
+    All splits except train also keep their raw references.
 
     Parameters
     ----------
     blocks
-        The pairs, in any number of blocks. Of a block no more is held than what can be kept: a training
-        corpus may consist of empty lines, a text that is split by hash of copies.
+        The pairs, in any number of blocks. Pairs that will be dropped are not held in memory, because a
+        corpus may consist mostly of empty lines or duplicates.
     case
-        Counts the target side of train, before anything is left out of it but copies.
+        Counts the target side of train, before anything but duplicates is removed.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def prepare_corpus(
         if settings.split == BY_HASH:
             pairs = _keep(pairs, unique(pairs), "duplicates", dropped)
             dropped["duplicates"] += part.dropped["duplicates"]
-            # The hash parts whole words: compounds that are split may make two sources equal.
+            # The hash sees unsplit compounds; splitting them can make two sources equal.
             new = [index for index, source in enumerate(pairs.source) if source not in seen]
             pairs = _keep(pairs, new, "source in another split", dropped)
             seen.update(pairs.source)
@@ -132,7 +132,7 @@ def prepare_corpus(
 
 
 def prepare_text(blocks: Iterable[list[str]], preparation: Preparation) -> Monolingual:
-    """Prepare text of the target language; of its blocks only lines with words are held."""
+    """Prepare text in the target language; only lines with words are held in memory."""
     kept: list[str] = []
     lines = 0
     for block in blocks:
@@ -144,7 +144,7 @@ def prepare_text(blocks: Iterable[list[str]], preparation: Preparation) -> Monol
 def _gather(
     blocks: Iterable[Bitext], preparation: Preparation, settings: Settings, case: RecaserCounts
 ) -> dict[str, _Part]:
-    """Prepare all but compounds, learn these, and leave out at once what compounds cannot bring back."""
+    """Prepare everything but compounds, learn these, and drop what splitting them cannot make valid."""
     names: tuple[str, ...] = (settings.split,)
     if settings.split == BY_HASH:
         names = (*SPLITS, *map(test_split, settings.held_out_modules))
@@ -153,7 +153,7 @@ def _gather(
     learned = _Learned(Counter(), case)
     for block in count_up(_of_modules(blocks, settings), "pairs prepared", lambda block: block.size):
         if settings.split == "train" and not any(block.source):
-            parts["train"].dropped["empty"] += block.size  # no word to learn from, nothing to prepare
+            parts["train"].dropped["empty"] += block.size  # no words: nothing to learn or prepare
             continue
         cased = preparation.cased_target(block.target)
         block = _prepared(block, cased, preparation)
@@ -171,7 +171,7 @@ def _gather(
 
 
 def _prepared(block: Bitext, cased: Sequence[str], preparation: Preparation) -> Bitext:
-    """Prepare the text of a block, except for compounds; `cased` is its target before it is lowercased."""
+    """Prepare the text of a block, except for compounds; `cased` is its target before lowercasing."""
     further = block.further
     raw = list(zip(block.target, *zip(*further or (), strict=True), strict=True))
     if further is not None:
@@ -189,9 +189,9 @@ def _distribute(
     learned: _Learned,
     held_out: tuple[str, ...],
 ) -> None:
-    """Add the pairs of a block to their splits; `seen` has the pairs before, with their splits.
+    """Add the pairs of a block to their splits; `seen` contains earlier pairs with their splits.
 
-    A pair of a held-out module that also occurs in another module stays with that module.
+    A pair of a held-out module that also occurs in another module stays with the other module.
     """
     chosen: dict[str, list[int]] = {name: [] for name in parts}
     tasks = block.task or [""] * block.size
@@ -211,13 +211,14 @@ def _distribute(
 
 
 def _of_split(block: Bitext, name: str) -> Bitext:
-    """Return a block without raw text for train, where nothing is scored."""
+    """Return a block, without raw text if it is for train, which is never scored."""
     return block._replace(raw=None) if name == "train" else block
 
 
 def _filter(block: Bitext, part: _Part, preparation: Preparation, settings: Settings) -> None:
     if settings.split == "train":
-        # Splitting compounds makes a source longer: too long it stays, its ratio is not known yet.
+        # Splitting compounds only lengthens a source: one that is too long stays so, but its ratio may still
+        # change.
         ratio = math.inf if _has_compounds(preparation, settings) else settings.max_ratio
         kept, reasons = trainable(block, settings.max_length, ratio)
         part.dropped.update(reasons)
@@ -230,7 +231,7 @@ def _has_compounds(preparation: Preparation, settings: Settings) -> bool:
 
 
 def _of_modules(blocks: Iterable[Bitext], settings: Settings) -> Iterator[Bitext]:
-    """Yield the pairs of the modules that are wanted; of all where none is named."""
+    """Yield the pairs of the selected modules, or all pairs if none is selected."""
     tasks: set[str] = set()
     named = {*settings.modules, *settings.held_out_modules}
     for block in blocks:
@@ -250,7 +251,7 @@ def _keep(bitext: Bitext, indices: list[int], reason: str, dropped: dict[str, in
 def _finish(
     name: str, bitext: Bitext, settings: Settings, dropped: dict[str, int], before: Mapping[str, int]
 ) -> Split:
-    """Filter, sample and describe a split, of which pairs have been left out before."""
+    """Filter and sample a split and compute its statistics, including the pairs dropped earlier."""
     bound = settings.max_train if name == "train" else settings.max_held_out
     if name == "train":
         kept, reasons = trainable(bitext, settings.max_length, settings.max_ratio)
@@ -271,11 +272,12 @@ def write_corpus(
     monolingual: Monolingual | None = None,
     case: RecaserCounts | None = None,
 ) -> None:
-    """Write the splits, how they were made, and their statistics, below `folder`.
+    """Write the splits, their preparation and their statistics to `folder`.
 
-    ``<split>.{source,target,task,alignment,raw}.gz`` as far as there; ``monolingual.gz``; with a training
-    split ``preparation.json`` and ``recaser.json``; ``statistics.json``, or ``<split>.statistics.json`` for
-    one split. The statistics come last: where they are, all the rest is.
+    Files are ``<split>.{source,target,task,alignment,raw}.gz`` (those that exist), ``monolingual.gz``, with a
+    training split ``preparation.json`` and ``recaser.json``, and ``statistics.json``, or
+    ``<split>.statistics.json`` for one split. The statistics are written last: if they exist, so does the
+    rest.
     """
     for name, split in splits.items():
         for column, lines in split.bitext.columns().items():

@@ -1,7 +1,7 @@
-"""Preparation of text: NFC, Moses punctuation and tokens, lower case, compound splitting.
+"""Text preparation: NFC, Moses punctuation normalisation and tokenisation, lowercasing, compound splitting.
 
-What was done to the training corpus is kept in a file (`Preparation.write`), so that a trained system can
-do the same to new text.
+The preparation of the training corpus is saved to a file (`Preparation.write`), so a trained system can apply
+it to new text.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
-from itersel.limits import LANGUAGE_PATTERN, MAX_INTEGER
-from itersel.storage.files import open_output
-from itersel.storage.json_files import read_json
+from itersel.limits import LANGUAGE_PATTERN, MAX_INTEGER, MAX_JSON_BYTES
+from itersel.storage.files import open_output, read_bytes
+from itersel.storage.json_files import parse_json
 
-# Chinese and Japanese are written without spaces: each of their characters becomes a token, as BLEU's
-# tokenizer for Chinese has it. Han, kana, and the halfwidth and extension blocks.
+# Chinese and Japanese are written without spaces, so each character becomes a token, as in BLEU's Chinese
+# tokenizer. Han, kana, and the halfwidth and extension blocks.
 UNSPACED_LANGUAGES = ("zh", "ja")
 UNSPACED = re.compile(
     "[\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -29,11 +30,13 @@ UNSPACED = re.compile(
 )
 
 
+# Cached: reading Moses' rules from files takes longer than tokenising a sentence.
+@lru_cache(maxsize=8)
 def tokenizer(language: str) -> Callable[[str], str]:
-    """Return a function from raw to tokenised text (Moses' scripts, as ported by sacremoses).
+    """Return a function that tokenises raw text with Moses' rules, as ported by sacremoses.
 
-    Nothing is escaped (``&`` stays ``&``). `language` may carry a region (``pt-br``), for which Moses has
-    no rules of its own.
+    Nothing is escaped (``&`` stays ``&``). `language` may have a region (``pt-br``), which is ignored because
+    Moses has no rules for regions.
     """
     from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
@@ -55,12 +58,12 @@ class Preparation:
     Attributes
     ----------
     source_language, target_language
-        Codes as ``de``; they choose the rules of tokenisation.
+        Codes such as ``de``, which select the tokenisation rules.
     tokenized
-        The text is tokenised already: spaces separate tokens (and no other white space does, see
-        `split_words`), only NFC and lower case are applied.
+        The text is already tokenised, with tokens separated by spaces (and no other white space, see
+        `split_words`); only NFC and lowercasing are applied.
     compounds
-        Splits compounds of the source; None: they stay whole.
+        Splits compounds of the source; None leaves them whole.
     """
 
     source_language: str
@@ -77,7 +80,7 @@ class Preparation:
         return [line.lower() for line in self.cased_target(lines)]
 
     def cased_target(self, lines: Sequence[str]) -> list[str]:
-        """Prepare target text, but for its case."""
+        """Prepare target text without lowercasing it."""
         return self._tokenize(lines, self.target_language)
 
     def split_compounds(self, lines: Sequence[str]) -> list[str]:
@@ -86,11 +89,11 @@ class Preparation:
 
     def _tokenize(self, lines: Sequence[str], language: str) -> list[str]:
         tokenize = (lambda text: " ".join(split_words(text))) if self.tokenized else tokenizer(language)
-        # an empty line is the same in all languages, and there may be many
+        # shortcut: there may be many empty lines
         return [tokenize(unicodedata.normalize("NFC", line)) if line else "" for line in lines]
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write as JSON."""
+    def to_json(self) -> str:
+        """Return it as JSON."""
         frequency = None if self.compounds is None else self.compounds.frequency
         document = {
             "source_language": self.source_language,
@@ -98,8 +101,12 @@ class Preparation:
             "tokenized": self.tokenized,
             "source_frequency": frequency,
         }
+        return json.dumps(document, ensure_ascii=False, sort_keys=True, indent=1)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write as JSON."""
         with open_output(path) as stream:
-            json.dump(document, stream, ensure_ascii=False, sort_keys=True, indent=1)
+            stream.write(self.to_json())
 
 
 def read_preparation(path: str | os.PathLike[str]) -> Preparation:
@@ -110,8 +117,13 @@ def read_preparation(path: str | os.PathLike[str]) -> Preparation:
     InputError
         If it is not such a file.
     """
+    return parse_preparation(read_bytes(path, MAX_JSON_BYTES), path)
+
+
+def parse_preparation(content: bytes, path: str | os.PathLike[str]) -> Preparation:
+    """Parse the content of a file written by `Preparation.write`; raises what `read_preparation` raises."""
     try:
-        document = read_json(path)
+        document = parse_json(content)
         languages = document["source_language"], document["target_language"]
         tokenized, frequency = document["tokenized"], document["source_frequency"]
         if not (

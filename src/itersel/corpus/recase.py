@@ -1,10 +1,11 @@
-"""Case for lowercased text: the form of each word that its neighbours suggest.
+"""Recasing of lowercased text: each word gets the form that its neighbours suggest.
 
-A recaser is learned from the tokenised target side of train before it is lowercased. For a word w between l
-and r, it chooses the form f with the greatest p(f | l, w) p(f | w, r) / p(f | w), as if the neighbours were
-independent given the form. A neighbour that w was never seen with is left out. The first word of a sentence
-has the form that is most frequent there; if w was never seen there, it is capitalised, provided that most
-sentences of train begin with a capital letter. Such a capital counts for the beginning of sentences only.
+A recaser is learned from the tokenised target side of train before lowercasing. For a word w between l and r,
+it chooses the form f with the greatest p(f | l, w) p(f | w, r) / p(f | w), assuming that the neighbours are
+independent given the form. A neighbour that w was never seen with is ignored. The first word of a sentence
+gets its most frequent form in that position; if it was never seen there, it is capitalised, provided that
+most sentences of train begin with a capital letter. Capitals at the beginning of a sentence are not counted
+elsewhere.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from itersel.errors import InputError
-from itersel.limits import MAX_INTEGER
-from itersel.storage.files import open_output
-from itersel.storage.json_files import read_json
+from itersel.limits import MAX_INTEGER, MAX_JSON_BYTES
+from itersel.storage.files import open_output, read_bytes
+from itersel.storage.json_files import parse_json
 
-# The neighbour of the first and the last word of a sentence; no word has a space.
+# The neighbour of the first and the last word of a sentence; words contain no space.
 EDGE = " "
-# Pairs of neighbours that are counted, to bound the memory. If there are more, those seen once are forgotten.
+# Maximum number of neighbour pairs counted, to bound memory. Beyond it, pairs seen once are dropped.
 MAX_COUNTED = 2_000_000
-# Pairs of neighbours that are kept, the most frequent ones: a file of some 20 MB.
+# Number of neighbour pairs kept, the most frequent ones: a file of about 20 MB.
 MAX_KEPT = 400_000
 
 Forms = dict[str, int]
@@ -34,17 +35,17 @@ Contexts = dict[str, Forms]
 
 @dataclass(frozen=True)
 class Recaser:
-    """Gives words their case.
+    """Restores the case of words.
 
     Attributes
     ----------
     forms
-        For each lowercased word, how often each form was seen; words only seen in lower case are left out.
+        For each lowercased word, how often each form was seen; words seen only in lower case are omitted.
     left, right
-        The same for words of several forms with the word before them (keys ``before word``), and with the
-        word after them (``word after``).
+        The same for words with several forms, together with the word before (keys ``before word``) and the
+        word after (``word after``).
     capitalizes
-        Sentences begin with a capital letter.
+        Whether sentences begin with a capital letter.
     """
 
     forms: Mapping[str, Forms]
@@ -53,7 +54,7 @@ class Recaser:
     capitalizes: bool
 
     def recase(self, words: Sequence[str]) -> list[str]:
-        """Return lowercased words with their case."""
+        """Return lowercased words with their case restored."""
         between = [EDGE, *words, EDGE]
         neighbours = zip(between, words, between[2:], strict=False)
         return [self._form(before, word, after) for before, word, after in neighbours]
@@ -68,21 +69,24 @@ class Recaser:
         score = dict(prior)
         for context in (left, right):
             if context is not None:
-                # The prior counts as one more occurrence, so that no form is impossible.
+                # The prior counts as one additional occurrence, so no form has zero probability.
                 seen = sum(context.values()) + 1
                 for form, share in prior.items():
                     score[form] *= (context.get(form, 0) + share) / seen / share
         return min(score, key=lambda form: (-score[form], form))
 
+    def to_json(self) -> str:
+        """Return it as JSON."""
+        return json.dumps(vars(self), ensure_ascii=False, sort_keys=True) + "\n"
+
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write as JSON."""
         with open_output(path) as stream:
-            stream.write(json.dumps(vars(self), ensure_ascii=False, sort_keys=True))
-            stream.write("\n")
+            stream.write(self.to_json())
 
 
 class RecaserCounts:
-    """Counts forms of words and of their neighbours, sentence by sentence."""
+    """Counts the forms of words, alone and next to their neighbours, sentence by sentence."""
 
     def __init__(self) -> None:
         self._forms: Counter[str] = Counter()
@@ -97,7 +101,7 @@ class RecaserCounts:
             return
         lower = [EDGE, *(word.lower() for word in words), EDGE]
         self._left.update(zip(lower, words, strict=False))
-        # A capital at the beginning of a sentence says nothing of the word elsewhere.
+        # A capital at the beginning of a sentence says nothing about the word elsewhere.
         begin = int(words[0] == capitalize(lower[1]) != lower[1])
         self._forms.update(words[begin:])
         self._right.update(zip(words[begin:], lower[2 + begin :], strict=True))
@@ -109,7 +113,7 @@ class RecaserCounts:
             self._limit = max(MAX_COUNTED, 2 * len(self._left), 2 * len(self._right))
 
     def recaser(self) -> Recaser:
-        """Return what was learned."""
+        """Return the recaser learned so far."""
         forms: defaultdict[str, Forms] = defaultdict(dict)
         for form, count in self._forms.items():
             forms[form.lower()][form] = count
@@ -152,8 +156,13 @@ def read_recaser(path: str | os.PathLike[str]) -> Recaser:
     InputError
         If it is not such a file.
     """
+    return parse_recaser(read_bytes(path, MAX_JSON_BYTES), path)
+
+
+def parse_recaser(content: bytes, path: str | os.PathLike[str]) -> Recaser:
+    """Parse the content of a file written by `Recaser.write`; raises what `read_recaser` raises."""
     try:
-        document = read_json(path)
+        document = parse_json(content)
         forms, left, right = (document[name] for name in ("forms", "left", "right"))
         capitalizes = document["capitalizes"]
         if not (isinstance(capitalizes, bool) and all(map(_is_table, (forms, left, right)))):
@@ -177,18 +186,18 @@ def _is_table(table: object) -> bool:
 
 
 def _first(forms: Forms, word: str, capitalizes: bool) -> str:
-    """Return the form of a word that was never seen at the beginning of a sentence, and stands there."""
+    """Return the form for the beginning of a sentence of a word that was never seen there."""
     best = _best(forms)
     return capitalize(word) if capitalizes and best == word else best
 
 
 def _best(forms: Forms) -> str:
-    """Return the most frequent form; of equally frequent ones the first by name."""
+    """Return the most frequent form; ties go to the first in alphabetical order."""
     return min(forms, key=lambda form: (-forms[form], form))
 
 
 def _repeated(counts: Counter[tuple[str, str]]) -> Counter[tuple[str, str]]:
-    """Return what was counted more than once."""
+    """Return the entries counted more than once."""
     return Counter({pair: count for pair, count in counts.items() if count > 1})
 
 

@@ -1,15 +1,16 @@
-"""From the decoder's output to text for readers: case, and no spaces where the language has none."""
+"""From decoder output to readable text: recasing and detokenisation."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from itersel.corpus.prepare import UNSPACED, UNSPACED_LANGUAGES, Preparation
 from itersel.corpus.recase import Recaser
 from itersel.corpus.text import split_words
 
-# Ideographic and full-width punctuation, and quotation marks: no spaces beside them.
+# Ideographic and full-width punctuation, and quotation marks: no spaces around them.
 _PUNCTUATION = (
     "[\u2018-\u201d\u2026\u3001-\u3003\u3008-\u3011\u3014-\u301b\uff01-\uff0f\uff1a-\uff20\uff3b-\uff5e]"
 )
@@ -18,11 +19,12 @@ _BESIDE_UNSPACED = re.compile(
 )
 
 
+@lru_cache(maxsize=8)
 def detokenizer(language: str) -> Callable[[Sequence[str]], str]:
-    """Return a function from words to text (Moses' script, as ported by sacremoses).
+    """Return a function from words to text (Moses' detokenizer, as ported by sacremoses).
 
     The reverse of `itersel.corpus.prepare.tokenizer`: nothing is unescaped, and Chinese and Japanese
-    characters are joined. `language` may carry a region.
+    characters are joined. `language` may have a region.
     """
     from sacremoses import MosesDetokenizer
 
@@ -37,14 +39,14 @@ def detokenizer(language: str) -> Callable[[Sequence[str]], str]:
 
 
 def restore(lines: Sequence[str], preparation: Preparation, recaser: Recaser) -> list[str]:
-    """Return translations with their case and as text.
+    """Recase and detokenise translations.
 
     Parameters
     ----------
     lines
-        Tokenised and lowercased, as the decoder writes them.
+        Tokenised, lowercased translations, as the decoder writes them.
     preparation
-        How the training corpus was prepared. If it was given tokenised, the translations stay tokenised.
+        How the training corpus was prepared. If its input was already tokenised, translations stay tokenised.
     recaser
         Learned from the target side of the training corpus.
     """

@@ -1,4 +1,4 @@
-"""Cut a corpus into shards: of equal size, by task, or of a pool of tasks; deal them anew for an epoch."""
+"""Split a corpus into shards of equal size, by task, or from a pool of tasks; reshard for an epoch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from itersel.corpus.labels import read_labels, require_label
 from itersel.errors import InputError
 from itersel.storage.files import read_lines, write_lines
 
-# Numbers of the lines that are in no shard.
+# Numbers of the lines that are not in any shard.
 REST = "rest.ids"
 
 
@@ -28,9 +28,9 @@ class NaturalShards(NamedTuple):
     shards
         The number of shards of each task, by its label.
     has_others
-        The sentences with other labels are one more shard; else they are left out.
+        Whether sentences with other labels form an additional shard; otherwise they are left out.
     minimum
-        The fewest sentences of a task.
+        Minimum number of sentences of a task.
     """
 
     shards: Mapping[str, int]
@@ -39,7 +39,7 @@ class NaturalShards(NamedTuple):
 
 
 def shard_lines(lines: int, shards: int, seed: int | None) -> list[NDArray[np.int64]]:
-    """Return the line numbers (from 0) of each shard; sizes differ by one at most.
+    """Return the line numbers (from 0) of each shard; sizes differ by at most one.
 
     Parameters
     ----------
@@ -48,25 +48,25 @@ def shard_lines(lines: int, shards: int, seed: int | None) -> list[NDArray[np.in
     shards
         Number of shards Z.
     seed
-        Of the shuffle before the cut, which makes shards alike; `None` keeps the order of the corpus.
+        Seed of the shuffle before the split, which makes shards alike; `None` keeps the order of the corpus.
     """
     if seed is None:
         return np.array_split(np.arange(lines), shards)
-    # The raw bits of a generator never change between versions of numpy, its shuffles may.
+    # The raw bits of a generator are stable across numpy versions; its shuffles may not be.
     return np.array_split(np.argsort(np.random.PCG64(seed).random_raw(lines), kind="stable"), shards)
 
 
 def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> list[NDArray[np.int64]]:
-    """Return the line numbers of each shard of natural tasks, in the order of the tasks.
+    """Return the line numbers of the shards of natural tasks, in task order.
 
     Parameters
     ----------
     labels
         The task of each line.
     tasks
-        The tasks, and what becomes of other lines.
+        The tasks, and what to do with other lines.
     seed
-        Of the shuffle; the order within a task does not depend on the other tasks.
+        Seed of the shuffle; the order within a task does not depend on the other tasks.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def natural_lines(labels: Sequence[str], tasks: NaturalShards, seed: int) -> lis
 def pooled_lines(
     labels: Sequence[str], names: Sequence[str], shards: int, seed: int, size_of_one: bool
 ) -> list[NDArray[np.int64]]:
-    """Return the line numbers of each shard of tasks that are pooled.
+    """Return the line numbers of the shards of a pool of tasks.
 
     Parameters
     ----------
@@ -103,11 +103,12 @@ def pooled_lines(
     names
         The tasks.
     shards
-        Number of shards that the pool is cut into.
+        Number of shards to split the pool into.
     seed
-        Of the shuffle.
+        Seed of the shuffle.
     size_of_one
-        Take as many lines as a task has on average, the same number of each; else take all.
+        Limit the pool to the average size of a task, with the same number of lines of each; otherwise take
+        all.
 
     Raises
     ------
@@ -130,7 +131,7 @@ def pooled_lines(
 
 
 def deal_files(files: int, shards: int, seed: int, epoch: int) -> list[list[int]]:
-    """Return which files the sentences of each shard are in, in the order of training, for resharding.
+    """Return the files that make up each shard in an epoch, in training order, for resharding.
 
     Parameters
     ----------
@@ -139,7 +140,7 @@ def deal_files(files: int, shards: int, seed: int, epoch: int) -> list[list[int]
     shards
         Number of shards Z.
     seed, epoch
-        The files are shuffled for each epoch.
+        The files are reshuffled for each epoch.
     """
     order = np.argsort(np.random.PCG64((seed, epoch)).random_raw(files), kind="stable")
     return [part.tolist() for part in np.split(order, shards)]
@@ -155,14 +156,14 @@ def shard_corpus(
 ) -> None:
     """Write shard z as ``z.source.gz``, ``z.target.gz`` and ``z.ids`` (line numbers) into a new folder.
 
-    Further references are ``z.target.1.gz``, ``z.target.2.gz`` and so on. The folder appears whole or not at
-    all.
+    Additional references are ``z.target.1.gz``, ``z.target.2.gz`` and so on. The folder appears only when it
+    is complete.
 
     Raises
     ------
     InputError
-        If the folder holds anything already, the texts differ in their number of lines, or are fewer lines
-        than shards.
+        If the folder is not empty, the texts differ in their number of lines, or there are fewer lines than
+        shards.
     """
     texts = _read_texts(source, target, further)
     lines = len(texts["source"])
@@ -183,7 +184,7 @@ def shard_tasks(
 ) -> None:
     """Write shards that depend on labels, as `shard_corpus` does.
 
-    Lines that are left out are named in ``rest.ids``.
+    The numbers of lines that are left out are written to ``rest.ids``.
 
     Parameters
     ----------
@@ -194,12 +195,12 @@ def shard_tasks(
     output
         A new folder.
     further
-        Further references.
+        Additional references.
 
     Raises
     ------
     InputError
-        What `shard_corpus` and `cut` raise.
+        See `shard_corpus` and `cut`.
     """
     texts = _read_texts(source, target, further)
     labels = read_labels(task, len(texts["source"]), source)
@@ -231,7 +232,7 @@ def _read_texts(
 
 @contextlib.contextmanager
 def _new_folder(path: Path) -> Iterator[Path]:
-    """Yield a folder that becomes `path` on success; what a killed process left of it is removed."""
+    """Yield a folder that becomes `path` on success; leftovers of a killed process are removed."""
     if path.is_dir() and any(path.iterdir()):
         raise InputError("is a folder that holds something; name a new one", path)
     unfinished = path.absolute().with_name(f".unfinished.{path.absolute().name}")

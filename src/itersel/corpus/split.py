@@ -1,4 +1,4 @@
-"""Which pairs go where: splits by a hash of the source, filters, samples."""
+"""Assignment of pairs to splits by a hash of the source, filters, samples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 from itersel.corpus.text import Bitext, split_words
 
-# Of 1000 sources, 28 are dev, 28 devtest and 56 test.
+# Out of 1000 sources, 28 are dev, 28 devtest and 56 test.
 _BUCKETS = 1000
 _HELD_OUT = (("dev", 28), ("devtest", 56), ("test", 112))
 
@@ -18,13 +18,13 @@ def _digest(text: str) -> int:
 
 
 def split_of(source: str) -> str:
-    """Return the split of a prepared source sentence: equal sentences always meet in one split."""
+    """Return the split of a prepared source sentence; equal sentences are always in the same split."""
     bucket = _digest(source) % _BUCKETS
     return next((name for name, end in _HELD_OUT if bucket < end), "train")
 
 
 def unique(bitext: Bitext) -> list[int]:
-    """Return the indices of the first of equal pairs."""
+    """Return the indices of pairs without duplicates, keeping the first of each."""
     first: dict[tuple[str, str], int] = {}
     for index, pair in enumerate(zip(bitext.source, bitext.target, strict=True)):
         first.setdefault(pair, index)
@@ -34,8 +34,8 @@ def unique(bitext: Bitext) -> list[int]:
 def sample(bitext: Bitext, count: int) -> list[int]:
     """Return the ascending indices of `count` pairs, chosen by a hash of both sides.
 
-    The choice of `count` pairs contains that of fewer, and a pair keeps its place in the order however
-    the corpus around it changes.
+    A larger sample contains every smaller one, and the rank of a pair does not depend on the rest of the
+    corpus.
     """
     pairs = zip(bitext.source, bitext.target, strict=True)
     digests = [_digest(f"{source}\n{target}") for source, target in pairs]
@@ -43,14 +43,14 @@ def sample(bitext: Bitext, count: int) -> list[int]:
 
 
 def trainable(bitext: Bitext, max_length: int, max_ratio: float) -> tuple[list[int], dict[str, int]]:
-    """Return the indices of the pairs to train on, and how many others there are, by reason.
+    """Return the indices of the pairs to train on, and the number of dropped pairs by reason.
 
     Parameters
     ----------
     max_length
-        The most tokens a side.
+        Maximum number of tokens of a side.
     max_ratio
-        The most tokens of one side for one token of the other.
+        Maximum length ratio of the longer to the shorter side, in tokens.
     """
     kept = []
     dropped: Counter[str] = Counter({"empty": 0, "too long": 0, "length ratio": 0})

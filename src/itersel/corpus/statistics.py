@@ -1,4 +1,4 @@
-"""How much text there is, what was dropped and why: as JSON and as a table."""
+"""Corpus statistics, with what was dropped and why, as JSON and as a table."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from itersel.storage.json_files import read_json
 
 Statistics = dict[str, Any]
 
-# Of the paragraphs of the LibreOffice Help.
+# Reasons for dropping paragraphs of the LibreOffice Help.
 COLLECTION_REASONS = ("no counterpart", "untranslated", "duplicates")
 
 
 def count_words(sentences: Sequence[str]) -> dict[str, int]:
-    """Return the number of tokens and of types (different tokens)."""
+    """Return the number of tokens and of types (distinct tokens)."""
     words = Counter(word for sentence in sentences for word in split_words(sentence))
     return {"tokens": words.total(), "types": len(words)}
 
 
 def describe(bitext: Bitext, dropped: Mapping[str, int]) -> Statistics:
-    """Return the statistics of one split; `dropped` counts the pairs left out, by reason."""
+    """Return the statistics of one split; `dropped` counts dropped pairs by reason."""
     tasks = {} if bitext.task is None else {"tasks": dict(sorted(Counter(bitext.task).items()))}
     return {
         "sentences": bitext.size,
@@ -63,7 +63,7 @@ def _check_numbers(counts: Mapping[str, int]) -> Mapping[str, int]:
 def read_left_out(
     preparation: Sequence[str | os.PathLike[str]], collection: str | os.PathLike[str] | None = None
 ) -> list[tuple[str, str, int]]:
-    """Return what was left out: of what, why, and how many pairs (of further text: lines).
+    """Return what was dropped: from where, why, and how many pairs (lines, for monolingual text).
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def read_left_out(
 
 
 def format_table(splits: Mapping[str, Statistics]) -> str:
-    """Return a table to read: a line a split, then a line for each that had pairs dropped."""
+    """Return a printable table with a line per split, then a line for each split with dropped pairs."""
     header = ("split", "sentences", "source tokens", "source types", "target tokens", "target types")
     rows = []
     for name, split in splits.items():

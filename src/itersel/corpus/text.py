@@ -1,4 +1,4 @@
-"""Parallel text in: every line is checked, nothing is skipped silently."""
+"""Reading of parallel text: every line is checked, nothing is skipped silently."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from itersel.storage.files import line_blocks
 StrPath = str | os.PathLike[str]
 
 FIELD_SEPARATOR = "|||"
-# C0 and C1 control characters and DEL. Tabs among them: a tab in a file of sentences is nearly always
-# a second column that got there by mistake.
+# C0 and C1 control characters and DEL. Tabs are included: in a file of sentences, a tab is nearly always a
+# stray second column.
 _CONTROL_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f]")
 _FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f]|" + re.escape(FIELD_SEPARATOR))
 
 
-# Nonterminals of text grammars, and the marks of language models; in any case, as preparation lowercases.
+# Nonterminals of text grammars and special words of language models, in any case because text is lowercased.
 _RESERVED = re.compile(r"\[[^\[\],\s]+,[0-9]+\]|</?s>|<unk>", re.IGNORECASE)
 _WORD = re.compile("[^ \t]+")
 
 
 def find_control(text: str) -> str:
-    """Return a complaint about the first control character of a text whose words tabs may part, or ''."""
-    # almost all text is printable, which is found out three times as fast
+    """Return a message about the first control character of a text, other than tabs between words, or ''."""
+    # almost all text is printable, and this test is three times as fast
     if text.isprintable():
         return ""
     found = _CONTROL_CHARACTER.search(text.replace("\t", " "))
@@ -37,13 +37,13 @@ def find_control(text: str) -> str:
 
 
 def split_words(line: str) -> list[str]:
-    """Return the words of tokenised text: what spaces and tabs part.
+    """Return the words of tokenised text, separated by spaces and tabs.
 
-    All steps agree on this, so that a word is the same in grammars, language models and alignments, and a
-    position means the same. Other white space of Unicode (no-break and ideographic spaces, line separators)
-    is part of a word, as in cdec and KenLM, whose files itersel exchanges. Where raw text is tokenised,
-    Moses makes plain spaces of it; text that the user has tokenised keeps it, and with it the positions
-    in the user's alignments.
+    All steps use this function, so words and positions are the same in grammars, language models and
+    alignments. Other Unicode white space (no-break and ideographic spaces, line separators) is part of a
+    word, as in cdec and KenLM, whose files itersel exchanges. Moses turns it into plain spaces when raw text
+    is tokenised. In text that the user has tokenised it is kept, so positions in the user's alignments stay
+    valid.
     """
     return _WORD.findall(line)
 
@@ -54,15 +54,15 @@ class Bitext(NamedTuple):
     Attributes
     ----------
     source, target
-        One sentence each.
+        The sentences of each side.
     task
         Label of the natural task of each pair, or None.
     alignment
         Lines in Pharaoh format, or None.
     further
-        Further reference translations of each pair, or None.
+        Additional reference translations of each pair, or None.
     raw
-        All reference translations of each pair as they were given, or None.
+        All raw reference translations of each pair, or None.
     """
 
     source: list[str]
@@ -83,9 +83,9 @@ class Bitext(NamedTuple):
         return Bitext(*columns)  # type: ignore[arg-type]
 
     def columns(self) -> dict[str, list[str]]:
-        """Return the columns of text that are there, by name.
+        """Return the existing columns by name.
 
-        ``target.N`` is the N-th further reference; ``raw`` and ``raw.N`` are the references as given.
+        ``target.N`` is the N-th additional reference; ``raw`` and ``raw.N`` are the raw references.
         """
         columns = {name: column for name, column in self._asdict().items() if column is not None}
         for number, lines in enumerate(zip(*columns.pop("further", ()), strict=True), 1):
@@ -96,7 +96,7 @@ class Bitext(NamedTuple):
 
 
 def read_text(path: StrPath, allow_empty: bool = False) -> list[str]:
-    """Read a file of one sentence a line, plain or ``.gz``.
+    """Read a file with one sentence per line, plain or compressed.
 
     Raises
     ------
@@ -113,24 +113,32 @@ def text_blocks(
     advice: str = "",
     is_kept: bool = False,
 ) -> Iterator[list[str]]:
-    """Yield the lines of a text some at a time; for `limit`, `advice`, `is_kept` see `line_blocks`.
+    """Yield the lines of a text in blocks; for `limit`, `advice`, `is_kept` see `line_blocks`.
 
     Raises
     ------
     InputError
-        If the file is empty and must not be, is not UTF-8, or a line is too long or holds a control character
-        or ``|||``.
+        If the file is empty and must not be, is not UTF-8, or a line is too long or contains a control
+        character or ``|||``.
     """
     number = 0
     for lines in line_blocks(path, limit, advice, is_kept):
-        if any(lines) and _FORBIDDEN.search(" ".join(lines)):
-            for place, line in enumerate(lines, number + 1):
-                if found := _FORBIDDEN.search(line):
-                    raise InputError(_complaint(found.group()), path, place)
+        check_text(lines, path, range(number + 1, number + len(lines) + 1))
         yield lines
         number += len(lines)
     if not number and not allow_empty:
         raise InputError("is empty; a text of one sentence a line was expected", path)
+
+
+def check_text(texts: Sequence[str], path: StrPath, numbers: Sequence[int]) -> None:
+    """Raise an InputError for the first text with a control character or ``|||``.
+
+    `numbers` are the line numbers of the texts.
+    """
+    if any(texts) and _FORBIDDEN.search(" ".join(texts)):
+        for number, text in zip(numbers, texts, strict=True):
+            if found := _FORBIDDEN.search(text):
+                raise InputError(_complaint(found.group()), path, number)
 
 
 def _complaint(forbidden: str) -> str:
@@ -140,13 +148,13 @@ def _complaint(forbidden: str) -> str:
 
 
 def read_tokenized(path: StrPath, allow_empty: bool = False) -> list[list[str]]:
-    """Read the words of tokenised text, one sentence a line.
+    """Read the words of tokenised text, one sentence per line.
 
     Raises
     ------
     InputError
-        What `read_text` raises; a word that means something else in grammars or language models
-        (``[X,1]``, ``<s>``, ``</s>``, ``<unk>``). The error names the file and the line.
+        See `read_text`; also for a word that is reserved in grammars or language models (``[X,1]``, ``<s>``,
+        ``</s>``, ``<unk>``). The error names the file and the line.
     """
     sentences = [split_words(line) for line in read_text(path, allow_empty)]
     check_words(sentences, path)
@@ -154,23 +162,35 @@ def read_tokenized(path: StrPath, allow_empty: bool = False) -> list[list[str]]:
 
 
 def tokenized_blocks(path: StrPath, limit: int = MAX_LINE_BYTES, advice: str = "") -> Iterator[list[str]]:
-    """Yield the lines of tokenised text some at a time; raises what `read_tokenized` raises."""
+    """Yield the lines of tokenised text in blocks; raises what `read_tokenized` raises."""
     number = 1
     for lines in text_blocks(path, False, limit, advice):
-        _check_lines(lines, path, number)
+        check_tokens(lines, path, range(number, number + len(lines)))
         yield lines
         number += len(lines)
 
 
 def check_words(sentences: Sequence[Sequence[str]], path: StrPath, first: int = 1) -> None:
-    """Raise an InputError at the first word that means something else in grammars or language models.
+    """Raise an InputError for the first word that is reserved in grammars or language models.
 
-    `first` is the number of the line of the first sentence.
+    `first` is the line number of the first sentence.
     """
     reserved = set(filter(_RESERVED.fullmatch, set().union(*sentences)))
-    if not reserved:
-        return
-    for number, words in enumerate(sentences, first):
+    if reserved:
+        _refuse_reserved(sentences, reserved, path, range(first, first + len(sentences)))
+
+
+def check_tokens(texts: Sequence[str], path: StrPath, numbers: Sequence[int]) -> None:
+    """Do the same for tokenised text; `numbers` are the line numbers of the sentences."""
+    reserved = set(filter(_RESERVED.fullmatch, set(split_words(" ".join(texts)))))
+    if reserved:
+        _refuse_reserved(list(map(split_words, texts)), reserved, path, numbers)
+
+
+def _refuse_reserved(
+    sentences: Sequence[Sequence[str]], reserved: set[str], path: StrPath, numbers: Sequence[int]
+) -> None:
+    for number, words in zip(numbers, sentences, strict=True):
         for word in words:
             if word in reserved:
                 message = (
@@ -179,16 +199,10 @@ def check_words(sentences: Sequence[Sequence[str]], path: StrPath, first: int = 
                 raise InputError(message, path, number)
 
 
-def _check_lines(lines: Sequence[str], path: StrPath, first: int) -> None:
-    """Do the same for lines of tokenised text."""
-    if any(lines) and any(map(_RESERVED.fullmatch, set(split_words(" ".join(lines))))):
-        check_words(list(map(split_words, lines)), path, first)
-
-
 def clean_text(text: str) -> str:
-    """Return `text` with runs of white space and control characters as one space.
+    """Return `text` with each run of white space and control characters replaced by one space.
 
-    For text from markup, where such characters mean nothing; a user's own text is refused instead.
+    This is for text from markup, where such characters mean nothing; in plain text they are an error.
     """
     return " ".join(_CONTROL_CHARACTER.sub(" ", text).split())
 
@@ -206,7 +220,7 @@ def read_parallel(
 
 
 def concatenate(blocks: Iterable[Bitext]) -> Bitext:
-    """Return the pairs of all blocks, which have the same columns; without a block, no pairs."""
+    """Return the pairs of all blocks, which must have the same columns; no blocks give no pairs."""
     columns: dict[str, list[Any]] = {"source": [], "target": []}
     for block in blocks:
         for name, lines in block._asdict().items():
@@ -226,19 +240,19 @@ def parallel_blocks(
     is_kept: bool = False,
     further: Sequence[StrPath] = (),
 ) -> Iterator[Bitext]:
-    """Read parallel files, some pairs at a time; for `limit`, `advice`, `is_kept` see `line_blocks`.
+    """Read parallel files in blocks; for `limit`, `advice`, `is_kept` see `line_blocks`.
 
     Parameters
     ----------
     further
-        Further reference translations of the source.
+        Additional reference translations of the source.
 
     Raises
     ------
     InputError
-        What `text_blocks` raises, of `tokenized` text also what `read_tokenized` raises; different line
-        counts; an empty task label; an alignment point that is malformed or outside its sentence. The
-        error names the file and the line.
+        See `text_blocks` and, for `tokenized` text, `read_tokenized`; also if the files differ in their
+        number of lines, a task label is empty, or an alignment point is malformed or outside its sentence.
+        The error names the file and the line.
     """
     named = {"source": source, "target": target, "task": task, "alignment": alignment}
     references = {f"target.{number}": path for number, path in enumerate(further, 1)}
@@ -264,7 +278,7 @@ def parallel_blocks(
 
 
 class _Column:
-    """Lines of one of several files that are read side by side."""
+    """Lines of one of several files that are read in parallel."""
 
     def __init__(self, blocks: Iterator[list[str]]) -> None:
         self.blocks = blocks
@@ -272,7 +286,7 @@ class _Column:
         self.place = 0
 
     def available(self) -> int:
-        """Return how many lines can be taken now; 0 at the end of the file."""
+        """Return the number of lines that can be taken now; 0 at the end of the file."""
         if self.place == len(self.block):
             self.block, self.place = next(self.blocks, []), 0
         return len(self.block) - self.place
@@ -283,16 +297,16 @@ class _Column:
         return self.block[self.place - count : self.place]
 
     def rest(self) -> int:
-        """Read to the end; returns the number of lines that were not taken."""
+        """Read to the end, and return the number of lines that were not taken."""
         return len(self.block) - self.place + sum(map(len, self.blocks))
 
 
 def _checked(block: Bitext, paths: dict[str, StrPath], tokenized: bool, before: int) -> Bitext:
-    """Check pairs, before which others stand, and return them as they are written."""
+    """Check pairs and return them normalised; `before` is the number of preceding pairs."""
     if tokenized:
         for name, lines in block.columns().items():
             if name not in ("task", "alignment"):
-                _check_lines(lines, paths[name], before + 1)
+                check_tokens(lines, paths[name], range(before + 1, before + 1 + block.size))
     if block.task is not None:
         block = block._replace(task=checked_labels(block.task, paths["task"], before))
     if block.alignment is not None:
@@ -301,7 +315,7 @@ def _checked(block: Bitext, paths: dict[str, StrPath], tokenized: bool, before: 
 
 
 def check_line_counts(texts: dict[StrPath, Sequence[Any]]) -> None:
-    """Raise an InputError at the first line that has no partner in another of the files."""
+    """Raise an InputError for the first line that has no counterpart in another of the files."""
     longest = max(texts, key=lambda path: len(texts[path]))
     shortest = min(texts, key=lambda path: len(texts[path]))
     lines, partners = len(texts[longest]), len(texts[shortest])

@@ -1,8 +1,8 @@
-"""The decoder: the k best different translations of a sentence, with their feature vectors.
+"""The decoder: the k best distinct translations of a sentence, with their feature vectors.
 
-The way of a sentence: `rule_kernels` (scores and language-model states of its rules), `forest_kernels`
-(CKY+ without language model), `search_kernels` (cube pruning with it), `kbest_kernels` (lazy k-best),
-`vector_kernels` (features). One thread; deterministic: equal scores are ordered by the order of the grammar.
+Steps: `rule_kernels` (scores and language model states of the rules), `forest_kernels` (CKY+ without the
+language model), `search_kernels` (cube pruning with it), `kbest_kernels` (lazy k-best extraction),
+`vector_kernels` (features). Single-threaded and deterministic: ties are broken by the order of the grammar.
 """
 
 from __future__ import annotations
@@ -46,26 +46,26 @@ from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, find_weights
 
 WORD_PENALTY = -1 / math.log(10)
-PAIRS_PER_WORD = 5000  # compositions of a usual sentence; the tables grow when one needs more
-MAX_FIRST_PAIRS = 1 << 20  # but no sentence starts with larger tables than these
+PAIRS_PER_WORD = 5000  # compositions in a typical sentence; the tables grow if one needs more
+MAX_FIRST_PAIRS = 1 << 20  # upper limit of the initial table size
 
 
 class KBest(NamedTuple):
-    """The k best different translations of one sentence, best first; offsets have k + 1 elements.
+    """The k best distinct translations of one sentence, best first; offsets have k + 1 elements.
 
-    With a `DerivationFinder` these are followed by what it found: k is then the number of all.
+    Derivations found by a `DerivationFinder` follow, and are included in k.
 
     Attributes
     ----------
     word, word_offset
-        int32, int64: words, numbers of the shard's vocabulary.
+        int32, int64: words, as numbers in the shard's vocabulary.
     score
         float64 (k): model score.
     dense
         float64 (k, C): the dense features `Decoder.dense_names`.
     feature, feature_value, feature_offset
-        int32, float64, int64: sparse features, rows of the shard's feature table, ascending within a
-        translation. Empty when only dense features are used.
+        int32, float64, int64: sparse features, as rows of the shard's feature table, ascending within a
+        translation. Empty if only dense features are used.
     """
 
     word: NDArray[np.int32]
@@ -78,7 +78,7 @@ class KBest(NamedTuple):
 
 
 class Decoder:
-    """Decodes the sentences of one shard with one language model, in one thread.
+    """Decodes the sentences of one shard with one language model in one thread.
 
     Parameters
     ----------
@@ -87,9 +87,9 @@ class Decoder:
     model
         Compiled language model.
     pop_limit
-        Hypotheses taken from the queue of a node; five times as many of a node of the glue category.
+        Number of hypotheses popped at a node in cube pruning; five times as many at a glue node.
     features
-        ``all``, or ``dense``: sparse features are neither scored nor reported.
+        ``all``, or ``dense`` to ignore sparse features.
     max_span
         Longest source span of an X.
     """
@@ -124,9 +124,9 @@ class Decoder:
         ranks = shard.category_ranks()
         if ranks is None:
             raise InputError("some categories can be made of themselves; recreate the file")
-        self._ranks = ranks if ranks.shape[0] else None  # None: X only
+        self._ranks = ranks if ranks.shape[0] else None  # None if there is only X
         self._rule_dense = _rule_dense(shard, model_word)
-        # Tables of language-model states by size: small ones stay in the cache of the processor.
+        # Tables of language model states by size: small ones fit in the CPU cache.
         self._states: dict[int, States] = {}
         self._queue: Queue | None = None
         self._found: Hypotheses | None = None
@@ -152,11 +152,11 @@ class Decoder:
         sentence
             Number in the shard, from 0.
         dense_weights, sparse_weights
-            float64 (C) and (F): see `weight_vectors`.
+            float64 (C) and (F); see `weight_vectors`.
         k
-            Number of translations, at least 1; fewer are returned where the forest has fewer.
+            Maximum number of translations, at least 1; the forest may have fewer.
         finder
-            Looks for further derivations in the forest: the list ends with those whose words are new.
+            Finds additional derivations in the forest; those with new words are appended to the list.
         """
         if not 1 <= k <= MAX_K_BEST:
             raise InputError(f"{k} best translations are out of bounds; choose 1 to {MAX_K_BEST}")
@@ -182,7 +182,7 @@ class Decoder:
     def search(
         self, sentence: int, dense_weights: NDArray[np.float64], sparse_weights: NDArray[np.float64]
     ) -> tuple[SentenceRules, Hypotheses]:
-        """Return the rules of a sentence (at least one word), and its forest with language model.
+        """Return the rules of a sentence with at least one word, and its forest with the language model.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class Decoder:
         Returns
         -------
         tuple
-            Rules, and items and edges; the arrays of the latter are those of the next sentence, too.
+            The rules, and the items and edges, whose arrays are reused for the next sentence.
         """
         words = self.shard.source[slice(*self.shard.source_offset[sentence : sentence + 2])]
         rules = self._sentence_rules(sentence)
@@ -201,11 +201,11 @@ class Decoder:
 
     @property
     def model_column(self) -> int:
-        """Number of the dense feature that is the language model."""
+        """Index of the language model among the dense features."""
         return len(self.shard.dense_names) + DECODER_FEATURES.index("LanguageModel")
 
     def _sentence_rules(self, sentence: int) -> SentenceRules:
-        """Gather the rules of a sentence, the glue rules first, and their dense features."""
+        """Collect the rules of a sentence, glue rules first, and their dense features."""
         shard = self.shard
         begin, end = shard.grammar_offset[sentence : sentence + 2]
         rule = np.concatenate((np.arange(2, dtype=np.int32), shard.grammar_rule[begin:end]))
@@ -216,7 +216,7 @@ class Decoder:
         return make_sentence_rules(rule, dense)
 
     def _search(self, words: NDArray[np.int32], rules: SentenceRules, model_weight: float) -> Hypotheses:
-        """Parse and search; starts again with larger tables where they were too small."""
+        """Parse and search; restarts with larger tables if they were too small."""
         model = self.model
         if self._ranks is not None and words.shape[0] > MAX_CATEGORY_SENTENCE:
             raise InputError(
@@ -229,7 +229,7 @@ class Decoder:
             text = " ".join(self.shard.vocabulary.get(word) for word in words.tolist())
             raise InputError(f"has no rules for some words of the sentence '{text}'; recreate the file")
         begin, end = model.ids["<s>"], model.ids["</s>"]
-        # With other categories than X, a translation of the whole sentence need not begin with [S] -> [X].
+        # With categories other than X, a derivation of the whole sentence need not begin with [S] -> [X].
         glue_begin, goal_begin = (begin, -1) if self._ranks is None else (-1, begin)
         task = Task(forest, trie, rules, model.arrays, model_weight, goal_begin, end, self.pop_limit)
         queue, found = self._search_tables(forest)
@@ -247,7 +247,7 @@ class Decoder:
             pairs *= 2
 
     def _find_best(self, found: Hypotheses, rules: SentenceRules, k: int) -> Best:
-        """Find the k best; starts again with larger tables where they were too small."""
+        """Find the k best; restarts with larger tables if they were too small."""
         items, edges = found.counts.tolist()
         pool, rows = 2 * edges + 64 * k, min(items, 20000)
         while True:
@@ -257,9 +257,9 @@ class Decoder:
             pool, rows = 2 * pool, min(2 * rows, items)
 
     def _search_tables(self, forest: Forest) -> tuple[Queue, Hypotheses]:
-        """Return tables that are large enough for a forest, those of the sentence before if they are.
+        """Return tables large enough for a forest, reusing those of the previous sentence if possible.
 
-        Fresh memory costs a tenth of the time of a sentence.
+        Allocating new memory takes a tenth of the time of a sentence.
         """
         bundles = int(np.diff(forest.bundle_offset).max())
         if self._queue is None or bundles > self._queue_bundles:
@@ -278,7 +278,7 @@ class Decoder:
         return self._states[pairs]
 
     def _empty(self) -> KBest:
-        # nothing is translated, so that nothing is scored either: not even the end of the sentence
+        # nothing is translated, so nothing is scored, not even the end of the sentence
         return KBest(
             np.zeros(0, np.int32),
             np.zeros(2, np.int64),
@@ -291,7 +291,7 @@ class Decoder:
 
 
 def _rule_dense(shard: Shard, model_word: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Return float64 (rules, decoder features): what depends on the rule alone."""
+    """Return the decoder features that depend only on the rule, float64 (rules, decoder features)."""
     terminal = shard.rule_target >= 0
     unknown = np.zeros(shard.rule_target.shape[0], bool)
     unknown[terminal] = model_word[shard.rule_target[terminal]] == 0

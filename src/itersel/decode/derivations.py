@@ -1,4 +1,4 @@
-"""Derivations beside the k best: what looks for them in the forest of a sentence, and longer lists."""
+"""Derivations in addition to the k best: finders that search the forest of a sentence, and extended lists."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from itersel.storage.ragged import offsets_of
 
 
 class SentenceForest(NamedTuple):
-    """All that a sentence was translated with, and to.
+    """The forest of a decoded sentence, with its rules, language model weight and k best derivations.
 
     Attributes
     ----------
     found, rules, table
-        Items and edges, rules of the sentence and of the shard.
+        Items and edges, rules of the sentence, rules of the shard.
     model_weight
         Weight of the language model.
     best
@@ -33,15 +33,15 @@ class SentenceForest(NamedTuple):
     best: Best
 
 
-# Called in the thread of the decoder; returns derivations of the goal.
+# Called in the decoder's thread; returns derivations of the goal.
 DerivationFinder: TypeAlias = Callable[[SentenceForest], Sequence[Best]]
 
 
 def extend(best: Best, further: Sequence[Best]) -> Best:
-    """Put derivations with other words than the k best behind these, best first.
+    """Append derivations whose words are not among the k best, best first.
 
-    Nothing that has the same words as one of the k best is better than that, and nothing else is better
-    than the last of them: the longer list is in order, too.
+    The extended list is still sorted: no derivation beats the one with the same words among the k best, and
+    no other beats the last of them.
     """
     texts = {_text(best, row) for row in range(best.score.shape[0])}
     rows = [(one, row) for one in further for row in range(one.score.shape[0])]
@@ -58,7 +58,7 @@ def _text(best: Best, row: int) -> bytes:
 
 
 def _row(best: Best, row: int) -> Best:
-    """Return a list of one derivation."""
+    """Return a list with a single derivation."""
     rule = best.rule[slice(*best.rule_offset[row : row + 2])]
     word = best.word[slice(*best.word_offset[row : row + 2])]
     ends = np.array([0, rule.shape[0]]), np.array([0, word.shape[0]])
@@ -68,7 +68,7 @@ def _row(best: Best, row: int) -> Best:
 
 
 def _concatenate(parts: list[Best]) -> Best:
-    """Return one list after another."""
+    """Return the concatenation of lists."""
     if len(parts) == 1:
         return parts[0]
     return Best(

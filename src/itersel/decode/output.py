@@ -1,4 +1,4 @@
-"""Translations as text."""
+"""Translations and k-best lists as text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DIGITS = 6  # as cdec prints features
 
 
 def text_of(found: KBest, rank: int, words: Sequence[str]) -> str:
-    """Return a translation as words with single blanks between them."""
+    """Return a translation as words separated by single spaces."""
     begin, end = found.word_offset[rank : rank + 2]
     return " ".join(words[i] for i in found.word[begin:end])
 
@@ -21,16 +21,24 @@ def best_line(found: KBest, words: Sequence[str]) -> str:
     return text_of(found, 0, words)
 
 
+def feature_values(
+    found: KBest, rank: int, dense_names: Sequence[str], sparse_names: StringTable
+) -> list[tuple[str, float]]:
+    """Return the names and non-zero values of the features of a translation."""
+    dense = zip(dense_names, found.dense[rank].tolist(), strict=True)
+    row = slice(*found.feature_offset[rank : rank + 2])
+    sparse = zip(found.feature[row].tolist(), found.feature_value[row].tolist(), strict=True)
+    return [
+        *((name, value) for name, value in dense if value),
+        *((sparse_names.get(feature), value) for feature, value in sparse),
+    ]
+
+
 def kbest_lines(
     sentence: int, found: KBest, words: Sequence[str], dense_names: Sequence[str], sparse_names: StringTable
 ) -> Iterator[str]:
-    """Yield a line ``id ||| text ||| name=value ... ||| score`` for each translation, zeros left out."""
+    """Yield a line ``id ||| text ||| name=value ... ||| score`` for each translation, without zero values."""
     for rank, score in enumerate(found.score):
-        values = [(name, value) for name, value in zip(dense_names, found.dense[rank], strict=True) if value]
-        begin, end = found.feature_offset[rank : rank + 2]
-        values += [
-            (sparse_names.get(i), value)
-            for i, value in zip(found.feature[begin:end], found.feature_value[begin:end], strict=True)
-        ]
+        values = feature_values(found, rank, dense_names, sparse_names)
         features = " ".join(f"{name}={value:.{DIGITS}g}" for name, value in values)
         yield f"{sentence} ||| {text_of(found, rank, words)} ||| {features} ||| {score:.{DIGITS}g}"

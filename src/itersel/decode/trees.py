@@ -1,4 +1,4 @@
-"""The best derivation of a sentence as a tree of rules with scores, and the alignment that it implies."""
+"""The best derivations of a sentence as trees of rules with scores, and their word alignments."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.decoder import Decoder
+from itersel.decode.decoder import Decoder, KBest
 from itersel.decode.derivations import SentenceForest
 from itersel.grammar.shard import Shard
 
-FEATURES = 6  # shown of a rule: those that add most to its score
+FEATURES = 6  # maximum number of features shown for a rule
 
 
 class Node(NamedTuple):
@@ -27,9 +27,9 @@ class Node(NamedTuple):
     begin, end
         Its span of source words.
     score
-        Weighted features, language model not included.
+        Sum of the weighted features, without the language model.
     features
-        Name and weighted value of those that add most to the score.
+        Names and weighted values of the features that contribute most to the score.
     """
 
     depth: int
@@ -42,20 +42,20 @@ class Node(NamedTuple):
 
 
 class Derivation(NamedTuple):
-    """The best derivation of a sentence.
+    """A derivation of a sentence.
 
     Attributes
     ----------
     nodes
-        Rules, each before what stands in its nonterminals, in the order of the source.
+        Rules in pre-order; the children of a rule are in source order.
     words
-        Of the translation.
+        Words of the translation.
     links
-        Word alignment, source-target, from 0, in order.
+        Word alignment, source-target, from 0, sorted.
     score
-        Of the model.
+        Model score.
     model
-        The part of the score that the language model gives.
+        Contribution of the language model to the score.
     """
 
     nodes: tuple[Node, ...]
@@ -66,7 +66,7 @@ class Derivation(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A rule (its number in the sentence and in the shard) and the parts in its nonterminals, by number."""
+    """A rule, by its number in the sentence and in the shard, and the parts in its nonterminals, in order."""
 
     number: int
     rule: int
@@ -82,11 +82,23 @@ def derive(
     sparse: NDArray[np.float64],
     words: Sequence[str],
 ) -> Derivation:
-    """Translate a sentence, and return how.
+    """Translate a sentence, and return its best derivation; see `derive_all`."""
+    return derive_all(decoder, sentence, dense, sparse, words, 1)[1][0]
+
+
+def derive_all(
+    decoder: Decoder,
+    sentence: int,
+    dense: NDArray[np.float64],
+    sparse: NDArray[np.float64],
+    words: Sequence[str],
+    k: int,
+) -> tuple[KBest, list[Derivation]]:
+    """Find the k best translations of a sentence and their derivations.
 
     Parameters
     ----------
-    decoder, sentence, dense, sparse
+    decoder, sentence, dense, sparse, k
         See `itersel.decode.decoder.Decoder.decode`.
     words
         The vocabulary of the shard.
@@ -97,25 +109,37 @@ def derive(
         seen.append(forest)
         return ()
 
-    found = decoder.decode(sentence, dense, sparse, 1, look)
-    target = tuple(words[word] for word in found.word)
+    found = decoder.decode(sentence, dense, sparse, k, look)
     if not seen:
         # a sentence without words
-        return Derivation((), target, (), float(found.score[0]), 0.0)
-    forest = seen[0]
-    root = _tree(decoder.shard, forest, forest.best.rule[: forest.best.rule_offset[1]])
+        return found, [Derivation((), (), (), float(found.score[0]), 0.0)]
+    [forest] = seen
+    weights = dense, sparse
+    return found, [_derivation(decoder, forest, rank, weights, words) for rank in range(found.score.shape[0])]
+
+
+def _derivation(
+    decoder: Decoder,
+    forest: SentenceForest,
+    rank: int,
+    weights: tuple[NDArray[np.float64], NDArray[np.float64]],
+    words: Sequence[str],
+) -> Derivation:
+    best = forest.best
+    root = _tree(decoder.shard, forest, best.rule[slice(*best.rule_offset[rank : rank + 2])])
     nodes, links = [], []
     for part, depth, begin, output in _walk(decoder.shard, root):
-        nodes.append(_node(decoder, forest, part, depth, begin, (dense, sparse), words))
+        nodes.append(_node(decoder, forest, part, depth, begin, weights, words))
         links += _links(decoder.shard, part, begin, output)
-    model = forest.model_weight * float(forest.best.model[0])
-    return Derivation(tuple(nodes), target, tuple(sorted(links)), float(found.score[0]), model)
+    target = tuple(words[word] for word in best.word[slice(*best.word_offset[rank : rank + 2])])
+    model = forest.model_weight * float(best.model[rank])
+    return Derivation(tuple(nodes), target, tuple(sorted(links)), float(best.score[rank]), model)
 
 
 def _tree(shard: Shard, forest: SentenceForest, rules: NDArray[np.int32]) -> _Part:
-    """Build the tree of rules that stand before their parts, which are in the order of the target.
+    """Build a tree from rules in pre-order, with children in target order.
 
-    From the last rule to the first: so deep trees need no deep recursion.
+    Rules are processed from last to first, so deep trees need no recursion.
     """
     waiting: list[_Part] = []
     for number in rules[::-1].tolist():
@@ -134,7 +158,7 @@ def _tree(shard: Shard, forest: SentenceForest, rules: NDArray[np.int32]) -> _Pa
 
 
 def _walk(shard: Shard, root: _Part) -> Iterator[tuple[_Part, int, int, int]]:
-    """Yield each part with its depth, and where its source and its target begin."""
+    """Yield each part with its depth and the positions where its source and target begin."""
     waiting = [(root, 0, 0, 0)]
     while waiting:
         part, depth, begin, output = waiting.pop()
@@ -146,7 +170,7 @@ def _walk(shard: Shard, root: _Part) -> Iterator[tuple[_Part, int, int, int]]:
 
 
 def _places(shard: Shard, part: _Part, begin: int, output: int) -> tuple[list[int], list[int]]:
-    """Return where each symbol of the source and of the target side begins in its sentence."""
+    """Return the positions in the sentences where the symbols of the source and target sides begin."""
     source, target = _sides(shard, part.rule)
     return (
         _offsets(source, begin, [one.source_length for one in part.children]),
@@ -155,7 +179,7 @@ def _places(shard: Shard, part: _Part, begin: int, output: int) -> tuple[list[in
 
 
 def _offsets(symbols: Sequence[int], begin: int, lengths: Sequence[int]) -> list[int]:
-    """Return where each symbol of a side begins; `lengths` are those of what is in its nonterminals."""
+    """Return where each symbol of a side begins; `lengths` are the numbers of words in its nonterminals."""
     found, place = [], begin
     for symbol in symbols:
         found.append(place)
@@ -199,7 +223,7 @@ def _largest(
     part: _Part,
     weights: tuple[NDArray[np.float64], NDArray[np.float64]],
 ) -> tuple[tuple[str, float], ...]:
-    """Return the weighted features of a rule that add most to its score, by magnitude, then by name."""
+    """Return the weighted features that contribute most to a rule's score, by magnitude, then by name."""
     dense = forest.rules.dense[part.number] * weights[0]
     found = dict(zip(decoder.dense_names, dense.tolist(), strict=True))
     if decoder.use_sparse:
@@ -213,7 +237,7 @@ def _largest(
 
 
 def _sides(shard: Shard, rule: int) -> tuple[list[int], list[int]]:
-    """Return the symbols of the source and of the target side of a rule."""
+    """Return the symbols of the source and target sides of a rule."""
     return (
         shard.rule_source[slice(*shard.rule_source_offset[rule : rule + 2])].tolist(),
         shard.rule_target[slice(*shard.rule_target_offset[rule : rule + 2])].tolist(),

@@ -1,1 +1,1 @@
-"""Corpus BLEU and tests of significance."""
+"""Corpus scores and significance tests."""

@@ -1,4 +1,4 @@
-"""Corpus BLEU by sacrebleu, with the signature of what was computed."""
+"""Corpus BLEU by sacrebleu, with its signature."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from itersel.storage.files import read_lines
 
 References = Sequence[str | None]
 
-# All that str.split splits at, but space and tab, to characters for private use.
+# Maps all white space that str.split splits at, except space and tab, to private-use characters.
 _WHITE_SPACE = [code for code in range(0x3001) if chr(code).isspace() and chr(code) not in " \t"]
 HIDDEN = {code: 0xE000 + number for number, code in enumerate(_WHITE_SPACE)}
 
@@ -27,7 +27,7 @@ class CorpusScore(NamedTuple):
     bleu
         0 to 100.
     precisions
-        Of 1-grams to 4-grams, in per cent.
+        1-gram to 4-gram precisions, in per cent.
     brevity_penalty
         0 to 1.
     length, reference_length
@@ -47,12 +47,12 @@ def make_bleu(references: Sequence[References], tokenize: str = "13a") -> BLEU:
     Parameters
     ----------
     references
-        One or more reference translations of the text, each with a line a sentence; `None` instead of a
-        line where a sentence has fewer references than others.
+        One or more reference translations of the text, each with one line per sentence; `None` instead of
+        a line where a sentence has fewer references than others.
     tokenize
-        ``13a`` as mteval-v11b, or ``none`` for text whose tokens are to be scored as they are.
+        ``13a`` as in mteval-v11b, or ``none`` to score already tokenised text unchanged.
     """
-    # force: do not warn that the text looks tokenised; it is.
+    # force: no warning that the text looks tokenised; it is.
     metric = BLEU(lowercase=True, tokenize=tokenize, smooth_method="none", force=True)
     if tokenize == "none":
         metric.tokenizer = _KeepWords(metric.tokenizer)
@@ -61,7 +61,7 @@ def make_bleu(references: Sequence[References], tokenize: str = "13a") -> BLEU:
 
 
 class _KeepWords:
-    """Hides white space that does not part words (`itersel.corpus.text.split_words`) from sacrebleu."""
+    """Hides white space that does not separate words (`itersel.corpus.text.split_words`) from sacrebleu."""
 
     def __init__(self, tokenizer: Callable[[str], str]) -> None:
         self._tokenizer = tokenizer
@@ -81,14 +81,14 @@ def score_corpus(metric: BLEU, translations: Sequence[str]) -> CorpusScore:
 
 
 def signature(metric: Metric) -> str:
-    """Return what a metric computes, in sacrebleu's notation."""
+    """Return the sacrebleu signature of a metric."""
     return str(metric.get_signature().format())
 
 
 def read_references(paths: Sequence[str | os.PathLike[str]]) -> list[list[str | None]]:
-    """Read one or more reference translations of a text, each with a line a sentence.
+    """Read one or more reference translations of a text, each with one line per sentence.
 
-    An empty line of one of several is `None`: the sentence has no such reference, unless all are empty.
+    With several references, an empty line becomes `None`, a missing reference, unless all are empty.
 
     Raises
     ------
@@ -98,11 +98,11 @@ def read_references(paths: Sequence[str | os.PathLike[str]]) -> list[list[str | 
     references: list[list[str | None]] = [[*read_lines(path)] for path in paths]
     for path, lines in zip(paths, references, strict=True):
         if not lines:
-            raise InputError("is empty; there is nothing to score against", path)
+            raise InputError("is empty; expected reference translations", path)
         if len(lines) != len(references[0]):
             raise InputError(
-                f"has {len(lines)} lines, {os.fspath(paths[0])} has {len(references[0])}; give references of "
-                "the same text",
+                f"has {len(lines)} lines, but {os.fspath(paths[0])} has {len(references[0])}; all references "
+                "must be of the same text",
                 path,
             )
     for sentence in range(len(references[0])):
@@ -115,18 +115,18 @@ def read_references(paths: Sequence[str | os.PathLike[str]]) -> list[list[str | 
 def read_translations(
     path: str | os.PathLike[str], references: Sequence[References], reference: str | os.PathLike[str]
 ) -> list[str]:
-    """Read the translations of one system, one a line.
+    """Read the translations of one system, one per line.
 
     Raises
     ------
     InputError
-        If they are not as many as the lines of the references, the first of which is the file `reference`.
+        If their number differs from that of the references; the message names the file `reference`.
     """
     lines, count = read_lines(path), len(references[0])
     if len(lines) != count:
         raise InputError(
-            f"has {len(lines)} lines, the reference {os.fspath(reference)} has {count}; both must have one "
-            "line a sentence",
+            f"has {len(lines)} lines, but the reference {os.fspath(reference)} has {count}; both must have "
+            "one line per sentence",
             path,
         )
     return lines

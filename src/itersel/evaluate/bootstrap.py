@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from itersel.evaluate.metrics import Metric, Sums
 
-# sacrebleu's own, so that `sacrebleu --confidence` prints the same interval.
+# sacrebleu's defaults, so `sacrebleu --confidence` prints the same interval.
 RESAMPLES, SEED = 1000, 12345
 
 
 class Interval(NamedTuple):
-    """The interval that holds 95 % of the resampled scores."""
+    """The interval that contains 95 % of the resampled scores."""
 
     low: float
     high: float
@@ -27,11 +27,11 @@ class Bootstrap:
     Parameters
     ----------
     sentences
-        Of the text. A resampled text has as many, drawn with replacement.
+        Number of sentences in the text, and of sentences drawn with replacement for each resampled text.
     resamples
-        Number of texts.
+        Number of resampled texts.
     seed
-        Of the draws, which are those of sacrebleu with this seed.
+        Random seed; sacrebleu draws the same sentences with this seed.
     """
 
     def __init__(self, sentences: int, resamples: int = RESAMPLES, seed: int = SEED) -> None:
@@ -42,7 +42,7 @@ class Bootstrap:
             times += np.bincount(indices, minlength=sentences)
 
     def interval(self, metric: Metric, runs: Sequence[Sums]) -> Interval:
-        """Return the interval of the mean score of the runs, whose counts are given (sentences x numbers)."""
+        """Return the interval of the mean score of runs, given their counts (sentences x numbers)."""
         scores = np.mean([metric.scores(self._times @ counts) for counts in runs], axis=0)
         scores.sort()
         outside = len(scores) // 40

@@ -1,7 +1,7 @@
-"""What the scores of a system on a test set are computed from, counted once and kept in a file.
+"""Files of the sufficient statistics (counts) of a system's scores on a test set.
 
-Counting takes far longer than scoring: TER of 3,000 sentences a minute or two. So it is done for each system
-in a job of its own, and `itersel report table` only sums the counts.
+Counting takes far longer than scoring: a minute or two for TER of 3,000 sentences. It therefore runs once per
+system, as a separate job, and `itersel report table` only sums the counts.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from itersel.limits import CASES, METRICS
 from itersel.storage.formats import Array, FileFormat, digest
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
-# The metrics of a file: pairs of a case and a name.
+# The metrics in a file: pairs of a case and a name.
 SCORES = [(case, name) for case in CASES for name in METRICS]
-# By metric, which numbers are matches, and of how many n-grams; see `itersel.evaluate.metrics`. TER has none.
+# For each metric, the columns of matches and of n-grams; see `itersel.evaluate.metrics`. TER has neither.
 MATCHES = {"BLEU": slice(2, 2 + ORDERS), "chrF2++": slice(2, None, 3), "TER": slice(0, 0)}
 NGRAMS = {"BLEU": slice(2 + ORDERS, None), "chrF2++": slice(0, None, 3), "TER": slice(0, 0)}
 MOST = 1 << 52
@@ -41,9 +41,9 @@ class Counts(NamedTuple):
     Attributes
     ----------
     metrics
-        Those of `make_metrics`.
+        The metrics of `make_metrics`.
     counts
-        Of each metric: sentences x numbers.
+        For each metric: sentences x numbers.
     """
 
     metrics: tuple[Metric, ...]
@@ -56,16 +56,16 @@ class Counts(NamedTuple):
 
 
 class CountedText(NamedTuple):
-    """The counts of a text, and what they are of.
+    """The counts of a text, with digests of the text.
 
     Attributes
     ----------
     counts
-        For all metrics.
+        Counts for all metrics.
     references, translations
-        Digests of the references, and of the decoder's output that the text was made from.
+        Digests of the references, and of the decoder output before detokenisation.
     number
-        Of references.
+        Number of references.
     """
 
     counts: Counts
@@ -82,7 +82,7 @@ def count(
     Parameters
     ----------
     translations, text
-        What the decoder wrote, and that text detokenised.
+        The decoder output, and the same text detokenised.
     references, tokenizer
         See `itersel.evaluate.metrics.make_metrics`.
     """
@@ -103,12 +103,12 @@ def write_counts(path: str | os.PathLike[str], counted: CountedText) -> None:
     Raises
     ------
     InputError
-        If they are too large: of TER, where sentences have many different numbers of references.
+        If the counts are too large, which happens for TER if the number of references varies a lot.
     """
     metrics, counts = counted.counts
     if max(float(columns.max(initial=0)) for columns in counts) > MOST:
         raise InputError(
-            "the sentences have too many different numbers of references to compute TER; leave some out"
+            "cannot compute TER: the number of references varies too much between sentences; remove some"
         )
     attributes: dict[str, str | int] = {
         "references": counted.references,
@@ -127,18 +127,18 @@ def read_counts(path: str | os.PathLike[str]) -> CountedText:
     Raises
     ------
     InputError
-        If the file is damaged or something else.
+        If the file is damaged or not a file of score counts.
     """
     arrays, attributes = read_arrays(path, FORMAT)
     ends = list(accumulate(NUMBERS[name] for _, name in SCORES))
     if arrays["counts"].shape[1] != ends[-1]:
-        raise InputError("damaged: has counts of other metrics; recreate the file", path)
+        raise InputError("damaged: the counts are for other metrics; recreate the file", path)
     try:
         metrics = tuple(_read_metric(attributes, case, name) for case, name in SCORES)
         references, translations = (_text(attributes[name]) for name in ("references", "translations"))
         number = _whole(attributes["number of references"])
     except (KeyError, ValueError):
-        raise InputError("damaged: does not say what was counted; recreate the file", path) from None
+        raise InputError("damaged: the attributes are incomplete; recreate the file", path) from None
     columns = tuple(np.hsplit(arrays["counts"].astype(np.float64), ends[:-1]))
     for metric, found in zip(metrics, columns, strict=True):
         if (found[:, MATCHES[metric.name]] > found[:, NGRAMS[metric.name]]).any():
@@ -173,26 +173,26 @@ def require_counts_of(
     references: Sequence[References],
     translated: str | os.PathLike[str],
 ) -> None:
-    """Raise an InputError unless counts are of these translations, against as many references.
+    """Raise an InputError unless the counts are for these translations and this number of references.
 
     `path` and `translated` are the files of the counts and of the translations.
     """
     if counted.translations != text_digest(translations):
         raise InputError(
-            f"has counts of other translations than {os.fspath(translated)}; name the files in the same "
-            "order, or make the counts again with 'itersel detokenize --counts'",
+            f"was not counted from the translations in {os.fspath(translated)}; list the files in the same "
+            "order, or recreate the counts with 'itersel detokenize --counts'",
             path,
         )
     if counted.number != len(references):
         raise InputError(
-            f"was counted with {counted.number} references, the test set has {len(references)}; make it "
-            "again with 'itersel detokenize --counts'",
+            f"was counted with {counted.number} references, but the test set has {len(references)}; recreate "
+            "it with 'itersel detokenize --counts'",
             path,
         )
 
 
 def require_same_text(paths: Sequence[str | os.PathLike[str]], counted: Sequence[CountedText]) -> None:
-    """Raise an InputError unless all counts are of one test set, scored in the same way."""
+    """Raise an InputError unless all counts are for the same test set, scored in the same way."""
     first = counted[0]
     for path, other in zip(paths, counted, strict=True):
         pairs = zip(other.counts.metrics, first.counts.metrics, strict=True)
@@ -201,14 +201,14 @@ def require_same_text(paths: Sequence[str | os.PathLike[str]], counted: Sequence
             differences = ["other references"]
         for why in differences[:1]:
             raise InputError(
-                f"was counted with {why}, unlike {os.fspath(paths[0])}; make both again with 'itersel "
+                f"was counted with {why}, unlike {os.fspath(paths[0])}; recreate both with 'itersel "
                 "detokenize --counts'",
                 path,
             )
 
 
 def pool_counts(parts: Sequence[Counts]) -> Counts:
-    """Return the counts of several texts as those of one.
+    """Concatenate the counts of several texts.
 
     Raises
     ------
@@ -240,7 +240,7 @@ def _pooled_signature(signatures: Sequence[str]) -> str:
     numbers, others = {number for number, _, _ in fields}, {other for _, _, other in fields}
     if len(others) > 1:
         raise InputError(
-            f"test sets are scored in different ways: {' and '.join(sorted(others))}; make the counts again, "
+            f"test sets were scored in different ways: {' and '.join(sorted(others))}; recreate the counts "
             "with the same tokenizer and version of sacrebleu"
         )
     return f"{numbers.pop() if len(numbers) == 1 else 'nrefs:var'}|{others.pop()}"

@@ -1,7 +1,7 @@
 """BLEU, chrF2++ and TER of detokenised text by sacrebleu, cased and lowercased.
 
-sacrebleu counts matches and edits sentence by sentence. From sums of these counts, scores are computed here,
-for thousands of resampled texts in one pass; tests compare the formulas with sacrebleu's.
+sacrebleu counts matches and edits sentence by sentence. This module computes scores from sums of these
+counts, for thousands of resampled texts in one pass; tests compare the formulas with sacrebleu's.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from itersel.limits import CASES, LOWER_IS_BETTER, METRICS
 
 Sums = NDArray[np.float64]
 
-# Of a score.
+# Scores are rounded to this many decimals.
 DECIMALS = 10
-# sacrebleu's tokenizers for languages without spaces, where TER has to split characters, too.
+# sacrebleu's tokenizers for languages without spaces, where TER also has to split text into characters.
 UNSPACED = ("zh", "ja-mecab")
 ORDERS = 4
-# Of chrF2++: n-grams of characters and of words, and the weight of recall.
+# Parameters of chrF2++: orders of character and word n-grams, and the weight of recall.
 CHARACTER_ORDERS, WORD_ORDERS, BETA = 6, 2, 2
 
 
@@ -42,11 +42,11 @@ class Metric:
     name, case
         ``BLEU``, ``chrF2++`` or ``TER``; ``cased`` or ``lowercased``.
     signature
-        What is computed, in sacrebleu's notation.
+        sacrebleu's signature.
     formula
-        From sums of counts, ... x numbers, to scores, ...
+        Maps sums of counts, ... x numbers, to scores, ...
     scale
-        Counts times this are whole numbers, whose sums are exact in any order.
+        Factor that makes the counts whole numbers, whose sums are exact in any order.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Metric:
     def scores(self, sums: Sums) -> Sums:
         """Return the scores (0 to 100; TER may be higher) of corpora whose counts have these sums."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            # the last digits of logarithms depend on the processor
+            # the last digits of logarithms vary between processors
             return np.round(self.formula(sums), DECIMALS)
 
     def score(self, counts: Sums) -> float:
@@ -73,7 +73,7 @@ class Metric:
 
 @dataclass(frozen=True, kw_only=True)
 class TextMetric(Metric):
-    """A corpus score with the references of a text, so that it can count.
+    """A corpus score that can count, because it has the references of a text.
 
     Attributes
     ----------
@@ -84,8 +84,8 @@ class TextMetric(Metric):
     counter: SacreMetric
 
     def counts(self, translations: Sequence[str]) -> Sums:
-        """Return what the score is computed from: sentences x numbers, all of them whole."""
-        # Not documented by sacrebleu, which has no other way to get counts; see docs/evaluation.md.
+        """Return the counts that the score is computed from: sentences x numbers, all whole."""
+        # Undocumented, but sacrebleu has no other way to get counts; see docs/evaluation.md.
         counts = self.counter._extract_corpus_statistics(translations, None)
         return np.rint(np.array(counts, dtype=np.float64) * self.scale)
 
@@ -96,10 +96,10 @@ def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> li
     Parameters
     ----------
     references
-        One or more reference translations of the text, each with a line a sentence; `None` instead of a line
-        where a sentence has fewer references than others.
+        One or more reference translations of the text, each with one line per sentence; `None` instead of
+        a line where a sentence has fewer references than others.
     tokenizer
-        sacrebleu's, for BLEU.
+        sacrebleu's tokenizer for BLEU.
 
     Raises
     ------
@@ -107,12 +107,12 @@ def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> li
         If the tokenizer needs a package that is not installed.
     """
     check_tokenizer(tokenizer)
-    # TER divides by the mean length of the references of a sentence.
+    # TER divides by the mean length of a sentence's references.
     numbers = {sum(line is not None for line in lines) for lines in zip(*references, strict=True)}
     scale = math.lcm(*(number for number in numbers if number))
     metrics = []
     for case, is_lower in zip(CASES, (False, True), strict=True):
-        # force: no warning where a corpus was given tokenised; the table says so
+        # force: no warning if the corpus was tokenised; the table says so
         bleu = BLEU(lowercase=is_lower, tokenize=tokenizer, force=True, references=references)  # type: ignore[arg-type]
         chrf = CHRF(lowercase=is_lower, word_order=WORD_ORDERS, references=references)  # type: ignore[arg-type]
         ter = TER(
@@ -147,13 +147,13 @@ def tokenized_bleu(counter: BLEU) -> TextMetric:
 
 
 def bleu_formula(smoothing: str) -> Callable[[Sums], Sums]:
-    """Return BLEU from sums of (length, reference length, 4 x matches, 4 x n-grams).
+    """Return a function from sums of (length, reference length, 4 x matches, 4 x n-grams) to BLEU.
 
     Parameters
     ----------
     smoothing
         ``exp``: the n-th order without a match counts as 1/2^n matches, as in mteval-v13a; ``none``: BLEU is
-        then 0.
+        0 if an order has no match.
     """
 
     def formula(sums: Sums) -> Sums:
@@ -164,7 +164,7 @@ def bleu_formula(smoothing: str) -> Callable[[Sums], Sums]:
             matches = np.where(is_missed, 0.5 ** np.cumsum(is_missed, axis=-1), matches)
         mean = np.log(100 * matches / total).mean(axis=-1)
         brevity = np.where(length < reference, np.exp(1 - reference / length), 1.0)
-        # without a word in common, or without any n-gram of an order, BLEU is 0
+        # BLEU is 0 without any match, or if the translations have no n-grams of some order
         is_zero = is_missed.all(axis=-1) | (total == 0).any(axis=-1)
         return np.where(is_zero, 0.0, brevity * np.exp(mean))
 
@@ -190,6 +190,6 @@ def ter_formula(sums: Sums) -> Sums:
     return np.where(reference > 0, 100 * edits / reference, without)
 
 
-# By name of a metric, how its score is computed from sums of counts, and how many numbers these are.
+# For each metric, the formula from sums of counts to a score, and the number of counts.
 FORMULAS = {"BLEU": bleu_formula("exp"), "chrF2++": chrf_formula, "TER": ter_formula}
 NUMBERS = {"BLEU": 2 + 2 * ORDERS, "chrF2++": 3 * (CHARACTER_ORDERS + WORD_ORDERS), "TER": 2}

@@ -13,21 +13,21 @@ from scipy.sparse import csr_array
 
 from itersel.evaluate.metrics import Metric, Sums, TextMetric
 
-# Trials that are computed in one pass: 40 MB for 5,000 sentences.
+# Trials computed in one pass: 40 MB for 5,000 sentences.
 BLOCK = 1000
-# And of pooled runs: 40 MB for 5,000 sentences and 6 runs.
+# The same for pooled runs: 40 MB for 5,000 sentences and 6 runs.
 POOLED_BLOCK = 100
 
 
 class Exchanged(NamedTuple):
-    """A system in all trials.
+    """The sums of a system's counts in all trials.
 
     Attributes
     ----------
     total
-        Sums of its counts: numbers.
+        Sums over all sentences: numbers.
     kept
-        Sums over the sentences that it keeps in a trial: trials x numbers.
+        Sums over the sentences that the system keeps in a trial: trials x numbers.
     """
 
     total: Sums
@@ -35,16 +35,16 @@ class Exchanged(NamedTuple):
 
 
 class Randomization:
-    """Random exchanges of sentences between two systems; the same for all pairs and metrics.
+    """Random exchanges of sentences between two systems, the same for all pairs and metrics.
 
     Parameters
     ----------
     sentences
-        Of the text.
+        Number of sentences in the text.
     trials
-        Number of exchanges.
+        Number of random exchanges.
     seed
-        Of the exchanges, which are those of sacrebleu with this seed.
+        Random seed; sacrebleu makes the same exchanges with this seed.
     """
 
     def __init__(self, sentences: int, trials: int = 10_000, seed: int = 1) -> None:
@@ -52,7 +52,7 @@ class Randomization:
         self._is_kept = random.integers(2, size=(trials, sentences), dtype=bool)
 
     def exchange(self, counts: Sums) -> Exchanged:
-        """Return the sums of a system with these counts (sentences x numbers) in all trials."""
+        """Return the sums in all trials of a system with these counts (sentences x numbers)."""
         trials = len(self._is_kept)
         blocks = [
             self._is_kept[first : first + BLOCK].astype(np.float64) @ counts
@@ -68,7 +68,7 @@ def p_values(
     trials: int = 10_000,
     seed: int = 1,
 ) -> dict[str, float]:
-    """Test by name of a system whether its translations differ from those of a baseline; see `p_value`."""
+    """Test whether each system differs from a baseline; return p-values by system name (see `p_value`)."""
     exchanges = Randomization(len(baseline), trials, seed)
     first = exchanges.exchange(metric.counts(baseline))
     return {
@@ -83,10 +83,11 @@ def p_value(metric: Metric, one: Exchanged, other: Exchanged) -> float:
     Returns
     -------
     float
-        (trials with a difference at least as large as the observed one + 1) / (trials + 1); 1 for identical
-        systems, for which sacrebleu, which counts only larger differences, returns the smallest p-value.
+        (trials with a difference at least as large as the observed one + 1) / (trials + 1). This is 1 for
+        identical systems; sacrebleu returns its smallest p-value for them, as it only counts larger
+        differences.
     """
-    # A trial gives to each what the other does not keep.
+    # In a trial, each system gets the sentences that the other one does not keep.
     left = one.kept + (other.total - other.kept)
     right = (one.total - one.kept) + other.kept
     differences = np.abs(metric.scores(left) - metric.scores(right))
@@ -104,26 +105,26 @@ def pooled_p_values(
     """Test whether two systems with several runs differ in the mean score of their runs (Clark et al. 2011).
 
     In a trial, the translations of a sentence by all runs of both systems are exchanged at random: the test
-    is stratified by sentences. It takes differences between the runs of a system for those of single
-    sentences: where a whole run is good or bad, small p-values are too frequent.
+    is stratified by sentences. It treats differences between the runs of a system as differences between
+    single sentences: if a whole run is good or bad, small p-values are too frequent.
 
     Parameters
     ----------
     metrics
-        Score a run.
+        Metrics to test.
     one, other
         For each metric, the counts of each run: sentences x numbers.
     trials
         Number of random exchanges, the same for all metrics.
     seed
-        Of the exchanges.
+        Random seed of the exchanges.
 
     Returns
     -------
     list of float
         For each metric, (trials with a difference at least as large as the observed one + 1) / (trials + 1).
     """
-    # The numbers of all metrics side by side: an exchange is looked up once for all of them.
+    # The counts of all metrics side by side, so an exchange is looked up once for all of them.
     counts = np.concatenate(
         [np.stack([*left, *right]) for left, right in zip(one, other, strict=True)], axis=2
     )
@@ -142,7 +143,7 @@ def pooled_p_values(
 
 
 def _exchanges(runs: int, sentences: int, trials: int, seed: int) -> Iterator[csr_array]:
-    """Yield blocks of trials as matrices: for each run of a trial (rows), the translations that it gets.
+    """Yield blocks of trials as matrices: for each run in a trial (rows), the translations that it gets.
 
     A column is the translation of a sentence by a run: run x sentences + sentence.
     """
@@ -157,8 +158,8 @@ def _exchanges(runs: int, sentences: int, trials: int, seed: int) -> Iterator[cs
 
 
 def _differences(scores: Sums, first: int) -> NDArray[np.float64]:
-    """Return by trial the absolute difference of the mean of the `first` runs and that of the others."""
-    # `fsum`: the order of the runs is of no account
+    """Return, by trial, the absolute difference between the means of the `first` runs and the others."""
+    # `fsum`, so the result does not depend on the order of the runs
     return np.array(
         [abs(math.fsum(row[:first]) / first - math.fsum(row[first:]) / (len(row) - first)) for row in scores]
     )

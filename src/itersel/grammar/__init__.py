@@ -1,1 +1,1 @@
-"""Grammars: index of a corpus, extraction, text form, shards."""
+"""Grammars: corpus index, extraction, text format, shards."""

@@ -1,4 +1,4 @@
-"""Build a shard from rules that are Python data: of text grammars, and of tests."""
+"""Build a shard from rules given as Python data, as for text grammars and tests."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import concatenate, string_table
 from itersel.vectors.features import feature_keys, unique_features
 
-# PhraseModel_0 is dense, R:X:haus:house and SourcePath_haus are not: a rule for each name alone, so that all
-# shards of a corpus agree on which features are dense.
+# PhraseModel_0 is dense, R:X:haus:house and SourcePath_haus are not. The name alone decides, so all shards of
+# a corpus agree on which features are dense.
 DENSE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[0-9]+)?")
 MAX_DENSE = 64
 
@@ -36,13 +36,13 @@ class Rule(NamedTuple):
     Attributes
     ----------
     source, target
-        Symbols; -1 and -2 are the first and the second nonterminal of the source side, on both sides.
+        Symbols; on both sides, -1 and -2 are the first and the second nonterminal of the source side.
     features
-        Values by name, dense and sparse, without those that follow from the rule or that the decoder adds.
+        Values by name, dense and sparse, without those computed from the rule or added by the decoder.
     alignment
         Word alignment, source-target, positions within the sides.
     categories
-        Of the left-hand side, the first and the second nonterminal; X where there is no such nonterminal.
+        Categories of the left-hand side, the first and the second nonterminal; X for a missing nonterminal.
     """
 
     source: tuple[Symbol, ...]
@@ -53,7 +53,7 @@ class Rule(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """What makes a rule of the shard: rules that differ in any of this are different rules."""
+    """The identity of a rule in a shard: rules that differ in any field are different rules."""
 
     kind: int
     source: tuple[int, ...]
@@ -64,7 +64,7 @@ class _Row(NamedTuple):
 
 
 def is_dense(name: str) -> bool:
-    """Tell whether a feature of a text grammar is dense; all others are sparse features of the rule."""
+    """Return whether a feature of a text grammar is dense; all others are sparse features of the rule."""
     return DENSE_NAME.fullmatch(name) is not None
 
 
@@ -81,21 +81,21 @@ def make_shard(
     Parameters
     ----------
     sentences, references
-        Words; no references: the shard can be decoded, but not trained on.
+        Words. Without references, the shard can be decoded but not trained on.
     grammars
-        The rules of each sentence; read one sentence at a time. A rule listed twice is two rules, as in
-        cdec: derivations may use either. The shard keeps the rules of one source side together.
+        The rules of each sentence, read one sentence at a time. A rule listed twice is two rules, as in cdec:
+        derivations may use either. The shard keeps rules with the same source side together.
     attributes
-        What made the shard.
+        Provenance of the shard.
     templates
-        Of the sparse features that follow from the rules, see `itersel.limits.TEMPLATES`.
+        Templates of the sparse features to compute from the rules; see `itersel.limits.TEMPLATES`.
     further_references
-        More references: see `itersel.grammar.references.join_references`.
+        Additional references; see `itersel.grammar.references.join_references`.
 
     Raises
     ------
     InputError
-        If there are more than `MAX_DENSE` dense features, or keys of features collide.
+        If there are more than `MAX_DENSE` dense features, or feature keys collide.
     """
     builder = _Builder()
     source, grammar = [], []
@@ -108,7 +108,7 @@ def make_shard(
 
 
 class _Builder:
-    """Numbers words and rules in the order in which they first occur."""
+    """Numbers words and rules in order of first occurrence."""
 
     def __init__(self) -> None:
         self.vocabulary: dict[str, int] = {}
@@ -123,7 +123,7 @@ class _Builder:
         return tuple(self.vocabulary.setdefault(word, len(self.vocabulary)) for word in words)
 
     def sentence(self, words: Sequence[str], rules: Iterable[Rule]) -> list[int]:
-        """Return the rules of a sentence and its pass-through rules; keep their dense features."""
+        """Return the rules of a sentence, including pass-through rules, and store their dense features."""
         by_source: dict[tuple[Any, ...], list[tuple[int, Rule]]] = {}
         for rule in rules:
             by_source.setdefault((rule.source, rule.categories[1:]), []).append((GRAMMAR_RULE, rule))
@@ -175,7 +175,7 @@ class _Builder:
         rule_target, rule_target_offset = _ragged([row.target for row in self.rows])
         rule_category = np.array([row.categories for row in self.rows], np.uint16)
         category = string_table(self.categories.numbers)
-        if not rule_category[2:].any():  # X everywhere but in the glue rules
+        if not rule_category[2:].any():  # only X, except in the glue rules
             category, rule_category = string_table(()), rule_category[:0]
         points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in self.rows])
         alignment, alignment_offset = points.astype(np.uint8).reshape(-1, 2), points_offset // 2
@@ -226,14 +226,14 @@ class _Builder:
         )
 
     def _templates(self, computed: Sequence[str]) -> tuple[str, ...]:
-        """Return the templates that there are features of: those computed, and those that rules list."""
+        """Return the templates of the shard's features, both computed and listed in rules."""
         listed = {name for row in self.rows for name, _ in row.sparse}
         others = [name for name in TEMPLATES if name not in computed]
         found = [name for name in others if any(one.startswith(TEMPLATES[name]) for one in listed)]
         return (*computed, *found)
 
     def _all_dense(self) -> tuple[NDArray[np.float32], tuple[str, ...]]:
-        """Return the dense features: the grammar's own seven, then the others by name."""
+        """Return the dense features: the seven of the grammar first, then the others by name."""
         own = len(GRAMMAR_FEATURES)
         names = list(self.columns)
         order = [*range(own), *sorted(range(own, len(names)), key=names.__getitem__)]
@@ -250,7 +250,7 @@ def _ragged(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[n
 def _add_features(
     computed: SparseFeatures, listed: Sequence[tuple[tuple[str, float], ...]]
 ) -> SparseFeatures:
-    """Add sparse features that a grammar lists to those that follow from the rules."""
+    """Add sparse features listed in a grammar to those computed from the rules."""
     names = string_table(dict.fromkeys(name for row in listed for name, _ in row))
     if names.count == 0:
         return computed

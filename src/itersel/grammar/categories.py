@@ -1,8 +1,8 @@
 """Categories of nonterminals: names, limits, and the order in which the decoder needs them over one span.
 
-A rule with a lone nonterminal as its source side, such as [NP] -> [NN], makes an NP of an NN over the same
-span. The decoder therefore builds the nodes of a span category by category. Rules that make a category of
-itself, directly or through others, are refused: they could apply without end. [S] -> [X] counts, too.
+A rule whose source side is a lone nonterminal, such as [NP] -> [NN], derives an NP from an NN over the same
+span. The decoder therefore builds the nodes of a span category by category. Cycles of such rules, including
+[S] -> [X], are rejected because they could apply without end.
 """
 
 from __future__ import annotations
@@ -19,24 +19,25 @@ from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X
 X, S = "X", "S"
 FIXED_CATEGORIES = (X, S)
 MAX_CATEGORIES = 1000
-# Words: categories other than X may span all of a sentence, so that its forest grows with the square of them.
+# In words. Categories other than X may span a whole sentence, so its forest grows quadratically with its
+# length.
 MAX_CATEGORY_SENTENCE = 200
 CATEGORY = re.compile(r"[^\[\],\s]{1,100}")
 
 
 class CategoryError(ValueError):
-    """A rule whose categories no grammar may have; says why."""
+    """A rule has invalid categories; the message says why."""
 
 
 class CategorySet:
-    """The categories of a shard while its rules are being read, X and S among them."""
+    """The categories of a shard while its rules are being read, including X and S."""
 
     def __init__(self) -> None:
         self.numbers = {name: number for number, name in enumerate(FIXED_CATEGORIES)}
         self._made_of: dict[str, set[str]] = {S: {X}}  # by rules with a lone nonterminal
 
     def add(self, name: str) -> int:
-        """Return the number of a category, a new one if need be.
+        """Return the number of a category, assigning a new one if needed.
 
         Raises
         ------
@@ -48,12 +49,12 @@ class CategorySet:
         return self.numbers.setdefault(name, len(self.numbers))
 
     def add_lone(self, category: str, antecedent: str) -> None:
-        """Take note of a rule [category] -> [antecedent].
+        """Record a rule [category] -> [antecedent].
 
         Raises
         ------
         CategoryError
-            If a category could then be made of itself.
+            If the rule closes a cycle.
         """
         if antecedent == category or category in self._all_below(antecedent):
             raise CategoryError(
@@ -63,7 +64,7 @@ class CategorySet:
         self._made_of.setdefault(category, set()).add(antecedent)
 
     def _all_below(self, category: str) -> set[str]:
-        """Return all categories that a category can be made of."""
+        """Return all categories that a category can be derived from."""
         found: set[str] = set()
         waiting = [category]
         while waiting:
@@ -74,12 +75,12 @@ class CategorySet:
 
 
 def category_ranks(lone: Iterable[tuple[int, int]], count: int) -> NDArray[np.int32] | None:
-    """Order categories so that each comes after those that it can be made of.
+    """Order categories so that each comes after those that it can be derived from.
 
     Parameters
     ----------
     lone
-        Left-hand side and nonterminal of rules with a lone nonterminal; [S] -> [X] need not be there.
+        Left-hand side and nonterminal of rules with a lone nonterminal; [S] -> [X] may be omitted.
     count
         Number of categories.
 
@@ -105,7 +106,7 @@ def category_ranks(lone: Iterable[tuple[int, int]], count: int) -> NDArray[np.in
 def lone_nonterminals(
     source: NDArray[np.int32], source_offset: NDArray[np.int64], rule_category: NDArray[np.uint16]
 ) -> list[tuple[int, int]]:
-    """Return left-hand side and nonterminal of the rules whose source side is a lone nonterminal."""
+    """Return the left-hand side and nonterminal of rules whose source side is a lone nonterminal."""
     length = np.diff(source_offset)
     single = np.flatnonzero(length == 1)
     lone = single[source[source_offset[single]] < 0]

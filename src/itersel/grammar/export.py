@@ -1,4 +1,4 @@
-"""From a shard to grammars in cdec's text format, which `itersel.grammar.text` reads."""
+"""Export the grammars of a shard in cdec's text format, which `itersel.grammar.text` reads."""
 
 from __future__ import annotations
 
@@ -21,16 +21,21 @@ from itersel.storage.files import open_output
 
 
 def export_grammars(shard: str | os.PathLike[str], output: str | os.PathLike[str]) -> None:
-    """Write the grammars of a shard as ``grammar.0.gz`` ... into the folder `output`.
+    """Write the grammars of a shard to the folder `output` as ``grammar.0.gz`` and so on.
 
-    Glue and pass-through rules, and the sparse features that cdec computes itself, are left out. Numbers are
-    the shortest that read back the same.
+    Glue and pass-through rules, and the sparse features that cdec computes itself, are left out. Numbers have
+    the shortest form that is read back exactly.
     """
-    content = read_shard(shard)
-    writer = _Writer(content)
-    for sentence in range(content.sentence_count):
+    for sentence, lines in enumerate(grammar_lines(read_shard(shard))):
         with open_output(Path(output) / f"grammar.{sentence}.gz") as stream:
-            stream.writelines(writer.lines(sentence))
+            stream.writelines(lines)
+
+
+def grammar_lines(shard: Shard) -> Iterator[list[str]]:
+    """Yield the lines of the grammar of each sentence of a shard; see `export_grammars`."""
+    writer = _Writer(shard)
+    for sentence in range(shard.sentence_count):
+        yield list(writer.lines(sentence))
 
 
 class _Writer:
@@ -91,7 +96,7 @@ class _Writer:
 
 
 def _number(value: np.float32) -> str:
-    # The cache must tell 0 from -0, which are equal.
+    # The cache must distinguish 0 from -0, which compare as equal.
     return _format(value, bool(np.signbit(value)))
 
 

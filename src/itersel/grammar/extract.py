@@ -1,7 +1,8 @@
-"""Extraction of the grammars of a shard of sentences from the grammar index (docs/extraction.md)."""
+"""Grammar extraction for a shard of sentences from the grammar index (docs/extraction.md)."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,14 @@ from numpy.typing import NDArray
 from itersel import __version__
 from itersel.errors import InputError
 from itersel.grammar.grammar_kernels import place_rows, rule_costs
-from itersel.grammar.index import GrammarIndex, Side, check_parallel, load_index, read_side
+from itersel.grammar.index import (
+    GrammarIndex,
+    Side,
+    check_parallel,
+    load_index,
+    number_words,
+    read_side,
+)
 from itersel.grammar.index_kernels import SPAN_LIMIT, IndexArrays
 from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.references import Joined, join_references
@@ -29,7 +37,7 @@ from itersel.storage.formats import FilePath
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table
 
-# rules 0 and 1, [S] -> [X] and [S] -> [S] [X]: symbols of either side, and where the sides end
+# rules 0 and 1, [S] -> [X] and [S] -> [S] [X]: the symbols, the same on both sides, and where each side ends
 GLUE_SYMBOLS = np.array([-1, -1, -2], np.int32)
 GLUE_ENDS = np.array([1, 3], np.int64)
 GLUE_RULES = 2
@@ -42,17 +50,17 @@ class ExtractionSettings:
     Attributes
     ----------
     max_span
-        Words that a rule covers in the corpus, on either side, at most; also in the input, source side.
+        Maximum number of words that a rule covers, on either side of the corpus and in the input.
     max_symbols
-        Symbols of the source side, at most.
+        Maximum number of symbols of the source side.
     max_nonterminals
-        Nonterminals of a rule, at most.
+        Maximum number of nonterminals of a rule.
     min_gap
-        Source words that a nonterminal covers, at least.
+        Minimum number of source words that a nonterminal covers.
     max_samples
-        Occurrences of a source side that are looked at, at most.
+        Maximum number of occurrences of a source side to sample.
     templates
-        Of the sparse features, see `itersel.limits.TEMPLATES`.
+        Templates of sparse features; see `itersel.limits.TEMPLATES`.
     """
 
     max_span: int = 15
@@ -90,25 +98,25 @@ def extract_shard(
     Parameters
     ----------
     index
-        Made by `itersel.grammar.index.build_index`.
+        An index built by `itersel.grammar.index.build_index`.
     input
-        Tokenised source sentences, one a line; empty lines have empty grammars, and an empty file makes an
+        Tokenised source sentences, one per line. Empty lines have empty grammars, and an empty file gives an
         empty shard.
     output
-        The shard.
+        The shard to write.
     leave_one_out
-        For sentences of the indexed corpus: a file with their line numbers there, from 0, one a line.
-        What a sentence pair contributes does not count in its own grammar.
+        For sentences of the indexed corpus: a file with their line numbers in the corpus, from 0, one per
+        line. The grammar of a sentence then excludes the occurrences in its own sentence pair.
     references
-        Texts of translations, one a line; see `itersel.grammar.references.join_references`.
+        Files with one reference translation per line; see `itersel.grammar.references.join_references`.
     settings
         Which rules are extracted.
 
     Raises
     ------
     InputError
-        If the files differ in their number of lines, or a line of `leave_one_out` is not the number of
-        an indexed sentence that equals the input; names file and line.
+        If the files differ in their number of lines, or a line of `leave_one_out` is not the number of an
+        indexed sentence equal to the input sentence. Names the file and the line.
     """
     loaded = load_index(index)
     ids = loaded.word_numbers()
@@ -128,10 +136,46 @@ def extract_shard(
         "indexed_sentences": loaded.sentence_count,
         "settings": asdict(settings),
     }
-    limits = Limits(**{name: getattr(settings, name) for name in Limits._fields})
-    table = extract_rule_table(loaded.arrays, source.words, source.offset, own, limits)
+    table = extract_rule_table(loaded.arrays, source.words, source.offset, own, _limits(settings))
     shard = _make_shard(loaded.arrays, list(ids), source, reference, table, settings.templates, attributes)
     write_shard(output, shard)
+
+
+def _limits(settings: ExtractionSettings) -> Limits:
+    return Limits(**{name: getattr(settings, name) for name in Limits._fields})
+
+
+class Extractor:
+    """Extracts the grammars of new sentences in memory, some sentences at a time.
+
+    Parameters
+    ----------
+    index
+        Index of the training corpus.
+    settings
+        Which rules are extracted.
+    """
+
+    def __init__(self, index: GrammarIndex, settings: ExtractionSettings) -> None:
+        self._index, self._settings, self._limits = index.arrays, settings, _limits(settings)
+        self._ids = index.word_numbers()
+        self._words = list(self._ids)
+
+    def extract(self, sentences: Sequence[Sequence[str]]) -> Shard:
+        """Return a shard without references for sentences given as lists of words."""
+        known = len(self._words)
+        source = number_words(sentences, self._ids)
+        self._words += itertools.islice(self._ids, known, None)
+        own = np.empty((0, 2), np.int64)
+        try:
+            table = extract_rule_table(self._index, source.words, source.offset, own, self._limits)
+            templates, references = self._settings.templates, join_references([])
+            return _make_shard(self._index, self._words, source, references, table, templates, {})
+        finally:
+            # a stream can contain any number of words that are not in the corpus
+            for word in self._words[known:]:
+                del self._ids[word]
+            del self._words[known:]
 
 
 def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side) -> NDArray[np.int64]:
@@ -175,7 +219,7 @@ def _make_shard(
     templates: tuple[str, ...],
     attributes: Mapping[str, Any],
 ) -> Shard:
-    """Put sentences and rules into a shard, with all features and the glue rules."""
+    """Assemble a shard from sentences and rules, with all features and the glue rules."""
     bins = None
     if "Count" in templates:
         table, bins = split_by_count(table)
@@ -232,14 +276,14 @@ def _make_shard(
 
 
 def _after_glue(offset: NDArray[np.int64], glue_ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the offsets of the glue rules and of the rules that `offset` is of."""
+    """Return the offsets of the glue rules followed by the rules of `offset`."""
     return np.concatenate(([0], glue_ends, glue_ends[-1] + offset[1:]))
 
 
 def _grammars(
     index: IndexArrays, table: RuleTable, sentence_count: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float32]]:
-    """Return the rules of all sentences, where those of each begin, and their dense features."""
+    """Return the rules of all sentences, the offsets of each sentence, and the dense features."""
     longest = int(np.diff(table.target_offset).max(initial=0))
     cost = rule_costs(
         index.pair_key,

@@ -1,14 +1,15 @@
-"""The grammar index: a word-aligned corpus, arranged so that rules can be extracted from it on demand.
+"""The grammar index: a word-aligned corpus in a form that allows rule extraction on demand.
 
-It is one file, mapped by every process that extracts. Occurrences of a contiguous pattern are one range
-of a suffix array (Lopez 2007); all initial phrases of the alignment (Chiang 2007, section 3) are marked in
-bit masks, so that "these words are a phrase" is one bit.
+It is a single file, mapped by every process that extracts. The occurrences of a contiguous pattern are a
+range of a suffix array (Lopez 2007). All initial phrases of the alignment (Chiang 2007, section 3) are marked
+in bit masks, so checking whether words form a phrase takes one bit.
 """
 
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ from itersel.grammar.index_kernels import (
 from itersel.grammar.lexical import lexical_table, link_counts
 from itersel.storage.arrayfile import map_arrays, write_arrays
 from itersel.storage.files import read_bytes
-from itersel.storage.formats import Array, FileFormat, FilePath, damaged, numbers
+from itersel.storage.formats import Array, Arrays, FileFormat, FilePath, damaged, numbers
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
 
@@ -56,7 +57,7 @@ FORMAT = FileFormat(
         "position": Array("<i4", ("T", 5)),
         "link": Array("<i4", ("L",), least=0, below="target words"),
         "pair_key": Array("<u8", ("H",)),
-        # the costs of a rule's words are added up, and a shard is bounded by MAX_MAGNITUDE
+        # the costs of a rule's words are summed, and the values in a shard are limited to MAX_MAGNITUDE
         "pair_cost": numbers("<f4", "H", 2, least=-MAX_COST, most=MAX_COST),
     },
 )
@@ -69,7 +70,7 @@ POSITION_FAULTS = {
 
 
 class GrammarIndex(NamedTuple):
-    """A mapped index: its arrays, the words of both languages (word 0 is the empty string), its path."""
+    """A mapped index: its arrays, the words of both languages (word 0 is the empty string), and its path."""
 
     arrays: IndexArrays
     words: StringTable
@@ -86,7 +87,7 @@ class GrammarIndex(NamedTuple):
         Raises
         ------
         InputError
-            If a word is there twice.
+            If a word occurs twice.
         """
         numbers = {word: number for number, word in enumerate(self.words.to_list())}
         if len(numbers) != self.words.count:
@@ -100,7 +101,7 @@ class GrammarIndex(NamedTuple):
 
 
 class Side(NamedTuple):
-    """Sentences: words (int32) end to end, and where sentences begin (int64), one more at the end."""
+    """Concatenated sentences: words (int32), and where each sentence begins and the last ends (int64)."""
 
     words: NDArray[np.int32]
     offset: NDArray[np.int64]
@@ -117,31 +118,27 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
     Parameters
     ----------
     source, target
-        Tokenised text, one sentence a line.
+        Tokenised text, one sentence per line.
     alignment
-        Pharaoh format, source-target, a line for each sentence pair.
+        Pharaoh format, source-target, one line per sentence pair.
     output
-        The index, an array file of kind "grammar-index".
+        The index to write, an array file of kind "grammar-index".
 
     Raises
     ------
     InputError
-        If a text is empty or holds what no word may (`itersel.corpus.text.read_tokenized`), if the files
-        differ in their number of lines, or an alignment point is malformed or outside its sentence; names
-        file and line.
+        If a text is empty or contains a reserved word (see `itersel.corpus.text.read_tokenized`), the files
+        differ in their number of lines, or an alignment point is malformed or outside its sentence. Names the
+        file and the line.
     """
     ids: dict[str, int] = {"": 0}
     source_side, target_side = read_side(source, ids), read_side(target, ids)
     check_parallel(source, source_side, target, target_side)
     links, sentence = _read_links(alignment, source, source_side, target, target_side)
     arrays = _index_arrays(source_side, target_side, links, sentence, len(ids))
-    words = string_table(ids)
-    write_arrays(
-        output,
-        FORMAT,
-        {**arrays._asdict(), "words_data": words.data, "words_offset": words.offset},
-        {"itersel": __version__, "sentences": source_side.sentence_count},
-    )
+    index = GrammarIndex(arrays, string_table(ids), os.fspath(output))
+    attributes = {"itersel": __version__, "sentences": source_side.sentence_count}
+    write_arrays(output, FORMAT, index_arrays(index), attributes)
 
 
 def load_index(path: FilePath) -> GrammarIndex:
@@ -150,17 +147,34 @@ def load_index(path: FilePath) -> GrammarIndex:
     Raises
     ------
     InputError
-        If the file is missing, truncated or damaged, or something else; names the file and the array.
+        If the file is missing, truncated, damaged, or not an index. Names the file and the array.
     """
     arrays, _ = map_arrays(path, FORMAT)
-    words = StringTable(arrays.pop("words_data"), arrays.pop("words_offset"))
-    index = IndexArrays(**arrays)
+    return index_of(arrays, path)
+
+
+def index_of(arrays: Arrays, path: FilePath) -> GrammarIndex:
+    """Return an index from arrays of a file that have been checked against `FORMAT`.
+
+    Raises
+    ------
+    InputError
+        If extraction could read beyond a sentence or fail to terminate. Names the file and the array.
+    """
+    content = dict(arrays)
+    words = StringTable(content.pop("words_data"), content.pop("words_offset"))
+    index = IndexArrays(**content)
     _check_index(index, path)
     return GrammarIndex(index, words, os.fspath(path))
 
 
+def index_arrays(index: GrammarIndex) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an index as stored in its file."""
+    return {**index.arrays._asdict(), "words_data": index.words.data, "words_offset": index.words.offset}
+
+
 def _check_index(index: IndexArrays, path: FilePath) -> None:
-    """Raise an InputError if extraction could look beyond a sentence, or fail to end."""
+    """Raise an InputError if extraction could read beyond a sentence or fail to terminate."""
     position, wrong = find_bad_position(
         index.source, index.source_offset, index.room, index.position, index.link
     )
@@ -173,16 +187,20 @@ def _check_index(index: IndexArrays, path: FilePath) -> None:
 
 
 def read_side(path: FilePath, ids: dict[str, int], allow_empty: bool = False) -> Side:
-    """Read tokenised sentences; new words get the next numbers, and are added to `ids`.
+    """Read tokenised sentences; new words get the next numbers and are added to `ids`.
 
     Raises
     ------
     InputError
         See `itersel.corpus.text.read_tokenized`.
     """
-    lines = read_tokenized(path, allow_empty)
-    words = [ids.setdefault(token, len(ids)) for tokens in lines for token in tokens]
-    return Side(np.array(words, np.int32), offsets_of([len(tokens) for tokens in lines]))
+    return number_words(read_tokenized(path, allow_empty), ids)
+
+
+def number_words(sentences: Sequence[Sequence[str]], ids: dict[str, int]) -> Side:
+    """Return sentences as numbers; new words get the next numbers and are added to `ids`."""
+    words = [ids.setdefault(token, len(ids)) for tokens in sentences for token in tokens]
+    return Side(np.array(words, np.int32), offsets_of([len(tokens) for tokens in sentences]))
 
 
 def check_parallel(first: FilePath, first_side: Side, second: FilePath, second_side: Side) -> None:
@@ -202,7 +220,7 @@ def _check_lengths(first: FilePath, first_lines: int, second: FilePath, second_l
 def _read_links(
     path: FilePath, source: FilePath, source_side: Side, target: FilePath, target_side: Side
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the links (L, 2), positions within the sentence, and the sentence (L) of each."""
+    """Return the links (L, 2) as positions within the sentence, and the sentence (L) of each."""
     text = np.frombuffer(read_bytes(path).replace(b"\r\n", b"\n"), np.uint8)
     if text.size and text[-1] != ord("\n"):
         text = np.append(text, np.uint8(ord("\n")))
@@ -229,7 +247,7 @@ def _read_links(
 def _index_arrays(
     source: Side, target: Side, links: NDArray[np.int32], sentence: NDArray[np.int64], vocabulary_size: int
 ) -> IndexArrays:
-    # a sentence end after each sentence: that of sentence s lies at source_offset[s + 1] - 1
+    # sentence s is followed by a sentence end at source_offset[s + 1] - 1
     words = np.insert(source.words, source.offset[1:], 0)
     source_offset = source.offset + np.arange(source.sentence_count + 1)
     link_source = source_offset[sentence] + links[:, 0]
@@ -259,9 +277,9 @@ def _index_arrays(
 
 
 def sort_suffixes(words: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the suffix array of a text: all positions, ordered by the text from there to its end.
+    """Return the suffix array of a text: all positions, sorted by the suffix that begins there.
 
-    Prefix doubling (Manber & Myers 1993): the order by the first k words gives that by the first 2 k.
+    Prefix doubling (Manber & Myers 1993): the order by the first k words yields the order by the first 2 k.
     """
     size, step = words.shape[0], 1
     rank = words.astype(np.int64)
@@ -282,7 +300,7 @@ def sort_suffixes(words: NDArray[np.int32]) -> NDArray[np.int32]:
 def _links_of(
     position: NDArray[np.int64], linked: NDArray[np.int64], size: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the linked positions of every position of one side, ascending, none twice, and offsets."""
+    """Return the linked positions of every position of one side, ascending and distinct, and offsets."""
     pairs = np.unique(position << 32 | linked)
     return (pairs & 0xFFFFFFFF).astype(np.int32), offsets_of(np.bincount(pairs >> 32, minlength=size))
 
@@ -290,7 +308,7 @@ def _links_of(
 def _link_spans(
     link: NDArray[np.int32], begin: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the first linked position of the other side, and one past the last; -1 for unaligned words."""
+    """Return the first linked position on the other side and one past the last; -1 for unaligned words."""
     aligned = np.flatnonzero(np.diff(begin))
     low, high = np.full((2, begin.shape[0] - 1), -1, np.int32)
     low[aligned], high[aligned] = link[begin[aligned]], link[begin[aligned + 1] - 1] + 1

@@ -1,4 +1,4 @@
-"""Lexical translation costs by relative frequency of alignment links."""
+"""Lexical translation costs from relative frequencies of alignment links."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def link_counts(
     link_source: NDArray[np.integer],
     link_target: NDArray[np.integer],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Count how often words are linked; a word without a link is linked to `NULL`.
+    """Count how often words are linked; unaligned words count as linked to `NULL`.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def link_counts(
     Returns
     -------
     tuple
-        Source words, target words and counts of the different pairs, ordered by pair.
+        Source words, target words and counts of the distinct pairs, sorted by pair.
     """
     lonely_source, lonely_target = source.astype(np.int64), target.astype(np.int64)
     lonely_source[link_source], lonely_target[link_target] = NULL, NULL
@@ -49,10 +49,10 @@ def lexical_table(
 ) -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
     """Return the hash table of lexical costs, for `itersel.grammar.lexical_kernels`.
 
-    p(f|e) = count(f, e) / sum over f' of count(f', e), `NULL` among the words of either side.
+    p(f|e) = count(f, e) / sum over f' of count(f', e), where `NULL` is a word on either side.
     """
     cost = np.empty((count.shape[0], 2), np.float32)
-    # differences of logarithms would leave a tiny rest where the probability is 1
+    # differences of logarithms would not be exactly 0 where the probability is 1
     cost[:, 0] = -np.log10(count / np.bincount(target, count)[target]) + 0.0
     cost[:, 1] = -np.log10(count / np.bincount(source, count)[source]) + 0.0
     capacity = 1 << max(4, int(2 * count.shape[0]).bit_length())

@@ -1,4 +1,4 @@
-"""The source patterns of a shard of sentences, and where the indexed corpus has them."""
+"""The source patterns of a shard of sentences, and their occurrences in the indexed corpus."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from itersel.grammar.pattern_kernels import (
 )
 
 BLOCK_MASK = (1 << BLOCK_BITS) - 1
-# a number greater than the words of any block
+# greater than the number of words of any block
 LENGTH_RADIX = 64
 
 
@@ -30,23 +30,24 @@ def find_patterns(
     own: NDArray[np.int64],
     limits: Limits,
 ) -> tuple[Patterns, Blocks, NDArray[np.bool_]]:
-    """Find all patterns of some sentences, and where their blocks begin in the corpus.
+    """Find all patterns of sentences, and where their blocks begin in the corpus.
 
     Parameters
     ----------
     index
         The corpus.
     words, offset
-        int32 (n), int64 (N + 1): the sentences, in words of the index; others have higher numbers.
+        int32 (n), int64 (N + 1): the sentences, as word numbers of the index; unknown words have higher
+        numbers.
     own
-        int64 (N, 2): the span of source positions that is left out for each sentence, or (0, 2).
+        int64 (N, 2): the span of source positions to leave out for each sentence, or (0, 2) for none.
     limits
-        Which patterns are looked for.
+        Which patterns to look for.
 
     Returns
     -------
     tuple
-        Patterns, blocks, and for every one of the n words whether it is a block.
+        Patterns, blocks, and for each of the n words whether it is a block.
     """
     low, high = np.full((2, words.shape[0], limits.max_symbols), -1, np.int32)
     find_blocks(index.source, index.suffix, index.word_begin, words, offset, low, high)
@@ -58,7 +59,7 @@ def find_patterns(
         extent = block_extents(index.suffix, lows, highs)[block]
         begin, end = np.repeat(own, np.diff(offset), axis=0).T[:, :, None]
         only_own = (extent[:, :, 0] >= begin) & (extent[:, :, 1] < end)
-        # what a block is part of is in the sentence itself only, too
+        # if a block occurs only in the sentence itself, so does everything that contains it
         block[np.logical_or.accumulate(only_own, axis=1)] = 0
     distinct, begin, sentence = _sort_patterns(block, offset, limits)
     return (
@@ -75,7 +76,7 @@ def _link_blocks(
     highs: NDArray[np.int32],
     lengths: NDArray[np.int32],
 ) -> Blocks:
-    """Return the blocks, arranged so that the words of the corpus can be looked up among them."""
+    """Return the blocks, with tables to look up words of the corpus among them."""
     parent = np.zeros_like(lows)
     parent[block[:, 1:]] = block[:, :-1]
     parent[0] = 0
@@ -100,13 +101,13 @@ def _link_blocks(
 def _number_blocks(
     low: NDArray[np.int32], high: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Give blocks numbers from 1, by place in the suffix array, then by length; 0: no block.
+    """Assign numbers to blocks from 1, by position in the suffix array, then by length; 0 means no block.
 
-    Returns the numbers (n, K), and of each block the range of the suffix array and the length.
+    Returns the numbers (n, K), and the suffix array range and length of each block.
     """
     code = low.astype(np.int64) * LENGTH_RADIX + np.arange(1, low.shape[1] + 1)
     code[low < 0] = 0
-    # 0 goes first, whether or not a block is missing somewhere: the suffixes of words begin above it
+    # 0 always comes first, even if no block is missing: the suffixes of words begin above it
     distinct, number = np.unique(np.append(code, 0), return_inverse=True)
     block = number[:-1].reshape(low.shape).astype(np.int32)
     lows, lengths = (distinct // LENGTH_RADIX).astype(np.int32), (distinct % LENGTH_RADIX).astype(np.int32)
@@ -119,7 +120,7 @@ def _number_blocks(
 def _sort_patterns(
     block: NDArray[np.int32], offset: NDArray[np.int64], limits: Limits
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
-    """Return the different patterns (U, 3) in ascending order, and the sentences of each."""
+    """Return the distinct patterns (U, 3) in ascending order, and the sentences of each."""
     if block.max(initial=0) > BLOCK_MASK:
         raise InputError(f"more than {BLOCK_MASK} different phrases; extract smaller shards")
     wide = block.astype(np.int64)

@@ -1,4 +1,4 @@
-"""The references of sentences: one or more translations that others are compared with."""
+"""Reference translations, one or more per sentence."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from itersel.storage.ragged import offsets_of, take_rows
 
 
 class References(NamedTuple):
-    """The references of one sentence; an empty one is the only one.
+    """The references of one sentence; an empty reference can only be the only one.
 
     Attributes
     ----------
     word
-        int32 (r): the words of all references, one after another.
+        int32 (r): the words of all references, concatenated.
     offset
-        int64 (m + 1): where each of the m references begins, and the end.
+        int64 (m + 1): where each of the m references begins, and the end of the last.
     """
 
     word: NDArray[np.int32]
@@ -29,22 +29,22 @@ class References(NamedTuple):
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Words of each, int64 (m)."""
+        """Length of each reference in words, int64 (m)."""
         return np.diff(self.offset)
 
     @property
     def longest(self) -> int:
-        """Words of the longest."""
+        """Length of the longest reference in words."""
         return int(self.lengths.max())
 
     @property
     def mean_length(self) -> float:
-        """Words of a reference on average."""
+        """Average length of the references in words."""
         return float(self.word.shape[0] / (self.offset.shape[0] - 1))
 
 
 def make_references(*references: Sequence[int] | NDArray[np.int32]) -> References:
-    """Return references from the numbers of their words."""
+    """Return references from word numbers."""
     words = [np.asarray(one, np.int32) for one in references]
     return References(np.concatenate(words), offsets_of([one.shape[0] for one in words]))
 
@@ -57,7 +57,7 @@ class Joined(NamedTuple):
     word, offset
         int32, int64 (M + 1): the words of the M references.
     sentence_offset
-        int64 (N + 1): the references of each sentence; no rows: each has one.
+        int64 (N + 1): the references of each sentence; no rows if each has exactly one.
     """
 
     word: NDArray[np.int32]
@@ -66,14 +66,14 @@ class Joined(NamedTuple):
 
 
 def join_references(texts: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]]) -> Joined:
-    """Join the references of several texts, which have the same number of lines.
+    """Join the references of several texts with the same number of lines.
 
-    An empty line is no reference, unless all lines of the sentence are empty: then the first one is.
+    Empty lines are not references, unless all lines of a sentence are empty: then it has one empty reference.
 
     Parameters
     ----------
     texts
-        For each text its words, int32, and the offsets of its lines, int64 (N + 1). No texts: there are no
+        For each text its words, int32, and the offsets of its lines, int64 (N + 1). No texts give no
         references.
     """
     none = np.zeros(0, np.int64)
@@ -100,9 +100,9 @@ def grouped_references(
     Parameters
     ----------
     references, sentences
-        Their numbers.
+        Number of references and sentences.
     offset
-        What the file has: no rows where each sentence has one reference.
+        The offsets in the file; no rows if each sentence has one reference.
     path
         The file.
 

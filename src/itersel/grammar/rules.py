@@ -1,4 +1,4 @@
-"""All rules of the grammars of a shard, before features: what `itersel.grammar.extract` builds on."""
+"""Extraction of all rules of a shard, without features, for `itersel.grammar.extract`."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from itersel.grammar.table_kernels import (
 )
 from itersel.storage.ragged import take_rows
 
-# 8 MB; a pattern that occurs more often is listed alone
+# 8 MB; a pattern with more occurrences gets a batch of its own
 BATCH = 1 << 20
 
 
 class RuleTable(NamedTuple):
-    """R rules, and G rows: the rules of each sentence.
+    """R rules, and G rows that list the rules of each sentence.
 
     Attributes
     ----------
     source, source_offset, target, target_offset
-        int32, int64 (R + 1): symbols; words as in the index, higher numbers for words it has not.
+        int32, int64 (R + 1): symbols; words as in the index, with higher numbers for unknown words.
     point, point_offset
         int32 (points, 2), int64 (R + 1): alignments.
     row
-        int32 (G, 5): rule, sentence, sampled occurrences of the source side (0: the rule passes a word
-        through), those of the rule, and whether the source side gives rules at just one of them. The rules
-        of a sentence are ordered by source side; words that the corpus does not have come last, as they are.
+        int32 (G, 5): rule, sentence, sampled occurrences of the source side (0 for a pass-through rule),
+        occurrences of the rule, and whether only one occurrence of the source side yields rules. The rules of
+        a sentence are sorted by source side; pass-through rules of words not in the corpus come last.
     """
 
     source: NDArray[np.int32]
@@ -66,14 +66,14 @@ def extract_rule_table(
     limits: Limits,
     batch: int = BATCH,
 ) -> RuleTable:
-    """Extract the rules of some sentences.
+    """Extract the rules of sentences.
 
     Parameters
     ----------
     index, words, offset, own, limits
         As in `itersel.grammar.patterns.find_patterns`.
     batch
-        How many occurrences of patterns with one gap to hold at a time; changes nothing but memory.
+        Number of occurrences of patterns with one gap to hold at a time; affects only memory.
     """
     patterns, blocks, is_block = find_patterns(index, words, offset, own, limits)
     sample = np.empty((limits.max_samples, 3), np.int32)
@@ -101,7 +101,7 @@ def extract_rule_table(
 
 
 def _empty_pairs(limits: Limits) -> Pairs:
-    """Return tables that hold all rules of one pattern."""
+    """Return tables large enough for all rules of one pattern."""
     capacity = VARIANTS * limits.max_samples
     return Pairs(
         row=np.empty((capacity + 1, ROW_COLUMNS), np.int32),
@@ -128,10 +128,10 @@ def _offsets(end: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def _pass_through(table: RuleTable, words: NDArray[np.int32], sentence: NDArray[np.int64]) -> RuleTable:
-    """Append rules, and rows at the end of their sentences, that pass words through."""
+    """Append pass-through rules, with rows at the end of their sentences."""
     distinct, rule = np.unique(words, return_inverse=True)
     pairs, first = np.unique(np.stack([sentence, rule.reshape(-1)], axis=1), axis=0, return_index=True)
-    # In the order of the sentence: the numbers of words that the corpus does not have depend on the shard.
+    # In sentence order, because the numbers of words that are not in the corpus depend on the shard.
     pairs = pairs[np.argsort(first)]
     row = np.zeros((pairs.shape[0], table.row.shape[1]), np.int32)
     row[:, ROW_RULE] = pairs[:, 1] + table.source_offset.shape[0] - 1
@@ -149,14 +149,15 @@ def _pass_through(table: RuleTable, words: NDArray[np.int32], sentence: NDArray[
 
 
 def split_by_count(table: RuleTable) -> tuple[RuleTable, NDArray[np.uint8]]:
-    """Make a rule as many rules as it has bins of counts (`itersel.grammar.sparse.count_bins`).
+    """Split each rule into one rule per count bin (`itersel.grammar.sparse.count_bins`).
 
-    With leave-one-out, sentences count a rule differently; most rules are in one sentence of a shard.
+    With leave-one-out, the count of a rule differs between sentences; most rules are in one sentence of a
+    shard.
 
     Returns
     -------
     table, bin
-        The rules, in the same order, those of one rule by bin; uint8 (R): their bins.
+        The rules in the same order, copies of a rule sorted by bin, and their bins, uint8 (R).
     """
     bins = count_bins(table.row[:, ROW_COUNT])
     pair = table.row[:, ROW_RULE].astype(np.int64) << 8 | bins

@@ -1,12 +1,12 @@
 """A shard: sentences with their grammars and features, as one HDF5 file of plain arrays.
 
-A rule is stored once per shard; the grammar of a sentence lists rules with the dense features that
-depend on the sentence (leave-one-out changes the counts). Nothing has to be parsed on reading.
+A rule is stored once per shard. The grammar of a sentence lists rules with their dense features, which depend
+on the sentence because leave-one-out changes the counts. Reading requires no parsing.
 
-Symbols of a rule are numbers of the shard's vocabulary for terminals; -1 and -2 stand for the first and
-the second nonterminal of the source side, on both sides. Rules 0 ([S] -> [X]) and 1 ([S] -> [S] [X]) are
-the glue rules, which belong to every grammar without being listed in it. Where nonterminals are X in all
-other rules, as in extracted grammars, the shard lists no categories.
+Terminals of a rule are numbers in the shard's vocabulary; on both sides, -1 and -2 stand for the first and
+the second nonterminal of the source side. Rules 0 ([S] -> [X]) and 1 ([S] -> [S] [X]) are the glue rules,
+which belong to every grammar without being listed. If all other rules use only X, as in extracted grammars,
+the shard lists no categories.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _offsets(size: str, into: str, **more: Any) -> Array:
 
 # Sizes: V words, N sentences, M references, R rules, F features, G rules of all sentences, C dense features,
 # K categories.
-# Arrays that ascend, all of them or for a while, are shuffled, so that they shrink more; others would grow.
+# Arrays that ascend, wholly or in runs, are byte-shuffled because they compress better; others would grow.
 FORMAT = FileFormat(
     "shard",
     4,
@@ -114,11 +114,11 @@ class Shard:
     Attributes
     ----------
     vocabulary
-        Words of both languages: of the rules, the sentences and the references.
+        Words of both languages in rules, sentences and references.
     source, source_offset
         int32, int64 (N + 1): the words of the N source sentences.
     reference, reference_offset
-        int32, int64 (M + 1): the words of the references; without references ``reference_offset`` has size 0.
+        int32, int64 (M + 1): the words of the references; ``reference_offset`` has size 0 without references.
     rule_kind
         uint8 (R): `GRAMMAR_RULE`, `GLUE_START`, `GLUE` or `PASS_THROUGH`.
     rule_source, rule_source_offset, rule_target, rule_target_offset
@@ -128,24 +128,24 @@ class Shard:
     rule_feature, rule_feature_value, rule_feature_offset
         int32, float32, int64 (R + 1): sparse features of the rules, rows of the feature table.
     feature_key, feature_name
-        uint64 (F) ascending, and names: the sparse features.
+        Keys, uint64 (F), ascending, and names of the sparse features.
     grammar_rule, grammar_offset
         int32, int64 (N + 1): the rules of each sentence.
     grammar_dense
-        float32 (rules of all sentences, C): dense features, by column.
+        float32 (rules of all sentences, C): dense features, one column each.
     dense_names
         The names of the C columns.
     templates
-        Of `itersel.limits.TEMPLATES`: those of the sparse features. Imports may have other features.
+        Templates of the sparse features, from `itersel.limits.TEMPLATES`. Imports may have other features.
     attributes
-        What made the shard: settings, versions.
+        Provenance of the shard: settings, versions.
     category
-        Names of the K categories, X and S first; none where `rule_category` has no rows.
+        Names of the K categories, X and S first; empty if `rule_category` has no rows.
     rule_category
-        uint16 (R, 3): categories of the left-hand side, the first and the second nonterminal of each rule, X
-        where there is no such nonterminal. No rows: all are X, but for the glue rules.
+        uint16 (R, 3): categories of the left-hand side, the first and the second nonterminal of each rule; X
+        for a missing nonterminal. No rows if all are X, except in the glue rules.
     sentence_reference_offset
-        int64 (N + 1): the references of each sentence, at least one; no rows: each has one.
+        int64 (N + 1): the references of each sentence, at least one; no rows if each has exactly one.
     """
 
     vocabulary: StringTable
@@ -194,9 +194,9 @@ class Shard:
         return References(self.reference[offset[0] : offset[-1]], offset - offset[0])
 
     def category_ranks(self) -> NDArray[np.int32] | None:
-        """Return the order of the categories over one span: see `itersel.grammar.categories`.
+        """Return the order of the categories over one span; see `itersel.grammar.categories`.
 
-        int32 (K), no rows where nonterminals are X; None if there is no such order.
+        int32 (K); no rows if all nonterminals are X; None if there is no such order.
         """
         if self.rule_category.shape[0] == 0:
             return np.zeros(0, np.int32)
@@ -222,13 +222,13 @@ def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
 
 
 def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = ()) -> Shard:
-    """Read a shard, with the sparse features of some templates; none: of all that it has.
+    """Read a shard, with the sparse features of the given templates, or of all if none are given.
 
     Raises
     ------
     InputError
-        If the file is missing, truncated or damaged, not a shard of this version, if it has rules that the
-        decoder cannot apply, or not the templates; names the file and the array.
+        If the file is missing, truncated, damaged, or not a shard of this version, has rules that the decoder
+        cannot apply, or lacks one of the templates. Names the file and the array.
     """
     arrays, found = read_arrays(path, FORMAT)
     values: dict[str, Any] = {}
@@ -253,7 +253,7 @@ def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = ()) -> S
 
 
 def count_sentences(path: str | os.PathLike[str]) -> int:
-    """Return the number of sentences of a shard, without reading its grammars.
+    """Return the number of sentences of a shard without reading its grammars.
 
     Raises
     ------
@@ -287,7 +287,7 @@ def _check_templates(templates: Any, path: str | os.PathLike[str]) -> None:
 
 
 def _with_templates(shard: Shard, templates: Sequence[str], path: str | os.PathLike[str]) -> Shard:
-    """Return a shard with the sparse features of some templates alone, and those listed by an import."""
+    """Return a shard with only the sparse features of some templates and those listed by an import."""
     for name in templates:
         if name not in shard.templates:
             raise InputError(
@@ -311,7 +311,7 @@ def _with_templates(shard: Shard, templates: Sequence[str], path: str | os.PathL
 
 
 def _check_references(shard: Shard, path: str | os.PathLike[str]) -> None:
-    """Raise an InputError if there are references, but not of every sentence."""
+    """Raise an InputError if some sentences have references and others do not."""
     if shard.has_references:
         references, offset = shard.reference_offset.shape[0] - 1, shard.sentence_reference_offset
         grouped_references(references, offset, shard.sentence_count, path)
@@ -330,7 +330,7 @@ def _check_categories(shard: Shard, path: str | os.PathLike[str]) -> None:
 
 
 def _check_rules(shard: Shard, path: str | os.PathLike[str]) -> None:
-    """Raise an InputError if a rule is none that the decoder can apply."""
+    """Raise an InputError if the decoder cannot apply one of the rules."""
     ranks = shard.category_ranks()
     if ranks is None:
         raise damaged(path, "rule_category", "has categories that can be made of themselves")

@@ -1,7 +1,8 @@
-"""Sparse features of rules, by templates (docs/features.md); those that cdec has, too, have its names.
+"""Sparse features of rules, by templates (docs/features.md), named as in cdec where cdec has them.
 
-``=`` and ``;`` become ``_``, as they separate features in cdec's text formats. A feature that a rule has
-twice counts two. Names that become equal (through the escapes, or through ``_`` in words) are one feature.
+``=`` and ``;`` become ``_`` because they separate features in cdec's text formats. A feature that occurs
+twice in a rule has the value 2. Names that become equal (by these replacements, or by ``_`` in words) are one
+feature.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
 from itersel.storage.strings import StringTable, string_table
 
-# Features that no text grammar lists: cdec computes them, too.
+# Features that text grammars do not list because cdec also computes them.
 COMPUTED_FEATURE = re.compile("|".join(TEMPLATES[name] for name in DEFAULT_TEMPLATES))
 ESCAPED = tuple(b"=;")
 ESCAPE = ord("_")
-# The most bytes of a name beside its symbols, such as `Count:524289-1048576`; kernels do not check it.
+# Maximum bytes of a name besides its symbols, such as `Count:524289-1048576`; kernels do not check it.
 FIXED_BYTES = 32
 
 
@@ -69,17 +70,17 @@ def rule_features(
     Parameters
     ----------
     vocabulary
-        The words that the symbols are numbers of.
+        The words that symbols refer to.
     rule_kind, rule_source, rule_source_offset, rule_target, rule_target_offset
         The rules, as in `itersel.grammar.shard.Shard`.
     category, rule_category
-        Their categories; not needed where all nonterminals are X, but for the glue rules.
+        Their categories; not needed if all nonterminals are X, except in the glue rules.
     rule_alignment, rule_alignment_offset
-        Their alignments, as in `itersel.grammar.shard.Shard`; None: unknown.
+        Their alignments, as in `itersel.grammar.shard.Shard`; None if unknown.
     rule_bin
-        uint8 (R): how often each was seen, as `count_bins` has it; None: unknown.
+        uint8 (R): bin of the count of each rule, see `count_bins`; None if unknown.
     templates
-        Of `itersel.limits.TEMPLATES`.
+        Templates from `itersel.limits.TEMPLATES`.
 
     Raises
     ------
@@ -120,14 +121,14 @@ def rule_features(
 
 
 def count_bins(count: NDArray[np.integer]) -> NDArray[np.uint8]:
-    """Return the bin of each count: 0 of 0, 1 of 1, 2 of 2, 3 of 3 and 4, 4 of 5 to 8, ..."""
+    """Return the bin of each count: 0 for 0, 1 for 1, 2 for 2, 3 for 3 and 4, 4 for 5 to 8, ..."""
     last = 1 << np.arange(MAX_BIN)
     bins = np.searchsorted(last, count) + 1
     return np.where(count > 0, bins, 0).astype(np.uint8)
 
 
 def check_templates(templates: Sequence[str]) -> None:
-    """Raise an InputError for a template that there is not, or that is named twice."""
+    """Raise an InputError for a template that does not exist or is listed twice."""
     for number, name in enumerate(templates):
         if name not in TEMPLATES:
             raise InputError(f"there is no template '{name}'; there are {', '.join(TEMPLATES)}")
@@ -136,13 +137,13 @@ def check_templates(templates: Sequence[str]) -> None:
 
 
 def _check_points(points: NDArray[np.uint8], lengths: NDArray[np.int64]) -> None:
-    """Check that no point (N, 2) is outside its rule, whose sides have these lengths; kernels do not."""
+    """Check that all points (N, 2) are within their rules, whose sides have these lengths; kernels do not."""
     for i, j in points[(points >= lengths).any(axis=1)].tolist():
         raise InputError(f"alignment point {i}-{j} is outside the rule")
 
 
 def _fixed_categories(rule_kind: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """Return the categories of rules without any other than X and S."""
+    """Return the categories of rules that use only X and S."""
     category = np.zeros((rule_kind.shape[0], 3), np.uint16)
     category[(rule_kind == GLUE_START) | (rule_kind == GLUE), 0] = CATEGORY_S
     category[rule_kind == GLUE, 1] = CATEGORY_S
@@ -155,7 +156,7 @@ def _escape(vocabulary: StringTable) -> StringTable:
 
 
 def _longest_name(rules: Rules) -> int:
-    """Return a bound on the bytes of a name: a rule's symbols, three bytes more for each, its category."""
+    """Return a bound on the bytes of a name: a rule's symbols, three more bytes each, and its category."""
     longest_category = int(np.diff(rules.names.offset).max(initial=0))
     longest_symbol = max(longest_category, int(np.diff(rules.words.offset).max(initial=0)))
     symbols = np.diff(rules.source_offset) + np.diff(rules.target_offset)

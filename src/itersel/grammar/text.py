@@ -1,17 +1,18 @@
 """Grammars in cdec's text format: ``[X] ||| source ||| target ||| name=value ... ||| 0-0 1-1``.
 
-How they are read:
+Interpretation:
 
 - Nonterminals are ``[X,1]`` and ``[X,2]``, in this order on the source side, each once on both sides. On the
-  target side ``[1]`` and ``[2]`` are the same. The target side may be empty (the words are deleted); the
+  target side, ``[1]`` and ``[2]`` mean the same. The target side may be empty (the words are deleted); the
   alignment field may be missing.
-- Any category may stand for X, also as left-hand side; but the whole sentence is an S, words pass through as
-  X, and the glue rules are [S] -> [S] [X] and [S] -> [X]. A source side may be a lone nonterminal, unless a
-  category could be made of itself by such rules.
+- Any category may be used instead of X, also as left-hand side; but the whole sentence is an S, words pass
+  through as X, and the glue rules are [S] -> [S] [X] and [S] -> [X]. A source side may be a lone nonterminal,
+  unless such rules form a cycle.
 - A feature with a name like ``MaxLexEgivenF`` or ``PhraseModel_0`` (letters and digits; at most one ``_``,
-  before a number) is dense, 0 where it is missing; any other is a sparse feature of the rule.
-- Features of the templates that cdec has (`itersel.grammar.sparse.COMPUTED_FEATURE`) or that are computed,
-  and those that the decoder adds, must not be listed: they would count twice.
+  before a number) is dense, with the value 0 if missing; any other is a sparse feature of the rule.
+- Features of cdec's templates (`itersel.grammar.sparse.COMPUTED_FEATURE`), of templates that are computed,
+and
+  those added by the decoder must not be listed: they would count twice.
 - A rule listed twice is two rules, as in cdec.
 - Glue and pass-through rules are not listed; every grammar has them.
 """
@@ -39,7 +40,7 @@ from itersel.storage.formats import MAX_MAGNITUDE
 
 SEPARATOR = "|||"
 LEFT_HAND_SIDE = re.compile(rf"\[({CATEGORY.pattern})\]")
-# A category of any length: of one that is too long, too, that is what is wrong.
+# Matches categories of any length, so that the error for one that is too long says so.
 NONTERMINAL = re.compile(r"\[([^\[\],\s]+),([0-9]+)\]")
 TARGET_NONTERMINALS = {"[1]": -1, "[2]": -2}
 POINT = re.compile(r"([0-9]{1,3})-([0-9]{1,3})")
@@ -50,7 +51,7 @@ ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 
 
 class Sentence(NamedTuple):
-    """A sentence to translate, and the file of its grammar."""
+    """A sentence to translate and its grammar file."""
 
     words: list[str]
     grammar: Path
@@ -69,22 +70,23 @@ def import_grammars(
     Parameters
     ----------
     text
-        Sentences: see `read_input`.
+        Sentences; see `read_input`.
     grammars
-        Folder of ``grammar.0.gz`` (or ``grammar.0``) ...; may be None if the input names the grammars.
+        Folder with ``grammar.0.gz`` (or ``grammar.0``) and so on; may be None if the input names the
+        grammars.
     output
-        The shard.
+        The shard to write.
     references
-        Texts of translations, one a line; see `itersel.grammar.references.join_references`.
+        Files with one reference translation per line; see `itersel.grammar.references.join_references`.
     grammar
-        One grammar for all sentences, in place of `grammars`: each gets the rules whose words it has.
+        One grammar for all sentences, instead of `grammars`: each sentence gets the rules whose words it has.
     templates
-        Of the sparse features that follow from the rules.
+        Templates of the sparse features to compute from the rules.
 
     Raises
     ------
     InputError
-        With file and line, for whatever is not as described at the head of this module.
+        If a file does not have the format described at the top of this module. Names the file and the line.
     """
     check_templates(templates)
     if "Count" in templates:
@@ -147,11 +149,11 @@ def read_input(
     grammars: str | os.PathLike[str] | None = None,
     grammar: str | os.PathLike[str] | None = None,
 ) -> list[Sentence]:
-    """Read sentences, one a line, plain or as ``<seg grammar="PATH" id="N"> text </seg>``.
+    """Read sentences, one per line, plain or as ``<seg grammar="PATH" id="N"> text </seg>``.
 
-    A sentence without the attribute ``grammar`` has the grammar ``grammar.N.gz`` of the folder `grammars`,
-    N its ``id``, or else its line number from 0. A path in ``grammar`` is relative to the working folder.
-    A `grammar` for all sentences goes before both. The text is taken as it is, as by cdec: ``&amp;`` stays
+    A path in the attribute ``grammar`` is relative to the working folder. Without the attribute, the grammar
+    is ``grammar.N.gz`` in the folder `grammars`, where N is the ``id`` or, if missing, the line number from
+    0. A `grammar` for all sentences overrides both. As in cdec, the text is not unescaped: ``&amp;`` stays
     ``&amp;``.
     """
     sentences = []
@@ -198,9 +200,9 @@ def read_grammar(
     path
         The grammar.
     categories
-        Those of the grammars of other sentences.
+        Categories found so far; those of this grammar are added.
     templates
-        The grammar must not list features of these templates: they are computed.
+        Computed templates, whose features the grammar must not list.
     """
     categories = CategorySet() if categories is None else categories
     computed = tuple(TEMPLATES[name] for name in templates)
@@ -225,7 +227,7 @@ def parse_rule(line: str) -> Rule:
     Raises
     ------
     ValueError
-        If it is not a rule; says why.
+        If it is not a rule; the message says why.
     """
     if found := find_control(line):
         raise ValueError(found)
@@ -246,11 +248,10 @@ def parse_rule(line: str) -> Rule:
     return Rule(source, target, _features(fields[3]), alignment, (left[1], *categories))
 
 
-# Rules of one source side stand together, and a target side comes again soon: most calls are answered
-# by the cache.
+# Rules with the same source side are adjacent, and target sides soon recur, so the cache answers most calls.
 @lru_cache(maxsize=1 << 12)
 def _side(text: str, on_target: bool) -> tuple[tuple[Symbol, ...], dict[int, str]]:
-    """Return the symbols of a side, and the categories of its nonterminals where they are given."""
+    """Return the symbols of a side, and the categories of its nonterminals if given."""
     symbols: list[Symbol] = []
     categories: dict[int, str] = {}
     for word in split_words(text):

@@ -1,1 +1,1 @@
-"""Learning to rank translations: sentence BLEU, preference pairs, perceptron updates."""
+"""Learning to rank translations: sentence BLEU, preference pairs, and online learners."""

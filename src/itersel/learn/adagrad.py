@@ -12,10 +12,10 @@ from itersel.learn.parameters import StepSettings
 
 
 class LogisticLearner(OnlineLearner):
-    """Descends the sum of log(1 + exp(-<w, x>)) over the differences x of pairs.
+    """Minimises the sum of log(1 + exp(-<w, x>)) over the feature differences x of pairs.
 
     The step of a weight is divided by the root of the sum of its squared gradients (Duchi et al. 2011); then
-    the regulariser is applied, for a weight that was not in a gradient when it is needed next.
+    the regulariser is applied, lazily for weights without a gradient: when they are next needed.
     """
 
     def __init__(self, settings: AdaGrad) -> None:
@@ -29,7 +29,7 @@ class LogisticLearner(OnlineLearner):
         )
 
     def learn(self, example: Example) -> Move:
-        """Return the negative gradient; every pair has a loss, those count that are ranked wrongly."""
+        """Return the negative gradient. All pairs have a loss; only wrongly ranked ones count as updates."""
         pairs = make_pairs(self._pairs, example.bleu, example.seed)
         if pairs.shape[0] == 0:
             return Move(None, 0, 0)
@@ -37,6 +37,6 @@ class LogisticLearner(OnlineLearner):
         return Move(coefficient, pairs.shape[0], wrong)
 
     def loss(self, example: Example) -> float:
-        """Return the sum of the logistic losses of the pairs."""
+        """Return the sum of the pairs' logistic losses."""
         lead = leads(make_pairs(self._pairs, example.bleu, example.seed), example.kbest.score)
         return float(np.logaddexp(0.0, -lead).sum())

@@ -1,4 +1,4 @@
-"""Hope and fear from cost-augmented decoding of the forest (Chiang, Marton & Resnik 2008)."""
+"""Hope and fear by cost-augmented decoding of the forest (Chiang, Marton & Resnik 2008)."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from itersel.learn.bleu_kernels import ORDER
 from itersel.learn.partial_kernels import ReferenceNgrams, index_references, make_partials
 from itersel.learn.sentence_bleu import Target
 
-# Partial translations that an item keeps. docs/learning.md has the figures behind it.
+# Number of partial translations kept per item; docs/learning.md has the measurements.
 BEAM = 2
-# Of a larger forest only so many edges with the best derivations through them are looked at, more where some
-# are equally good. It takes some 100 MB; a sentence of 50 words has about as many edges.
+# Larger forests are pruned to this many edges, those with the best derivations through them (more if there
+# are ties). This takes about 100 MB; a sentence of 50 words has about this many edges.
 MOST_EDGES = 100_000
-# Model scores are sums in different orders.
+# Allows for model scores that were summed in different orders.
 ROUNDING = 1e-9
 
 
 class Direction(NamedTuple):
-    """The objective share * model score + gain * words * BLEU; words are 1 but with ``chiang``.
+    """The objective share * model score + gain * words * BLEU; words is 1 except with ``chiang``.
 
     Attributes
     ----------
     share
-        1, or 0: the model score only decides between equally good translations.
+        1, or 0 if the model score only breaks ties between equally good translations.
     gain
         1 to look for good translations, -1 for bad ones.
     """
@@ -47,21 +47,21 @@ HOPE, ORACLE, FEAR = Direction(1, 1), Direction(0, 1), Direction(1, -1)
 
 
 class AugmentedSearch:
-    """Finds the derivation of the best objective in each direction; see `augmented_kernels`.
+    """Finds the derivation with the best objective in each direction; see `augmented_kernels`.
 
     Parameters
     ----------
     directions
-        What to look for.
+        The objectives.
     target
-        What translations are compared with; its references have at least one word.
+        Target of the sentence; its references have at least one word.
     """
 
     def __init__(self, directions: tuple[Direction, ...], target: Target) -> None:
         self._directions, self._target = directions, target
 
     def __call__(self, forest: SentenceForest) -> list[Best]:
-        """Return lists of at most one derivation, one for each direction."""
+        """Return a list of at most one derivation for each direction."""
         target, found = self._target, forest.found
         ngrams = index_references(target.references, forest.table.model_word.shape[0])
         bleu = target.score(forest.best.word, forest.best.word_offset)
@@ -84,7 +84,7 @@ class AugmentedSearch:
         return results
 
     def _least_score(self, direction: Direction, best: Best, bleu: NDArray[np.float64]) -> float:
-        """Return the least model score with which a derivation can beat the k best."""
+        """Return the minimum model score with which a derivation can beat the k best."""
         if not direction.share:
             return -math.inf
         gain = direction.gain * self._target.words
@@ -93,9 +93,9 @@ class AugmentedSearch:
 
 
 def largest_bleu(target: Target) -> float:
-    """Return a bound of BLEU: what a translation would have in which as many n-grams match as ever can.
+    """Return an upper bound on BLEU: the score of a translation with the most possible matching n-grams.
 
-    Longer ones than those that are tried have no larger brevity penalty, and no more matches.
+    Translations longer than those tried have no larger brevity penalty and no more matches.
     """
     length, available = target.references.longest, _available_ngrams(target.references)
     hypotheses, references = target.context[2 * ORDER :]
@@ -107,13 +107,13 @@ def largest_bleu(target: Target) -> float:
 
 
 def _available_ngrams(references: References) -> NDArray[np.int64]:
-    """Return the most matches that a translation can have, int64 (ORDER)."""
+    """Return the maximum number of matches in a translation, int64 (ORDER)."""
     if references.lengths.shape[0] == 1:
         return np.maximum(0, references.longest - np.arange(ORDER))
     texts = [references.word[slice(*ends)].tolist() for ends in itertools.pairwise(references.offset)]
     available = []
     for n in range(ORDER):
-        # the union of counters has the larger of two counts
+        # the union of counters takes the larger of two counts
         grams: Counter[tuple[int, ...]] = Counter()
         for words in texts:
             grams |= Counter(zip(*(words[i:] for i in range(n + 1)), strict=False))
@@ -122,7 +122,7 @@ def _available_ngrams(references: References) -> NDArray[np.int64]:
 
 
 def _search(forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objective: Objective) -> Best:
-    """Return the derivation of the best objective; none if no objective is finite."""
+    """Return the derivation with the best objective; none if no objective is finite."""
     found, rules, table = forest.found, forest.rules, forest.table
     task = Task(
         found.edge_rule,
@@ -149,7 +149,7 @@ def _search(forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objecti
 
 
 def _best_edges(through: NDArray[np.float64]) -> float:
-    """Return the score of the best derivation through an edge that `MOST_EDGES` edges reach."""
+    """Return the score that the best derivations through `MOST_EDGES` edges reach."""
     if through.shape[0] <= MOST_EDGES:
         return -math.inf
     return float(np.partition(through, -MOST_EDGES)[-MOST_EDGES])

@@ -1,8 +1,8 @@
-"""What a learner is: it looks at one k-best list and says which translations the weights should move to.
+"""The interface of learners: from one k-best list, a learner decides how the weights should move.
 
-A learner is an `OnlineLearner` in a module of its own. Its method `learn` returns a coefficient for each
-translation; the step along the sum of coefficient * features, its learning rate, the regularisation and the
-average are the same for all learners: see `itersel.learn.parameters`.
+Each learner is an `OnlineLearner` in its own module. Its method `learn` returns a coefficient for each
+translation. The step along the sum of coefficient * features, the learning rate, regularisation and averaging
+are the same for all learners: see `itersel.learn.parameters`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Example:
-    """A k-best list to learn from, with what the learner's finder has added.
+    """A training example: a k-best list, and the derivations that the learner's finder has added.
 
     Parameters
     ----------
@@ -33,13 +33,13 @@ class Example:
     bleu
         float64 (k): sentence BLEU of each.
     words
-        What BLEU counts for as a cost, see `itersel.learn.sentence_bleu.Target`.
+        Factor of BLEU as a cost; see `itersel.learn.sentence_bleu.Target`.
     rate
         Learning rate of the step.
     seed
-        For what is drawn at random: seed, epoch, shard, sentence.
+        Random seed: seed, epoch, shard, sentence.
     column_of
-        int32 (F), all -1: scratch.
+        int32 (F), all -1: scratch space.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Example:
 
     @cached_property
     def columns(self) -> Columns:
-        """The features of the translations; made when first asked for."""
+        """The features of the translations, computed on first use."""
         kbest = self.kbest
         return make_columns(
             kbest.dense, kbest.feature, kbest.feature_value, kbest.feature_offset, self._column_of
@@ -64,14 +64,14 @@ class Example:
 
 
 class Move(NamedTuple):
-    """What a learner makes of a k-best list.
+    """A learner's update for a k-best list.
 
     Attributes
     ----------
     coefficient
-        float64 (k): adds up to 0; None where nothing is to be learned.
+        float64 (k): sums to 0; None if there is no update.
     pairs, updates
-        Number of pairs (or constraints) that were looked at, and of those that had a loss.
+        Number of pairs (or constraints) considered, and of those with a loss.
     """
 
     coefficient: NDArray[np.float64] | None
@@ -85,21 +85,21 @@ class OnlineLearner(Protocol):
     steps: StepSettings
 
     def finder(self, target: Target) -> DerivationFinder | None:
-        """Return what finds translations to learn from beside the k best; None: these are enough."""
+        """Return the search for translations to learn from besides the k best; None if there is none."""
         return None
 
     def learn(self, example: Example) -> Move:
-        """Return where the weights should move."""
+        """Return how the weights should move."""
         ...
 
     def loss(self, example: Example) -> float:
-        """Return the loss of the weights that the list was made with; nothing is learned."""
+        """Return the loss of the weights that the list was decoded with, without learning."""
         ...
 
 
 def make_learner(settings: Learner) -> OnlineLearner:
-    """Return the learner of some settings."""
-    # They import this module. Named one by one, so that edited code of theirs runs again (`itersel.sources`).
+    """Return the learner for the settings."""
+    # Imported here because they import this module, and by name so that `itersel.sources` detects edits.
     from itersel.learn import adagrad, mira, perceptron
 
     makers: dict[str, Any] = {

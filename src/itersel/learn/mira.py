@@ -16,11 +16,11 @@ from itersel.learn.update_kernels import gram_matrix, squared_distance
 
 
 class MiraLearner(OnlineLearner):
-    """Moves the weights from the fear to the hope, just as far as to make up for the difference in cost.
+    """Moves the weights from the fear to the hope, just far enough to make up for the difference in cost.
 
-    The cost of a translation is 1 - BLEU, times the words that BLEU is of with ``chiang``. The step of the
-    update w += a (h(hope) - h(fear)) is a = min(C, (cost(fear) - cost(hope) - w (h(hope) - h(fear))) /
-    |h(hope) - h(fear)|^2).
+    The cost of a translation is 1 - BLEU, with ``chiang`` times the reference words (`Target.words`). The
+    step size in the update w += a (h(hope) - h(fear)) is a = min(C, (cost(fear) - cost(hope) -
+    w (h(hope) - h(fear))) / |h(hope) - h(fear)|^2).
     """
 
     def __init__(self, settings: Mira) -> None:
@@ -29,17 +29,17 @@ class MiraLearner(OnlineLearner):
         self._all = settings.constraints == "all"
         directions = (ORACLE if self._is_oracle else HOPE, *(() if self._is_prediction else (FEAR,)))
         self._directions = directions if settings.candidates == "forest" else ()
-        # the step is the solution of a problem of its own
+        # rate 1: the step size is the solution of an optimisation problem
         self.steps = StepSettings(1.0, regularization=settings.regularization, strength=settings.strength)
 
     def finder(self, target: Target) -> DerivationFinder | None:
-        """Return the search for hope and fear in the forest, if it is wanted and BLEU is not 0 anyway."""
+        """Return the search for hope and fear in the forest; None if it is not used or BLEU is always 0."""
         if not self._directions or target.references.word.shape[0] == 0:
             return None
         return AugmentedSearch(self._directions, target)
 
     def learn(self, example: Example) -> Move:
-        """Return the step of the sentence."""
+        """Return the update for the sentence."""
         hope, fear, loss = self._compare(example)
         score = example.kbest.score
         if self._all:
@@ -58,11 +58,11 @@ class MiraLearner(OnlineLearner):
         return Move(coefficient, 1, 1)
 
     def loss(self, example: Example) -> float:
-        """Return by how much the fear violates its margin to the hope."""
+        """Return by how much the fear violates the margin to the hope."""
         return float(max(0.0, self._compare(example)[2]))
 
     def _compare(self, example: Example) -> tuple[int, int, float]:
-        """Return hope, fear, and the loss of the two, which may be negative."""
+        """Return hope, fear, and their loss, which may be negative."""
         score, cost = example.kbest.score, _cost(example)
         hope, fear = hope_and_fear(score, cost, self._is_oracle, self._is_prediction)
         return hope, fear, cost[fear] - cost[hope] - (score[hope] - score[fear])

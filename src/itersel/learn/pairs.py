@@ -1,9 +1,9 @@
-"""Which translation should have been ranked above which: three ways to form preference pairs.
+"""Preference pairs: three ways to choose which translation should be ranked above which.
 
-Every function takes the sentence BLEU of the k translations, float64 (k) in the order of the k-best list,
-and returns the pairs as int64 (pairs, 2): numbers of the better and of the worse translation. Pairs of
-equal BLEU are never formed. Their order matters to sequential updates: it is that of the better, then of
-the worse translation, by BLEU descending, ties by the order of the k-best list; of PRO, the widest first.
+Every function takes the sentence BLEU of the k translations, float64 (k) in the order of the k-best list, and
+returns the pairs as int64 (pairs, 2): the numbers of the better and the worse translation. Translations with
+equal BLEU are never paired. The order of pairs matters for sequential updates: they are sorted by the better,
+then the worse translation, by descending BLEU with ties in k-best order; PRO's have the widest first.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from itersel.learn.pair_kernels import pairs_across_levels
 
-# Hopkins & May 2011, section 4: Gamma, the threshold of alpha, Xi
+# Hopkins & May 2011, section 4: Gamma, the threshold of alpha, and Xi
 PRO_DRAWN = 5000
 PRO_THRESHOLD = 0.05
 PRO_KEPT = 50
@@ -22,7 +22,7 @@ PRO_KEPT = 50
 def multipartite_pairs(bleu: NDArray[np.float64]) -> NDArray[np.int64]:
     """Pair the best tenth with all others, and the rest with the worst tenth [S12, section 3].
 
-    A tenth is rounded (half up), and at least 1.
+    A tenth is rounded (half up), and is at least 1.
     """
     count = bleu.shape[0]
     tenth = max(1, (count + 5) // 10)
@@ -40,25 +40,25 @@ def all_pairs(bleu: NDArray[np.float64]) -> NDArray[np.int64]:
 def pro_pairs(
     bleu: NDArray[np.float64], seed: tuple[int, ...], max_difference: float = 1.0
 ) -> NDArray[np.int64]:
-    """Draw 5000 pairs, keep those at least 0.05 BLEU apart, and of these the 50 widest.
+    """Draw 5000 pairs, drop those less than 0.05 BLEU apart, and keep the 50 widest of the rest.
 
     Parameters
     ----------
     bleu
         float64 (k).
     seed
-        Not negative; for example seed, epoch, shard and sentence, so that what is drawn does not
-        depend on the order in which sentences are worked on.
+        Not negative; for example seed, epoch, shard and sentence, which makes the draws independent of the
+        order in which sentences are processed.
     max_difference
-        Pairs that are further apart are dropped, too: against overlong translations with a BLEU of next to
-        nothing, the monsters of Nakov et al. (2013). No pair is further apart than 1.
+        Pairs further apart are dropped, too. This excludes overlong translations with a BLEU near 0, the
+        monsters of Nakov et al. (2013). No pair is further apart than 1.
 
     Notes
     -----
-    Drawn with replacement (Hopkins & May 2011, figure 4): a pair may come up twice. Equally wide ones
-    stay in the order in which they were drawn.
+    Pairs are drawn with replacement (Hopkins & May 2011, figure 4), so a pair may occur twice. Equally wide
+    pairs stay in the order in which they were drawn.
     """
-    # The raw bits of a generator never change between versions of numpy, its derived distributions may.
+    # The raw bits of a generator never change between numpy versions, but derived distributions may.
     raw = np.random.PCG64(list(seed)).random_raw(2 * PRO_DRAWN) >> np.uint64(32)
     drawn = ((raw * np.uint64(bleu.shape[0])) >> np.uint64(32)).astype(np.int64).reshape(-1, 2)
     difference = bleu[drawn[:, 0]] - bleu[drawn[:, 1]]
@@ -69,7 +69,7 @@ def pro_pairs(
 
 
 def make_pairs(strategy: str, bleu: NDArray[np.float64], seed: tuple[int, ...]) -> NDArray[np.int64]:
-    """Form pairs by one of `itersel.config.learners.PAIRS`; only ``pro`` uses the seed."""
+    """Form pairs with a strategy from `itersel.config.learners.PAIRS`; only ``pro`` uses the seed."""
     if strategy == "multipartite":
         return multipartite_pairs(bleu)
     if strategy == "all":
@@ -78,7 +78,7 @@ def make_pairs(strategy: str, bleu: NDArray[np.float64], seed: tuple[int, ...]) 
 
 
 def leads(pairs: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return by how much the model score of the better translation exceeds that of the worse, by pair."""
+    """Return, for each pair, the model score of the better translation minus that of the worse one."""
     return score[pairs[:, 0]] - score[pairs[:, 1]]
 
 

@@ -1,4 +1,4 @@
-"""The weights of a shard in training, dense and sparse, and what is kept from epoch to epoch."""
+"""The dense and sparse weights of a shard in training, and the state kept from epoch to epoch."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class StepSettings:
     rate
         Learning rate, above 0.
     schedule
-        ``constant``; ``1/t`` or ``1/sqrt(t)``: the rate is divided by the number of the step, or by its root.
+        ``constant``; ``1/t`` or ``1/sqrt(t)``: the rate is divided by the step number or its square root.
     adaptive
-        AdaGrad: a rate for each weight.
+        Whether each weight has its own rate, as in AdaGrad.
     regularization, strength
-        One of `REGULARIZERS`, and its strength a sentence.
+        One of `REGULARIZERS`, and its strength per sentence.
     """
 
     rate: float
@@ -49,14 +49,14 @@ class StepSettings:
 
 
 class Memory(NamedTuple):
-    """What outlasts an epoch beside the weights: float64 arrays of their size.
+    """The state kept between epochs besides the weights: float64 arrays of the same size.
 
     Attributes
     ----------
     squares
-        Sum of squared gradients.
+        Sums of squared gradients.
     paid
-        What cumulative l1 has added to the weights.
+        The total penalty that cumulative l1 has added to the weights.
     """
 
     squares: NDArray[np.float64]
@@ -69,9 +69,9 @@ class WeightOverflowError(Exception):
     Parameters
     ----------
     dense
-        It is a dense weight.
+        Whether it is a dense weight.
     row
-        Which one.
+        Row of the weight.
     """
 
     def __init__(self, dense: bool, row: int) -> None:
@@ -87,16 +87,16 @@ class Steps:
     settings
         How they move.
     before
-        Number of steps before this epoch: schedules go on counting.
+        Number of steps before this epoch, from which schedules continue.
     goes_on
-        The weights have a `Memory` of the steps before; else cumulative l1 begins to count.
+        Whether the weights have a `Memory` of earlier steps; if not, cumulative l1 starts at 0.
 
     Attributes
     ----------
     rule
-        For the kernels.
+        The update rule, for the kernels.
     first, now
-        Number of the last step before this epoch, and of the last step.
+        Numbers of the last step before this epoch, and of the last step.
     """
 
     def __init__(self, settings: StepSettings, before: int = 0, goes_on: bool = False) -> None:
@@ -107,7 +107,7 @@ class Steps:
 
     @property
     def remembers(self) -> bool:
-        """Whether something beside the weights outlasts the epoch."""
+        """Whether there is state to keep between epochs besides the weights."""
         return self.rule.adaptive or self.rule.regularizer == L1_CUMULATIVE
 
     @property
@@ -121,7 +121,7 @@ class Steps:
         return self.rule.rate * self.scale(self.now + 1)
 
     def scale(self, step: int) -> float:
-        """Return the rate of a step, in units of the learning rate."""
+        """Return the rate of a step as a multiple of the learning rate."""
         number = self._before + step - self.first
         return {"constant": 1.0, "1/t": 1.0 / number, "1/sqrt(t)": 1.0 / math.sqrt(number)}[self._schedule]
 
@@ -132,9 +132,9 @@ class Parameters:
     Parameters
     ----------
     dense, sparse
-        The weights of its C dense and F sparse features.
+        The weights of the shard's C dense and F sparse features.
     steps
-        How they move; counts their steps.
+        How they move; counts the steps.
     """
 
     def __init__(self, dense: Coordinates, sparse: Coordinates, steps: Steps) -> None:
@@ -143,12 +143,12 @@ class Parameters:
 
     @property
     def dense(self) -> NDArray[np.float64]:
-        """The dense weights now, float64 (C)."""
+        """The current dense weights, float64 (C)."""
         return self._dense.value
 
     @property
     def sparse(self) -> NDArray[np.float64]:
-        """The sparse weights, float64 (F); those that were refreshed or updated last are up to date."""
+        """The sparse weights, float64 (F); only those last refreshed or updated are up to date."""
         return self._sparse.value
 
     @property
@@ -159,7 +159,7 @@ class Parameters:
     def refresh(
         self, grammar: NDArray[np.int32], feature: NDArray[np.int32], offset: NDArray[np.int64]
     ) -> None:
-        """Bring the weights of the features of some rules up to date; see `parameter_kernels.refresh`."""
+        """Update the weights of some rules' features to the present; see `parameter_kernels.refresh`."""
         steps = self._steps
         if steps.rule.regularizer != NONE:
             refresh(steps.rule, self._sparse, grammar, feature, offset, steps.now)
@@ -171,7 +171,7 @@ class Parameters:
         Raises
         ------
         WeightOverflowError
-            If a weight became too large or NaN.
+            If a weight becomes too large or NaN.
         """
         steps = self._steps
         steps.now += 1
@@ -189,7 +189,7 @@ class Parameters:
 
 
 def make_coordinates(value: NDArray[np.float64], step: int, memory: Memory | None = None) -> Coordinates:
-    """Return weights as they are after step `step`."""
+    """Return the coordinates of weights after step `step`."""
     size = value.shape[0]
     return Coordinates(
         value=value.copy(),

@@ -1,4 +1,4 @@
-"""What a shard consists of in training: one or more parts, each with its decoders."""
+"""The parts of a shard in training: one or more, each with its decoders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SentenceDecoder(Protocol):
-    """What training needs of a decoder (`itersel.decode.decoder.Decoder` is one)."""
+    """The decoder interface used in training, implemented by `itersel.decode.decoder.Decoder`."""
 
     dense_names: tuple[str, ...]
 
@@ -27,21 +27,21 @@ class SentenceDecoder(Protocol):
         k: int = 100,
         finder: DerivationFinder | None = None,
     ) -> KBest:
-        """Return the k best translations of a sentence of the shard, and what a finder adds."""
+        """Return the k best translations of a sentence in the shard, and those that a finder adds."""
         ...
 
 
 class Part(Protocol):
-    """Some of the sentences of a shard, with their grammars.
+    """Some of a shard's sentences, with their grammars.
 
     Attributes
     ----------
     path
-        Its file, if it has one.
+        The part's file, if it has one.
     name
-        What messages about training on it name; None: nothing.
+        The name of the part in messages; None for no name.
     sentence_count
-        Number of its sentences.
+        Number of sentences.
     """
 
     @property
@@ -54,12 +54,12 @@ class Part(Protocol):
     def sentence_count(self) -> int: ...  # noqa: D102
 
     def open(self) -> tuple[Shard, Sequence[SentenceDecoder]]:
-        """Return the sentences, and a decoder of them for each thread."""
+        """Return the sentences, and a decoder for each thread."""
         ...
 
 
 class LoadedPart:
-    """A part that is in memory."""
+    """A part in memory."""
 
     path = name = None
 
@@ -67,5 +67,5 @@ class LoadedPart:
         self._loaded, self.sentence_count = (shard, decoders), shard.sentence_count
 
     def open(self) -> tuple[Shard, Sequence[SentenceDecoder]]:
-        """Return what is in memory."""
+        """Return the shard and the decoders."""
         return self._loaded

@@ -10,17 +10,17 @@ from itersel.learn.pairs import leads, make_pairs
 from itersel.learn.parameters import StepSettings
 from itersel.learn.update_kernels import gram_matrix, violated_pairs
 
-# A pair whose better translation leads by less than this has a loss. (The loss of the perceptron has no
-# gradient where the lead is 0. Counting a lead of 0 as a mistake, as dtrain does, is what makes
-# learning start: with all weights zero, all leads are 0.)
+# A pair has a loss if its better translation leads by less than this. (The perceptron loss has no gradient
+# where the lead is 0. A lead of 0 counts as a mistake, as in dtrain, because otherwise learning would never
+# start: with all weights zero, all leads are 0.)
 MARGIN = {Perceptron: 0.0, MarginPerceptron: 1.0}
 
 
 class PairLearner(OnlineLearner):
     """Moves the weights towards the better translation of every pair that has a loss.
 
-    With ``update: sequential`` each pair sees the weights that the pair before has left [S12, algorithm 1];
-    with ``sentence`` the scores of the decoder decide for all pairs of a sentence (so does dtrain).
+    With ``update: sequential``, each pair is scored with the weights after the previous pair's update [S12,
+    algorithm 1]; with ``sentence``, all pairs of a sentence use the decoder's scores (as in dtrain).
     """
 
     def __init__(self, settings: Perceptron) -> None:
@@ -34,7 +34,7 @@ class PairLearner(OnlineLearner):
         )
 
     def learn(self, example: Example) -> Move:
-        """Return how often each translation won minus how often it lost an update."""
+        """Return how often each translation was the better one in an update minus how often the worse."""
         pairs = make_pairs(self._pairs, example.bleu, example.seed)
         if pairs.shape[0] == 0:
             return Move(None, 0, 0)
@@ -45,6 +45,6 @@ class PairLearner(OnlineLearner):
         return Move(coefficient if updates else None, pairs.shape[0], updates)
 
     def loss(self, example: Example) -> float:
-        """Return the sum over the pairs of how far the better one is from leading by the margin."""
+        """Return the sum over pairs of how much the better translation's lead falls short of the margin."""
         lead = leads(make_pairs(self._pairs, example.bleu, example.seed), example.kbest.score)
         return float(np.maximum(self._margin - lead, 0.0).sum())

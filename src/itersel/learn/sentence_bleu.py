@@ -1,4 +1,4 @@
-"""BLEU of single sentences: five ways to keep it from being zero most of the time."""
+"""Sentence BLEU in five variants, which differ in how they avoid zero scores."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ CONTEXT_DECAY = 0.9
 
 
 class Target(NamedTuple):
-    """What the translations of one sentence are scored against.
+    """The references that the translations of a sentence are scored against, and how.
 
     Attributes
     ----------
     variant
-        Number of the sentence BLEU.
+        Number of the sentence BLEU variant.
     references
-        Those of the sentence.
+        References of the sentence.
     context
-        float64 (CONTEXT_SIZE): counts of earlier sentences, zeros but for ``chiang``.
+        float64 (CONTEXT_SIZE): counts of earlier sentences; zeros except for ``chiang``.
     """
 
     variant: int
@@ -44,28 +44,28 @@ class Target(NamedTuple):
 
     @property
     def words(self) -> float:
-        """What BLEU counts for where it is a cost: 1, but with ``chiang`` the reference words that it is of.
+        """The factor of BLEU as a cost: 1, or with ``chiang`` the reference words of the pseudo-corpus.
 
-        A translation changes BLEU of a pseudo-corpus the less, the longer that is. Times its words, the
-        difference of two translations does not depend on how much came before (Chiang et al. 2008, section 2,
-        count source words). Of several references this is the mean length: a factor that followed the length
-        of the translation would prefer long ones.
+        The longer the pseudo-corpus is, the less a translation changes its BLEU. With this factor, the
+        difference between two translations does not depend on how much came before (Chiang et al. 2008,
+        section 2, count source words). With several references this is the mean length: a factor that
+        depended on the length of the translation would prefer long ones.
         """
         return float(self.context[-1]) + self.references.mean_length if self.variant == CHIANG else 1.0
 
     @property
     def order(self) -> int:
-        """Return M, the largest order of which a reference has an n-gram, at most N."""
+        """Return M, the largest order for which a reference has an n-gram, at most N."""
         return min(ORDER, self.references.longest)
 
     def score(self, word: NDArray[np.int32], word_offset: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return sentence BLEU of k translations, float64 (k); for the arguments see `SentenceBleu.score`."""
+        """Return sentence BLEU of k translations, float64 (k); see `SentenceBleu.score` for the arguments."""
         return self.score_matches(ngram_matches(word, word_offset, self.references), word_offset)
 
     def score_matches(
         self, matches: NDArray[np.int64], word_offset: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the same from the clipped matches, int64 (k, N)."""
+        """Return sentence BLEU from the clipped matches, int64 (k, N)."""
         closest = closest_lengths(self.references.lengths, word_offset)
         return score_hypotheses(self.variant, matches, word_offset, closest, self.order, self.context)
 
@@ -73,24 +73,24 @@ class Target(NamedTuple):
 class SentenceBleu:
     """Sentence BLEU with N = 4, M = min(N, r); 0 for an empty hypothesis or an empty reference.
 
-    With several references, an n-gram counts at most as often as in the reference that has it most often, BP
-    uses the reference closest in length to the hypothesis, of two equally close ones the shorter (Papineni et
-    al. 2002; as in sacrebleu), and r is the length of the longest.
+    With several references, the matches of an n-gram are clipped to its maximum count in any reference, BP
+    uses the reference closest in length to the hypothesis, the shorter one in case of a tie (Papineni et al.
+    2002; as in sacrebleu), and r is the length of the longest reference.
 
     Parameters
     ----------
     variant
         ``liang``: BP * sum over n <= M of B_n / 2^(N-n+1), B_n the geometric mean of the first n
         precisions (Liang et al. 2006, section 4; at most 15/16). ``lin``: BP * geometric mean of
-        (c_n+1)/(s_n+1), nothing added for n = 1 (Lin & Och 2004). ``nakov``: the same with BP(h, r+1)
+        (c_n+1)/(s_n+1), with nothing added for n = 1 (Lin & Och 2004). ``nakov``: the same with BP(h, r+1)
         (Nakov et al. 2012). ``papineni``: no smoothing (Papineni et al. 2002). ``chiang``: BLEU of the
-        sum of the counts, lengths included, and a context of earlier one-best counts, decayed by 0.9 a
-        sentence (Chiang et al. 2008, section 2); their factor of lengths, equal for all translations of a
+        sum of the counts, including lengths, and a context of earlier one-best counts, decayed by 0.9 per
+        sentence (Chiang et al. 2008, section 2); their length factor, equal for all translations of a
         sentence, is `Target.words`.
 
     Notes
     -----
-    ``chiang`` has a state: make one object for an epoch of a shard, and score its sentences in order.
+    ``chiang`` is stateful: use one object per epoch and shard, and score the sentences in order.
     """
 
     def __init__(self, variant: str = "liang") -> None:
@@ -105,9 +105,9 @@ class SentenceBleu:
         Parameters
         ----------
         word, word_offset
-            int32 words of all hypotheses, int64 (k + 1); the first one is the best of the model.
+            int32 words of all hypotheses, int64 (k + 1); the first is the model's best.
         references
-            Those of the sentence.
+            References of the sentence.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class SentenceBleu:
         return scores
 
     def target(self, references: References) -> Target:
-        """Return what translations would be scored against now."""
+        """Return the target for a sentence in the current context."""
         return Target(self.variant, references, self._context.copy())
 
     def _extend_context(self, matches: NDArray[np.int64], length: int, reference_length: int) -> None:

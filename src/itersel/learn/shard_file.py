@@ -1,4 +1,4 @@
-"""A file of a shard as training needs it: read when its turn comes, with its language model."""
+"""A shard's files in training: each is read when its turn comes, with its language model."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from itersel.grammar.shard import Shard, count_sentences, read_shard
 from itersel.learn.train import TrainSettings
 from itersel.lm.binary import load_model
 
-# Files that follow each other often have the same model.
+# Consecutive files often have the same model.
 _load_model = lru_cache(maxsize=1)(load_model)
 
 
 class ShardFile:
-    """A file of a shard, and the language model that its sentences are decoded with.
+    """A file of a shard, and the language model for decoding its sentences.
 
     Parameters
     ----------
     path, model
-        The two files.
+        Paths of the two files.
     start
-        The weights that training starts from; named in messages.
+        File of the weights that training starts from; named in messages.
     settings
-        Of the decoder and of its templates.
+        Settings of the decoder, and the feature templates.
     threads
-        In how many threads sentences are decoded, at most the learner's delay.
+        Number of decoder threads; at most the learner's delay is used.
     """
 
     def __init__(
@@ -34,21 +34,21 @@ class ShardFile:
     ) -> None:
         self.path, self._model, self._settings = path, model, settings
         self._threads = min(threads, settings.learner.delay)
-        # features that do not go together, weights that overflow: it takes both files
+        # conflicting features and overflowing weights can be due to either file
         self.name = path if start is None else f"{path} and {start}"
 
     @cached_property
     def sentence_count(self) -> int:
-        """The number of its sentences."""
+        """Number of sentences."""
         return count_sentences(self.path)
 
     def open(self) -> tuple[Shard, Sequence[Decoder]]:
-        """Read it, and make its decoders.
+        """Read the file and make its decoders.
 
         Raises
         ------
         InputError
-            If a file is missing or damaged, or not what is needed.
+            If a file is missing, damaged, or of the wrong kind.
         """
         settings = self._settings
         shard = read_shard(self.path, settings.templates)

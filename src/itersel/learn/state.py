@@ -1,7 +1,8 @@
-"""The weights file of a shard: what is mixed, and where the shard itself goes on."""
+"""The weights file of a shard: the weights to mix, and the state from which the shard continues."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+import itersel
 from itersel.errors import InputError
 from itersel.learn.parameters import Memory
 from itersel.learn.weight_table import Start
@@ -21,10 +23,10 @@ from itersel.storage.strings import StringTable
 from itersel.vectors.weights import FORMAT, Weights, read_weights, weight_arrays, write_weights
 
 if TYPE_CHECKING:
-    from itersel.learn.train import Training
+    from itersel.learn.train import Training, TrainSettings
 
 _LARGEST = sys.float_info.max
-# S features; they need not be those of the weights that are mixed.
+# S features; they can differ from those of the weights to mix.
 STATE = replace(
     FORMAT,
     arrays={
@@ -40,8 +42,36 @@ STATE = replace(
 )
 
 
+def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
+    """Return the attributes of a shard's weights that say what made them.
+
+    ``settings`` is equal for all shards and epochs of an experiment.
+    """
+    values = settings.to_dict()
+    epoch, shard = values.pop("epoch"), values.pop("shard")
+    return {
+        "kind": "shard-weights",
+        "version": itersel.__version__,
+        "settings": json.dumps(values, sort_keys=True),
+        "epoch": epoch,
+        "shard": shard,
+    }
+
+
+def training_attributes(settings: TrainSettings, training: Training) -> dict[str, str | int | float]:
+    """Return all attributes of a shard's weights: what made them, and what was counted in training."""
+    attributes = {
+        **provenance(settings),
+        "sentences": training.sentences,
+        "pairs": training.pairs,
+        "updates": training.updates,
+        "mean_bleu": training.mean_bleu,
+    }
+    return attributes if training.loss is None else {**attributes, "loss": training.loss}
+
+
 def write_training(path: str | os.PathLike[str], training: Training, attributes: Mapping[str, Any]) -> None:
-    """Write the weights of a shard; with its state, if it has one and the file is HDF5."""
+    """Write the weights of a shard, with its state if it has one and the file is HDF5."""
     state = training.state
     if state is None or not os.fspath(path).endswith(".h5"):
         write_weights(path, training.weights, attributes)
@@ -62,7 +92,7 @@ def write_training(path: str | os.PathLike[str], training: Training, attributes:
 
 
 def has_stopped(path: str | os.PathLike[str]) -> bool:
-    """Tell whether path following has ended with these mixed weights (`itersel.select.path`)."""
+    """Return whether path following has ended with these mixed weights (`itersel.select.path`)."""
     if not os.fspath(path).endswith(".h5"):
         return False
     with open_hdf5(path) as stream:
@@ -70,7 +100,7 @@ def has_stopped(path: str | os.PathLike[str]) -> bool:
 
 
 def read_start(path: str | os.PathLike[str]) -> Start:
-    """Read where to go on: at the state of a shard if the file holds one, else at its weights.
+    """Read the start of training: the state of a shard if the file contains one, else its weights.
 
     Raises
     ------
@@ -88,5 +118,5 @@ def read_start(path: str | os.PathLike[str]) -> Start:
     weights = Weights(arrays["state/key"], arrays["state/v"], name)
     steps = attributes.get("steps")
     if not isinstance(steps, int) or not 0 <= steps <= MAX_INTEGER:
-        raise InputError("damaged: does not say how many steps were taken; recreate the file", path)
+        raise InputError("damaged: the number of steps is missing or invalid; recreate the file", path)
     return Start(weights, Memory(arrays["state/squares"], arrays["state/paid"]), steps)

@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """Everything that changes the result of training a shard, but shard, model and start weights.
+    """Everything that affects the result of training a shard, except shard, model and start weights.
 
     Attributes
     ----------
     features, pop_limit, max_span
-        Of the decoder.
+        Decoder settings.
     templates
-        Of the sparse features that the shard was read with; none: all that it has.
+        Templates of the sparse features that the shard was read with; if empty, all features of the shard.
     k_best
-        Translations of a sentence to learn from.
+        Size of the k-best list used for training.
     learner
-        What is done with them, and its settings: see `itersel.config.learners`.
+        Settings of the learner: see `itersel.config.learners`.
     seed, epoch, shard
-        What the pairs of PRO are drawn by. Epochs count from 1, shards from 0; schedules and cumulative l1
-        go on counting from epoch to epoch.
+        Random seed for drawing PRO's pairs. Epochs count from 1, shards from 0; schedules and cumulative l1
+        continue from epoch to epoch.
     """
 
     features: str = "all"
@@ -58,7 +58,7 @@ class TrainSettings:
     templates: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings by name; those of the learner with its name."""
+        """Return the settings by name; the learner's include its name."""
         values = asdict(self)
         return {**values, "learner": {"name": learner_name(self.learner), **values["learner"]}}
 
@@ -69,16 +69,16 @@ class Training(NamedTuple):
     Attributes
     ----------
     weights
-        What is mixed: all weights that are not 0, also those of the start that no feature of the shard has.
-        Averages where the learner takes them.
+        The weights to mix: all non-zero weights, including start weights of features that are not in the
+        shard; averaged if the learner averages.
     state
-        Where the shard itself would go on; None where that is at `weights`, with nothing else to remember.
+        The state from which the shard itself would continue; None if that is just `weights`.
     sentences, pairs, updates
-        Counts: of sentences, of their preference pairs, and of pairs that had a loss.
+        Number of sentences, preference pairs, and pairs with a loss.
     mean_bleu
-        Mean sentence BLEU of the translations that the model liked best, 0 without sentences.
+        Mean sentence BLEU of the model's best translations; 0 without sentences.
     loss
-        Sum over all sentences of the learner's loss of the start weights; None where it is not measured.
+        Sum over all sentences of the learner's loss with the start weights; None if it is not measured.
     """
 
     weights: Weights
@@ -97,15 +97,15 @@ def train_shard(
     settings: TrainSettings,
     measure_loss: bool = False,
 ) -> Training:
-    """Train on a shard that is in memory: `train_parts` with one part.
+    """Train on a shard in memory: `train_parts` with one part.
 
     Parameters
     ----------
     shard
         Sentences with references.
     decoders
-        Decoders of this shard, made with `settings.features`, `settings.pop_limit` and
-        `settings.max_span`: one for each thread. Their number changes no result.
+        Decoders for this shard, made with `settings.features`, `settings.pop_limit` and
+        `settings.max_span`: one for each thread. Their number does not affect the result.
     start, settings, measure_loss
         See `train_parts`.
 
@@ -125,15 +125,15 @@ def train_parts(
     Parameters
     ----------
     parts
-        What the shard consists of. One after another is in memory, and the weights go from one to the next:
-        the result is that of one part with all sentences, as long as no `delay` crosses parts.
+        The parts of the shard. They are loaded one at a time, and weights carry over from one to the next:
+        the result is the same as for one part with all sentences, as long as no `delay` crosses parts.
     start
-        Where to start from; None: all weights are zero.
+        Where to start; None starts with all weights zero.
     settings
-        How to learn.
+        Training settings.
     measure_loss
-        First decode all sentences with the start weights, and sum up the learner's loss. No other result
-        depends on it.
+        First decode all sentences with the start weights, and sum up the learner's loss. This does not affect
+        the other results.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def train_parts(
     sentences = sum(part.sentence_count for part in parts)
     before = (settings.epoch - 1) * sentences
     if settings.epoch > 1 and start.steps is not None:
-        # with resharding, the shard may have been a little larger or smaller
+        # with resharding, the shard's size may have differed a little in earlier epochs
         before = start.steps
 
     def weights() -> WeightTable:
@@ -154,7 +154,7 @@ def train_parts(
 
     loss = None
     if measure_loss:
-        # as of epoch 0: losses of different epochs can be compared only if the same pairs are drawn
+        # as in epoch 0: losses of different epochs are comparable only if the same pairs are drawn
         examples = _examples(parts, weights(), learner, replace(settings, epoch=0))
         listed = progress(examples, "measure loss", sentences)
         loss = sum((learner.loss(one.example) for one in listed), 0.0)
@@ -172,7 +172,7 @@ def train_parts(
 
 @dataclass
 class _Seen:
-    """What training has seen so far; see `Training`."""
+    """Running totals of training; see `Training`."""
 
     sentences: int = 0
     pairs: int = 0
@@ -202,9 +202,9 @@ class _Listed(NamedTuple):
     sentence
         Its number in the part, from 0.
     example
-        What is learned from.
+        The training example.
     weights, name
-        Of its part.
+        Weights and name of its part.
     """
 
     sentence: int
@@ -215,7 +215,7 @@ class _Listed(NamedTuple):
 
 @contextlib.contextmanager
 def _naming(name: str | None) -> Iterator[None]:
-    """Name the part in errors that do not name a file."""
+    """Add the name of the part to errors that do not name a file."""
     try:
         yield
     except InputError as error:
@@ -225,7 +225,7 @@ def _naming(name: str | None) -> Iterator[None]:
 def _examples(
     parts: Sequence[Part], table: WeightTable, learner: OnlineLearner, settings: TrainSettings
 ) -> Iterator[_Listed]:
-    """Yield each sentence with its k-best list, made with the weights of that moment."""
+    """Yield each sentence with its k-best list, decoded with the current weights."""
     bleu = SentenceBleu(settings.learner.bleu)
     before = 0
     for part in parts:
@@ -242,10 +242,10 @@ def _part_examples(
     settings: TrainSettings,
     before: int,
 ) -> Iterator[_Listed]:
-    """Yield the sentences of a part; `before` is the number of the shard's sentences before it."""
+    """Yield the sentences of a part; `before` is the number of sentences in the parts before it."""
     shard, decoders = part.open()
     if not shard.has_references:
-        raise InputError("has no references to learn from; extract it with --references", part.path)
+        raise InputError("has no references to train on; extract it with --references", part.path)
     weights = table.open(shard, decoders[0].dense_names)
     column_of = np.full(shard.feature_key.shape[0], -1, np.int32)
 
@@ -265,7 +265,7 @@ def _part_examples(
 
 
 class _Pool:
-    """Decodes sentences in as many threads as there are decoders; kernels do not hold Python's lock."""
+    """Decodes sentences with one thread per decoder; kernels release Python's GIL."""
 
     def __init__(
         self,
@@ -297,11 +297,11 @@ class _Pool:
             yield from zip(batch, self._decode_batch(batch, parameters), strict=True)
 
     def _decode_batch(self, batch: range, parameters: Parameters) -> Iterable[KBest]:
-        # made before any of the batch is learned from: finders know what has been learned
+        # made before learning from the batch, because finders depend on the sentences learned from so far
         finders = [self._finder(sentence) for sentence in batch]
         dense, sparse = parameters.dense, parameters.sparse
         if self._threads is not None:
-            # Some sentences are learned from while others are decoded.
+            # Training on some sentences overlaps with decoding others.
             dense, sparse = dense.copy(), sparse.copy()
 
         def decode(sentence: int, finder: DerivationFinder | None) -> KBest:
@@ -326,12 +326,12 @@ class _Pool:
 
 
 def _check_scores(kbest: KBest, weights: ShardWeights, sentence: int) -> None:
-    """Refuse model scores that no learner can compare.
+    """Reject model scores that cannot be compared.
 
     Raises
     ------
     InputError
-        If a score is infinite or NaN: names the sentence and the feature that adds most to it.
+        If a score is infinite or NaN; names the sentence and the feature that contributes most to it.
     """
     bad = np.flatnonzero(~np.isfinite(kbest.score))
     if not bad.size:
@@ -346,18 +346,18 @@ def _check_scores(kbest: KBest, weights: ShardWeights, sentence: int) -> None:
     number = largest if is_dense else int(kbest.feature[row][largest - dense.shape[0]])
     name = weights.name(WeightOverflowError(is_dense, number))
     raise InputError(
-        f"sentence {sentence + 1} of the shard: the model score overflows, mostly by '{name}'; start from "
-        "smaller weights"
+        f"sentence {sentence + 1} of the shard: the model score overflows, mostly because of '{name}'; "
+        "start from smaller weights"
     )
 
 
 def _step(one: _Listed, move: Move) -> None:
-    """Take the step of a sentence.
+    """Take the step for a sentence.
 
     Raises
     ------
     InputError
-        If a weight becomes too large or NaN: names sentence and feature.
+        If a weight becomes too large or NaN; names the sentence and the feature.
     """
     columns = None if move.coefficient is None else one.example.columns
     try:

@@ -1,4 +1,4 @@
-"""All weights in training by name, and their way to the vectors of a shard and back."""
+"""All weights in training by name, and their conversion to and from the vectors of a shard."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Start(NamedTuple):
     weights
         Weights of any features.
     memory
-        What a learner has kept of these features from the epoch before (`itersel.learn.parameters.Memory`),
-        rows as in `weights`; None: nothing.
+        The learner's state for these features from the previous epoch (`itersel.learn.parameters.Memory`),
+        with rows as in `weights`; None if there is none.
     steps
-        Number of steps taken so far, if it is known.
+        Number of steps taken so far, if known.
     """
 
     weights: Weights
@@ -51,13 +51,13 @@ class _Features(NamedTuple):
     Attributes
     ----------
     key, name
-        Ascending keys, and their names.
+        Ascending keys, and the names.
     order
-        Which weight each of them has, as a row of `weights`.
+        Row of each feature in `weights`.
     known, row
-        Those that the table had before: which of the features, and its rows.
+        Features that the table already had: their positions in `key`, and their rows in the table.
     weights
-        In the order of the shard.
+        Weights in the order of the shard.
     """
 
     key: NDArray[np.uint64]
@@ -69,14 +69,14 @@ class _Features(NamedTuple):
 
 
 class ShardWeights:
-    """The weights of the features of a shard, while it is in training.
+    """The weights of a shard's features while it is in training.
 
     Attributes
     ----------
     parameters
-        As vectors of the shard.
+        The weights as vectors of the shard.
     dense, sparse
-        What `WeightTable.close` needs.
+        The features, for `WeightTable.close`.
     """
 
     def __init__(
@@ -91,17 +91,17 @@ class ShardWeights:
 
 
 class WeightTable:
-    """All weights: those of the start, and of the features that the shards so far have moved.
+    """All weights: those of the start, and those of features that the shards so far have updated.
 
-    Shards are trained one after another; what a weight has been through goes with it from one to the next,
-    so that several are trained as one that has the sentences of all.
+    Shards are trained one after another. A weight's history carries over from one to the next, so the result
+    is the same as for one shard with all sentences.
 
     Parameters
     ----------
     start
-        Where to start from.
+        Where training starts.
     settings, before
-        Of `itersel.learn.parameters.Steps`.
+        See `itersel.learn.parameters.Steps`.
     """
 
     def __init__(self, start: Start, settings: StepSettings, before: int) -> None:
@@ -116,7 +116,7 @@ class WeightTable:
         Raises
         ------
         InputError
-            If a name is that of a dense and of a sparse feature, or two features have the same key.
+            If a dense and a sparse feature have the same name, or two features have the same key.
         """
         names = string_table(dense_names)
         keys = feature_keys(names)
@@ -124,7 +124,7 @@ class WeightTable:
         key, name = keys[order], names.take(order)
         shared, _ = common_features(key, name, shard.feature_key, shard.feature_name)
         if shared.size:
-            raise InputError(f"'{name.get(int(shared[0]))}' is a dense and a sparse feature; rename one")
+            raise InputError(f"'{name.get(int(shared[0]))}' is both a dense and a sparse feature; rename one")
         dense = self._find(key, name, order)
         sparse = self._find(shard.feature_key, shard.feature_name, np.arange(shard.feature_key.shape[0]))
         return ShardWeights(dense_names, dense, sparse, self._steps)
@@ -137,7 +137,7 @@ class WeightTable:
         return _Features(key, name, order, known, row, weights)
 
     def close(self, shard: ShardWeights) -> None:
-        """Take the weights of a shard back; of features that are new, those that it has moved."""
+        """Copy the weights of a shard back to the table, including new features if they have been updated."""
         keys, names, tables = [self._key], [self._name], [self._weights]
         for one in (shard.dense, shard.sparse):
             for own, theirs in zip(self._weights, one.weights, strict=True):
@@ -154,7 +154,7 @@ class WeightTable:
         self._key, self._name = unique_features(key, concatenate(names))
 
     def collect(self, average: bool) -> tuple[Weights, Start | None]:
-        """Return what is mixed, and where the shard would go on; None where that is the same."""
+        """Return the weights to mix, and the state to continue from; None if they are the same."""
         steps, found = self._steps, self._weights
         settle_all(steps.rule, found, steps.now)
         last = Weights(self._key, found.value, self._name)
@@ -174,7 +174,7 @@ def _take(weights: Coordinates, rows: NDArray[np.int64]) -> Coordinates:
 
 
 def _moved(weights: Coordinates) -> NDArray[np.bool_]:
-    """Return which weights are not as `make_coordinates` makes those of new features."""
+    """Return which weights differ from the initial ones that `make_coordinates` returns for new features."""
     is_moved: NDArray[np.bool_] = weights.anchor != 0
     for array in (weights.total, weights.paid, weights.squares, weights.area):
         is_moved |= array != 0

@@ -19,7 +19,7 @@ from itersel.storage.files import open_output
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 
-# What KenLM gives the unknown word of a model that does not list it.
+# The probability that KenLM gives to the unknown word if the model does not list it.
 UNLISTED_UNKNOWN = -100.0
 
 
@@ -31,7 +31,7 @@ class NGrams(NamedTuple):
     words
         int32 (n-grams, order): numbers of words.
     log10_probability, backoff
-        float64 (n-grams): log10; the backoff is 0 where the file has none.
+        float64 (n-grams): log10; the backoff is 0 if the file has none.
     """
 
     words: NDArray[np.int32]
@@ -45,7 +45,7 @@ class Arpa(NamedTuple):
     Attributes
     ----------
     words
-        The vocabulary; number 0 is ``<unk>``.
+        The vocabulary; word 0 is ``<unk>``.
     ngrams
         By order, from 1. Row i of the unigrams is word i.
     """
@@ -55,22 +55,22 @@ class Arpa(NamedTuple):
 
 
 def parse_arpa(content: bytes, path: str | os.PathLike[str]) -> Arpa:
-    r"""Read the content of an ARPA file; `path` is its name in messages.
+    r"""Parse the content of an ARPA file; `path` is its name in messages.
 
-    A model without ``<unk>`` gets one of log10 probability -100.
+    A model without ``<unk>`` gets one with log10 probability -100.
 
     Raises
     ------
     InputError
-        If a count differs from the header, a number is none, a word of an n-gram is no unigram, a
-        probability is above 1, an n-gram is listed twice, ``<s>`` or ``</s>`` or ``\end\`` is missing.
+        If a count differs from the header, a number is invalid, a word in an n-gram is not a unigram, a
+        probability is above 1, an n-gram is listed twice, or ``<s>``, ``</s>`` or ``\end\`` is missing.
     """
     return _Parser(content, path).parse()
 
 
 class _Parser:
     def __init__(self, content: bytes, path: str | os.PathLike[str]) -> None:
-        # bytes.split knows ASCII white space only: a no-break space is part of a word, as in KenLM.
+        # bytes.split splits at ASCII white space only: a no-break space is part of a word, as in KenLM.
         self.lines = content.split(b"\n")
         self.path = path
         self.position = 0
@@ -79,13 +79,13 @@ class _Parser:
         raise InputError(message, self.path, min(position, len(self.lines) - 1) + 1)
 
     def next_line(self) -> bytes:
-        """Return the next line that is not empty, and step behind it."""
+        """Return the next non-empty line, and move past it."""
         while self.position < len(self.lines):
             line = self.lines[self.position].strip()
             self.position += 1
             if line:
                 return line
-        self.fail("ends before \\end\\; the file is truncated, recreate it", self.position)
+        self.fail("ends before \\end\\; the file is truncated; recreate it", self.position)
 
     def parse(self) -> Arpa:
         counts = self.header()
@@ -123,7 +123,7 @@ class _Parser:
         return counts
 
     def rows(self, order: int, count: int, highest: bool) -> list[list[bytes]]:
-        """Return the fields of the n-grams of a section, each with or without a backoff."""
+        """Return the fields of the n-grams in a section, each with or without a backoff."""
         begin = self.position
         rows = [line.split() for line in self.lines[begin : begin + count]]
         size = np.fromiter(map(len, rows), np.int64, len(rows))
@@ -132,9 +132,9 @@ class _Parser:
             row = rows[bad[0]]
             if not row or row[0].startswith(b"\\"):
                 self.fail(
-                    f"the section ends after {bad[0]} n-grams, \\data\\ says {count}", begin + int(bad[0])
+                    f"the section ends after {bad[0]} n-grams; \\data\\ says {count}", begin + int(bad[0])
                 )
-            backoff = "" if highest else ", and perhaps a backoff"
+            backoff = "" if highest else ", and optionally a backoff"
             self.fail(f"expected log10 p, {order} words{backoff}", begin + int(bad[0]))
         if len(rows) < count:
             self.fail(f"ends after {len(rows)} of {count} n-grams; the file is truncated", len(self.lines))
@@ -142,7 +142,7 @@ class _Parser:
         return rows
 
     def vocabulary(self, rows: list[list[bytes]], begin: int) -> tuple[list[str], dict[bytes, int]]:
-        """Return the words in the order of their numbers, and the numbers; ``<unk>`` is 0."""
+        """Return the words in numerical order, and their numbers; ``<unk>`` is 0."""
         ids = {UNKNOWN.encode(): 0}
         seen: set[bytes] = set()
         for i, row in enumerate(rows):
@@ -165,7 +165,7 @@ class _Parser:
         return words, ids
 
     def section(self, rows: list[list[bytes]], order: int, ids: dict[bytes, int], begin: int) -> NGrams:
-        """Turn the fields of a section into numbers."""
+        """Convert the fields of a section to numbers."""
         words = np.empty((len(rows), order), np.int32)
         for j in range(order):
             words[:, j] = [ids.get(row[j + 1], -1) for row in rows]
@@ -187,7 +187,7 @@ class _Parser:
     def numbers(
         self, fields: list[bytes], begin: int, rows: Sequence[int] | None = None
     ) -> NDArray[np.float64]:
-        """Read finite numbers; `rows` are their rows in the section where these are not 0, 1, ..."""
+        """Parse finite numbers; `rows` are their rows in the section if not 0, 1, ..."""
         try:
             if are_numeric(fields):
                 result = np.array(fields, np.bytes_).astype(np.float64)
@@ -215,7 +215,7 @@ def _is_finite(field: bytes) -> bool:
 
 
 def _unigrams(grams: NGrams, count: int) -> NGrams:
-    """Bring the unigrams into the order of the vocabulary; an unlisted ``<unk>`` gets its row."""
+    """Sort the unigrams in vocabulary order, and add a row for ``<unk>`` if it is not listed."""
     probability, backoff = np.full(count, UNLISTED_UNKNOWN), np.zeros(count)
     rows = grams.words[:, 0]
     probability[rows], backoff[rows] = grams.log10_probability, grams.backoff
@@ -223,7 +223,7 @@ def _unigrams(grams: NGrams, count: int) -> NGrams:
 
 
 def write_arpa(path: str | os.PathLike[str], model: Arpa) -> None:
-    """Write an ARPA file, gzip by name; n-grams in the order of `model`, 7 significant digits."""
+    """Write an ARPA file, compressed by name; n-grams in the order of `model`, 7 significant digits."""
     words = model.words
     with open_output(path) as stream:
         stream.write("\\data\\\n")

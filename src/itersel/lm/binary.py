@@ -1,10 +1,11 @@
-"""Compiled language models: what an ARPA file says, in arrays that processes map read-only."""
+"""Compiled language models: the content of an ARPA file in arrays that processes map read-only."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +19,7 @@ from itersel.lm.arpa import END, START, UNKNOWN, NGrams, parse_arpa
 from itersel.lm.kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, insert, ngram_keys
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.files import read_bytes
-from itersel.storage.formats import MAX_MAGNITUDE, Array, FileFormat, FilePath, damaged, numbers
+from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath, damaged, numbers
 from itersel.storage.strings import StringTable, string_table
 
 # V words, H slots; see ModelArrays
@@ -35,7 +36,7 @@ FORMAT = FileFormat(
     },
 )
 
-# Linear probing: at 0.6 an unsuccessful look-up reads 3.6 slots on average, most in one cache line.
+# Linear probing: at 0.6, an unsuccessful lookup reads 3.6 slots on average, most in one cache line.
 MAXIMUM_LOAD = 0.6
 
 
@@ -46,13 +47,17 @@ class LanguageModel:
     Attributes
     ----------
     arrays
-        What kernels need.
+        Arrays for the kernels.
     words
         The vocabulary; the id of a word is its row, 0 is ``<unk>``.
+    attributes
+        Attributes of the file: ``order``, ``arpa_sha256`` (of the uncompressed ARPA file), numbers of words
+        and n-grams.
     """
 
     arrays: ModelArrays
     words: StringTable
+    attributes: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def order(self) -> int:
@@ -71,63 +76,88 @@ def load_model(path: str | os.PathLike[str], order: int | None = None) -> Langua
     Raises
     ------
     InputError
-        If the file is not a compiled model, or if `order` is given and the model's is another.
+        If the file is not a compiled model, or if `order` is given and the model's order differs.
     """
     arrays, attributes = map_arrays(path, FORMAT)
-    found = attributes.get("order")
-    if type(found) is not int or not 1 <= found <= MAX_ORDER:
-        raise InputError(DAMAGED, path)
+    model = model_of(arrays, attributes, path)
+    found = model.order
     if order is not None and found != order:
         raise InputError(
-            f"is a model of order {found}, order {order} was asked for; recreate it with "
+            f"is a model of order {found}, expected order {order}; recreate it with "
             f"'itersel lm estimate --order {order}' and 'itersel lm compile'",
             path,
         )
+    return model
+
+
+def model_of(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath) -> LanguageModel:
+    """Make a model from the arrays and attributes of a file; the arrays must be as declared.
+
+    Raises
+    ------
+    InputError
+        If a lookup could loop forever or return a non-finite number.
+    """
+    order = attributes.get("order")
+    if type(order) is not int or not 1 <= order <= MAX_ORDER:
+        raise InputError(DAMAGED, path)
     slots = arrays["slots"]
     values = slots.view(np.float32).reshape(slots.shape[0], 4)
     _check_slots(slots, values, path)
     model = LanguageModel(
-        ModelArrays(found, arrays["unigram"], arrays["unigram_flags"], slots, values),
+        ModelArrays(order, arrays["unigram"], arrays["unigram_flags"], slots, values),
         StringTable(arrays["words_data"], arrays["words_offset"]),
+        attributes,
     )
     if model.words.count == 0 or model.words.get(0) != UNKNOWN or not {START, END} <= model.ids.keys():
         raise damaged(path, "words_data", f"lacks {UNKNOWN}, {START} or {END}")
     return model
 
 
+def model_arrays(model: LanguageModel) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a model as stored in its file."""
+    return {
+        "words_data": model.words.data,
+        "words_offset": model.words.offset,
+        "unigram": model.arrays.unigram,
+        "unigram_flags": model.arrays.unigram_flags,
+        "slots": model.arrays.slots,
+    }
+
+
 def _check_slots(slots: NDArray[np.uint64], values: NDArray[np.float32], path: FilePath) -> None:
-    """Raise an InputError if a look-up could fail to end, or find something that is not a number."""
+    """Raise an InputError if a lookup could loop forever or return a non-finite number."""
     capacity = slots.shape[0]
     if capacity < 2 or capacity & (capacity - 1):
-        raise damaged(path, "slots", f"has {capacity} rows, not a power of two")
+        raise damaged(path, "slots", f"has {capacity} rows, which is not a power of two")
     if np.count_nonzero(slots[:, 0]) > MAXIMUM_LOAD * capacity:
         raise damaged(path, "slots", "is too full")
     for column in (2, 3):
         if not (np.abs(values[:, column]) <= MAX_MAGNITUDE).all():
-            raise damaged(path, "slots", f"holds a value that is not finite, or beyond {MAX_MAGNITUDE:g}")
+            raise damaged(path, "slots", f"contains a value that is not finite or beyond {MAX_MAGNITUDE:g}")
 
 
 def compile_model(
     arpa: str | os.PathLike[str], path: str | os.PathLike[str], order: int | None = None
 ) -> None:
-    """Compile an ARPA file (``.gz`` by name, ``-`` is standard input) to `path`.
+    """Compile an ARPA file (may be compressed; ``-`` is standard input) to `path`.
 
     Raises
     ------
     InputError
-        If the ARPA file is damaged, see `itersel.lm.arpa.parse_arpa`, or not of the `order` asked for.
+        If the ARPA file is damaged (see `itersel.lm.arpa.parse_arpa`), or its order is not `order`.
     """
     content = read_bytes(arpa)
     model = parse_arpa(content, arpa)
     if order is not None and len(model.ngrams) != order:
         found = len(model.ngrams)
         raise InputError(
-            f"is of order {found}, order {order} was asked for; ask for order {found}, or give another file",
+            f"is of order {found}, expected order {order}; choose order {found} or a different file",
             arpa,
         )
     for grams in model.ngrams:
         if not (np.abs([grams.log10_probability, grams.backoff]) <= MAX_MAGNITUDE).all():
-            raise InputError(f"holds a number that is not finite, or beyond {MAX_MAGNITUDE:g}", arpa)
+            raise InputError(f"contains a number that is not finite or beyond {MAX_MAGNITUDE:g}", arpa)
     listed = [grams.words.shape[0] for grams in model.ngrams]
     ngrams = _add_missing_infixes(model.ngrams)
     flags = _flags(ngrams)
@@ -159,7 +189,7 @@ class _Index:
         self.keys = keys[self.order]
 
     def rows(self, words: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return the row of each n-gram, -1 where it is not listed."""
+        """Return the row of each n-gram, -1 if it is not listed."""
         keys = ngram_keys(np.ascontiguousarray(words))
         if not self.keys.size:
             return np.full(keys.shape[0], -1)
@@ -168,9 +198,9 @@ class _Index:
 
 
 def _add_missing_infixes(ngrams: list[NGrams]) -> list[NGrams]:
-    """List every infix of a listed n-gram, with the probability that backing off gives.
+    """Add every missing infix of a listed n-gram, with its backed-off probability.
 
-    Pruned models need not have them; look-up stops at the first n-gram that is not there.
+    Pruned models may lack them, but lookup stops at the first missing n-gram.
     """
     result = list(ngrams)
     first_missing = [grams.words.shape[0] for grams in ngrams]
@@ -204,7 +234,7 @@ def _flags(ngrams: list[NGrams]) -> list[NDArray[np.uint8]]:
             flag[index.rows(longer[:, 1:])] |= EXTENDS_LEFT
             flag[index.rows(longer[:, :-1])] |= EXTENDS_RIGHT
         flags.append(flag)
-    # A context's suffix is a context: the right edge of a chart item is found from short to long.
+    # Every suffix of a context is a context, too: the right edge of a chart item is found from short to long.
     for k in range(len(ngrams) - 1, 0, -1):
         contexts = ngrams[k].words[flags[k] & EXTENDS_RIGHT != 0]
         flags[k - 1][_Index(ngrams[k - 1].words).rows(contexts[:, 1:])] |= EXTENDS_RIGHT
@@ -224,5 +254,5 @@ def _hash_table(
         rows = np.column_stack([ngram_keys(grams.words) | flag, values.view(np.uint64)[:, 0]])
         if insert(slots, rows) >= 0:
             # Expected once in 10^7 models of a million n-grams.
-            raise InputError("two of its n-grams have the same 62-bit key; change any word of it", path)
+            raise InputError("two of its n-grams have the same 62-bit key; change a word of one", path)
     return slots

@@ -1,12 +1,12 @@
-"""Interpolated modified Kneser-Ney estimation (Chen & Goodman 1998), with the numbers of KenLM's lmplz.
+"""Interpolated modified Kneser-Ney estimation (Chen & Goodman 1998), with the same numbers as KenLM's lmplz.
 
-Heafield et al. 2013 ("Scalable modified Kneser-Ney language model estimation") describe what is computed:
-adjusted counts, discounts from counts of counts, and interpolation of every order with the next lower
-one, of unigrams with the uniform distribution. Nothing is pruned.
+The method is described in Heafield et al. 2013 ("Scalable modified Kneser-Ney language model estimation"):
+adjusted counts, discounts from counts of counts, and interpolation of each order with the next lower one, and
+of unigrams with the uniform distribution. Nothing is pruned.
 
-An n-gram is represented by the row of its first n - 1 words among the n-grams of order n - 1, and by its
-last word: one sort of integers per order, whatever the order. Rows sorted that way keep the n-grams of
-one context together.
+An n-gram is represented by the row of its first n - 1 words among the n-grams of order n - 1, and by its last
+word, so each order needs one sort of integers, however long its n-grams. Rows sorted in this way keep the
+n-grams with the same context together.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
 
 
 class Text(NamedTuple):
-    """Sentences as numbers of words.
+    """Sentences as word numbers.
 
     Attributes
     ----------
     words
-        The vocabulary: ``<unk>``, ``<s>``, ``</s>``, then the others as they first occur.
+        The vocabulary: ``<unk>``, ``<s>``, ``</s>``, then the others in order of first occurrence.
     tokens
-        int64: every sentence between ``<s>`` and ``</s>``, end to end.
+        int64: all sentences, each between ``<s>`` and ``</s>``, concatenated.
     """
 
     words: list[str]
@@ -54,9 +54,9 @@ class Estimate(NamedTuple):
     model
         The n-grams, sorted by word number.
     discounts
-        float64 (order, 3): what is taken from counts 1, 2, and 3 or more.
+        float64 (order, 3): discounts of counts 1, 2, and 3 or more.
     fallback
-        The orders whose discounts could not be estimated and are `FALLBACK_DISCOUNTS`.
+        The orders whose discounts could not be estimated, which use `FALLBACK_DISCOUNTS`.
     """
 
     model: Arpa
@@ -65,7 +65,7 @@ class Estimate(NamedTuple):
 
 
 class _Types(NamedTuple):
-    """The different n-grams of one order, sorted by first words, then last word."""
+    """The distinct n-grams of one order, sorted by first words, then last word."""
 
     context: NDArray[np.int64]  # row of the first words in the next lower order
     word: NDArray[np.int64]  # last word
@@ -79,22 +79,22 @@ def read_text(
     vocabulary: str | os.PathLike[str] | None = None,
     left_out: Collection[int] = (),
 ) -> Text:
-    """Read tokenised text, one sentence a line.
+    """Read tokenised text, one sentence per line.
 
     Parameters
     ----------
     paths
-        Text files, ``.gz`` by name; ``-`` is standard input.
+        Text files, which may be compressed; ``-`` is standard input.
     vocabulary
         A text file; words that do not occur in it are replaced by ``<unk>``.
     left_out
-        Numbers of lines, from 0, of the first text that are left out.
+        Lines of the first text to leave out, counted from 0.
 
     Raises
     ------
     InputError
-        If a file is empty or holds what no word may, see `itersel.corpus.text.read_tokenized`; if there is
-        no word in `vocabulary`; if the first text does not have the lines that are left out.
+        If a file is empty or contains invalid characters (see `itersel.corpus.text.read_tokenized`); if
+        `vocabulary` has no words; if a line to leave out does not exist.
     """
     allowed = None if vocabulary is None else _words_of(vocabulary)
     ids: defaultdict[str, int] = defaultdict()
@@ -120,8 +120,8 @@ def _without(
 ) -> list[list[str]]:
     if max(left_out) >= len(sentences):
         raise InputError(
-            f"has {len(sentences)} lines, line {max(left_out) + 1} is to be left out; the first text must be "
-            "the one that was cut into shards",
+            f"has {len(sentences)} lines, but line {max(left_out) + 1} is to be left out; the first text "
+            "must be the one that was split into shards",
             path,
         )
     return [words for number, words in enumerate(sentences) if number not in left_out]
@@ -130,15 +130,15 @@ def _without(
 def _words_of(path: str | os.PathLike[str]) -> set[str]:
     words = set().union(*read_tokenized(path))
     if not words:
-        raise InputError("holds no words; a vocabulary needs some", path)
+        raise InputError("is not a vocabulary: it contains no words", path)
     return words
 
 
 def estimate(text: Text, order: int) -> Estimate:
     """Estimate a model of the given order (at least 1).
 
-    The probability of ``<unk>`` is its share of the uniform distribution, unless the text contains it;
-    ``<s>`` gets that number too (it is never predicted), as lmplz writes it.
+    The probability of ``<unk>`` is its share of the uniform distribution, unless the text contains it.
+    ``<s>``, which is never predicted, gets the same number, as in lmplz.
     """
     size = len(text.words)
     types = _ngram_types(text.tokens, size, order)
@@ -150,7 +150,7 @@ def estimate(text: Text, order: int) -> Estimate:
     for kind, count, discount in zip(types, counts, discounts, strict=True):
         taken = discount[np.minimum(count, 3)]
         total = np.bincount(kind.context, count, probability.shape[0])
-        # 0 / 0 where a context never occurs: there is no n-gram to read it, its backoff is 0 below.
+        # Avoids 0 / 0 for contexts that never occur: no n-gram uses them, and their backoff is 0 below.
         left = np.bincount(kind.context, taken, probability.shape[0]) / np.maximum(total, 1)
         if ngrams:
             np.log10(left, out=ngrams[-1].backoff, where=left > 0)
@@ -161,13 +161,13 @@ def estimate(text: Text, order: int) -> Estimate:
 
 
 def _ngram_types(tokens: NDArray[np.int64], size: int, order: int) -> list[_Types]:
-    """Find the different n-grams of every order; the rows of the unigrams are the words themselves."""
+    """Find the distinct n-grams of every order; unigram rows are word numbers."""
     sentence_end = np.flatnonzero(tokens == END_ID)
     position = np.arange(tokens.shape[0])
     remaining = np.repeat(sentence_end, np.diff(sentence_end, prepend=-1)) - position + 1
     zero, word = np.zeros(size, np.int64), np.arange(size)
     types = [_Types(zero, word, zero, np.bincount(tokens, minlength=size), word == START_ID)]
-    row = tokens  # of the n-gram that begins at each position, in its order
+    row = tokens  # row of the n-gram that begins at each position, among those of its order
     for n in range(2, order + 1):
         position = position[remaining[position] >= n]
         codes, first, inverse, count = np.unique(
@@ -185,10 +185,10 @@ def _ngram_types(tokens: NDArray[np.int64], size: int, order: int) -> list[_Type
 
 
 def _adjusted_counts(types: list[_Types]) -> list[NDArray[np.int64]]:
-    """Return the counts that probabilities are made of.
+    """Return the counts from which probabilities are computed.
 
-    Of the highest order, and of n-grams that begin with <s> (nothing stands to their left), the
-    occurrences; of others, the number of different words to their left.
+    For the highest order, and for n-grams that begin with <s> (nothing can precede them), this is the number
+    of occurrences; for others, the number of distinct words to their left.
     """
     result = []
     for kind, longer in itertools.pairwise(types):
@@ -202,7 +202,7 @@ def _adjusted_counts(types: list[_Types]) -> list[NDArray[np.int64]]:
 def _all_discounts(
     counts: Iterable[NDArray[np.int64]],
 ) -> tuple[NDArray[np.float64], list[int]]:
-    """Return the discounts of counts 0, 1, 2 and 3+ by order, and the orders that had to fall back."""
+    """Return the discounts of counts 0, 1, 2 and 3+ by order, and the orders with fallback discounts."""
     rows, fallback = [], []
     for order, count in enumerate(counts, 1):
         row = _discounts(np.bincount(np.minimum(count, 5), minlength=6)[1:5])
@@ -217,7 +217,7 @@ def _discounts(occurring: NDArray[np.int64]) -> tuple[float, ...] | None:
     """Estimate the discounts of counts 1, 2, 3+; None where they are undefined or out of range.
 
     `occurring` are the numbers of n-grams that occur 1, 2, 3 and 4 times (Chen & Goodman 1998,
-    equation 26). Zero is out of range here, other than in lmplz: it could make a backoff log 0.
+    equation 26). Unlike in lmplz, zero is out of range, because it could lead to a backoff of log 0.
     """
     n = [int(value) for value in occurring]
     if 0 in n[:3]:

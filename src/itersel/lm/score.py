@@ -20,9 +20,9 @@ def score_lines(model: LanguageModel, lines: Iterable[str]) -> tuple[NDArray[np.
     Returns
     -------
     log10_probability
-        float64 (sentences): ``</s>`` included.
+        float64 (sentences), including ``</s>``.
     unknown
-        int64 (sentences): the number of words outside the model.
+        int64 (sentences): the number of words not in the model.
     """
     ids = model.ids
     sentences = [[ids.get(word, 0) for word in split_words(line)] for line in lines]

@@ -1,1 +1,1 @@
-"""Choice of the epoch, and tables of systems and corpora."""
+"""Choosing epochs, and tables of systems and corpora."""

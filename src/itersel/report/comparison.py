@@ -1,4 +1,4 @@
-"""The tables of all experiments: one for each test set and, of several, one for all of them together."""
+"""The tables of all experiments: one per test set and, if there are several, one for all of them together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from itersel.report.system import System, first_difference, read_system
 from itersel.report.table import COLUMNS, DEVIATIONS, Table, make_table
 
 DEVTEST = "devtest"
-# Notes on the scores of text.
+# Notes on the scores of detokenised text.
 DETOKENIZED = (
     "test BLEU is of tokenised lowercased text, as the papers report it. All other scores are of detokenised",
     "translations against the references as they were given.",
@@ -37,15 +37,15 @@ class Translations(NamedTuple):
     Attributes
     ----------
     name
-        Of the test set.
+        Name of the test set.
     systems
-        At the epochs chosen for this test set.
+        Systems at the epochs chosen for this test set.
     translations
-        Of each system.
+        Translations by each system.
     references
-        One or more, with a line a sentence.
+        One or more references, each with one line per sentence.
     counts
-        Of the detokenised translations of each system; none: they are not scored as text.
+        Counts of the detokenised translations of each system; empty if these are not scored.
     """
 
     name: str
@@ -62,13 +62,13 @@ class Comparison:
     Attributes
     ----------
     tables
-        One for each test set.
+        One table per test set.
     pooled
-        Of several test sets, the table of all their sentences.
+        Table of the sentences of all test sets, if there are several.
     trials, seed, alpha
-        Of approximate randomization.
+        Settings of approximate randomization.
     stays_tokenized
-        The corpus was given tokenised, so that there is no other text.
+        Whether the corpus was given tokenised, so that there is no detokenised text.
     """
 
     tables: tuple[Table, ...]
@@ -79,7 +79,7 @@ class Comparison:
     stays_tokenized: bool = False
 
     def text(self) -> list[str]:
-        """Return the tables for people."""
+        """Return the tables as aligned text, with notes."""
         lines: list[str] = []
         for table in self._all():
             if self.pooled is not None:
@@ -103,13 +103,13 @@ class Comparison:
         return [*lines, *self._signatures()]
 
     def tsv(self) -> list[str]:
-        """Return the tables for spreadsheets, one below the other."""
+        """Return the tables as TSV, one below the other."""
         columns = ("test set", *COLUMNS, *DEVIATIONS, *(SPREADSHEET_COLUMNS if self._has_text() else ()))
         names = [column.replace(" ", "_").lower() for column in columns]
         return tab_separated(names, [row for table in self._all() for row in table.spreadsheet_rows()])
 
     def json(self) -> list[str]:
-        """Return everything, with p-values and scores in full, for programs."""
+        """Return the tables as JSON, with p-values and unrounded scores."""
         document: dict[str, Any] = {
             "significance": describe_test(self.trials, self.seed, self.alpha),
             "test_sets": [table.document() for table in self.tables],
@@ -121,7 +121,7 @@ class Comparison:
         return any(table.evaluation is not None for table in self.tables)
 
     def _signatures(self) -> list[str]:
-        """Return what was computed, once where it is the same for all test sets."""
+        """Return the signatures of all scores, only once if they are the same for all test sets."""
         found = {table.name: [f"test BLEU: sacrebleu {table.signature}"] for table in self._all()}
         for table in self._all():
             if table.evaluation is not None:
@@ -136,7 +136,7 @@ class Comparison:
 
 
 def run_of(system: System) -> tuple[str, int]:
-    """Return which run a system is: the name of the experiment, and the number of the repeat."""
+    """Return the run that a system belongs to: the name of the experiment and the number of the repeat."""
     return system.name, system.repeat
 
 
@@ -151,14 +151,14 @@ def read_test_set(
     Parameters
     ----------
     named
-        Its name, and the files of its references.
+        Name of the test set, followed by the files of its references.
     descriptions, translations, counts
         Files of the systems, in the same order.
 
     Raises
     ------
     InputError
-        If the files do not go together, or systems of one name are not runs of one experiment.
+        If the files do not match, or systems with the same name are not runs of one experiment.
     """
     name, *paths = named
     if not is_test_set_name(name):
@@ -201,8 +201,8 @@ def compare(
 ) -> Comparison:
     """Compare systems on one or more test sets.
 
-    Of several, the sentences of all are scored together, too: every sentence has the same weight, so that a
-    large test set has more than a small one. All test sets have the same systems in the same order.
+    The sentences of several test sets are also scored together. Every sentence has the same weight, so large
+    test sets count more than small ones. All test sets must have the same systems in the same order.
     """
     how: dict[str, Any] = {"tokenize": tokenize, "trials": trials, "seed": seed, "alpha": alpha}
     tables = tuple(make_table(*one, **how) for one in test_sets)
@@ -213,7 +213,7 @@ def compare(
 
 
 def _chosen_by(choice: str) -> str:
-    """Return how epochs are chosen, if not by the BLEU that the table shows."""
+    """Return how epochs were chosen, if not by the BLEU in the table."""
     return f" by {' '.join(reversed(TEXT_SCORES[choice]))}" if choice in TEXT_SCORES else ""
 
 
@@ -239,12 +239,12 @@ def _pool(test_sets: Sequence[Translations]) -> Translations:
 
 
 def _joined(texts: Sequence[Sequence[Sequence[str]]]) -> list[list[str]]:
-    """Return for each system its translations of all test sets."""
+    """Return the translations of all test sets by each system."""
     return [[line for text in of_system for line in text] for of_system in zip(*texts, strict=True)]
 
 
 def _joined_references(sets: Sequence[Sequence[References]]) -> list[list[str | None]]:
-    """Return the references of all test sets; `None` where a set has fewer than another."""
+    """Return the references of all test sets; `None` where a test set has fewer than others."""
     joined: list[list[str | None]] = [[] for _ in range(max(map(len, sets)))]
     for references in sets:
         for number, lines in enumerate(joined):

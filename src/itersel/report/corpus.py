@@ -31,10 +31,10 @@ class Split:
     name
         train, dev, devtest or test.
     statistics
-        Of its preparation: see `itersel.corpus.statistics.describe`.
+        Statistics of its preparation, see `itersel.corpus.statistics.describe`.
     rules
-        Of the grammars of all sentences, without glue and pass-through rules; a rule counts once for
-        every sentence that has it. `None` where no grammars were needed.
+        Number of rules in the grammars of all sentences, without glue and pass-through rules; a rule counts
+        once for each sentence that has it. `None` if no grammars were needed.
     """
 
     name: str
@@ -66,7 +66,7 @@ def read_rules(path: str | os.PathLike[str]) -> int:
     """Read a count that ``itersel report rules`` wrote."""
     try:
         rules = read_json(path)["rules"]
-        # no more than a corpus of 10^9 sentences could have
+        # the bound is more than a corpus of 10^9 sentences could have
         if type(rules) is not int or not 0 <= rules < 10**15:
             raise ValueError("not a count")
     except (ValueError, KeyError, TypeError):
@@ -82,18 +82,18 @@ def describe_splits(
     Raises
     ------
     InputError
-        If a file is of another kind, or there are rules of a split that was not prepared.
+        If a file is of another kind, or there are rules for a split that was not prepared.
     """
     statistics = read_statistics(preparation)
     unknown = set(rules) - set(statistics)
     if unknown:
-        raise InputError(f"no statistics of {', '.join(sorted(unknown))}; name its file in --preparation")
+        raise InputError(f"no statistics of {', '.join(sorted(unknown))}; name the file in --preparation")
     counts = {name: read_rules(path) for name, path in rules.items()}
     return [Split(name, split, counts.get(name)) for name, split in statistics.items()]
 
 
 def text_table(splits: Sequence[Split], left_out: LeftOut) -> list[str]:
-    """Return the table for people; below it what was left out and why, see `read_left_out`."""
+    """Return the table as aligned text, followed by what was left out and why (see `read_left_out`)."""
     lines = aligned(COLUMNS, [split.cells() for split in splits], left=(0,))
     if left_out:
         rows = [[name, reason, str(count)] for name, reason, count in left_out]
@@ -102,13 +102,13 @@ def text_table(splits: Sequence[Split], left_out: LeftOut) -> list[str]:
 
 
 def tsv_table(splits: Sequence[Split], left_out: LeftOut) -> list[str]:
-    """Return the table for spreadsheets; of what was left out only the numbers of each split."""
+    """Return the table as TSV; it has the number of dropped pairs per split, but no reasons."""
     names = [column.replace(" ", "_") for column in COLUMNS]
     return tab_separated(names, [split.cells() for split in splits])
 
 
 def json_table(splits: Sequence[Split], left_out: LeftOut) -> list[str]:
-    """Return the table for programs, with all that was left out and why."""
+    """Return the table as JSON, with everything that was left out and why."""
     document = {
         "splits": {split.name: {**split.statistics, "rules": split.rules} for split in splits},
         "left_out": [{"of": name, "why": reason, "count": count} for name, reason, count in left_out],

@@ -25,7 +25,7 @@ class Evaluation:
     Attributes
     ----------
     columns
-        A metric each: those of `METRICS`, for each of `CASES` in turn.
+        One column per metric: those of `METRICS` for each of `CASES` in turn.
     """
 
     columns: tuple[Column, ...]
@@ -36,7 +36,7 @@ class Evaluation:
         return list(self.columns[0].scores)
 
     def text(self, alpha: float) -> list[str]:
-        """Return a table for cased and one for lowercased text, for people."""
+        """Return a table for cased and one for lowercased text, as aligned text."""
         lines: list[str] = []
         for case in CASES:
             columns = [column for column in self.columns if column.case == case]
@@ -49,7 +49,7 @@ class Evaluation:
         return lines
 
     def signatures(self) -> list[str]:
-        """Return what was computed, a line each."""
+        """Return the signatures of the scores, one per line."""
         return [f"{column.case} {column.metric}: sacrebleu {column.signature}" for column in self.columns]
 
     def spreadsheet_cells(self, name: str, alpha: float) -> list[str]:
@@ -70,7 +70,7 @@ class Evaluation:
         return document
 
     def document(self, name: str, alpha: float) -> dict[str, Any]:
-        """Return the scores of an experiment by metric and case, in full."""
+        """Return the unrounded scores of an experiment by metric and case."""
         document: dict[str, Any] = {}
         for column in self.columns:
             document.setdefault(column.metric, {})[column.case] = _document(column, name, alpha)

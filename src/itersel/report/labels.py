@@ -1,4 +1,4 @@
-"""Lines of a text by their labels."""
+"""Select and join lines of a text by their labels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Line = TypeVar("Line")
 
 
 def lines_of(labels: Sequence[str], tasks: Sequence[str]) -> list[int]:
-    """Return the lines (from 0) with the labels of some tasks, in the order of the text."""
+    """Return the numbers (from 0) of the lines with the labels of some tasks, in the order of the text."""
     wanted = set(tasks)
     return [line for line, label in enumerate(labels) if label in wanted]
 
@@ -27,24 +27,24 @@ def pick(text: Sequence[Line], lines: Sequence[int]) -> list[Line]:
 def join_translations(
     labels: str | os.PathLike[str], tasks: Sequence[str], translations: Sequence[str | os.PathLike[str]]
 ) -> list[str]:
-    """Return for each line the translation by the model of its task; empty where it is of no task.
+    """Return, for each line, the translation by the model of its task; empty if it belongs to no task.
 
     Parameters
     ----------
     labels
         A file with one label per line.
     tasks, translations
-        Labels, and for each the file of the translations of the whole text by its model.
+        Labels, and for each label the file with its model's translations of the whole text.
 
     Raises
     ------
     InputError
-        See `read_labels`; also if a task is named twice, or there are not as many translations as tasks, or
-        not as many lines as labels.
+        See `read_labels`; also if a task is named twice, or the numbers of translations and tasks, or of
+        lines and labels, differ.
     """
     if len(tasks) != len(translations):
         raise InputError(
-            f"{len(tasks)} tasks, but {len(translations)} translations; give one of each for every task"
+            f"{len(tasks)} tasks, but {len(translations)} translations; give one translation per task"
         )
     refuse_repeats(tasks)
     label = read_labels(labels)

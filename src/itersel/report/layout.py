@@ -13,7 +13,7 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence
     header, rows
         Cells as text.
     left
-        The columns to align at the left; numbers read better aligned at the right.
+        Columns to align left; the others, such as numbers, are aligned right.
     """
     table = [header, *rows]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]
@@ -34,5 +34,5 @@ def tab_separated(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[
 
 
 def two_decimals(value: float | None) -> str:
-    """Return a number for spreadsheets; no text for none."""
+    """Return a number with two decimals; an empty text for `None`."""
     return "" if value is None else f"{value:.2f}"

@@ -1,4 +1,4 @@
-"""What a trained system needs to translate new text, so that its folder is all that has to be named."""
+"""What a trained system needs to translate new text, recorded so that naming its folder is enough."""
 
 from __future__ import annotations
 
@@ -18,8 +18,29 @@ FILES = ("model", "index", "preparation", "recaser")
 
 
 @dataclass(frozen=True)
-class Resources:
-    """Files (in the description: relative to its folder) and settings of a system.
+class Settings:
+    """How a system translates.
+
+    Attributes
+    ----------
+    pop_limit, features
+        Settings of the decoder.
+    extraction
+        Settings of rule extraction.
+    """
+
+    pop_limit: int
+    features: str
+    extraction: ExtractionSettings
+
+    def are_in_bounds(self) -> bool:
+        """Return whether the decoder accepts them."""
+        return self.features in ("dense", "all") and 1 <= self.pop_limit <= MAX_POP_LIMIT
+
+
+@dataclass(frozen=True)
+class Resources(Settings):
+    """Files and settings of a system; in the description, paths are relative to its folder.
 
     Attributes
     ----------
@@ -28,26 +49,19 @@ class Resources:
     index
         Index of the training corpus.
     preparation
-        How raw text is prepared.
+        Settings of the preparation of raw text.
     recaser
-        How the case of translations is restored.
-    pop_limit, features
-        Of the decoder.
-    extraction
-        Settings of extraction.
+        Model that restores the case of translations.
     """
 
     model: str
     index: str
     preparation: str
     recaser: str
-    pop_limit: int
-    features: str
-    extraction: ExtractionSettings
 
 
 def write_resources(path: str | os.PathLike[str], resources: Resources) -> None:
-    """Write a description; paths are taken relative to its folder, so that both can be moved together."""
+    """Write a description, with paths relative to its folder, so that all can be moved together."""
     document = asdict(resources)
     for name in FILES:
         document[name] = os.path.relpath(document[name], Path(path).parent)
@@ -55,26 +69,28 @@ def write_resources(path: str | os.PathLike[str], resources: Resources) -> None:
 
 
 def read_resources(folder: str | os.PathLike[str]) -> Resources:
-    """Read the description in the folder of a system; paths are those of the files.
+    """Read the description in the folder of a system, and resolve its paths.
 
     Raises
     ------
     InputError
-        If there is none.
+        If there is no valid description, or a file that it names does not exist.
     """
     path = Path(folder) / NAME
     if not path.is_file():
-        raise InputError(f"has no {NAME}; name a folder experiments/NAME/best of a finished run", folder)
+        raise InputError(
+            f"has no {NAME}; name a folder experiments/NAME/best of a finished run, or a bundle", folder
+        )
     try:
         document = read_json(path)
         if isinstance(document, dict) and "recaser" not in document and "preparation" in document:
-            raise InputError("is of an earlier version and does not name the recaser")
+            raise InputError("was written by an earlier version and does not name the recaser")
         found = from_json(Resources, document)
     except (ValueError, OverflowError):
         raise InputError("is not the description of a system; run the workflow again", path) from None
     except InputError as error:
         raise InputError(f"{error.message}; run the workflow again", path) from None
-    if found.features not in ("dense", "all") or not 1 <= found.pop_limit <= MAX_POP_LIMIT:
+    if not found.are_in_bounds():
         raise InputError("has settings out of bounds; run the workflow again", path)
     files = {name: os.path.normpath(path.parent / getattr(found, name)) for name in FILES}
     for name, file in files.items():

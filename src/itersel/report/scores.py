@@ -13,7 +13,7 @@ from itersel.evaluate.counts import Counts
 from itersel.evaluate.metrics import Metric, Sums, tokenized_bleu
 from itersel.evaluate.randomization import Randomization, p_value, pooled_p_values
 
-# By name of an experiment, the texts of each of its runs, or their counts by one metric or by several.
+# By name of the experiment: the translations by each run, or their counts for one metric or for several.
 Texts = Mapping[str, Sequence[Sequence[str]]]
 CountsOfRuns = Mapping[str, Sequence[Sums]]
 Counted = Mapping[str, Sequence[Counts]]
@@ -27,7 +27,7 @@ REPEATED = (
 
 
 class Summary(NamedTuple):
-    """The mean of a score over runs, and its standard deviation; none of a single run."""
+    """The mean of a score over runs, and its standard deviation; `None` for a single run."""
 
     mean: float
     deviation: float | None
@@ -47,9 +47,9 @@ class Scores(NamedTuple):
     Attributes
     ----------
     runs
-        Of each run; one, or as many as the experiment has repeats.
+        Score of each run, as many as the experiment has repeats.
     p
-        By name of the other experiments, the p-value of the difference.
+        p-values of the differences from the other experiments, by name.
     """
 
     runs: tuple[CorpusScore, ...]
@@ -67,11 +67,11 @@ class MetricScores(NamedTuple):
     Attributes
     ----------
     runs
-        The score of each run.
+        Score of each run.
     interval
-        Of their mean, 95 %.
+        95 % confidence interval of their mean.
     p
-        By name of the other experiments, the p-value of the difference.
+        p-values of the differences from the other experiments, by name.
     """
 
     runs: tuple[float, ...]
@@ -94,7 +94,7 @@ class Column(NamedTuple):
     sign
         -1 where lower scores are better, else 1.
     scores
-        By name of the experiments.
+        Scores of the experiments, by name.
     """
 
     metric: str
@@ -104,7 +104,7 @@ class Column(NamedTuple):
     scores: dict[str, MetricScores]
 
     def better_than(self, name: str, alpha: float) -> list[int]:
-        """Return the numbers of the experiments, from 1, that are significantly worse than `name`."""
+        """Return the numbers (from 1) of the experiments that are significantly worse than `name`."""
         own = self.scores[name]
         return [
             number
@@ -126,16 +126,16 @@ def score_experiments(
     Parameters
     ----------
     texts
-        By name of an experiment, the translations by each of its runs.
+        Translations by each run, by name of the experiment.
     references, tokenize
         See `itersel.evaluate.bleu.make_bleu`.
     trials, seed
-        Of approximate randomization.
+        Settings of approximate randomization.
 
     Returns
     -------
     dict, str
-        The scores by name, and sacrebleu's signature of them.
+        The scores by name of the experiment, and their sacrebleu signature.
     """
     bleu = make_bleu(references, tokenize)
     metric = tokenized_bleu(bleu)
@@ -149,14 +149,14 @@ def score_experiments(
 
 
 def evaluate_experiments(counted: Counted, *, trials: int = 10_000, seed: int = 1) -> list[Column]:
-    """Score detokenised text by all metrics, and test each pair of experiments for a difference in each.
+    """Score detokenised text with all metrics, and test each pair of experiments for a difference in each.
 
     Parameters
     ----------
     counted
-        By name of an experiment, the counts of each of its runs, all of the same text.
+        Counts of each run, by name of the experiment; all are of the same text.
     trials, seed
-        Of approximate randomization.
+        Settings of approximate randomization.
     """
     metrics = next(iter(counted.values()))[0].metrics
     counts = [
@@ -187,9 +187,9 @@ def describe_test(trials: int, seed: int, alpha: float) -> dict[str, Any]:
 def _compare(
     metrics: Sequence[Metric], counts: Sequence[CountsOfRuns], trials: int, seed: int
 ) -> list[dict[str, dict[str, float]]]:
-    """Return for each metric, by name of an experiment, the p-values of its differences from the others.
+    """Return, for each metric and experiment, the p-values of the differences from the other experiments.
 
-    `counts` are those of each metric.
+    `counts` has one entry per metric.
     """
     names = list(counts[0])
     sentences = len(counts[0][names[0]][0])

@@ -1,4 +1,4 @@
-"""The table of what was selected: features by epoch and group, the shards that share them, their norms."""
+"""The table of selected features by epoch and group, with the shards that share them and their norms."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ COLUMNS = (
     "median norm",
     "largest norm",
 )
-# what makes epochs comparable
+# These must be the same in all epochs.
 OF_ALL_EPOCHS = ("mixing", "settings", "shards", "norm", "keep", *LIMITS)
-# of path following alone
+# Only for path following.
 PATH_COLUMNS = ("threshold", "loss before")
 
 
 class MatrixColumns(NamedTuple):
-    """The columns of W of an epoch, by ascending key.
+    """The columns of an epoch's matrix W, by ascending key.
 
     Attributes
     ----------
@@ -71,21 +71,21 @@ class Row:
     Attributes
     ----------
     epoch
-        From 1.
+        Number of the epoch, from 1.
     group
         One of `GROUPS`, or `ALL`.
     features
-        How many have a weight in some shard.
+        Number of features with a weight in at least one shard.
     selected
-        How many of these were selected.
+        Number of these that were selected.
     selected_before
-        How many of the selected ones were selected after the previous epoch, too.
+        Number of selected features that were also selected after the previous epoch.
     shards
-        Of the selected features, how many have a weight in 1, 2, ... Z shards.
+        Number of selected features with a weight in 1, 2, ... Z shards.
     norms
-        Smallest, median and largest norm of the selected ones; `None` where there are none.
+        Smallest, median and largest norm of the selected features; `None` if there are none.
     path
-        Where path following is, if that is how the weights were mixed.
+        State of path following, if the weights were mixed by it.
     """
 
     epoch: int
@@ -111,7 +111,7 @@ class Row:
 
 
 def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[Row]:
-    """Return the rows of all epochs: first of all features, then of each group that there is.
+    """Return the rows of all epochs: for each, one for all features, then one for each group that occurs.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[Row]:
     Raises
     ------
     InputError
-        If a file is missing or damaged, holds no matrix, or is not of the same run as the others.
+        If a file is missing or damaged, contains no matrix, or belongs to a different run.
     """
     rows: list[Row] = []
     before = np.empty(0, np.uint64)
@@ -145,13 +145,13 @@ def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[Row]:
 
 
 def _read(path: str | os.PathLike[str], epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
-    """Return what the file says of itself, and the columns."""
+    """Return the attributes and the columns of a file."""
     with open_hdf5(path) as stream:
         found = read_header(stream, MATRIX, path).attributes
     if found.get("kind") != KIND:
         raise InputError("is not the selection.h5 of an epoch; name one for each epoch", path)
     if found.get("epoch") != epoch:
-        raise InputError(f"is of epoch {found.get('epoch')}, {epoch} was expected; name them in order", path)
+        raise InputError(f"is of epoch {found.get('epoch')}, not {epoch}; name the epochs in order", path)
     arrays, _ = read_arrays(path, MATRIX)
     key, name = arrays["features/key"], StringTable(arrays["features/name"], arrays["features/name_offset"])
     columns = MatrixColumns(
@@ -187,7 +187,7 @@ def _row(
 
 
 def text_table(rows: Sequence[Row]) -> list[str]:
-    """Return the table for people."""
+    """Return the table as aligned text, with notes."""
     lines = [
         *aligned(_columns(rows), [row.cells() for row in rows], left=(1,)),
         "",
@@ -205,14 +205,14 @@ def _columns(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def tsv_table(rows: Sequence[Row]) -> list[str]:
-    """Return the table for spreadsheets."""
+    """Return the table as TSV."""
     return tab_separated(
         [column.replace(" ", "_") for column in _columns(rows)], [row.cells() for row in rows]
     )
 
 
 def json_table(rows: Sequence[Row]) -> list[str]:
-    """Return the table for programs, with the number of features active in 1, 2, ... Z shards."""
+    """Return the table as JSON, with the numbers of features active in 1, 2, ... Z shards."""
     document = [
         {
             "epoch": row.epoch,

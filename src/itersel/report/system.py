@@ -1,4 +1,4 @@
-"""A trained system: what it is, and how it did on devtest after each epoch."""
+"""A trained system: its description, and its scores on devtest after each epoch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from itersel.storage.files import atomic_path, write_lines
 from itersel.storage.json_files import from_json, read_json
 from itersel.vectors.weights import read_weights
 
-# What the runs of one experiment have in common.
+# Attributes that all runs of an experiment have in common.
 OF_ALL_RUNS = ("name", "learner", "mixing", "tune_on", "features", "tasks", "shards")
 
 
@@ -42,25 +42,25 @@ class System:
     Attributes
     ----------
     name, learner, mixing, tune_on, features, tasks, shards
-        As in the config.
+        Settings as in the config.
     repeat
-        Which of the runs of the experiment it is, from 1.
+        Number of the run of the experiment, from 1.
     epoch
-        The best on devtest, from 1; of equal ones the earliest.
+        The best epoch on devtest, from 1; the earliest in case of ties.
     devtest_bleu
-        After each epoch.
+        BLEU on devtest after each epoch.
     chosen_by
-        What the epoch is the best by, as in the config.
+        Score by which the epoch was chosen, as in the config.
     devtest_scores
         That score after each epoch.
     devtest
-        The split that the epoch was chosen on: ``devtest``, or that of a test set.
+        The split on which the epoch was chosen: ``devtest``, or that of a test set.
     signature
-        sacrebleu's signature of `devtest_bleu`.
+        sacrebleu signature of `devtest_bleu`.
     active_features
-        Features whose weight is not zero at that epoch.
+        Number of nonzero weights at that epoch.
     devtest_brevity_penalty
-        After each epoch, 0 to 1.
+        Brevity penalty after each epoch, 0 to 1.
     """
 
     name: str
@@ -82,7 +82,7 @@ class System:
 
 
 def first_difference(one: System, other: System) -> str | None:
-    """Return what two runs of an experiment ought to have in common, and have not."""
+    """Return the name of an attribute in which two runs of an experiment wrongly differ, if any."""
     for key in (*OF_ALL_RUNS, "signature", "chosen_by"):
         if getattr(one, key) != getattr(other, key):
             return key
@@ -91,18 +91,18 @@ def first_difference(one: System, other: System) -> str | None:
 
 @dataclass(frozen=True)
 class AsText:
-    """What devtest is scored with when it is detokenised.
+    """How to score detokenised translations of devtest.
 
     Attributes
     ----------
     by
         One of `TEXT_SCORES`.
     references
-        Files of the references as they were given.
+        Files of the original references.
     preparation, recaser
         Files of the training corpus.
     tokenizer
-        sacrebleu's.
+        Name of the sacrebleu tokenizer.
     """
 
     by: str
@@ -113,7 +113,7 @@ class AsText:
 
 
 def choose_epoch(scores: Sequence[float], by: str = TOKENIZED_BLEU) -> int:
-    """Return the epoch (from 1) of the best score, the earliest of equal ones."""
+    """Return the epoch (from 1) with the best score, the earliest in case of ties."""
     sign = sign_of(by)
     return max(range(len(scores)), key=lambda epoch: (sign * scores[epoch], -epoch)) + 1
 
@@ -130,14 +130,14 @@ def score_epochs(
     labels: str | None = None,
     task: str | None = None,
 ) -> tuple[tuple[CorpusScore, ...], str]:
-    """Return the scores of the translations of each epoch, and sacrebleu's signature.
+    """Return the scores of each epoch's translations and their sacrebleu signature.
 
     With `task`, and `labels` as the file with the label of each line, only the lines of the task are scored.
 
     Raises
     ------
     InputError
-        If the files differ in their number of lines, or no line is of the task.
+        If the files differ in their number of lines, or no line belongs to the task.
     """
     references = read_references(reference)
     lines = _scored_lines(references, reference, labels, task)
@@ -152,7 +152,7 @@ def score_epochs_as_text(
 ) -> tuple[float, ...]:
     """Return the scores of the detokenised translations of each epoch.
 
-    For `labels` and `task`, and errors, see `score_epochs`.
+    For `labels`, `task` and errors, see `score_epochs`.
     """
     references = read_references(text.references)
     lines = _scored_lines(references, text.references, labels, task)
@@ -175,7 +175,7 @@ def _scored_lines(
     labels: str | None,
     task: str | None,
 ) -> Sequence[int]:
-    """Return the lines of a task, or all."""
+    """Return the numbers of the lines of a task, or of all lines."""
     count = len(references[0])
     if labels is None or task is None:
         return range(count)
@@ -185,7 +185,7 @@ def _scored_lines(
 
 
 def keep_weights(weights: str, output: str) -> int:
-    """Copy the weights of an epoch to be those of the system; returns the number of nonzero ones."""
+    """Copy the weights of an epoch as those of the system, and return the number of nonzero weights."""
     active = int(np.count_nonzero(read_weights(weights).value))
     with atomic_path(output) as temporary:
         shutil.copyfile(weights, temporary)
@@ -198,12 +198,12 @@ def write_system(path: str | os.PathLike[str], system: System) -> None:
 
 
 def read_system(path: str | os.PathLike[str]) -> System:
-    """Read what `write_system` wrote.
+    """Read a description written by `write_system`.
 
     Raises
     ------
     InputError
-        If the file is something else.
+        If the file is not such a description.
     """
     try:
         # descriptions of earlier versions have no brevity penalties

@@ -1,4 +1,4 @@
-"""The table of all experiments on a test set: BLEU, and which differences are significant."""
+"""The table of all experiments on a test set: BLEU and significant differences."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ COLUMNS = (
     "differs from",
 )
 LEFT = ("experiment", "learner", "mixing", "tuned on", "features", "differs from")
-# They depend on the epoch, which may differ between the test sets that are pooled.
+# These depend on the epoch, which may differ between pooled test sets.
 OF_EPOCHS = ("active features", "devtest BLEU", "epoch")
-# Of repeats: further columns for spreadsheets.
+# Additional TSV columns about repeats.
 DEVIATIONS = ("runs", "devtest BLEU deviation", "test BLEU deviation")
 
 
@@ -43,15 +43,15 @@ class Row:
     Attributes
     ----------
     number
-        From 1, in the order of the table.
+        Number in the table, from 1.
     runs
-        What each of its runs is, and its scores on devtest; one, or as many as it has repeats.
+        Description of each run, with its scores on devtest; as many as the experiment has repeats.
     tests
-        The score of each run on test.
+        Score of each run on test.
     p
-        By name of the other experiments, the p-value of the difference on test.
+        p-values of the differences from the other experiments on test, by name.
     differs_from
-        The numbers of the experiments that it differs from significantly.
+        Numbers of the experiments from which it differs significantly.
     """
 
     number: int
@@ -62,7 +62,7 @@ class Row:
 
     @property
     def devtest(self) -> Summary:
-        """BLEU on devtest at the epoch chosen."""
+        """BLEU on devtest at the chosen epoch."""
         return summarize([run.devtest_bleu[run.epoch - 1] for run in self.runs])
 
     @property
@@ -91,24 +91,24 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """All experiments on a test set, or on several that are pooled.
+    """All experiments on a test set, or on several pooled ones.
 
     Attributes
     ----------
     name
-        Of the test set.
+        Name of the test set.
     rows
-        An experiment each.
+        One row per experiment.
     sentences, references
-        Sentences of the test set, and the most references that one of them has.
+        Number of sentences in the test set, and the largest number of references of a sentence.
     signature
-        sacrebleu's, of the scores on test.
+        sacrebleu signature of the scores on test.
     is_pooled
-        It is of several test sets, for which different epochs may have been chosen.
+        Whether several test sets are pooled, for which different epochs may have been chosen.
     alpha
-        Smaller p-values are significant.
+        Significance level.
     evaluation
-        Scores of detokenised text, if there is any.
+        Scores of detokenised text, if any.
     """
 
     name: str
@@ -121,7 +121,7 @@ class Table:
     evaluation: Evaluation | None
 
     def text(self) -> list[str]:
-        """Return the table for people."""
+        """Return the table as aligned text."""
         hidden = OF_EPOCHS if self.is_pooled else ()
         shown = [place for place, column in enumerate(COLUMNS) if column not in hidden]
         cells = [row.cells() for row in self.rows]
@@ -130,7 +130,7 @@ class Table:
         return aligned(header, [[row[place] for place in shown] for row in cells], left)
 
     def spreadsheet_rows(self) -> list[list[str]]:
-        """Return the rows, with the name of the test set, and deviations in cells of their own."""
+        """Return the rows for TSV, with the name of the test set, and deviations in separate cells."""
         hidden = {COLUMNS.index(column) for column in OF_EPOCHS} if self.is_pooled else set()
         rows = []
         for row in self.rows:
@@ -145,7 +145,7 @@ class Table:
         return rows
 
     def document(self) -> dict[str, Any]:
-        """Return everything, with p-values and scores in full."""
+        """Return the table for JSON, with p-values and unrounded scores."""
         return {
             "name": self.name,
             "sentences": self.sentences,
@@ -194,8 +194,8 @@ def make_table(
 ) -> Table:
     """Score the translations of a test set, and test each pair of experiments for a difference.
 
-    Systems of one name are runs of one experiment. `tokenize` is for BLEU of `translations`; `counts` are
-    those of the detokenised translations of each system.
+    Systems with the same name are runs of one experiment. `tokenize` applies to BLEU of `translations`;
+    `counts` are those of the detokenised translations of each system.
     """
     runs: dict[str, list[System]] = {}
     for system in systems:
@@ -220,7 +220,7 @@ def make_table(
 
 
 def _by_name(systems: Sequence[System], items: Sequence[Item]) -> dict[str, list[Item]]:
-    """Return what there is of each system by the name of its experiment."""
+    """Group the items, one per system, by the name of the experiment."""
     by_name: dict[str, list[Item]] = {}
     for system, item in zip(systems, items, strict=True):
         by_name.setdefault(system.name, []).append(item)

@@ -15,9 +15,9 @@ from itersel.report.labels import lines_of, pick
 from itersel.report.layout import aligned, tab_separated, two_decimals
 from itersel.report.scores import REPEATED, Scores, Summary, describe_test, score_experiments, summarize
 
-# The names of the rows below those of the tasks; no label has a space.
+# Names of the rows below those of the tasks; they differ from all labels, which have no spaces.
 MEAN, ALL_TASKS = "mean of tasks", "all tasks"
-# Of the text below the table.
+# Line width of the notes below the table.
 WIDTH = 105
 COLUMNS = ("task", "sentences", "system", "experiment", "runs", "bleu", "deviation", "beats")
 
@@ -29,13 +29,13 @@ class Row:
     Attributes
     ----------
     name
-        The label of the task, or `ALL_TASKS`.
+        Label of the task, or `ALL_TASKS`.
     sentences
-        How many it has in the test set.
+        Number of sentences of the task in the test set.
     scores
-        By name of the experiments, in the order of the table.
+        Scores of the experiments by name, in the order of the table.
     signature
-        sacrebleu's, of these scores.
+        sacrebleu signature of these scores.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Row:
     signature: str
 
     def beats(self, name: str, alpha: float) -> list[int]:
-        """Return the numbers of the experiments, from 1, that have a significantly lower BLEU."""
+        """Return the numbers (from 1) of the experiments with significantly lower BLEU than `name`."""
         own = self.scores[name]
         return [
             number
@@ -53,7 +53,7 @@ class Row:
         ]
 
     def document(self, alpha: float) -> dict[str, Any]:
-        """Return everything, with p-values and scores in full."""
+        """Return the row for JSON, with p-values and unrounded scores."""
         systems = [
             {
                 "system": number,
@@ -80,15 +80,15 @@ class TaskTable:
     Attributes
     ----------
     tasks
-        A row for each task.
+        One row per task.
     pooled
-        The sentences of all tasks together.
+        Row of the sentences of all tasks together.
     left_out
-        By labels that are not of a task, their numbers of sentences; the most frequent first.
+        Number of sentences for each label that is not a task, the most frequent first.
     missing
-        Labels of tasks that no sentence has; they have no row.
+        Tasks whose label no sentence has; they have no row.
     trials, seed, alpha
-        Of approximate randomization.
+        Settings of approximate randomization.
     """
 
     tasks: tuple[Row, ...]
@@ -100,18 +100,18 @@ class TaskTable:
     alpha: float
 
     def mean(self, name: str) -> Summary:
-        """Return the mean of an experiment's BLEU on the tasks, each with the same weight, over its runs."""
+        """Return the unweighted mean of an experiment's BLEU over the tasks, summarised over its runs."""
         bleu = [[run.bleu for run in row.scores[name].runs] for row in self.tasks]
         return summarize([statistics.mean(of_run) for of_run in zip(*bleu, strict=True)])
 
     def text(self) -> list[str]:
-        """Return the table for people."""
+        """Return the table as aligned text, with notes."""
         if not self.tasks:
             return [self._missing()]
         return [*self._systems(), "", *self._scores(), "", *self._legend()]
 
     def tsv(self) -> list[str]:
-        """Return the table for spreadsheets, with a row for each task and experiment."""
+        """Return the table as TSV, with one row per task and experiment."""
         rows = [cells for row in self.tasks for cells in self._spreadsheet_rows(row)]
         rows += [
             [MEAN, "", *self._spreadsheet_cells(name, self.mean(name)), ""] for name in self.pooled.scores
@@ -119,7 +119,7 @@ class TaskTable:
         return tab_separated(COLUMNS, [*rows, *self._spreadsheet_rows(self.pooled)])
 
     def json(self) -> list[str]:
-        """Return everything, with p-values and scores in full, for programs."""
+        """Return the table as JSON, with p-values and unrounded scores."""
         mean = [
             {"system": number, "name": name, "test": self.mean(name)._asdict()}
             for number, name in enumerate(self.pooled.scores, 1)
@@ -141,7 +141,7 @@ class TaskTable:
         return any(len(scores.runs) > 1 for scores in self.pooled.scores.values())
 
     def _systems(self) -> list[str]:
-        """Return the lines of the table of experiments: number and name, and of repeats how many."""
+        """Return the lines of the table of experiments: number, name and, with repeats, number of runs."""
         columns = ("system", "experiment", "runs")[: 3 if self._is_repeated() else 2]
         systems = [
             [str(number), name, str(len(scores.runs))][: len(columns)]
@@ -150,7 +150,7 @@ class TaskTable:
         return aligned(columns, systems, left=(1,))
 
     def _scores(self) -> list[str]:
-        """Return the lines of the table of scores: a row for each task, a column for each experiment."""
+        """Return the lines of the table of scores: one row per task, one column per experiment."""
         names = [*(row.name for row in self.tasks), MEAN, ALL_TASKS]
         sentences = [*(str(row.sentences) for row in self.tasks), "", str(self.pooled.sentences)]
         columns = [self._column(number, name) for number, name in enumerate(self.pooled.scores, 1)]
@@ -158,7 +158,7 @@ class TaskTable:
         return aligned(header, rows, left=(0, *range(2, len(header))))
 
     def _column(self, number: int, name: str) -> list[str]:
-        """Return the cells of an experiment, scores below each other and what it beats behind them."""
+        """Return the cells of an experiment: aligned scores, followed by the experiments that it beats."""
         cells = [(str(row.scores[name].bleu), row.beats(name, self.alpha)) for row in self._rows()]
         cells.insert(len(self.tasks), (str(self.mean(name)), []))
         width = max(len(score) for score, _ in cells)
@@ -206,7 +206,7 @@ class TaskTable:
         return rows
 
     def _spreadsheet_cells(self, name: str, bleu: Summary) -> list[str]:
-        """Return what every row has of an experiment: number, name, runs, BLEU and its deviation."""
+        """Return the cells of an experiment in every row: number, name, runs, BLEU and its deviation."""
         number, runs = [*self.pooled.scores].index(name) + 1, len(self.pooled.scores[name].runs)
         return [str(number), name, str(runs), two_decimals(bleu.mean), two_decimals(bleu.deviation)]
 
@@ -227,15 +227,15 @@ def compare_tasks(
     Parameters
     ----------
     texts
-        By name of an experiment, the translations of the test set by each of its runs.
+        Translations of the test set by each run, by name of the experiment.
     references
-        One or more, with a line a sentence.
+        One or more references, each with one line per sentence.
     labels
-        Of each sentence. Sentences with other labels than those of `tasks` are left out.
+        Label of each sentence. Sentences whose label is not in `tasks` are left out.
     tasks
-        The labels of the rows; those that no sentence has get none.
+        Labels of the rows; those that no sentence has get no row.
     tokenize, trials, seed, alpha
-        Of BLEU and of approximate randomization.
+        Settings of BLEU and of approximate randomization.
     """
 
     def row(name: str, lines: Sequence[int]) -> Row:

@@ -1,1 +1,1 @@
-"""Selection and mixing: from the weights of all shards to one weight vector."""
+"""Selection and mixing: combines the weights of all shards into one weight vector."""

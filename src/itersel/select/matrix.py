@@ -1,11 +1,11 @@
-"""W.h5: the weights of all shards as one sparse matrix, and what was selected of it.
+"""W.h5: the weights of all shards as one sparse matrix, and the selected features.
 
 - ``features/key``, ``features/name``, ``features/name_offset``: the D features, by ascending key;
 - ``W/data``, ``W/indices``, ``W/indptr``: W (Z x D) in compressed sparse columns, as scipy's `csc_matrix`;
 - ``norm`` (D), ``selected`` (D, 0 or 1), ``v`` (D): norm of each column, whether it was selected, and its
   mean over all shards if so, else 0.
 
-It is a weights file, too: of the weights `v`, with all features. Every array has its checksum.
+It is also a weights file, with the weights `v` of all features. Every array has a checksum.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DATASETS = {
     "v": np.float64,
 }
 KIND = "shard-matrix"
-# Without the entries of W, which nothing reads but users with h5py.
+# Excludes the entries of W, which only users read, with h5py.
 MATRIX = FileFormat(
     FORMAT.kind,
     FORMAT.version,
@@ -57,7 +57,7 @@ class MatrixWriter:
     Parameters
     ----------
     stream
-        The file, empty.
+        An empty file.
     check
         Raises an error if the file cannot be written.
     """
@@ -83,12 +83,12 @@ class MatrixWriter:
         self._append("W/data", columns.value)
         self._append("W/indices", columns.shard)
         self._append("norm", features.norm)
-        # the means of what will not be selected are dropped in the end
+        # `finish` drops the means of features that are not selected
         self._append("v", features.mean, is_final=False)
         self._check()
 
     def finish(self, selection: Selection, attributes: Mapping[str, Any]) -> None:
-        """Mark what was selected, drop the means of all else."""
+        """Mark the selected features, and drop the means of all others."""
         stream = self._stream
         stream["selected"].resize(stream["norm"].shape)
         for rows in _blocks(stream["norm"].shape[0]):
@@ -111,7 +111,7 @@ class MatrixWriter:
             dataset[rows] = array
 
     def _write(self, name: str, rows: slice, array: NDArray[Any]) -> None:
-        """Write the next rows of an array for good."""
+        """Write the final values of an array's next rows, and add them to its checksum."""
         part = np.asarray(array, DATASETS[name])
         self._stream[name][rows] = part
         self._digests[name].add(part)

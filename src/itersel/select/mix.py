@@ -32,9 +32,9 @@ from itersel.storage.strings import StringTable, concatenate
 from itersel.vectors.common import common_features
 from itersel.vectors.weights import FORMAT, Weights, find_weights, read_weights, write_weights
 
-# what files of weights say that they are
+# the kinds of weights files, as recorded in their attributes
 SHARD, MIXED = "shard-weights", "mixed-weights"
-TEXT = "is text, which does not say what made it"
+TEXT = "is a text file, which does not record its settings"
 
 
 def mix(
@@ -46,30 +46,30 @@ def mix(
 ) -> None:
     """Select and mix the weights files of all shards; on bad input nothing is written.
 
-    `output` comes last: where it is, `matrix` is. Both are whole or not there at all.
+    `output` is written last: if it exists, so does `matrix`. Neither is ever left incomplete.
 
-    Memory: what is kept of the features, twice at most, and about 500 MB for a range of keys; not more for
-    more shards.
+    Memory: at most twice the size of the features kept, and about 500 MB for a range of keys, regardless of
+    the number of shards.
 
     Parameters
     ----------
     inputs
-        Weights files of `train`, one a shard, in any order: sums run in the order of the shards' numbers.
+        Weights files from `train`, one per shard, in any order: sums run in the order of shard numbers.
     output
-        v.h5: the mixed weights that are not 0.
+        v.h5: the non-zero mixed weights.
     settings
         How to mix.
     previous
-        v.h5 of the epoch before; needed for the mean over epochs and path following, not allowed otherwise.
+        v.h5 of the previous epoch; needed for the mean over epochs and path following, not allowed otherwise.
     matrix
-        W.h5 to write, see `itersel.select.matrix`.
+        W.h5 to write; see `itersel.select.matrix`.
 
     Raises
     ------
     InputError
         If the shards are not exactly 0 to Z - 1, each once; if a file is missing, damaged, not the weights
-        of a shard, of another epoch, trained with other settings, or has a weight that is not finite; if
-        two features have one key.
+        of a shard, from another epoch, trained with different settings, or has a weight that is not finite;
+        if two features have the same key.
     """
     _check_names(output, settings, previous, matrix)
     shards = _open_shards(inputs, settings)
@@ -90,7 +90,7 @@ def mix(
         for entries, columns in _merge(shards):
             features = summarise(entries, columns, settings.shards, settings.norm)
             if step is not None and before is not None:
-                # the mean of equal numbers may be rounded
+                # averaging equal numbers may round
                 features = features._replace(mean=find_weights(before, features.key))
             count, largest = count + features.key.shape[0], max(largest, features.norm.max(initial=0.0))
             selection.add(features)
@@ -117,13 +117,13 @@ def mix(
 def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardFile]:
     """Return the files of all shards, by number."""
     if len(inputs) != settings.shards:
-        raise InputError(f"{len(inputs)} weights files for {settings.shards} shards; all must be there")
+        raise InputError(f"{len(inputs)} weights files for {settings.shards} shards; give one for each shard")
     shards: dict[int, ShardFile] = {}
     for path in progress(inputs, "open shards"):
         shard = _checked(_open(path), settings, next(iter(shards.values()), None))
         if shard.shard in shards:
             raise InputError(
-                f"holds shard {shard.shard}, as {shards[shard.shard].path} does; name every shard once",
+                f"contains shard {shard.shard}, as does {shards[shard.shard].path}; give each shard once",
                 path,
             )
         shards[shard.shard] = shard
@@ -137,22 +137,22 @@ def _open(path: str) -> ShardFile:
 
 
 def _checked(shard: ShardFile, settings: MixSettings, first: ShardFile | None) -> ShardFile:
-    """Return a shard that belongs to this mix, and to the first one."""
+    """Return the shard if it belongs to this mix and matches the first shard."""
     message = ""
     if shard.kind != SHARD:
-        kind = f"'{shard.kind}'" if shard.kind else "nothing that itersel knows"
-        message = f"holds {kind}, '{SHARD}' was expected; name the output of 'itersel train'"
+        kind = f"is of kind '{shard.kind}'" if shard.kind else "is of unknown kind"
+        message = f"{kind}, expected '{SHARD}'; give the output of 'itersel train'"
     elif shard.epoch != settings.epoch:
         message = (
-            f"is of epoch {shard.epoch}, epoch {settings.epoch} was expected; train the shard in this epoch"
+            f"is from epoch {shard.epoch}, expected epoch {settings.epoch}; train the shard in this epoch"
         )
     elif not 0 <= shard.shard < settings.shards:
         message = (
-            f"is of shard {shard.shard}, of {settings.shards} shards they are numbered 0 to "
+            f"is from shard {shard.shard}, but {settings.shards} shards are numbered 0 to "
             f"{settings.shards - 1}; train with another --shard-number"
         )
     elif first is not None and shard.settings != first.settings:
-        message = f"was trained with other settings than {first.path}; train it again"
+        message = f"was trained with different settings than {first.path}; train it again"
     if message:
         raise InputError(message, shard.path)
     return shard
@@ -164,43 +164,45 @@ def _check_names(
     previous: str | os.PathLike[str] | None,
     matrix: str | os.PathLike[str] | None,
 ) -> None:
-    """Raise an InputError if there is a file too many or too few, or a name does not fit."""
+    """Raise an InputError if a file name is missing, superfluous or unsuitable."""
     if matrix is not None and not os.fspath(matrix).endswith(".h5"):
-        raise InputError("is not a name for HDF5; choose one that ends in .h5", matrix)
+        raise InputError("is not a name for an HDF5 file; choose one that ends in .h5", matrix)
     if matrix is not None and os.path.abspath(matrix) == os.path.abspath(output):
-        raise InputError("is the name of both the weights and the matrix; give one of them another", matrix)
+        raise InputError("is the name of both the weights and the matrix; rename one of them", matrix)
     what = f"mixing {settings.mixing}, epoch {settings.epoch}"
     if previous is not None and not settings.needs_previous:
-        raise InputError(f"{what}, does not depend on the epoch before; drop --previous")
+        raise InputError(f"{what}, does not depend on the previous epoch; drop --previous")
     if previous is None and settings.needs_previous:
-        raise InputError(f"{what}, depends on the epoch before; name its mixed weights with --previous")
+        raise InputError(f"{what}, depends on the previous epoch; give its mixed weights with --previous")
 
 
 def _check_previous(
     path: str | os.PathLike[str], settings: MixSettings, attributes: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what the mixed weights of the epoch before say of themselves."""
+    """Return the attributes of the previous epoch's mixed weights."""
     if not os.fspath(path).endswith(".h5"):
-        raise InputError(f"{TEXT}; mix the epoch before with an --output that ends in .h5", path)
+        raise InputError(f"{TEXT}; mix the previous epoch with an --output that ends in .h5", path)
     with open_hdf5(path) as stream:
         found = read_header(stream, FORMAT, path).attributes
     if found.get("kind") != MIXED:
-        raise InputError(f"holds no '{MIXED}'; name the output of 'itersel mix' of the epoch before", path)
+        raise InputError(
+            f"is not of kind '{MIXED}'; give the output of 'itersel mix' for the previous epoch", path
+        )
     if (found.get("mixing"), found.get("epoch")) != (settings.mixing, settings.epoch - 1):
         raise InputError(
-            f"holds mixing {found.get('mixing')}, epoch {found.get('epoch')}; "
-            f"{settings.mixing}, epoch {settings.epoch - 1} was expected",
+            f"is from mixing {found.get('mixing')}, epoch {found.get('epoch')}; "
+            f"expected {settings.mixing}, epoch {settings.epoch - 1}",
             path,
         )
     if found.get("shards") != settings.shards:
         raise InputError(
-            f"was mixed of {found.get('shards')} shards, not of {settings.shards}; mix that epoch again", path
+            f"was mixed from {found.get('shards')} shards, not {settings.shards}; mix that epoch again", path
         )
     if found.get("settings") != attributes["settings"]:
-        raise InputError("was trained with other settings than the shards; train that epoch again", path)
+        raise InputError("was trained with different settings than the shards; train that epoch again", path)
     for name in ("norm", "keep", *PATH_LIMITS):
         if found.get(name) != attributes.get(name):
-            raise InputError(f"was mixed with another --{name}; mix that epoch again", path)
+            raise InputError(f"was mixed with a different --{name}; mix that epoch again", path)
     return found
 
 
@@ -210,7 +212,7 @@ def _next_step(
     found: Mapping[str, Any] | None,
     previous: str | os.PathLike[str] | None,
 ) -> PathStep | None:
-    """Return where path following is, if that is how to mix."""
+    """Return the step of path following, or None with other ways of mixing."""
     if settings.path is None:
         return None
     before = None if found is None or previous is None else read_step(found, previous)
@@ -231,7 +233,7 @@ def _make_selection(settings: MixSettings, step: PathStep | None) -> Selection:
 
 
 def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
-    """Return attributes: everything that changes the number."""
+    """Return the output's attributes: everything that affects the weights."""
     attributes: dict[str, Any] = {
         "version": itersel.__version__,
         "settings": training,
@@ -258,7 +260,7 @@ def _matrix_writer(path: str | os.PathLike[str] | None) -> Iterator[MatrixWriter
 
 
 def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
-    """Yield the columns of W, a range of keys at a time; each range takes the memory of the one before."""
+    """Yield the columns of W, a range of keys at a time; each range overwrites the previous one in memory."""
     reader = ShardReader(shards)
     size = reader.largest_range
     space = Columns(
@@ -273,7 +275,7 @@ def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
         count, status = merge_entries(entries, low, high, space)
         if status.kind != FINE:
             error = _error(shards, entries, status)
-            # If a file is damaged, its checksum says so in the end, and that is the cause.
+            # Read to the end: if a checksum shows that a file is damaged, that error is the cause.
             for _ in ranges:
                 pass
             raise error
@@ -291,7 +293,7 @@ def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
 
 
 def _error(shards: Sequence[ShardFile], entries: Entries, status: Status) -> InputError:
-    """Return what is wrong with the entries, naming the file."""
+    """Return the error for bad entries, naming the file."""
     names = StringTable(entries.name, entries.name_offset)
 
     def path(entry: int) -> str:
@@ -315,12 +317,12 @@ def _error(shards: Sequence[ShardFile], entries: Entries, status: Status) -> Inp
 
 
 def average_epochs(before: Weights, now: Weights, epoch: int) -> Weights:
-    """Return ((epoch - 1) * before + now) / epoch: the mean over epochs, from the one before.
+    """Return the mean over epochs: ((epoch - 1) * before + now) / epoch, `before` being the previous mean.
 
     Raises
     ------
     InputError
-        If two features have one key.
+        If two features have the same key.
     """
     left, right = common_features(before.key, before.name, now.key, now.name)
     total = (epoch - 1) * before.value

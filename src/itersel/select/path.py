@@ -1,8 +1,8 @@
 """Path following: a threshold for selection that falls as the training loss falls.
 
 Algorithm 3 of Simianer & Riezler's talk on multi-task learning (2013): lambda_{t+1} = min(lambda_t,
-(loss of v_{t-1} - loss of v_t) / epsilon), until it is below a minimum. The loss of v_t is that of all
-sentences of all shards; the shards measure it when they start epoch t + 1 from v_t.
+(loss of v_{t-1} - loss of v_t) / epsilon), until it falls below a minimum. The loss of v_t is summed over all
+sentences in all shards; the shards measure it when they start epoch t + 1 from v_t.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class PathSettings:
     Attributes
     ----------
     threshold
-        lambda of the first epoch.
+        lambda in the first epoch.
     epsilon
         The threshold is at most the decrease of the loss divided by this.
     minimum
-        The path ends when the threshold would be below this.
+        The path ends when the threshold would fall below this.
     """
 
     threshold: float
@@ -37,16 +37,16 @@ class PathSettings:
 
 
 class PathStep(NamedTuple):
-    """Where the path is after an epoch.
+    """The state of the path after an epoch.
 
     Attributes
     ----------
     threshold
-        lambda by which the weights were selected; that of the last epoch that selected if the path has ended.
+        lambda used to select the weights; if the path has ended, that of the last epoch with selection.
     loss
-        Of the weights that the epoch started from.
+        Loss of the weights that the epoch started from.
     stopped
-        Whether the path has ended: the weights are those of the epoch before.
+        Whether the path has ended; if so, the weights are those of the previous epoch.
     """
 
     threshold: float
@@ -54,17 +54,17 @@ class PathStep(NamedTuple):
     stopped: bool
 
     def attributes(self) -> dict[str, float | int]:
-        """Return the attributes of a file that `read_step` reads."""
+        """Return the file attributes that `read_step` reads."""
         return {"lambda": self.threshold, "loss": self.loss, "stopped": int(self.stopped)}
 
 
 def read_step(attributes: Mapping[str, Any], path: str | os.PathLike[str]) -> PathStep:
-    """Return where the path was when a file was written.
+    """Return the state of the path from a file's attributes.
 
     Raises
     ------
     InputError
-        If the file does not say so.
+        If it is missing or invalid.
     """
     threshold, loss, stopped = (attributes.get(name) for name in ("lambda", "loss", "stopped"))
     for value in (threshold, loss):
@@ -81,14 +81,14 @@ def next_step(settings: PathSettings, shards: Sequence[ShardFile], before: PathS
     settings
         How the threshold falls.
     shards
-        Files of this epoch's weights, by number: sums of losses run in this order.
+        Files of this epoch's weights, by shard number; losses are summed in this order.
     before
-        The step of the epoch before; None in the first.
+        The step of the previous epoch; None in the first.
 
     Raises
     ------
     InputError
-        If a shard has measured no loss, or was passed on although the others were trained.
+        If a shard has no loss, was passed on before the path ended, or was trained after it ended.
     """
     if before is not None and before.stopped:
         for shard in shards:
@@ -105,7 +105,7 @@ def next_step(settings: PathSettings, shards: Sequence[ShardFile], before: PathS
             raise InputError("has no loss; train the shard with --measure-loss", shard.path)
         loss += shard.loss
     if loss == math.inf:
-        raise InputError("the losses of the shards add up to infinity; start from smaller weights")
+        raise InputError("the sum of the shards' losses overflows; start from smaller weights")
     if before is None:
         return PathStep(settings.threshold, loss, False)
     threshold = min(before.threshold, (before.loss - loss) / settings.epsilon)

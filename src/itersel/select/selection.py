@@ -1,4 +1,4 @@
-"""Which columns of the shard weights stay: joint feature selection [S12, section 3]."""
+"""Joint feature selection: which columns of the shard weights to keep [S12, section 3]."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Features(NamedTuple):
     key, name
         uint64 (m), and the names.
     norm, mean
-        float64 (m): over all shards, those without the feature included.
+        float64 (m): over all shards, including those without the feature.
     """
 
     key: NDArray[np.uint64]
@@ -48,27 +48,27 @@ class Features(NamedTuple):
 
 
 class Selection(Protocol):
-    """Sees all features once, by ascending key, and keeps the selected ones."""
+    """Sees each feature once, by ascending key, and keeps the selected ones."""
 
     def add(self, features: Features) -> None:
-        """Look at some more features."""
+        """Consider more features."""
 
     def result(self) -> Features:
         """Return the selected features, by ascending key."""
 
     def contains(self, key: NDArray[np.uint64], norm: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Tell which features are selected, after all have been seen."""
+        """Return which features are selected; call this after adding all features."""
 
 
 class AboveThreshold:
-    """Select features of a norm above a threshold; minus infinity selects all."""
+    """Select features whose norm is above a threshold; minus infinity selects all."""
 
     def __init__(self, threshold: float) -> None:
         self._threshold = threshold
         self._kept: list[Features] = []
 
     def add(self, features: Features) -> None:
-        """Look at some more features."""
+        """Consider more features."""
         self._kept.append(features.take(np.flatnonzero(features.norm > self._threshold)))
 
     def result(self) -> Features:
@@ -77,19 +77,19 @@ class AboveThreshold:
         return self._kept[0]
 
     def contains(self, key: NDArray[np.uint64], norm: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Tell which features are selected."""
+        """Return which features are selected."""
         return norm > self._threshold
 
 
 class AtLeastFraction:
-    """Select features of a norm of at least this fraction of the largest norm; 0 selects all."""
+    """Select features whose norm is at least this fraction of the largest norm; 0 selects all."""
 
     def __init__(self, fraction: float) -> None:
         self._fraction, self._largest = fraction, 0.0
         self._kept: list[Features] = []
 
     def add(self, features: Features) -> None:
-        """Look at some more features."""
+        """Consider more features."""
         largest = max(self._largest, features.norm.max(initial=0.0))
         if largest > self._largest:
             self._largest = largest
@@ -105,12 +105,12 @@ class AtLeastFraction:
         return self._kept[0]
 
     def contains(self, key: NDArray[np.uint64], norm: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Tell which features are selected."""
+        """Return which features are selected."""
         return norm >= self._fraction * self._largest
 
 
 class Largest:
-    """Select the K features of the largest norm; equal norms by ascending key.
+    """Select the K features with the largest norms; ties are broken by ascending key.
 
     Keeps no more than about 2 K features at a time.
     """
@@ -119,11 +119,11 @@ class Largest:
         self._number = number
         self._kept: list[Features] = []
         self._size = 0
-        # The worst that is selected. Whatever comes later has a larger key.
+        # Norm and key of the worst selected feature. All later features have larger keys.
         self._last_norm, self._last_key = -np.inf, np.uint64(2**64 - 1)
 
     def add(self, features: Features) -> None:
-        """Look at some more features."""
+        """Consider more features."""
         rows = np.flatnonzero(features.norm > self._last_norm)
         if rows.shape[0] > self._number:
             norm = features.norm[rows]
@@ -148,7 +148,7 @@ class Largest:
         return self._kept[0]
 
     def contains(self, key: NDArray[np.uint64], norm: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Tell which features are selected, after `result`."""
+        """Return which features are selected; call this after `result`."""
         selected: NDArray[np.bool_] = (norm == self._last_norm) & (key <= self._last_key)
         return selected | (norm > self._last_norm)
 
@@ -159,9 +159,9 @@ class KeepAlways:
     Parameters
     ----------
     kept
-        Names of features, and of `GROUPS`.
+        Names of features and of `GROUPS`.
     others
-        Only sees the other features, so that those kept do not compete with them.
+        Sees only the other features, so the kept ones do not compete with them.
     """
 
     def __init__(self, kept: Sequence[str], others: Selection) -> None:
@@ -171,7 +171,7 @@ class KeepAlways:
         self._kept: list[Features] = []
 
     def add(self, features: Features) -> None:
-        """Look at some more features."""
+        """Consider more features."""
         is_kept = np.isin(features.key, self._names)
         is_kept |= np.isin(find_groups(features.key, features.name), self._groups)
         self._kept.append(features.take(np.flatnonzero(is_kept)))
@@ -184,19 +184,19 @@ class KeepAlways:
         return selected.take(np.argsort(selected.key))
 
     def contains(self, key: NDArray[np.uint64], norm: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Tell which features are selected, after `result`."""
+        """Return which features are selected; call this after `result`."""
         return np.isin(key, self._kept[0].key) | self._others.contains(key, norm)
 
 
 def summarise(entries: Entries, columns: Columns, shards: int, norm: str) -> Features:
-    """Return names, norms and means of columns."""
+    """Return the names, norms and means of columns."""
     names = StringTable(entries.name, entries.name_offset).take(columns.first)
     norms = column_norms(columns.offset, columns.value, NORMS[norm])
     return Features(columns.key, names, norms, column_sums(columns.offset, columns.value) / shards)
 
 
 def nonzero_means(features: Features) -> Weights:
-    """Return the features whose mean is not 0 as weights."""
+    """Return the features with non-zero means as weights."""
     rows = np.flatnonzero(features.mean)
     return Weights(features.key[rows], features.mean[rows], features.name.take(rows))
 

@@ -1,4 +1,4 @@
-"""How to mix."""
+"""Settings for selection and mixing."""
 
 from __future__ import annotations
 
@@ -15,31 +15,30 @@ LIMITS = (*SELECTION_LIMITS, "epsilon", "minimum")
 
 @dataclass(frozen=True)
 class MixSettings:
-    """How to mix.
+    """Settings for selection and mixing.
 
     Attributes
     ----------
     mixing
-        ``none``: the weights of the one shard; ``mean-of-epochs``: mean over shards and epochs; ``mean``:
-        mean over the shards of this epoch; ``selection``: the same of selected features;
-        ``path-following``: the same, of features above a threshold that falls (`itersel.select.path`).
+        ``none``: the weights of the only shard; ``mean-of-epochs``: mean over shards and epochs; ``mean``:
+        mean over the shards of this epoch; ``selection``: the same for selected features only;
+        ``path-following``: the same for features above a falling threshold (`itersel.select.path`).
     epoch
         Number of the epoch, from 1.
     shards
         Z; 1 for ``none``.
     select, threshold
-        For ``selection``, one of these or `relative_threshold`: how many features of largest norm to keep, or
-        the norm that they must exceed. For ``path-following``: the threshold of the first epoch.
+        For ``selection``, one of these or `relative_threshold`: how many features with the largest norms to
+        keep, or the norm that they must exceed. For ``path-following``: the threshold of the first epoch.
     norm
-        Of the columns of W: ``l0`` (number of shards with the feature), ``l1``, ``l2`` or ``linf``.
+        Norm of the columns of W: ``l0`` (number of shards with the feature), ``l1``, ``l2`` or ``linf``.
     relative_threshold
         The fraction of the largest norm that a selected feature's norm must reach.
     epsilon, minimum
         For ``path-following``: see `itersel.select.path`.
     keep
-        For ``selection`` and ``path-following``: names of features and groups
-        (`itersel.vectors.groups`) that are kept whatever their norm, besides those that are selected among
-        the others.
+        For ``selection`` and ``path-following``: names of features and groups (`itersel.vectors.groups`)
+        that are kept regardless of their norms, in addition to those selected from the others.
     """
 
     mixing: str
@@ -60,7 +59,7 @@ class MixSettings:
         if self.mixing == PATH and given != list(PATH_LIMITS):
             raise InputError(f"mixing {PATH} needs --threshold, --epsilon and --minimum, and nothing else")
         if self.path is not None and self.path.minimum > self.path.threshold:
-            raise InputError("--minimum is above --threshold; choose a smaller one")
+            raise InputError("--minimum is above --threshold; choose a smaller minimum")
         if self.mixing not in ("selection", PATH) and (given or self.keep):
             unused = [*given, *(["keep"] if self.keep else [])]
             drop = " and ".join(f"--{name.replace('_', '-')}" for name in unused)
@@ -70,12 +69,12 @@ class MixSettings:
 
     @property
     def needs_previous(self) -> bool:
-        """Whether the result depends on that of the epoch before."""
+        """Whether the result depends on that of the previous epoch."""
         return self.mixing in ("mean-of-epochs", PATH) and self.epoch > 1
 
     @property
     def path(self) -> PathSettings | None:
-        """How the threshold falls, if it does."""
+        """How the threshold falls; None without path following."""
         if self.threshold is None or self.epsilon is None or self.minimum is None:
             return None
         return PathSettings(self.threshold, self.epsilon, self.minimum)

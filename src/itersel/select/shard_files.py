@@ -1,10 +1,10 @@
 """Weights files of many shards, read a range of keys at a time.
 
-HDF5 stores an array that is neither chunked nor compressed as plain bytes. Where these are is asked of HDF5
-once a file; after that they are read directly: opening thousands of HDF5 files again and again would take
-longer than reading them, and keeping them open more file descriptors than a process has.
+HDF5 stores arrays that are neither chunked nor compressed as plain bytes. Their positions are looked up with
+HDF5 once per file; after that they are read directly. Reopening thousands of HDF5 files would take longer
+than reading them, and keeping them open would need more file descriptors than a process has.
 
-As all of a file is read in the end, its checksums are compared while it is: nothing is read twice.
+Each file is eventually read in full, so its checksums are computed along the way: nothing is read twice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from itersel.storage.formats import MAX_MAGNITUDE, Digest, check_text, damaged
 from itersel.storage.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_header
 from itersel.vectors.weights import FORMAT
 
-# Entries read at a time: 4 million of them, with all that is made of them, take about 500 MB.
+# Entries read at a time: 4 million take about 500 MB, including everything computed from them.
 RANGE_ENTRIES = 1 << 22
 
 KEY, VALUE, NAME_OFFSET, NAME = ARRAYS = ("features/key", "v", "features/name_offset", "features/name")
@@ -33,10 +33,11 @@ DAMAGED = "damaged or not written by 'itersel train'; recreate it"
 
 
 class ShardFile(NamedTuple):
-    """Where the arrays of a weights file are (positions in bytes of `ARRAYS`), and how long they are.
+    """The positions (in bytes) and lengths of the arrays of a weights file, and its attributes.
 
-    kind, settings, epoch, shard: what the file says of itself; -1: it does not. loss: of the weights that the
-    shard started from; None: it was not measured. stopped: those are its weights. digests: of `ARRAYS`.
+    kind, settings, epoch, shard: attributes of the file; empty or -1 if missing. loss: loss of the weights
+    that the shard started from; None if not measured. stopped: whether path following has ended, so the
+    weights are those that the shard started from. digests: checksums of `ARRAYS`.
     """
 
     path: str
@@ -66,7 +67,7 @@ def open_shard(path: str) -> ShardFile:
     with open_hdf5(path) as stream:
         header = read_header(stream, FORMAT, path)
         try:
-            # none is opened before it is known to lie in this file
+            # arrays are only opened once they are known to be in this file
             found = {name: find_dataset(stream, name, FORMAT.arrays[name]) for name in ARRAYS}
             count, length = found[VALUE].shape[0], found[NAME].shape[0]
             sizes = {KEY: count, VALUE: count, NAME_OFFSET: count + 1, NAME: length}
@@ -97,28 +98,28 @@ def open_shard(path: str) -> ShardFile:
 
 
 def _whole(value: object) -> int:
-    """Return an attribute that is a whole number."""
+    """Check that an attribute is an integer, and return it."""
     if type(value) is not int:
         raise ValueError("the number of the epoch or shard is not a whole number")
     return value
 
 
 def _loss(value: object) -> float | None:
-    """Return an attribute that is a loss, if there is one."""
+    """Check that an attribute is a loss or None, and return it."""
     if value is None:
         return None
     if not isinstance(value, float) or not 0 <= value < math.inf:
-        raise ValueError("the loss is not a number from 0 on")
+        raise ValueError("the loss is not a non-negative number")
     return value
 
 
 def _position(dataset: h5py.Dataset, name: str, size: int) -> int:
-    """Return where in the file an array begins.
+    """Return the position of an array in the file.
 
     Raises
     ------
     ValueError
-        If it is not as expected.
+        If the array is not as expected.
     """
     position = dataset.id.get_offset()
     if dataset.dtype.str != FORMAT.arrays[name].dtype or dataset.shape != (size,):
@@ -142,9 +143,9 @@ class ShardReader:
     Parameters
     ----------
     shards
-        Files of weights.
+        Weights files of the shards.
     range_entries
-        How many entries to read at a time, about.
+        Approximate number of entries to read at a time.
 
     Raises
     ------
@@ -155,26 +156,26 @@ class ShardReader:
     def __init__(self, shards: Sequence[ShardFile], range_entries: int = RANGE_ENTRIES) -> None:
         self._shards = shards
         self._ranges = max(1, sum(shard.weights for shard in shards) // range_entries)
-        # equal parts of the 64 bits: keys are hashes
+        # equal parts of the 64-bit range, because keys are hashes
         self._low = np.array([i * 2**64 // self._ranges for i in range(self._ranges)], np.uint64)
         self._row = np.empty((len(shards), self._ranges + 1), np.int64)
         self._checks = []
         for z, shard in enumerate(shards):
             self._checks.append(_Check(shard))
             self._row[z] = self._range_rows(z)
-        # Used again for every range: fresh memory from the operating system takes as long as all the rest.
+        # Reused for every range: new memory from the operating system takes as long as everything else.
         self.largest_range = int(np.diff(self._row).sum(axis=0).max())
         self._key, self._value = np.empty(self.largest_range, np.uint64), np.empty(self.largest_range)
         self._offset = np.zeros(self.largest_range + 1, np.int64)
         self._name = np.empty(0, np.uint8)
 
     def read(self) -> Iterator[KeyRange]:
-        """Yield range after range; each takes the memory of the one before.
+        """Yield range after range; each overwrites the previous one in memory.
 
         Raises
         ------
         InputError
-            If a file is damaged; with the last range, where only the checksums tell.
+            If a file is damaged; raised with the last range if only the checksums show it.
         """
         for i in progress(range(self._ranges), "mix"):
             last = i == self._ranges - 1
@@ -186,7 +187,7 @@ class ShardReader:
             yield KeyRange(self._low[i], high, entries)
 
     def _range_rows(self, z: int) -> NDArray[np.int64]:
-        """Return in which row of a shard each range begins, and the number of rows."""
+        """Return the row of a shard at which each range begins, and finally the number of rows."""
         shard = self._shards[z]
         key = np.empty(shard.weights, np.uint64)
         with open(shard.path, "rb", buffering=0) as stream:
@@ -205,7 +206,7 @@ class ShardReader:
             with open(shard.path, "rb", buffering=0) as stream:
                 _read(stream, self._key[rows], shard.key + 8 * first, shard.path)
                 _read(stream, self._value[rows], shard.value + 8 * first, shard.path)
-                # One more than there are names: the end of the last one, where those of the next shard begin.
+                # One more than there are names: the end of the last, which is where the next shard's begin.
                 ends = self._offset[place[z] : place[z + 1] + 1]
                 _read(stream, ends, shard.name_offset + 8 * first, shard.path)
                 name_first, name_end = int(ends[0]), int(ends[-1])
@@ -222,7 +223,7 @@ class ShardReader:
         )
 
     def _name_space(self, begin: int, size: int) -> NDArray[np.uint8]:
-        """Return space for `size` bytes of names after the first `begin` ones."""
+        """Return space for `size` bytes of names after the first `begin` bytes."""
         if begin + size > self._name.shape[0]:
             larger = np.empty(2 * (begin + size), np.uint8)
             larger[:begin] = self._name[:begin]
@@ -236,7 +237,7 @@ def _read(stream: io.FileIO, array: NDArray[Any], position: int, path: str) -> N
         return
     stream.seek(position)
     view, done = array.data.cast("B"), 0
-    while done < array.nbytes:  # Linux reads no more than 2 GiB at a time
+    while done < array.nbytes:  # Linux reads at most 2 GiB at a time
         count = stream.readinto(view[done:])
         if not count:
             raise InputError(DAMAGED, path)
@@ -244,22 +245,22 @@ def _read(stream: io.FileIO, array: NDArray[Any], position: int, path: str) -> N
 
 
 class _Check:
-    """Compares the checksums of a weights file while it is read."""
+    """Verifies the checksums of a weights file while it is read."""
 
     def __init__(self, shard: ShardFile) -> None:
         self._shard = shard
         self._digests = {name: Digest() for name in ARRAYS}
 
     def add_keys(self, key: NDArray[np.uint64]) -> None:
-        """Compare the keys, which are read at once."""
+        """Verify the keys, which are read in one go."""
         self._digests[KEY].add(key)
         self._compare(KEY)
 
     def add(self, value: NDArray[np.float64], end: NDArray[np.int64], name: NDArray[np.uint8]) -> None:
-        """Take the next part of the other arrays, compare it with the format.
+        """Add the next part of the other arrays, and check it against the format.
 
-        `end`: where the names begin, and where the last one ends. Weights that are not finite are left to
-        those who can tell their names.
+        `end`: where the names begin, and where the last one ends. Weights that are not finite are reported
+        elsewhere, by name.
         """
         for array, part in ((VALUE, value), (NAME_OFFSET, end[:-1]), (NAME, name)):
             self._digests[array].add(part)
@@ -271,12 +272,12 @@ class _Check:
             raise damaged(path, VALUE, f"holds a weight beyond {MAX_MAGNITUDE:g}")
 
     def finish(self) -> None:
-        """Compare the other arrays, which have been read to their ends.
+        """Verify the other arrays after they have been read in full.
 
         Raises
         ------
         InputError
-            Names the first that is damaged.
+            If an array is damaged; names the first one.
         """
         self._digests[NAME_OFFSET].add(np.array([self._shard.name_length], np.int64))
         for name in (VALUE, NAME_OFFSET, NAME):

@@ -1,1 +1,1 @@
-"""What is stored: files, HDF5, strings and ragged arrays, and the declared formats with their checks."""
+"""Storage: text files, HDF5, strings and ragged arrays, and declared formats with their checks."""

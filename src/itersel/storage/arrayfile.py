@@ -1,8 +1,8 @@
 """A container of named arrays that many processes map read-only: one copy in memory per node.
 
-Layout: 8 bytes magic, 8 bytes length of the header (little-endian), the header (JSON: kind, attributes,
-and of each array its type, shape, position and checksum), 16 bytes checksum of the header (XXH3), then the
-arrays, each aligned to 64 bytes (one cache line). Why not .npz or HDF5: neither is mapped without copying.
+Layout: 8 bytes magic, 8 bytes length of the header (little-endian), the header (JSON: kind, attributes, and
+the type, shape, position and checksum of each array), 16 bytes checksum of the header (XXH3), then the
+arrays, each aligned to 64 bytes (one cache line). Neither .npz nor HDF5 files can be mapped without copying.
 """
 
 from __future__ import annotations
@@ -65,15 +65,15 @@ def write_arrays(
 def map_arrays(
     path: str | os.PathLike[str], format: FileFormat
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Map a file of `write_arrays`; returns the arrays (read-only) and the attributes.
+    """Map a file written by `write_arrays`; returns the arrays (read-only) and the attributes.
 
-    All of the file is read once, to compare its checksums: a second for 10 GB that are in memory already.
+    The whole file is read once to verify the checksums, which takes a second for 10 GB already in memory.
 
     Raises
     ------
     InputError
-        If the file is missing, of another kind or version, damaged or truncated, or if an array is not as
-        declared; names the file and the array.
+        If the file is missing, of another kind or version, damaged or truncated, or an array is not as
+        declared. Names the file and the array.
     """
     header, start = _read_header(path, format.kind)
     try:
@@ -102,12 +102,12 @@ def map_arrays(
 
 
 def _read_header(path: str | os.PathLike[str], kind: str) -> tuple[bytes, int]:
-    """Return the header, and where the arrays begin.
+    """Return the header, and the position where the arrays begin.
 
     Raises
     ------
     InputError
-        If there is no such file, or the header does not match its checksum.
+        If the file does not exist, or the header does not match its checksum.
     """
     try:
         with open(path, "rb") as stream:
@@ -128,12 +128,12 @@ def _read_header(path: str | os.PathLike[str], kind: str) -> tuple[bytes, int]:
 
 
 def _view(data: NDArray[np.uint8], entry: Mapping[str, Any]) -> NDArray[Any]:
-    """Return an array that lies in `data`.
+    """Return a view of an array in `data`.
 
     Raises
     ------
     ValueError, KeyError, TypeError
-        If the entry of the header does not describe an array.
+        If the header entry does not describe an array.
     """
     shape, begin = [operator.index(size) for size in entry["shape"]], operator.index(entry["position"])
     dtype = np.dtype(entry["dtype"])

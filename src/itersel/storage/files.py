@@ -1,10 +1,9 @@
-"""Text in, files out: strict UTF-8, transparent gzip, and outputs that appear whole or not at all."""
+"""Reading and writing files: strict UTF-8, transparent compression, atomic output."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import gzip
 import io
 import os
 import re
@@ -14,41 +13,45 @@ import socket
 import stat
 import sys
 import tempfile
-import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
 from itersel.errors import InputError
-from itersel.limits import (
-    BLOCK_BYTES,
-    MAX_LINE_BYTES,
-    MAX_UNPACKING,
-    UNPACKED_BYTES,
-)
+from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, MAX_UNPACKING, UNPACKED_BYTES
+from itersel.storage.compression import compression_of
 
 STANDARD_STREAM = "-"
 
 
-# A temporary file: host, process, chance, and the name of the output, whose end tells libraries the format.
+# A temporary file: host, process, random part, and the output's name, whose suffix tells libraries the
+# format.
 _TEMPORARY = re.compile(
     r"\.tmp\.(?P<host>[A-Za-z0-9-]+)\.(?P<process>[1-9][0-9]{0,9})\.[0-9a-f]{8}\..+", re.DOTALL
 )
 
 
 @contextlib.contextmanager
-def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary name beside `path`; rename it to `path` on success, remove it on failure.
+def atomic_path(path: str | os.PathLike[str], durable: bool = True) -> Iterator[Path]:
+    """Yield a temporary name next to `path`; rename it to `path` on success, remove it on failure.
 
-    The temporary name is unique to the process, so that two attempts at one output (a retry beside a
-    job that a scheduler believes to be dead) never write into each other's file. File and folder are
-    flushed to the disk: what is there after a power cut is whole. A link stays, and the file that it leads to
-    is replaced; a pipe or a device stays too, and is sent everything at the end.
+    The temporary name is unique to the process, so two attempts at the same output (such as a retry of a job
+    that the scheduler wrongly believes dead) never write to the same file. File and folder are flushed to
+    disk, so a power failure never leaves a partial file. If `path` is a link, its target is replaced; a pipe
+    or device receives everything at the end.
+
+    Parameters
+    ----------
+    path
+        The output.
+    durable
+        Whether to wait for the disk; if not, a power failure may leave a partial file.
 
     Raises
     ------
     OSError
-        Of the caller, or of the disk; it names `path` (a write to a full disk names no file).
+        Errors of the caller or the disk, with `path` added (errors on a full disk name no file).
     """
     target = Path(os.path.realpath(path))
     is_special = target.exists() and not target.is_file() and not target.is_dir()
@@ -62,10 +65,12 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
                 shutil.copyfileobj(source, sink)
             temporary.unlink()
             return
-        _flush(temporary)
+        if durable:
+            _flush(temporary)
         os.replace(temporary, target)
-        with contextlib.suppress(OSError):  # not every file system can flush a folder
-            _flush(target.parent)
+        with contextlib.suppress(OSError):  # some file systems cannot flush a folder
+            if durable:
+                _flush(target.parent)
     except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
@@ -75,8 +80,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _named(error: OSError, path: str | os.PathLike[str]) -> OSError:
-    """Return the same error, of the file `path`."""
-    if error.errno is None:  # of a library, as text
+    """Return the same error with `path` as its file name."""
+    if error.errno is None:  # raised by a library, with only a text
         return OSError(errno.EIO, str(error) or type(error).__name__, os.fspath(path))
     return OSError(error.errno, error.strerror, os.fspath(path))
 
@@ -86,7 +91,7 @@ def _host() -> str:
 
 
 def _flush(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
+    """Wait until a file, or the entries of a folder, are on disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -95,14 +100,14 @@ def _flush(path: Path) -> None:
 
 
 def remove_leftovers(folder: str | os.PathLike[str]) -> list[Path]:
-    """Remove the temporary files of `atomic_path` that killed processes of this host left below a folder.
+    """Remove temporary files of `atomic_path` left in a folder tree by killed processes of this host.
 
-    Those of other hosts stay, as nobody here knows whether their processes live. Links are not followed.
+    Files of other hosts are kept, because their processes may still be running. Links are not followed.
 
     Returns
     -------
     list of Path
-        What was removed.
+        The removed files.
     """
     removed = []
     for parent, _, names in os.walk(folder):
@@ -129,12 +134,12 @@ def _is_alive(process: int) -> bool:
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
-    """Return the content of a file, decompressed when its name ends in ``.gz``; ``-`` is standard input.
+    """Return the content of a file, decompressed according to its name; ``-`` is standard input.
 
     Raises
     ------
     InputError
-        If the file cannot be read, has more than `limit` bytes, or unpacks to far more than any text does.
+        If the file cannot be read, has more than `limit` bytes, or unpacks to an implausible size.
     """
     pieces, size = [], 0
     with _opened(path) as stream:
@@ -142,62 +147,75 @@ def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
             pieces.append(piece)
             size += len(piece)
             if limit is not None and size > limit:
-                raise InputError(f"has more than {limit:,} bytes; no such file is that large", path)
+                raise InputError(f"has more than {limit:,} bytes, the maximum for this kind of file", path)
             _refuse_bomb(path, size)
     return b"".join(pieces)
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
-    """Return the lines of a text file without their line ends.
+    """Return the lines of a text file without line ends.
 
-    Only a line feed ends a line (a carriage return before it is dropped): the other separators that Python's
-    `str.splitlines` knows would put parallel files out of step.
+    Only a line feed ends a line, and a carriage return before it is dropped. Splitting at the other
+    separators of Python's `str.splitlines` would misalign parallel files.
 
     Raises
     ------
     InputError
-        See `line_blocks`; also if the file unpacks to far more than any text does.
+        See `line_blocks`; also if the file unpacks to an implausible size.
     """
     return [line for block in line_blocks(path, is_kept=True) for line in block]
 
 
 def read_names(path: str | os.PathLike[str]) -> list[str]:
-    """Return the names of files in a text file, one a line.
+    """Return the file names listed in a text file, one per line.
 
     Raises
     ------
     InputError
-        See `line_blocks`; also if a line cannot be the name of a file.
+        See `line_blocks`; also if a line cannot be a file name.
     """
     names = read_lines(path)
     for number, name in enumerate(names, 1):
         if not name or "\0" in name:
-            why = "U+0000 is in no name of a file" if name else "empty line; every line names a file"
+            why = "a file name cannot contain U+0000" if name else "empty line; every line names a file"
             raise InputError(why, path, number)
     return names
+
+
+def byte_blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[bytes]:
+    """Yield the content of a file in pieces of at most `size` bytes, decompressed according to its name.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
+    with _opened(path) as stream:
+        while piece := stream.read(size):
+            yield piece
 
 
 def line_blocks(
     path: str | os.PathLike[str], limit: int = MAX_LINE_BYTES, advice: str = "", is_kept: bool = False
 ) -> Iterator[list[str]]:
-    """Yield the lines of a text file, as `read_lines` returns them, some at a time.
+    """Yield blocks of the lines of a text file, as `read_lines` returns them.
 
     Parameters
     ----------
     limit
-        The most bytes of a line. No more than a small multiple of it (or of `BLOCK_BYTES`) is held in memory.
+        Maximum bytes of a line. Only a small multiple of it (or of `BLOCK_BYTES`) is held in memory.
     advice
-        What to do about longer lines, if there is something that can be done.
+        What to do about longer lines; added to the message.
     is_kept
-        All lines are kept: refuse a file that unpacks to far more than any text does.
+        The caller keeps all lines in memory: reject a file that unpacks to an implausible size.
 
     Raises
     ------
     InputError
         If the file cannot be read, is not UTF-8, or a line is too long; names the first bad line.
     """
-    number, rest = 0, bytearray()  # lines before this block, and the begin of a line
-    # All lines but the first of a block lie within one piece, so none of them can be longer than the limit.
+    number, rest = 0, bytearray()  # lines before this block, and the beginning of a line
+    # Only the first line of a block can exceed the limit: all others lie within one piece.
     size = min(BLOCK_BYTES, limit)
     for piece in _pieces(path, size, is_kept):
         end = piece.rfind(b"\n") + 1
@@ -216,12 +234,20 @@ def line_blocks(
 
 
 def _pieces(path: str | os.PathLike[str], size: int, is_kept: bool) -> Iterator[bytes]:
-    """Yield the content of a text file in pieces of `size`, without a byte order mark."""
+    """Yield the content of a text file in pieces of at most `size`, without a byte order mark.
+
+    Data from a pipe is yielded as soon as it arrives.
+    """
     count = 0
     with _opened(path) as stream:
-        mark = stream.read(3).removeprefix(b"\xef\xbb\xbf")
-        if mark:
-            yield mark
+        begin = b""
+        # the first line may be shorter than a mark, and the next one may take long to arrive
+        while len(begin) < len(BOM_UTF8) and b"\n" not in begin:
+            if not (piece := stream.read(max(size, len(BOM_UTF8)) - len(begin))):
+                break
+            begin += piece
+        if begin := begin.removeprefix(BOM_UTF8):
+            yield begin
         while piece := stream.read(size):
             count += len(piece)
             if is_kept:
@@ -230,7 +256,7 @@ def _pieces(path: str | os.PathLike[str], size: int, is_kept: bool) -> Iterator[
 
 
 def _decode(content: bytes | bytearray, path: str | os.PathLike[str], number: int) -> list[str]:
-    """Return whole lines of text; `number` others stand before them."""
+    """Return whole lines of text; `number` is the number of preceding lines."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -244,42 +270,50 @@ def _decode(content: bytes | bytearray, path: str | os.PathLike[str], number: in
 
 @contextlib.contextmanager
 def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file for reading, decompressed by name; whatever is wrong with it is an `InputError`."""
+    """Open a file for reading, decompressed according to its name; all errors become `InputError`."""
     if os.fspath(path) == STANDARD_STREAM:
-        yield sys.stdin.buffer
+        # Unbuffered: `read` returns available data at once, and a thread waiting for input holds no lock.
+        yield getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
         return
     if "\0" in os.fspath(path):
-        raise InputError("no file can have a name with U+0000", path)
+        raise InputError("a file name cannot contain U+0000", path)
+    compression = compression_of(path)
     try:
-        is_packed = os.fspath(path).endswith(".gz")
-        # for Python a file without a byte is a good one, but packing nothing gives twenty
-        if is_packed and os.path.isfile(path) and os.path.getsize(path) == 0:
+        if compression is None:
+            with open(path, "rb", buffering=0) as stream:
+                yield stream
+            return
+        # libraries accept an empty file, but compressing nothing still gives some bytes
+        if os.path.isfile(path) and os.path.getsize(path) == 0:
             raise EOFError("it is empty")
-        with gzip.open(path, "rb") if is_packed else open(path, "rb") as stream:
-            yield stream  # type: ignore[misc]
+        with compression.reader(path) as stream:
+            yield stream
     except FileNotFoundError:
         raise InputError("no such file", path) from None
     except IsADirectoryError:
         raise InputError("is a folder, a file was expected", path) from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"damaged or truncated gzip file ({error}); recreate it", path) from None
+    except Exception as error:
+        if compression is None or not isinstance(error, compression.damages()):
+            raise
+        message = f"damaged or truncated {compression.name} file ({error}); recreate it"
+        raise InputError(message, path) from None
 
 
 def _refuse_bomb(path: str | os.PathLike[str], size: int) -> None:
-    """Raise an `InputError` if a compressed file has unpacked to `size` bytes, and no text would."""
-    if size <= UNPACKED_BYTES or not os.fspath(path).endswith(".gz"):
+    """Raise an `InputError` if `size` bytes are implausible as the content of a compressed file."""
+    if size <= UNPACKED_BYTES or compression_of(path) is None:
         return
     packed = os.path.getsize(path)
-    if packed and size > MAX_UNPACKING * packed:  # a pipe has no size
+    if packed and size > MAX_UNPACKING * packed:  # pipes have no size
         message = f"unpacks to more than {MAX_UNPACKING} times its size; if that is right, unpack it"
         raise InputError(message, path)
 
 
 @contextlib.contextmanager
 def open_output(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
-    """Open a text file for writing, atomically; gzip by name, ``-`` is standard output.
+    """Open a text file for atomic writing, compressed according to its name; ``-`` is standard output.
 
-    Compressed files hold no name and no time, so that equal content gives equal bytes.
+    Compressed files contain no file name or time, so equal content gives equal bytes.
     """
     if os.fspath(path) == STANDARD_STREAM:
         try:
@@ -290,19 +324,17 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
                 raise _named(error, "standard output") from None
             raise
         return
+    compression = compression_of(path)
     with atomic_path(path) as temporary, temporary.open("wb") as raw:
-        if os.fspath(path).endswith(".gz"):
-            with (
-                gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0) as packed,
-                _text(packed) as stream,
-            ):
+        if compression is not None:
+            with compression.writer(raw) as packed, _text(packed) as stream:
                 yield stream
         else:
             with _text(raw) as stream:
                 yield stream
 
 
-def _text(binary: IO[bytes] | gzip.GzipFile) -> IO[str]:
+def _text(binary: IO[bytes]) -> IO[str]:
     return io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
 
 

@@ -1,8 +1,8 @@
-"""Declared formats of binary files, and the check that every reader runs before any kernel sees an array.
+"""Declared formats of binary files, and the checks that every reader runs before passing arrays to kernels.
 
-Kernels do not check bounds. A file is therefore believed only after this module has compared each of its
-arrays with a declaration: type, shape, range of the values, which array an index points into, offsets that
-do not fall. Damage that these checks cannot see is found by checksums, one for each array: see `digest`.
+Kernels do not check bounds. Therefore this module first compares each array of a file with its declaration:
+type, shape, range of the values, the array that an index points into, offsets that never decrease. Other
+damage is detected by a checksum per array; see `digest`.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ from itersel.errors import InputError
 FilePath = str | os.PathLike[str]
 Arrays = Mapping[str, NDArray[Any]]
 
-# A feature value, a weight or a cost beyond this can only be damage; products of two stay finite by far.
+# A feature value, weight or cost beyond this can only be damage; the product of two is still finite.
 MAX_MAGNITUDE = 1e12
 
 
 @dataclass(frozen=True)
 class Array:
-    """What one array of a file must be.
+    """Declaration of one array of a file.
 
     Attributes
     ----------
     dtype
-        As numpy writes it in full, such as ``<i4``.
+        numpy's full type string, such as ``<i4``.
     shape
-        One entry for each dimension: a number, or the name of a size that other arrays share. ``R+1`` is one
-        more than ``R``. The first array with a name decides what it stands for.
+        One entry per dimension: a number, or the name of a size shared with other arrays. ``R+1`` is one more
+        than ``R``. The first array that uses a name defines its value.
     least, most
         Bounds of the values, both inclusive.
     below
         The name of a size: values are rows of an array of that size, so they must be smaller.
     into
-        The name of a size: the values are offsets into it. They begin with 0, never fall, and end with it.
+        The name of a size: values are offsets that begin with 0, never decrease, and end with that size.
     text
-        The name of a ``uint8`` array: the offsets cut it into UTF-8 strings.
+        The name of a ``uint8`` array that the offsets split into UTF-8 strings.
     rising
-        Every value is larger than the one before.
+        Values are strictly increasing.
     optional
-        The array may have no rows at all, whatever the size.
+        The array may have no rows, regardless of its size.
     is_extra
-        Without rows the array is left out of the file: it was added to the format later, and files that do
-        not need it are the same bytes as before. Implies `optional`.
+        The array was added to the format later. It is omitted from the file if it has no rows, so files that
+        do not need it have the same bytes as before. Implies `optional`.
     packed, shuffled
-        Store it compressed, with bytes shuffled first; see `itersel.storage.hdf5.write_arrays`.
+        Stored compressed, or compressed after byte shuffling; see `itersel.storage.hdf5.write_arrays`.
     """
 
     dtype: str
@@ -71,9 +71,9 @@ class Array:
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A kind of file: its name, the number of its layout, its arrays, and the command that makes it.
+    """A kind of file: its name, layout version, the command that makes it, and its arrays.
 
-    `version` is to be raised when the layout changes.
+    Increase `version` when the layout changes.
     """
 
     kind: str
@@ -83,36 +83,36 @@ class FileFormat:
 
 
 def numbers(dtype: str, *shape: str | int, **more: Any) -> Array:
-    """Declare an array of numbers that are finite and not absurdly large."""
+    """Declare an array of finite numbers with a magnitude of at most `MAX_MAGNITUDE`."""
     return Array(dtype, shape, **{"least": -MAX_MAGNITUDE, "most": MAX_MAGNITUDE, **more})
 
 
 def all_packed(arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the same declarations of arrays that are stored compressed."""
+    """Return the same declarations for arrays stored compressed."""
     return {name: replace(array, packed=True) for name, array in arrays.items()}
 
 
 def without_extra(format: FileFormat) -> FileFormat:
-    """Return the format of files that need no extra array (`Array.is_extra`)."""
+    """Return the format without extra arrays (`Array.is_extra`)."""
     arrays = {name: array for name, array in format.arrays.items() if not array.is_extra}
     return replace(format, arrays=arrays)
 
 
 class Digest:
-    """The checksum of an array, XXH3 (128 bits) of its bytes, type and shape, taken part by part."""
+    """The checksum of an array, XXH3 (128 bits) of its bytes, type and shape, computed incrementally."""
 
     def __init__(self) -> None:
         self._hasher = xxhash.xxh3_128()
         self._rows = 0
 
     def add(self, part: NDArray[Any]) -> None:
-        """Take the next rows."""
+        """Add the next rows."""
         self._rows += part.shape[0]
         if part.size:
             self._hasher.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
 
     def result(self, like: NDArray[Any]) -> str:
-        """Return the checksum of an array of all rows, in type and other dimensions `like` this one."""
+        """Return the checksum of an array of all rows, with the type and other dimensions of `like`."""
         hasher = self._hasher.copy()
         hasher.update(f"{like.dtype.str}{[self._rows, *like.shape[1:]]}".encode())
         return hasher.hexdigest()
@@ -148,7 +148,7 @@ def check_arrays(format: FileFormat, arrays: Arrays, path: FilePath) -> dict[str
     Raises
     ------
     InputError
-        Names the file, the first array that is not as declared, and why.
+        If an array is not as declared. Names the file, the first such array, and the reason.
     """
     sizes: dict[str, int] = {}
     for name, declared in format.arrays.items():
@@ -189,7 +189,7 @@ def _check_shape(
 
 
 def _size(entry: str | int, sizes: Mapping[str, int]) -> int | str:
-    """Return a size for a message; an unknown one is given by its name."""
+    """Return a size for a message, or its name if it is unknown."""
     if isinstance(entry, int):
         return entry
     known = sizes.get(entry.removesuffix("+1"))
@@ -204,11 +204,11 @@ def _check_offsets(name: str, offset: NDArray[Any], size: int, path: FilePath) -
 
 
 def check_text(name: str, data: NDArray[Any], offset: NDArray[Any], path: FilePath) -> None:
-    """Raise an InputError if offsets, which never fall, do not cut bytes into UTF-8 strings."""
+    """Raise an InputError unless non-decreasing offsets split bytes into UTF-8 strings."""
     if data.size == 0 or data.max() < 0x80:
         return
     begins = offset[: np.searchsorted(offset, data.shape[0])]
-    # 10xxxxxx continues a character: no string may begin inside of one
+    # 10xxxxxx continues a character: no string may begin inside one
     if (data[begins] & 0xC0 == 0x80).any():
         raise damaged(path, name, "is cut inside of a character")
     try:
@@ -225,7 +225,7 @@ def _check_values(
     most = declared.most if declared.below is None else sizes[declared.below] - 1
     if array.size == 0 or (declared.least is None and most is None):
         return
-    # Two passes, without a temporary array; the minimum of numbers with a NaN among them is NaN.
+    # Two passes need no temporary array. If there is a NaN, the minimum is NaN.
     low, high = array.min(), array.max()
     least = low if declared.least is None else declared.least
     most = high if most is None else most

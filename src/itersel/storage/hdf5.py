@@ -1,12 +1,12 @@
-"""HDF5 files, in and out, so that a damaged file or a full disk ends in one line.
+"""Reading and writing of HDF5 files with one-line errors for damaged files and full disks.
 
-The HDF5 library does not survive a failed write: it crashes when the file is closed, or when the process
-ends. So it never sees one. Small files are made in memory, and their bytes are written by us; large ones go
-through a Python file that remembers the first error and ignores all writes after it.
+The HDF5 library does not survive a failed write: it crashes when the file is closed or the process ends.
+Therefore it never sees one. Small files are built in memory and written by Python; large ones go through a
+Python file object that records the first error and ignores all later writes.
 
-What is read is checked in three steps. The library checks its own metadata, which carries checksums in the
-file format of version 1.10. Each array must match the checksum of it that the file holds. And each must be as
-its format declares it (`itersel.storage.formats`), so that kernels can rely on what they are given.
+Input is checked in three steps. The library checks its own metadata, which have checksums in the file format
+of version 1.10. Each array must match its checksum in the file. Each array must also be as its format
+declares it (`itersel.storage.formats`), so kernels can rely on their input.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from itersel.storage.formats import (
 )
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-# How much memory a file in memory takes at a time.
+# Allocation step of files in memory.
 MEMORY_STEP = 1 << 20
-# Metadata with checksums, as HDF5 has written it since 1.10; readable by all later versions.
+# Metadata with checksums, available since HDF5 1.10; readable by all later versions.
 VERSION = ("v110", "v110")
-# The attributes of a file that say what it is, and the checksums of its arrays and of its other attributes.
+# The attributes with the format of a file, and with the checksums of its arrays and other attributes.
 FORMAT, DIGESTS = "format", "digests"
 ATTRIBUTES = "attributes"
-# What h5py raises for a file that is not as it should be.
+# Exceptions that h5py raises for invalid files.
 ERRORS = (KeyError, OSError, RuntimeError, TypeError, ValueError, AttributeError, IndexError)
 DEFLATE, SHUFFLE = h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_SHUFFLE
 
@@ -56,7 +56,7 @@ def open_hdf5(path: str | os.PathLike[str]) -> h5py.File:
     Raises
     ------
     InputError
-        If it is missing, a folder, truncated, or something else.
+        If it is missing, a folder, truncated, or not an HDF5 file.
     OSError
         If it cannot be read for a reason that recreating it would not fix.
     """
@@ -76,19 +76,19 @@ def open_hdf5(path: str | os.PathLike[str]) -> h5py.File:
 
 
 def one_line(error: Exception) -> str:
-    """Return the message of an error of the HDF5 library in one line."""
+    """Return the message of an HDF5 error in one line."""
     return " ".join(str(error).split())
 
 
 class Header(NamedTuple):
-    """What a file says of itself: its attributes, and the checksums of its arrays by name."""
+    """The header of a file: its attributes, and the checksums of its arrays by name."""
 
     attributes: dict[str, Any]
     digests: dict[str, str]
 
 
 def read_header(stream: h5py.File, format: FileFormat, path: str | os.PathLike[str]) -> Header:
-    """Return what a file says of itself.
+    """Read the header of a file.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def read_header(stream: h5py.File, format: FileFormat, path: str | os.PathLike[s
         ) from None
     found = attributes.pop(FORMAT, None)
     if found != f"{format.kind}/{format.version}":
-        # before there were checksums: a number, and the kind as an attribute of its own
+        # files older than the checksums: a number, and the kind as a separate attribute
         if str(found).startswith(f"{format.kind}/") or attributes.get("kind") == format.kind:
             raise InputError(f"is a {format.kind} of another version of itersel; recreate it", path)
         raise InputError(f"is not a {format.kind}; make one with '{format.made_by}'", path)
@@ -117,13 +117,13 @@ def read_header(stream: h5py.File, format: FileFormat, path: str | os.PathLike[s
 
 
 def _attribute(attributes: h5py.AttributeManager, name: str) -> str | int | float:
-    """Return an attribute: a text or a number.
+    """Return an attribute: a string or a number.
 
     Raises
     ------
     TypeError, UnicodeDecodeError
-        If it is something else. Texts without a fixed length are not even looked at: HDF5 keeps them where it
-        has no checksums, and does not come back from some damage there.
+        If it is neither. Variable-length strings are rejected without reading them: HDF5 stores them without
+        checksums, and hangs on some damage there.
     """
     if attributes.get_id(name).dtype.hasobject:
         raise TypeError(f"attribute '{name}' has no fixed length")
@@ -132,7 +132,7 @@ def _attribute(attributes: h5py.AttributeManager, name: str) -> str | int | floa
 
 
 def _plain(value: Any) -> str | int | float:
-    """Return a text or a number; other types are none of ours."""
+    """Return a string or a number as a Python object; other types are not supported."""
     if isinstance(value, str | int | float):
         return value
     if isinstance(value, np.integer | np.floating | np.bool_):
@@ -143,7 +143,7 @@ def _plain(value: Any) -> str | int | float:
 
 
 def write_attribute(attributes: h5py.AttributeManager, name: str, value: str | int | float) -> None:
-    """Write an attribute; a text with a fixed length, see `_attribute`."""
+    """Write an attribute; strings are stored with a fixed length, see `_attribute`."""
     if isinstance(value, str):
         text = value.encode()
         attributes.create(name, text, dtype=h5py.string_dtype("utf-8", max(1, len(text))))
@@ -160,14 +160,14 @@ def attributes_digest(attributes: Mapping[str, Any]) -> str:
 def read_arrays(
     path: str | os.PathLike[str], format: FileFormat, names: Collection[str] | None = None
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Read a file of `write_arrays`.
+    """Read a file written by `write_arrays`.
 
     Parameters
     ----------
     path, format
-        The file, and what it must be.
+        The file, and its expected format.
     names
-        The arrays to read and to check; all of the format by default.
+        The arrays to read and check (default: all of the format).
 
     Returns
     -------
@@ -177,8 +177,8 @@ def read_arrays(
     Raises
     ------
     InputError
-        If the file is missing, damaged or truncated, of another kind or version, or if an array is not as
-        declared; names the file and the array.
+        If the file is missing, damaged or truncated, of another kind or version, or an array is not as
+        declared. Names the file and the array.
     """
     if names is not None:
         format = replace(format, arrays={name: format.arrays[name] for name in names})
@@ -200,9 +200,9 @@ def read_arrays(
 
 
 def find_dataset(stream: h5py.File, name: str, declared: Array) -> h5py.Dataset:
-    """Return an array of a file, which must lie in this file, and must be as large as it says.
+    """Return an array of a file after checking that it is stored in this file and has the declared size.
 
-    Nothing of it has been read then, so that a few bytes cannot unpack to more than the memory.
+    The array is not read yet, so a small file cannot unpack to more than fits in memory.
 
     Raises
     ------
@@ -231,14 +231,14 @@ def find_dataset(stream: h5py.File, name: str, declared: Array) -> h5py.Dataset:
 def write_arrays(
     path: str | os.PathLike[str], format: FileFormat, arrays: Arrays, attributes: Mapping[str, Any]
 ) -> None:
-    """Write arrays and attributes (texts and numbers), with their checksums, whole or not at all.
+    """Write arrays and attributes (strings and numbers) with their checksums, atomically.
 
     Parameters
     ----------
     path, format
-        The file, and what it is. Arrays that the format declares as packed are compressed: with the fastest
-        gzip, which makes a quarter of the size, is as fast as lzf, and gives the same bytes every time (the
-        tables of lzf are not initialised). The others lie in the file as they are.
+        The file and its format. Arrays declared as packed are compressed with gzip at its fastest level,
+        which reduces them to a quarter of the size, is as fast as lzf, and is deterministic (lzf leaves its
+        tables uninitialised). The others are not compressed.
     """
     extra = {name for name, declared in format.arrays.items() if declared.is_extra}
     if not any(arrays[name].size for name in extra):
@@ -246,7 +246,7 @@ def write_arrays(
     with write_hdf5(path) as stream:
         for name, declared in format.arrays.items():
             packed = {"compression": "gzip", "compression_opts": 1, "shuffle": declared.shuffled}
-            # the filter needs a dataset that is not empty
+            # filters do not work on empty datasets
             is_packed = declared.packed and arrays[name].size > 0
             stream.create_dataset(name, data=arrays[name], **(packed if is_packed else {}))
         write_header(
@@ -257,7 +257,7 @@ def write_arrays(
 def write_header(
     stream: h5py.File, format: FileFormat, attributes: Mapping[str, Any], digests: Mapping[str, str]
 ) -> None:
-    """Write what a file says of itself; see `read_header`."""
+    """Write the header of a file; see `read_header`."""
     plain = {name: _plain(value) for name, value in attributes.items()}
     sealed = json.dumps({**digests, ATTRIBUTES: attributes_digest(plain)}, sort_keys=True)
     for name, value in {**plain, FORMAT: f"{format.kind}/{format.version}", DIGESTS: sealed}.items():
@@ -266,7 +266,7 @@ def write_header(
 
 @contextlib.contextmanager
 def write_hdf5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
-    """Yield an HDF5 file in memory; write it to `path` when all is there. For files of up to some 100 MB."""
+    """Yield an HDF5 file in memory, and write it to `path` on success; for files of up to some 100 MB."""
     with h5py.File(
         "memory", "w", driver="core", backing_store=False, block_size=MEMORY_STEP, libver=VERSION
     ) as stream:
@@ -279,17 +279,17 @@ def write_hdf5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
 
 @contextlib.contextmanager
 def stream_hdf5(path: str | os.PathLike[str]) -> Iterator[tuple[h5py.File, Callable[[], None]]]:
-    """Yield an HDF5 file that goes to the disk as it grows, and a function that raises if that has failed.
+    """Yield an HDF5 file that is written as it grows, and a function that raises after a failed write.
 
     Raises
     ------
     OSError
-        At the latest when the file is closed.
+        If a write has failed, at the latest when the file is closed.
     """
     with atomic_path(path) as temporary, open(temporary, "w+b", buffering=0) as raw:
         disk = _Disk(raw)
         try:
-            # rdcc_nbytes: all chunks that are being filled have room at the same time
+            # rdcc_nbytes: large enough for all chunks that are being filled
             with h5py.File(disk, "w", rdcc_nbytes=1 << 25, libver=VERSION) as stream:
                 yield stream, disk.check
         except Exception:
@@ -299,7 +299,7 @@ def stream_hdf5(path: str | os.PathLike[str]) -> Iterator[tuple[h5py.File, Calla
 
 
 class _Disk(io.RawIOBase):
-    """A file for HDF5: after a failed write nothing more is written, and nothing more fails."""
+    """A file object for HDF5 that, after a failed write, ignores all further writes without an error."""
 
     def __init__(self, raw: io.FileIO) -> None:
         self._raw = raw
@@ -321,7 +321,7 @@ class _Disk(io.RawIOBase):
         return self._position
 
     def readinto(self, buffer: Any, /) -> int:
-        """Fill a buffer; with zeros, where nothing could be written."""
+        """Fill a buffer, with zeros where nothing could be written."""
         view = memoryview(buffer).cast("B")
         done = 0
         if self._error is None:

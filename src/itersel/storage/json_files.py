@@ -1,4 +1,4 @@
-"""JSON in: bounded, whatever the file holds."""
+"""Reading of JSON with limits, so any content is safe to parse."""
 
 from __future__ import annotations
 
@@ -23,21 +23,36 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     InputError
         If the file cannot be read or is too large.
     ValueError
-        If it is not JSON, or is nested more deeply than Python can follow.
+        If it is not JSON, or is nested too deeply for Python.
     """
+    return parse_json(read_bytes(path, MAX_JSON_BYTES))
+
+
+def parse_json(content: bytes) -> Any:
+    """Return the content of a JSON text.
+
+    Raises
+    ------
+    ValueError
+        If it is not JSON, is too large, or is nested too deeply for Python.
+    """
+    if len(content) > MAX_JSON_BYTES:
+        raise ValueError("too large")
     try:
-        return json.loads(read_bytes(path, MAX_JSON_BYTES))
+        return json.loads(content)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
 def from_json(kind: type[Section], content: object) -> Section:
-    """Return a dataclass of texts, numbers, tuples of numbers and dataclasses from what JSON says of it.
+    """Build a dataclass of strings, numbers, tuples and dataclasses from parsed JSON.
+
+    Unknown keys are ignored.
 
     Raises
     ------
     ValueError
-        If a field is missing or of another type, or a number is not finite; other keys are left alone.
+        If a field is missing or has the wrong type, or a number is not finite.
     """
     if not isinstance(content, dict):
         raise ValueError("not an object")

@@ -1,4 +1,4 @@
-"""Rows of unequal length, laid end to end: where each begins."""
+"""Ragged arrays: concatenated rows of unequal length, with offsets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def offsets_of(lengths: ArrayLike) -> NDArray[np.int64]:
-    """Return where rows of these lengths (n) begin when they lie end to end: int64 (n + 1)."""
+    """Return the offsets of concatenated rows of these lengths (n), int64 (n + 1)."""
     lengths = np.asarray(lengths, np.int64)
     offset = np.zeros(lengths.shape[0] + 1, np.int64)
     np.cumsum(lengths, out=offset[1:])
@@ -19,7 +19,7 @@ def offsets_of(lengths: ArrayLike) -> NDArray[np.int64]:
 def take_rows(
     values: NDArray[Any], offset: NDArray[np.int64], rows: NDArray[np.integer]
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return some rows, in the order of `rows`, and where they begin; a row may be taken more than once."""
+    """Return the rows listed in `rows`, in that order, and their offsets; a row may be listed repeatedly."""
     lengths = np.diff(offset)[rows]
     begins = offsets_of(lengths)
     place = np.arange(begins[-1]) + np.repeat(offset[rows] - begins[:-1], lengths)

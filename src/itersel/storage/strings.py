@@ -1,4 +1,4 @@
-"""Tables of strings as two arrays, so that millions of names cost no Python object each."""
+"""Tables of strings as two arrays, to store millions of names without a Python object for each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from itersel.storage.string_kernels import take_strings
 
 
 class StringTable(NamedTuple):
-    """UTF-8 strings laid end to end.
+    """Concatenated UTF-8 strings.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class StringTable(NamedTuple):
         return int(self.offset.shape[0]) - 1
 
     def get(self, index: int, errors: str = "strict") -> str:
-        """Return one string; `errors` as of `bytes.decode`, for what may not be UTF-8."""
+        """Return one string; `errors` is as for `bytes.decode`, for data that may not be UTF-8."""
         return self.data[self.offset[index] : self.offset[index + 1]].tobytes().decode(errors=errors)
 
     def to_list(self) -> list[str]:
@@ -48,15 +48,15 @@ class StringTable(NamedTuple):
 
 
 def string_table(strings: Iterable[str]) -> StringTable:
-    """Lay strings end to end."""
+    """Build a table from strings."""
     encoded = [text.encode() for text in strings]
-    # A bytearray: kernels are compiled anew for arrays that cannot be written to.
+    # A bytearray, because kernels would be compiled again for read-only arrays.
     data = np.frombuffer(bytearray(b"".join(encoded)), np.uint8)
     return StringTable(data, offsets_of([len(text) for text in encoded]))
 
 
 def concatenate(tables: Sequence[StringTable]) -> StringTable:
-    """Return one table with the strings of all `tables` in order."""
+    """Return a table with the strings of all `tables` in order."""
     base = offsets_of([table.data.shape[0] for table in tables])
     ends = [table.offset[1:] + begin for table, begin in zip(tables, base.tolist(), strict=False)]
     offset = np.concatenate([np.zeros(1, np.int64), *ends])

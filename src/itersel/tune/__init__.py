@@ -1,1 +1,1 @@
-"""Batch tuners: k-best lists or forests of all iterations in, weights out."""
+"""Batch tuners: learn weights from the k-best lists or forests of all iterations."""

@@ -26,7 +26,7 @@ FilePath = str | os.PathLike[str]
 
 
 class ListFile(NamedTuple):
-    """What a file of lists says of itself; see `itersel.tune.generate`."""
+    """A file of lists and its attributes; see `itersel.tune.generate`."""
 
     path: FilePath
     shard: int
@@ -37,24 +37,24 @@ class ListFile(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """Translations of all sentences: by shard, sentence, iteration and rank, equal ones once.
+    """Translations of all sentences, by shard, sentence, iteration and rank, without duplicates.
 
     Shapes: N sentences, H translations, C dense features.
 
     Attributes
     ----------
     sentence_offset
-        int64 (N + 1): the translations of every sentence.
+        int64 (N + 1): where the translations of each sentence begin.
     longest_reference, mean_reference
-        int64 and float64 (N): words of the longest reference, and of a reference on average.
+        int64 and float64 (N): length of the longest reference, and mean length of references, in words.
     statistics
-        Of BLEU.
+        Statistics for BLEU.
     dense
-        float64 (H, C).
+        float64 (H, C): dense features.
     dense_names
-        Names of the columns.
+        Names of the dense features.
     origin
-        int64 (H): row in all files laid end to end, by shard and iteration.
+        int64 (H): row in the concatenation of all files, by shard and iteration.
     """
 
     sentence_offset: NDArray[np.int64]
@@ -79,7 +79,7 @@ class SparseRows(NamedTuple):
     feature, value, offset
         int32, float64, int64 (rows + 1).
     key, name
-        uint64 (F) ascending, and names: the features of all files.
+        Features of all files: uint64 (F), ascending, and the names.
     """
 
     feature: NDArray[np.int32]
@@ -92,13 +92,13 @@ class SparseRows(NamedTuple):
 def find_files(
     paths: Sequence[FilePath], shards: int, iterations: range, format: FileFormat = FORMAT
 ) -> list[ListFile]:
-    """Read the headers of files, and return them by shard and iteration, whatever their order.
+    """Read the headers of files in any order, and return them by shard and iteration.
 
     Raises
     ------
     InputError
-        If they are not one file for each of `shards` shards (from 0) and `iterations` iterations (from 1), or
-        differ in settings, features, or a shard's sentences.
+        If there is not exactly one file for each of `shards` shards (from 0) and `iterations` iterations
+        (from 1), or the files differ in settings, features, or a shard's sentences.
     """
     files = sorted(
         (_read_file(path, format) for path in paths), key=lambda file: (file.shard, file.iteration)
@@ -107,19 +107,19 @@ def find_files(
     found = [(file.shard, file.iteration) for file in files]
     for missing in sorted(wanted.keys() - found):
         raise InputError(
-            f"there is no file of shard {missing[0]}, iteration {missing[1]} among {len(files)} files; "
-            f"{shards} shards and {len(iterations)} iterations make {len(wanted)}"
+            f"no file for shard {missing[0]}, iteration {missing[1]} among {len(files)} files; "
+            f"{shards} shards and {len(iterations)} iterations need {len(wanted)}"
         )
     for number, file in enumerate(files):
         if found[number] not in wanted:
             raise InputError(
-                f"is of shard {file.shard}, iteration {file.iteration}; wanted are shards 0 to {shards - 1}, "
+                f"is from shard {file.shard}, iteration {file.iteration}; expected shards 0 to {shards - 1}, "
                 f"iterations {iterations[0]} to {iterations[-1]}",
                 file.path,
             )
         if number and found[number] == found[number - 1]:
             other = os.fspath(files[number - 1].path)
-            raise InputError(f"is of the same shard and iteration as {other}; name one", file.path)
+            raise InputError(f"is from the same shard and iteration as {other}; give only one", file.path)
     for file in files:
         _compare(file, files[0], ("settings", "dense_names"))
         _compare(file, files[file.shard * len(iterations)], ("sentences",))
@@ -142,20 +142,20 @@ def _compare(file: ListFile, other: ListFile, fields: Sequence[str]) -> None:
         if getattr(file, name) != getattr(other, name):
             what = name.replace("_", " ")
             raise InputError(
-                f"differs from {os.fspath(other.path)} in its {what}; make all files of a run alike",
+                f"differs from {os.fspath(other.path)} in its {what}; recreate one of them",
                 file.path,
             )
 
 
 def merge_lists(files: Sequence[ListFile]) -> Pool:
-    """Merge the lists of every sentence (`files` as `find_files` returns them).
+    """Merge the lists of each sentence (`files` as returned by `find_files`).
 
-    A translation is kept where it comes first. Two are equal if words and features are.
+    Of equal translations, those with the same words and features, the first is kept.
 
     Raises
     ------
     InputError
-        If a file is damaged, there are no sentences, or no weights could give a BLEU above 0.
+        If a file is damaged, there are no sentences, or BLEU is 0 for all weights.
     """
     parts: list[dict[str, NDArray[Any]]] = []
     base = 0
@@ -179,18 +179,18 @@ def merge_lists(files: Sequence[ListFile]) -> Pool:
 
 
 def _merge_shard(files: Sequence[ListFile], base: int) -> tuple[dict[str, NDArray[Any]], int]:
-    """Return the arrays of a shard, `origin` counted from `base`, and the rows that all its files have."""
+    """Return the arrays of a shard, with `origin` counted from `base`, and the total rows in its files."""
     read = [_read_lists(file) for file in files]
     for file, arrays in zip(files, read, strict=True):
         if any(not np.array_equal(arrays[name], read[0][name]) for name in REFERENCE_ARRAYS):
-            raise InputError("damaged: is of other sentences than it says; recreate the file", file.path)
+            raise InputError("damaged: the sentences do not match their digest; recreate it", file.path)
     lengths, reference_offset = (read[0][name].astype(np.int64) for name in REFERENCE_ARRAYS)
     sentences = read[0]["sentence_offset"].shape[0] - 1
     sentence = np.concatenate(
         [np.repeat(np.arange(sentences), np.diff(arrays["sentence_offset"])) for arrays in read]
     )
     hashes = np.concatenate([arrays["hash"] for arrays in read])
-    # the last key is the first to sort by; equal ones stay in the order of iterations and ranks
+    # the last key is the primary one; equal rows stay in order of iteration and rank
     order = np.lexsort((hashes[:, 1], hashes[:, 0], sentence))
     fresh = np.ones(order.shape[0], bool)
     fresh[1:] = (hashes[order[1:]] != hashes[order[:-1]]).any(axis=1) | (np.diff(sentence[order]) != 0)
@@ -230,19 +230,19 @@ def _read_lists(file: ListFile) -> dict[str, NDArray[Any]]:
 def _check_pool(pool: Pool, path: FilePath) -> None:
     if pool.sentence_count == 0:
         raise InputError(
-            "holds no sentences, and neither does any other file; there is nothing to tune on", path
+            "contains no sentences, and neither does any other file; there is nothing to tune on", path
         )
     for n in range(ORDER):
         if not pool.statistics.matches[:, n].any():
             raise InputError(
                 f"BLEU is 0 for all weights: no translation in any list has a {n + 1}-gram of its reference; "
-                "decode with better weights, or larger lists",
+                "decode with better weights or larger lists",
                 path,
             )
 
 
 def has_sparse_features(files: Sequence[ListFile]) -> bool:
-    """Whether any translation has a sparse feature."""
+    """Return whether any translation has a sparse feature."""
     for file in files:
         with open_hdf5(file.path) as stream:
             if "feature" in stream and stream["feature"].shape[0]:
@@ -256,14 +256,14 @@ def read_sparse(files: Sequence[ListFile], origin: NDArray[np.int64]) -> SparseR
     Parameters
     ----------
     files
-        As `find_files` returns them.
+        As returned by `find_files`.
     origin
-        int64 (rows), ascending in every file or not: `Pool.origin` of the translations that are wanted.
+        int64 (rows), in any order: `Pool.origin` of the translations to read.
 
     Raises
     ------
     InputError
-        If a file is damaged, or two features have one key.
+        If a file is damaged, or two features have the same key.
     """
     key, name = np.zeros(0, np.uint64), string_table([])
     parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], NDArray[np.float64]]] = []
@@ -285,7 +285,7 @@ def read_sparse(files: Sequence[ListFile], origin: NDArray[np.int64]) -> SparseR
 def _entries(
     offset: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where the entries of `rows` are, row by row, and how many each row has."""
+    """Return the positions of the entries of `rows`, row by row, and the number of entries per row."""
     counts = offset[rows + 1] - offset[rows]
     begins = offsets_of(counts)[:-1]
     return np.arange(counts.sum()) + np.repeat(offset[rows] - begins, counts), counts
@@ -297,7 +297,7 @@ def _join(
     key: NDArray[np.uint64],
     name: StringTable,
 ) -> SparseRows:
-    """Lay the entries of all files out in the order of the rows; features are rows of `key`."""
+    """Join the entries of all files in the order of the rows; features are positions in `key`."""
     counts = np.zeros(rows, np.int64)
     for wanted, count, _, _ in parts:
         counts[wanted] = count
@@ -313,14 +313,14 @@ def _join(
 def sparse_scores(
     files: Sequence[ListFile], origin: NDArray[np.int64], weights: Weights
 ) -> NDArray[np.float64]:
-    """Return what sparse features add to the scores of translations, float64 (rows), a file at a time.
+    """Return the scores of the sparse features of translations, float64 (rows), reading one file at a time.
 
     Parameters
     ----------
     files, origin
         See `read_sparse`.
     weights
-        Of sparse features; others weigh nothing.
+        Weights of sparse features; all other features have weight 0.
     """
     scores = np.zeros(origin.shape[0])
     base = 0

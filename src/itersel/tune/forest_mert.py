@@ -1,4 +1,4 @@
-"""MERT over forests: a line search that looks at all derivations (Kumar, Macherey, Dyer and Och 2009)."""
+"""MERT over forests: line search over all derivations (Kumar, Macherey, Dyer and Och 2009)."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ MODEL_FEATURE = "LanguageModel"
 class ForestSearch:
     """`itersel.tune.mert.LineSearch` over the forests of all shards and iterations.
 
-    The derivations of a sentence that are best in any of its forests make a small list of lines, so that the
-    rest is as with k-best lists.
+    The best derivations of a sentence in any of its forests form a short list of lines; the rest is the same
+    as with k-best lists.
 
     Parameters
     ----------
     forests
-        A list of iterations for each shard.
+        For each shard, the forests of each iteration.
     model_column
-        Number of the dense feature that is the language model.
+        Number of the dense feature for the language model.
     """
 
     def __init__(self, forests: Sequence[Sequence[Forests]], model_column: int) -> None:
         self._forests = [one for shard in forests for one in shard]
-        # number of each sentence of each file, among all sentences
+        # for each file, the numbers of its sentences among all sentences
         base = offsets_of([shard[0].item_offset.shape[0] - 1 for shard in forests])
         self._sentence = [np.arange(base[i], base[i + 1]) for i, shard in enumerate(forests) for _ in shard]
         self._columns = [np.ascontiguousarray(one.rule_dense.T) for one in self._forests]
@@ -79,7 +79,7 @@ class ForestSearch:
     def _feature_scale(self) -> NDArray[np.float64]:
         """Return the standard deviation of each feature over the edges of a sentence, float64 (C).
 
-        Derivations would tell more, but there are too many; what counts is how features compare.
+        Derivations would be more precise, but there are too many; only the relative scale matters.
         """
         total, edges = np.zeros(self._columns[0].shape[0]), 0
         for forests in self._forests:
@@ -97,13 +97,13 @@ class ForestSearch:
 
 
 def _statistics(counts: NDArray[np.int32]) -> Statistics:
-    """Return the counts of `goal_lines`, column by column."""
+    """Split the counts from `goal_lines` into columns."""
     columns = counts[:, :ORDER], counts[:, ORDER], counts[:, ORDER + 1]
     return Statistics(*map(np.ascontiguousarray, columns))
 
 
 def read_search(files: Sequence[ListFile]) -> ForestSearch:
-    """Read the forests of all shards and iterations (`files` as `find_files` returns them).
+    """Read the forests of all shards and iterations (`files` as returned by `find_files`).
 
     Raises
     ------
@@ -112,9 +112,7 @@ def read_search(files: Sequence[ListFile]) -> ForestSearch:
     """
     names = files[0].dense_names
     if MODEL_FEATURE not in names:
-        raise InputError(
-            "damaged: there is no feature of the language model; recreate the file", files[0].path
-        )
+        raise InputError("damaged: the language model feature is missing; recreate the file", files[0].path)
     shards: dict[int, list[Forests]] = {}
     for file in files:
         forests = read_forests(file.path, len(names))
@@ -122,11 +120,11 @@ def read_search(files: Sequence[ListFile]) -> ForestSearch:
         others.append(forests)
         for name in ("reference", "reference_offset"):
             if not np.array_equal(getattr(forests, name), getattr(others[0], name)):
-                raise InputError("damaged: is of other sentences than it says; recreate the file", file.path)
+                raise InputError("damaged: the sentences do not match their digest; recreate it", file.path)
     if not any(shard[0].reference_offset.shape[0] > 1 for shard in shards.values()):
         path = files[0].path
         raise InputError(
-            "holds no sentences, and neither does any other file; there is nothing to tune on", path
+            "contains no sentences, and neither does any other file; there is nothing to tune on", path
         )
     # a shard without sentences adds nothing
     found = [shard for shard in shards.values() if shard[0].reference_offset.shape[0] > 1]

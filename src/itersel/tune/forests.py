@@ -1,6 +1,6 @@
-"""Forests on disk: what MERT over forests needs of every sentence, pruned to the best edges.
+"""Forest files: the forest of each sentence for MERT, pruned to the best edges.
 
-Words matter only as far as they are those of the references; others are all the same.
+Only words that occur in the references are distinguished.
 """
 
 from __future__ import annotations
@@ -62,15 +62,15 @@ FORMAT = FileFormat(
 
 @dataclass(frozen=True)
 class ForestSettings:
-    """Everything that changes the forests, but shard, model and weights.
+    """Everything that affects the forests, except shard, model and weights.
 
     Attributes
     ----------
     density
-        Edges that are kept, for every word of the source sentence.
+        Number of edges to keep per word of the source sentence.
     features, pop_limit, max_span
-        Of the decoder. Of ``all`` features the sparse ones are one column, their score with the weights
-        given.
+        Decoder settings. With ``all`` features, the sparse ones form one column: their score with the given
+        weights.
     """
 
     density: int = 50
@@ -125,7 +125,7 @@ def generate_forests(
 
 
 def prune_forest(found: Hypotheses, limit: int) -> Kept:
-    """Keep the `limit` edges with the best derivations through them; more where some are equally good."""
+    """Keep the `limit` edges with the best derivations through them, or more if there are ties."""
     through = best_through_edges(found)
     reached = np.sort(through[through > -np.inf])
     return keep_edges(found, through, float(reached[max(0, reached.shape[0] - limit)]))
@@ -139,24 +139,24 @@ def make_forest(
     limit: int,
     references: References,
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays of `FORMAT` for one sentence; offsets are ends, without the 0 before them.
+    """Return the arrays of `FORMAT` for one sentence; offsets are ends, without the initial 0.
 
-    ``sentence_reference_offset`` is not among them.
+    ``sentence_reference_offset`` is not included.
 
     Parameters
     ----------
     shard, rules, found
         Rules of the shard and of the sentence, items and edges.
     dense
-        float64 (rules of the sentence, C): their dense features.
+        float64 (rules of the sentence, C): dense features of the rules.
     limit
-        Edges to keep, more only where some are equally good.
+        Number of edges to keep; more are kept only if there are ties.
     references
-        Those of the sentence, in words of the shard.
+        References of the sentence, as words of the shard.
     """
     kept = prune_forest(found, limit)
     rule = found.edge_rule[kept.edge]
-    # the goal's edges have no rule; theirs hands the words of the only antecedent on
+    # the goal's edges have no rule; they get one that passes on the words of their only antecedent
     used, edge_rule = np.unique(rule, return_inverse=True)
     sides = [
         np.array([-1], np.int32) if i == GOAL_RULE else _target_side(shard, int(rules.rule[i])) for i in used
@@ -183,7 +183,7 @@ def make_forest(
 
 
 def _sparse_scores(shard: Shard, rules: SentenceRules, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what the sparse features of a sentence's rules score, float64 (rules)."""
+    """Return the scores of the sparse features of a sentence's rules, float64 (rules)."""
     begin, end = shard.rule_feature_offset[rules.rule], shard.rule_feature_offset[rules.rule + 1]
     place = np.arange((end - begin).sum()) + np.repeat(begin - offsets_of(end - begin)[:-1], end - begin)
     scores = weights[shard.rule_feature[place]] * shard.rule_feature_value[place]
@@ -215,18 +215,18 @@ def _target_side(shard: Shard, rule: int) -> NDArray[np.int32]:
 
 
 def _number_words(symbols: NDArray[np.int32], references: References) -> NDArray[np.int32]:
-    """Return symbols with words as numbers of the references', from 1; 0 is any other word."""
+    """Return symbols with words numbered by first occurrence in the references, from 1; 0 for others."""
     number = {word: i for i, word in enumerate(dict.fromkeys(references.word.tolist()), 1)}
     return np.array([i if i < 0 else number.get(i, 0) for i in symbols.tolist()], np.int32)
 
 
 def read_forests(path: str | os.PathLike[str], columns: int) -> Forests:
-    """Read forests with so many dense features.
+    """Read forests with `columns` dense features.
 
     Raises
     ------
     InputError
-        If the file is damaged, or not one of forests that can be walked through.
+        If the file is damaged or its forests cannot be traversed.
     """
     arrays, _ = read_arrays(path, FORMAT)
     sentences, references = (arrays[name].shape[0] - 1 for name in ("item_offset", "reference_offset"))
@@ -237,5 +237,5 @@ def read_forests(path: str | os.PathLike[str], columns: int) -> Forests:
         raise InputError("damaged: 'dense_names' does not name the dense features; recreate the file", path)
     bad = find_bad_sentence(forests)
     if bad >= 0:
-        raise damaged(path, "edge_rule", f"and the antecedents make no forest of sentence {bad + 1}")
+        raise damaged(path, "edge_rule", f"and the antecedents do not form a forest for sentence {bad + 1}")
     return forests

@@ -1,4 +1,4 @@
-"""Decode a shard, and write the k-best lists that batch tuners learn from."""
+"""Decode a shard and write the k-best lists for batch tuners."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from itersel.grammar.shard import Shard
     from itersel.learn.parts import SentenceDecoder
 
-# Weights of the first iteration: with all weights zero, the lists would follow the order of the grammar. The
-# language model and the three costs of a rule count alike; words are rewarded, as each of these costs
-# something for every word; what is copied, unknown or glued costs something, too.
+# Weights of the first iteration: with all weights zero, the order of the grammar would determine the lists.
+# The language model and the three costs of a rule have the same weight. Words are rewarded, because each of
+# these costs something for every word. Copied and unknown words and glue rules are penalised.
 START = {
     "LanguageModel": 1.0,
     "EgivenFCoherent": -1.0,
@@ -43,38 +43,38 @@ START = {
     "PassThrough": -1.0,
     "LanguageModel_OOV": -1.0,
 }
-# Sums of the same values in another order differ behind these decimal places. Dense features are written
-# without them: two translations with the same features are a tie, wherever a line search looks at them.
+# Sums of the same values in a different order differ only after these decimal places. Dense features are
+# rounded when written, so translations with the same features are tied at every point of a line search.
 HASH_DIGITS, DIGITS = 6, 9
 
 
 def read_start(path: str | None, iteration: int) -> Weights:
-    """Return the weights to decode with: those of a file, in the first iteration without one fixed ones.
+    """Return the weights for decoding: those in a file; without one, the default of the first iteration.
 
     Raises
     ------
     InputError
-        If a later iteration has none, or the file cannot be read.
+        If there is no file in a later iteration, or the file cannot be read.
     """
     if path is not None:
         return read_weights(path)
     if iteration > 1:
-        raise InputError(f"iteration {iteration} needs --weights, those of the iteration before")
+        raise InputError(f"iteration {iteration} needs --weights, the weights of the previous iteration")
     return start_weights()
 
 
 @dataclass(frozen=True)
 class ListSettings:
-    """Everything that changes the lists, but shard, model and weights.
+    """Everything that affects the lists, except shard, model and weights.
 
     Attributes
     ----------
     k_best
-        Translations of a sentence.
+        Number of translations per sentence.
     features, pop_limit, max_span
-        Of the decoder.
+        Decoder settings.
     templates
-        Of the sparse features that the shard was read with; none: all that it has.
+        Templates of the sparse features that the shard was read with; if empty, all features of the shard.
     """
 
     k_best: int = 100
@@ -85,7 +85,7 @@ class ListSettings:
 
 
 def start_weights() -> Weights:
-    """Return the weights that the first lists are made with where no others are given."""
+    """Return the default weights for the first iteration."""
     return make_weights(START)
 
 
@@ -107,13 +107,13 @@ def generate_lists(
     shard
         Sentences with references.
     decoder
-        Decoder of this shard, made with the same settings.
+        Decoder for this shard, made with the same settings.
     weights
-        To decode with.
+        Weights for decoding.
     settings
         Recorded in the file.
     iteration, number
-        Of the iteration, from 1, and of the shard, from 0; recorded in the file.
+        Number of the iteration, from 1, and of the shard, from 0; recorded in the file.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def generate_lists(
                     "matches": ngram_matches(found.word, found.word_offset, references),
                     "length": np.diff(found.word_offset),
                     "hash": hash_translations(found, words, shard.feature_key),
-                    "dense": np.round(found.dense, DIGITS) + 0.0,  # and -0.0 is 0.0
+                    "dense": np.round(found.dense, DIGITS) + 0.0,  # turns -0.0 into 0.0
                     "feature": table.rows(found.feature),
                     "feature_value": found.feature_value,
                     "feature_offset": found.feature_offset[1:],
@@ -169,7 +169,7 @@ def make_attributes(
     iteration: int,
     number: int,
 ) -> dict[str, str | int]:
-    """Return what a file of lists or forests says of itself; `itersel.tune.accumulate` compares it."""
+    """Return the attributes of a file of lists or forests, which `itersel.tune.accumulate` compares."""
     return {
         "kind": kind,
         "version": itersel.__version__,
@@ -182,7 +182,7 @@ def make_attributes(
 
 
 class _FeatureTable:
-    """Numbers the features of a shard in the order in which they turn up."""
+    """Numbers the features of a shard in order of first occurrence."""
 
     def __init__(self, key: NDArray[np.uint64]) -> None:
         self._row = np.full(key.shape[0], -1, np.int32)
@@ -190,7 +190,7 @@ class _FeatureTable:
         self._count = 0
 
     def rows(self, feature: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the numbers of features of the shard."""
+        """Return the numbers of the shard's features."""
         fresh = np.unique(feature[self._row[feature] < 0])
         self._row[fresh] = np.arange(self._count, self._count + fresh.shape[0], dtype=np.int32)
         self._used.append(fresh)
@@ -199,16 +199,16 @@ class _FeatureTable:
 
     @property
     def used(self) -> NDArray[np.int32]:
-        """The features of the shard by number."""
+        """The shard's features by number."""
         return np.concatenate([np.zeros(0, np.int32), *self._used])
 
 
 def hash_translations(found: KBest, words: list[str], key: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return hashes of words and features (XXH3, 128 bits), uint64 (k, 2).
 
-    Equal in all files: of the text of words and the keys of features, not of numbers in a shard.
+    They hash the text of words and the keys of features, not numbers, so they are the same in all files.
     """
-    dense = np.round(found.dense, HASH_DIGITS) + 0.0  # and -0.0 is 0.0
+    dense = np.round(found.dense, HASH_DIGITS) + 0.0  # turns -0.0 into 0.0
     value = np.round(found.feature_value, HASH_DIGITS) + 0.0
     hashes = np.empty((found.score.shape[0], 2), np.uint64)
     for i in range(hashes.shape[0]):
@@ -223,7 +223,7 @@ def hash_translations(found: KBest, words: list[str], key: NDArray[np.uint64]) -
 
 
 def sentences_digest(shard: Shard) -> str:
-    """Return a checksum of source sentences and references: lists are merged only where these are equal."""
+    """Return a checksum of source sentences and references; lists are merged only if these are equal."""
     words = shard.vocabulary.to_list()
     hasher = xxhash.xxh3_128()
     for word, offset in ((shard.source, shard.source_offset), (shard.reference, shard.reference_offset)):

@@ -1,4 +1,4 @@
-"""Line searches along given directions (Flanigan, Dyer & Carbonell 2013), exact, by MERT's envelopes."""
+"""Exact line searches along given directions (Flanigan, Dyer & Carbonell 2013), with MERT's envelopes."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def named_directions(
     Parameters
     ----------
     wanted
-        Dense features, ``dense`` for each of them, or ``step`` for `start` - `last`.
+        Dense features, ``dense`` for all of them, or ``step`` for `start` - `last`.
     names
-        Of the columns, C.
+        Names of the C columns.
     scale, start
-        float64 (C): by how much each column varies, and the weights before.
+        float64 (C): how much each column varies, and the start weights.
     last
-        Weights of the epoch before; without them there is no step.
+        Weights of the previous epoch; ``step`` is ignored without them.
 
     Raises
     ------
     InputError
-        If there is no such feature.
+        If a feature does not exist.
     """
     features = [name for name in names if name not in (SUM, LAST_SUM)]
     directions = []
@@ -52,23 +52,23 @@ def named_directions(
             directions.append(_axis(names.index(name), scale))
         else:
             raise InputError(
-                f"there is no dense feature '{name}' to search along; there are {', '.join(features)}"
+                f"cannot search along '{name}', not a dense feature; choose from {', '.join(features)}"
             )
     return [direction for direction in directions if direction.any()]
 
 
 def _axis(column: int, scale: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the direction of one column, by which scores vary by about 1; 0 if the column never varies."""
+    """Return the direction of one column, scaled so that scores vary by about 1; 0 if it never varies."""
     direction = np.zeros(scale.shape[0])
     direction[column] = 1.0 / scale[column] if scale[column] > 0 else 0.0
     return direction
 
 
 def _step(names: Sequence[str], start: NDArray[np.float64], last: Weights) -> NDArray[np.float64]:
-    """Return the way from the weights of the epoch before to those now: -1 is there, 0 is here."""
+    """Return the step from the previous epoch's weights (at -1) to the current ones (at 0)."""
     direction = start - find_weights(last, feature_keys(string_table(names)))
     if SUM in names:
-        # all sparse weights now come in, and those of the epoch before go out
+        # add all current sparse weights, and subtract those of the previous epoch
         direction[list(names).index(SUM)], direction[list(names).index(LAST_SUM)] = 1.0, -1.0
     return direction
 
@@ -76,7 +76,7 @@ def _step(names: Sequence[str], start: NDArray[np.float64], last: Weights) -> ND
 def search_lines(
     search: LineSearch, start: NDArray[np.float64], directions: Sequence[NDArray[np.float64]]
 ) -> tuple[NDArray[np.float64], float]:
-    """Search along one direction after another, again and again, until a round improves nothing.
+    """Search along one direction after another, in rounds, until a round brings no improvement.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""k-best lists on disk: for each translation the statistics of BLEU and the features, not the words.
+"""k-best list files: the BLEU statistics and the features of each translation, without the words.
 
-A file holds the lists of one shard, decoded with the weights of one iteration. It grows sentence by sentence,
-so that memory does not depend on the size of the shard. Sparse features are rows of a table of the file, in
-the order in which they turn up; a table sorted by key would have to be known before the first sentence.
+A file contains the lists of one shard, decoded with the weights of one iteration. It is written sentence by
+sentence, so memory does not depend on the size of the shard. Sparse features are rows in a table in the file,
+in order of first occurrence; a table sorted by key would have to be complete before the first sentence.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ FORMAT = FileFormat(
     ),
 )
 REFERENCE_ARRAYS = ("reference_length", "sentence_reference_offset")
-# What a tuner of dense features reads. The arrays that give sizes have to be read with those that use them.
+# The arrays that tuners of dense features read. Arrays that define sizes must be read together with those
+# that use them.
 DENSE_ARRAYS = (
     "sentence_offset",
     "reference_length",

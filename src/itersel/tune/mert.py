@@ -1,9 +1,9 @@
-"""Minimum error rate training (Och 2003): exact line searches, one after another, for the BLEU of a corpus.
+"""Minimum error rate training (Och 2003): a series of exact line searches that maximise corpus BLEU.
 
-A line search knows the BLEU of every point of a line (`LineSearch.intervals`); where the lines' translations
-come from, k-best lists or forests, is its own affair. `climb` searches along each feature's axis and some
-random directions, moves at once where BLEU rises, and ends with a round that found nothing. It starts from
-the weights before and from random points; the best end wins.
+A `LineSearch`, over k-best lists or forests, computes BLEU at every point of a line (`LineSearch.intervals`).
+`climb` searches along each feature's axis and some random directions, moves as soon as BLEU improves, and
+stops after a round without improvement. It is run from the start weights and from random points, and the best
+result is kept.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from itersel.tune.accumulate import Pool
 from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
 
-# BLEU (0 to 1) that is worth a move; less is rounding.
+# Minimum gain in BLEU (0 to 1) for a move; smaller gains may be rounding errors.
 MIN_GAIN = 1e-7
-# Intervals narrower than this part of their distance from the start may be made of rounding errors alone.
+# Intervals narrower than this fraction of their distance from the start may be mere rounding errors.
 MIN_WIDTH = 1e-9
-# How far into an interval without end to go, in units of the scaled direction.
+# How far to move into an unbounded interval, in units of the scaled direction.
 INTO_ENDLESS = 1.0
 MAX_ROUNDS = 100
 
@@ -35,8 +35,8 @@ class Intervals(NamedTuple):
     Attributes
     ----------
     begin
-        float64 (I): where the intervals begin, ascending, the first at minus infinity; each ends where the
-        next begins.
+        float64 (I): start of each interval, ascending, the first at minus infinity; each ends where the next
+        begins.
     bleu
         float64 (I): between 0 and 1.
     """
@@ -46,12 +46,12 @@ class Intervals(NamedTuple):
 
 
 class LineSearch(Protocol):
-    """Corpus BLEU of translations that the weights choose.
+    """Corpus BLEU of the best translations under given weights.
 
     Attributes
     ----------
     scale
-        float64 (C): by how much the feature varies within sentences; 0 if it never does.
+        float64 (C): how much each feature varies within sentences; 0 if it never does.
     """
 
     scale: NDArray[np.float64]
@@ -61,7 +61,7 @@ class LineSearch(Protocol):
         ...
 
     def bleu(self, weights: NDArray[np.float64]) -> float:
-        """Return BLEU between 0 and 1 of the translations that `weights` like best."""
+        """Return BLEU, between 0 and 1, of the best translations under `weights`."""
         ...
 
 
@@ -70,11 +70,11 @@ class ListSearch:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        # Only differences within a sentence count; without what its translations share, less is rounded.
+        # Only differences within a sentence matter; subtracting the common part reduces rounding errors.
         first = np.repeat(pool.sentence_offset[:-1], np.diff(pool.sentence_offset))
         self._columns = np.ascontiguousarray((pool.dense - pool.dense[first]).T)
         self.scale = feature_scale(self._columns, pool.sentence_offset)
-        # the lines of a round start from the same weights, most of the time
+        # the lines of a round mostly start from the same weights
         self._last = np.full(self.scale.shape[0], np.nan)
         self._last_scores = np.zeros(0)
 
@@ -105,7 +105,7 @@ def feature_scale(columns: NDArray[np.float64], offset: NDArray[np.int64]) -> ND
     columns
         float64 (C, H).
     offset
-        int64 (N + 1): the translations of each sentence, at least one.
+        int64 (N + 1): where the translations of each sentence begin; at least one each.
     """
     counts = np.diff(offset)
     scale = np.zeros(columns.shape[0])
@@ -118,8 +118,8 @@ def feature_scale(columns: NDArray[np.float64], offset: NDArray[np.int64]) -> ND
 def choose_point(found: Intervals) -> tuple[float, float]:
     """Choose a point on a line: the midpoint of the interval with the highest BLEU.
 
-    Of several with the same BLEU, that whose point is nearest to 0. An interval that holds 0 and cannot be
-    beaten means not to move. An interval without end is entered by `INTO_ENDLESS`.
+    Ties are broken in favour of the point nearest to 0. In the interval that contains 0, the point is 0: no
+    move. In an unbounded interval, the point is `INTO_ENDLESS` from its end.
 
     Returns
     -------
@@ -127,11 +127,11 @@ def choose_point(found: Intervals) -> tuple[float, float]:
         The point, and BLEU there.
     """
     begin, end = found.begin, np.append(found.begin[1:], np.inf)
-    # infinite differences: of an interval that begins and ends at minus infinity, or of the only one
+    # differences are infinite or NaN if an interval begins and ends at minus infinity, or is the only one
     with np.errstate(invalid="ignore"):
         point = np.where(np.isinf(begin), end - INTO_ENDLESS, (begin + end) / 2)
         point = np.where(np.isinf(end), begin + INTO_ENDLESS, point)
-        # where 0 is a bend itself, translations score the same there, and it is of neither interval
+        # if 0 is itself a bend, translations are tied there, and it belongs to neither interval
         point[(begin < 0) & (end > 0)] = 0.0
         is_wide = end - begin > MIN_WIDTH * np.maximum(1.0, np.abs(point))
     bleu = np.where(is_wide, found.bleu, -1.0)
@@ -143,14 +143,14 @@ def choose_point(found: Intervals) -> tuple[float, float]:
 def tune_mert(
     search: LineSearch, start: NDArray[np.float64], settings: Mert, seed: tuple[int, ...]
 ) -> tuple[NDArray[np.float64], float]:
-    """Search for the weights of the highest BLEU.
+    """Search for the weights with the highest BLEU.
 
     Parameters
     ----------
     search
-        Translations to choose from.
+        Line search over the translations.
     start
-        float64 (C): weights before.
+        float64 (C): start weights.
     settings
         How long to search.
     seed
@@ -159,8 +159,8 @@ def tune_mert(
     Returns
     -------
     tuple
-        Weights, float64 (C), whose magnitudes sum to 1 (the scale has no influence on BLEU), and BLEU.
-        Features that never vary within a sentence keep their weight of the start.
+        Weights, float64 (C), whose magnitudes sum to 1 (the scale does not affect BLEU), and BLEU. Features
+        that never vary within a sentence keep their start weights, before scaling.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def tune_mert(
     """
     varies = search.scale > 0
     if not varies.any():
-        raise InputError("every sentence has but one translation, or all with the same features; decode more")
+        raise InputError("no sentence has translations with different features; decode more of them")
     draw = _Draw(seed)
     weights, bleu = climb(search, start, settings, draw)
     for _ in progress(range(settings.restarts), "MERT, restarts"):
@@ -185,7 +185,7 @@ def tune_mert(
 def climb(
     search: LineSearch, start: NDArray[np.float64], settings: Mert, draw: _Draw
 ) -> tuple[NDArray[np.float64], float]:
-    """Go from one point to a point that no direction improves; returns it, and its BLEU."""
+    """Move from the start until no direction improves BLEU; return the final weights and their BLEU."""
     weights, bleu = start.copy(), search.bleu(start)
     for _ in range(MAX_ROUNDS):
         before = bleu
@@ -199,12 +199,12 @@ def climb(
 def move(
     search: LineSearch, weights: NDArray[np.float64], bleu: float, direction: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], float]:
-    """Go to the best point of a line, if it is better; returns the weights there, and their BLEU.
+    """Move to the best point on a line if it is better; return the weights there and their BLEU.
 
     Parameters
     ----------
     weights, bleu
-        Where the line starts, float64 (C), and BLEU there.
+        Start of the line, float64 (C), and BLEU there.
     direction
         float64 (C).
     """
@@ -212,13 +212,13 @@ def move(
     if expected <= bleu + MIN_GAIN:
         return weights, bleu
     moved = weights + point * direction
-    # where two translations score the same but for rounding, the line may promise too much
+    # if two translations score the same except for rounding errors, the expected BLEU may be too high
     found = search.bleu(moved)
     return (moved, found) if found > bleu + MIN_GAIN else (weights, bleu)
 
 
 def _directions(scale: NDArray[np.float64], random: int, draw: _Draw) -> list[NDArray[np.float64]]:
-    """Return the axes and random directions; a unit of each changes scores by about as much."""
+    """Return the axes and random directions, scaled so that a unit changes scores by about the same."""
     varies = np.flatnonzero(scale > 0)
     directions = []
     for c in varies:
@@ -234,7 +234,7 @@ def _directions(scale: NDArray[np.float64], random: int, draw: _Draw) -> list[ND
 
 
 class _Draw:
-    """Random numbers from raw bits, which do not change between versions of numpy; see `learn.pairs`."""
+    """Random numbers from raw bits, which do not change between numpy versions; see `learn.pairs`."""
 
     def __init__(self, seed: tuple[int, ...]) -> None:
         self._bits = np.random.PCG64(list(seed))

@@ -1,4 +1,4 @@
-"""k-best MIRA: several passes over merged lists, averaged weights, the best pass (Cherry and Foster 2012)."""
+"""k-best MIRA (Cherry and Foster 2012): passes over merged lists, averaged weights, best pass kept."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Mira:
     Parameters
     ----------
     pool, sparse
-        Merged lists; `sparse` has a row for every translation of `pool`.
+        Merged lists; `sparse` has a row for every translation in `pool`.
     dense_start, sparse_start
-        float64 (C) and (F): weights before.
+        float64 (C) and (F): start weights.
     settings
-        How to learn.
+        Settings of the tuner.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Mira:
             sparse.value,
             sparse.offset,
         )
-        # a sentence of four words, all of them right: no precision is ever zero
+        # pseudo-counts of a perfect four-word sentence, so no precision is ever zero
         counts = np.arange(ORDER, 0, -1.0)
         self._state = MiraState(
             dense_start.copy(),
@@ -56,17 +56,17 @@ class Mira:
         )
 
     def run_pass(self, order: NDArray[np.int64]) -> int:
-        """Go through all sentences in an order; returns how many steps there were."""
+        """Process all sentences in the given order; return the number of steps."""
         return mira_pass(self._lists, self._state, order, self._settings.c, self._settings.decay)
 
     def mean_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the mean of the weights after each sentence of all passes, dense and sparse."""
+        """Return the mean of the weights after each sentence in all passes, dense and sparse."""
         state = self._state
         steps = max(1, int(state.steps[0]))
         return state.dense - state.dense_late / steps, state.sparse - state.sparse_late / steps
 
     def bleu(self, dense: NDArray[np.float64], sparse: NDArray[np.float64]) -> float:
-        """Return corpus BLEU, between 0 and 1, of the translations that weights like best."""
+        """Return corpus BLEU, between 0 and 1, of the best translations under the weights."""
         lists = self._lists
         rows = best_rows(score_rows(lists, dense, sparse), lists.sentence_offset)
         return bleu_of_counts(corpus_counts(rows, lists.statistics))
@@ -80,19 +80,19 @@ def tune_mira(
     settings: KBestMira,
     seed: tuple[int, ...],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Run all passes, and keep the averaged weights of the pass whose corpus BLEU is highest.
+    """Run all passes, and keep the averaged weights of the pass with the highest corpus BLEU.
 
     Parameters
     ----------
     pool, sparse, dense_start, sparse_start, settings
         See `Mira`.
     seed
-        Not negative; of the order of sentences. The first of equally good passes is kept.
+        Random seed for the order of sentences, not negative.
 
     Returns
     -------
     tuple
-        Dense and sparse weights, float64 (C) and (F), and BLEU.
+        Dense and sparse weights, float64 (C) and (F), and BLEU; of equally good passes, those of the first.
     """
     mira = Mira(pool, sparse, dense_start, sparse_start, settings)
     bits = np.random.PCG64(list(seed))

@@ -27,7 +27,7 @@ def sample_pairs(pool: Pool, settings: Pro, seed: tuple[int, ...]) -> NDArray[np
     Raises
     ------
     InputError
-        If there are none.
+        If there are no pairs.
     """
     pairs = [np.zeros((0, 2), np.int64)]
     statistics = pool.statistics
@@ -46,7 +46,7 @@ def sample_pairs(pool: Pool, settings: Pro, seed: tuple[int, ...]) -> NDArray[np
     if found.shape[0] == 0:
         raise InputError(
             f"no two translations of a sentence are at least {PRO_THRESHOLD} apart in sentence BLEU; "
-            "there is nothing to rank, so decode larger lists"
+            "decode larger lists"
         )
     return found
 
@@ -63,7 +63,7 @@ def pair_matrix(
     sparse
         Sparse features of the translations `rows`.
     rows
-        int64: rows of `pool`, ascending, with all that `pairs` needs.
+        int64: rows of `pool`, ascending, including all rows in `pairs`.
     pairs
         int64 (pairs, 2): rows of `pool`.
     """
@@ -88,17 +88,17 @@ def pair_matrix(
 class Objective:
     """2 * sum over pairs of log(1 + exp(-<w, x>)) + strength / 2 * |w|^2, and its gradient.
 
-    The factor is that of both signs: the paper has (x, better) and (-x, worse) as two examples, and without
-    an intercept their losses are the same.
+    The factor 2 accounts for both signs: in the paper, (x, better) and (-x, worse) are two examples, and
+    without an intercept their losses are the same.
     """
 
     def __init__(self, matrix: csr_array, strength: float) -> None:
         self._matrix, self._strength = matrix, strength
-        # the transposed matrix in rows: its products sum in a fixed order, and do not scatter
+        # the transposed matrix in row format: its products sum in a fixed order, without scattered access
         self._transposed = csr_array(matrix.T)
 
     def __call__(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return value and gradient at `weights`, float64 (C + F)."""
+        """Return the value and gradient at `weights`, float64 (C + F)."""
         margin = self._matrix @ weights
         loss = 2.0 * float(np.logaddexp(0.0, -margin).sum())
         gradient = self._transposed @ (-2.0 * expit(-margin))
@@ -116,7 +116,7 @@ def fit_ranking(matrix: csr_array, strength: float) -> NDArray[np.float64]:
         options={"maxiter": MAX_STEPS, "maxfun": 2 * MAX_STEPS, "ftol": 1e-10, "gtol": 1e-6},
     )
     if not result.success:
-        print(f"warning: L-BFGS stopped early ({result.message}); a larger strength helps", file=sys.stderr)
+        print(f"warning: L-BFGS stopped early ({result.message}); increase strength", file=sys.stderr)
     return np.asarray(result.x, np.float64)
 
 

@@ -1,7 +1,7 @@
-"""Sparse features together as one dense feature: what is tuned on held-out text has few weights.
+"""Sparse features summed to one dense feature, so that few weights are tuned on held-out text.
 
-A translation has, beside its dense features, the score that its sparse features have under given weights. The
-weight of this column says by how much all sparse weights are multiplied.
+Besides its dense features, a translation has the score of its sparse features under given weights. The weight
+of this column is a factor for all sparse weights.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from itersel.vectors.common import common_features
 from itersel.vectors.features import feature_keys, unique_features
 from itersel.vectors.weights import Weights, find_weights
 
-# Columns of the sparse features, with the weights that made the lists, and with those of the epoch before.
-# With a space: no dense feature is called so.
+# Columns of the sparse features: with the weights that the lists were decoded with, and with those of the
+# previous epoch. The names contain spaces, so they cannot be names of dense features.
 SUM, LAST_SUM = "sparse features", "sparse features before"
 
 
 def sum_sparse(files: Sequence[ListFile], pool: Pool, weights: Sequence[Weights]) -> Pool:
-    """Return the lists with one more dense column for each weight vector: what sparse features score.
+    """Return the lists with an additional dense column for each weight vector: the score of sparse features.
 
     Parameters
     ----------
     files
-        As `find_files` returns them.
+        As returned by `find_files`.
     pool
         Their merged lists.
     weights
-        One or two weight vectors: of the lists, and of the epoch before.
+        One or two weight vectors: of the lists, and of the previous epoch.
     """
     names = (SUM, LAST_SUM)[: len(weights)]
     scores = [np.round(sparse_scores(files, pool.origin, one), DIGITS) for one in weights]
@@ -44,7 +44,7 @@ def sum_sparse(files: Sequence[ListFile], pool: Pool, weights: Sequence[Weights]
 
 
 def no_sparse(rows: int) -> SparseRows:
-    """Return the sparse features of translations that have none."""
+    """Return `SparseRows` for translations without sparse features."""
     none = np.zeros(0, np.uint64)
     return SparseRows(
         np.zeros(0, np.int32), np.zeros(0), np.zeros(rows + 1, np.int64), none, string_table([])
@@ -52,7 +52,7 @@ def no_sparse(rows: int) -> SparseRows:
 
 
 def start_values(names: Sequence[str], before: Weights) -> NDArray[np.float64]:
-    """Return the weights before of all columns, float64 (C): now 1 for all sparse ones together."""
+    """Return the start weights of all columns, float64 (C): 1 for the sum of the current sparse features."""
     value = find_weights(before, feature_keys(string_table(names)))
     for name, factor in ((SUM, 1.0), (LAST_SUM, 0.0)):
         if name in names:
@@ -61,14 +61,14 @@ def start_values(names: Sequence[str], before: Weights) -> NDArray[np.float64]:
 
 
 def spread(names: Sequence[str], value: NDArray[np.float64], weights: Sequence[Weights]) -> Weights:
-    """Return the weights that columns of `sum_sparse` stand for.
+    """Return the weights of individual features from the weights of the columns of `sum_sparse`.
 
     Parameters
     ----------
     names, value
         Names and weights of the columns, float64 (C + 1 or 2).
     weights
-        As of `sum_sparse`; none where all columns are features.
+        As for `sum_sparse`; empty if all columns are features.
     """
     columns = len(names) - len(weights)
     table = string_table(names[:columns])
@@ -86,7 +86,7 @@ def spread(names: Sequence[str], value: NDArray[np.float64], weights: Sequence[W
 def join_weights(
     parts: Sequence[tuple[NDArray[np.uint64], StringTable, NDArray[np.float64]]],
 ) -> Weights:
-    """Put features, names and weights together; no feature may be in two parts, and none weighs 0."""
+    """Combine features, names and weights, and drop zero weights; no feature may be in two parts."""
     key = np.concatenate([part[0] for part in parts])
     value = np.concatenate([part[2] for part in parts])
     name = concatenate([part[1] for part in parts])
@@ -94,7 +94,7 @@ def join_weights(
     twice = np.flatnonzero(key[order[1:]] == key[order[:-1]])
     key, name = unique_features(key, name)
     if twice.size:
-        raise InputError(f"'{name.get(int(twice[0]))}' is a dense and a sparse feature; rename one")
+        raise InputError(f"'{name.get(int(twice[0]))}' is both a dense and a sparse feature; rename one")
     kept = np.flatnonzero(value[order] != 0)
     return Weights(key[kept], value[order][kept], name.take(kept))
 

@@ -1,7 +1,7 @@
-"""The batch tuners by name: what goes in, and a weights file that comes out.
+"""The batch tuners by name: they read lists or forests and write a weights file.
 
-The next iteration decodes with these weights, and adds its lists to those that are there already. On held-out
-text the sparse features are one: see `itersel.tune.summed`.
+The next iteration decodes with these weights and adds its lists to the existing ones. On held-out text, the
+sparse features are summed to one: see `itersel.tune.summed`.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ FilePath = str | os.PathLike[str]
 
 
 class Tuned(NamedTuple):
-    """What a tuner has found.
+    """Result of a tuner.
 
     Attributes
     ----------
     weights
-        All weights that are not 0.
+        All non-zero weights.
     bleu
-        Corpus BLEU, 0 to 100, of the translations in the lists that these weights like best.
+        Corpus BLEU, 0 to 100, of the best translations in the lists under these weights.
     sentences, translations
-        Counts of what was tuned on, equal translations once; forests have no translations to count.
+        Number of sentences and distinct translations tuned on; 0 translations for forests.
     """
 
     weights: Weights
@@ -66,20 +66,20 @@ class Tuned(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What every tuner is given.
+    """The input of every tuner.
 
     Attributes
     ----------
     files
-        As `find_files` returns them.
+        As returned by `find_files`.
     before
-        Weights that the newest lists were made with.
+        Weights that the newest lists were decoded with.
     seed
-        Of everything that is drawn.
+        Random seed.
     is_summed
-        Whether the sparse features are one, see `itersel.tune.summed`.
+        Whether the sparse features are summed to one; see `itersel.tune.summed`.
     last
-        Mixed weights of the epoch before, for the line search from these to `before`.
+        Mixed weights of the previous epoch, for the line search from these to `before`.
     """
 
     files: Sequence[ListFile]
@@ -90,12 +90,12 @@ class Task(NamedTuple):
 
 
 def _dense_lists(task: Task, with_last: bool = False) -> tuple[Pool, list[Weights]]:
-    """Return lists that have dense features alone, and the weights that their last columns are sums of."""
+    """Return lists with only dense features, and the weights used for the sums in their last columns."""
     if not task.is_summed:
         if has_sparse_features(task.files):
             raise InputError(
-                "MERT tunes dense features alone, and the lists have sparse ones; make them with --features "
-                "dense, or choose another tuner",
+                "MERT tunes only dense features, but the lists have sparse ones; recreate them with "
+                "--features dense, or choose another tuner",
                 task.files[0].path,
             )
         _refuse_sparse(task)
@@ -105,21 +105,20 @@ def _dense_lists(task: Task, with_last: bool = False) -> tuple[Pool, list[Weight
 
 
 def _refuse_sparse(task: Task) -> None:
-    """Raise an InputError if the weights before have features that a tuner of dense ones would drop."""
+    """Raise an InputError if the start weights have features that a tuner of dense features would drop."""
     table = string_table(sorted({*task.files[0].dense_names, *START}))
     others = elsewhere(task.before, [(feature_keys(table), table)])
     if others.key.shape[0]:
         raise InputError(
-            f"the weights before have a sparse feature, '{others.name.get(0)}', and MERT tunes dense "
-            "features alone; tune the others with --sum-sparse, or start from dense weights"
+            f"the start weights have a sparse feature, '{others.name.get(0)}', but MERT tunes only dense "
+            "features; add --sum-sparse, or start from dense weights"
         )
 
 
 def _check_bleu(bleu: float) -> None:
     if bleu == 0.0:
         raise InputError(
-            "BLEU is 0 for all weights that were tried; decode with better weights, larger lists or denser "
-            "forests"
+            "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
         )
 
 
@@ -133,7 +132,7 @@ def mert(task: Task, settings: Mert) -> Tuned:
 
 
 def line_search(task: Task, settings: LineSearch) -> Tuned:
-    """Search along given lines, one after another, until none of them improves BLEU."""
+    """Search along given directions, one after another, until none of them improves BLEU."""
     pool, sums = _dense_lists(task, with_last=True)
     start = start_values(pool.dense_names, task.before)
     search = ListSearch(pool)
@@ -148,7 +147,7 @@ def forest_mert(task: Task, settings: ForestMert) -> Tuned:
     names = task.files[0].dense_names
     if (SUM in names) != task.is_summed:
         wanted = "all" if task.is_summed else "dense"
-        raise InputError(f"make these forests with --features {wanted}", task.files[0].path)
+        raise InputError(f"recreate these forests with --features {wanted}", task.files[0].path)
     if not task.is_summed:
         _refuse_sparse(task)
     search = read_search(task.files)
@@ -159,7 +158,7 @@ def forest_mert(task: Task, settings: ForestMert) -> Tuned:
 
 
 def pro(task: Task, settings: Pro) -> Tuned:
-    """Tune by PRO. Weights that no pair knows of are those before, times 1 - interpolation."""
+    """Tune by PRO. Features that are in no pair get their start weight times 1 - interpolation."""
     if task.is_summed:
         pool, sums = _dense_lists(task)
         pairs = sample_pairs(pool, settings, task.seed)
@@ -189,7 +188,7 @@ def pro(task: Task, settings: Pro) -> Tuned:
 
 
 def _scored(task: Task, pool: Pool, dense: NDArray[np.float64], result: Weights) -> Tuned:
-    """Return weights with their BLEU on the lists; `dense` are those of the columns."""
+    """Return weights with their BLEU on the lists; `dense` are the weights of the columns."""
     score = project(np.ascontiguousarray(pool.dense.T), dense)
     if not task.is_summed:
         score = score + sparse_scores(task.files, pool.origin, result)
@@ -198,7 +197,7 @@ def _scored(task: Task, pool: Pool, dense: NDArray[np.float64], result: Weights)
 
 
 def kbest_mira(task: Task, settings: KBestMira) -> Tuned:
-    """Tune by k-best MIRA. Weights of features that no list has stay."""
+    """Tune by k-best MIRA. Features that are in no list keep their weights."""
     if task.is_summed:
         pool, sums = _dense_lists(task)
         sparse = no_sparse(pool.statistics.length.shape[0])
@@ -224,7 +223,7 @@ def kbest_mira(task: Task, settings: KBestMira) -> Tuned:
 
 
 class Tuner(NamedTuple):
-    """A tuner: the function that runs it, and what files it reads."""
+    """A tuner: the function that runs it, and the format of the files that it reads."""
 
     run: Callable[[Task, Any], Tuned]
     format: FileFormat = LISTS
@@ -256,34 +255,34 @@ def tune(
     Parameters
     ----------
     settings
-        Of a tuner; they say which one it is.
+        Settings of a tuner; their type selects the tuner.
     paths
-        Files of lists, in any order.
+        Files of lists or forests, in any order.
     output
         Weights to write, whole or not at all.
     shards, iteration
         There must be one file for each of the shards 0 to `shards` - 1 and the iterations 1 to `iteration`;
-        forests with `is_summed` are those of `iteration` alone.
+        with forests and `is_summed`, only `iteration`.
     before
-        Weights that the newest lists were made with; those of the first iteration by default.
+        Weights that the newest lists were decoded with; by default, those of the first iteration.
     seed
-        Of everything that is drawn, together with the iteration.
+        Random seed, combined with the iteration.
     is_summed
-        Tune the dense features, and one that stands for all sparse ones. Forests hold their sums with the
-        weights that they were made with, so that those of several iterations do not go together.
+        Tune the dense features and one feature for all sparse ones together. Forests contain the sums for
+        the weights that they were decoded with, so different iterations cannot be combined.
     last
-        Weights of the epoch before; a line search may go along the step from these to `before`.
+        Weights of the previous epoch; a line search can follow the step from these to `before`.
 
     Raises
     ------
     InputError
-        If files are missing, damaged, or do not belong together, or nothing can be learned from them.
+        If files are missing, damaged or inconsistent, or nothing can be learned from them.
     """
     name = tuner_name(settings)
     if before is None and iteration > 1:
-        raise InputError(f"iteration {iteration} needs --previous, the weights that its lists were made with")
+        raise InputError(f"iteration {iteration} needs --previous, the weights used to decode its lists")
     before = start_weights() if before is None else before
-    _check_magnitude(before, "before", "start from smaller weights")
+    _check_magnitude(before, "at the start", "start from smaller weights")
     first = iteration if is_summed and RUNS[name].format is FORESTS else 1
     files = find_files(paths, shards, range(first, iteration + 1), RUNS[name].format)
     try:
@@ -292,7 +291,7 @@ def tune(
         if error.path is not None:
             raise
         raise InputError(error.message, _all_of(files)) from None
-    _check_magnitude(result.weights, f"of --tuner {name}", "regularise more, or choose smaller steps")
+    _check_magnitude(result.weights, f"from --tuner {name}", "regularise more, or choose smaller steps")
     attributes = {
         "kind": "mixed-weights",
         "version": itersel.__version__,
@@ -312,13 +311,13 @@ def tune(
 
 
 def _all_of(files: Sequence[ListFile]) -> str:
-    """Return files for a message that is about all of them."""
+    """Return a short name of all files for messages."""
     others = f" and {len(files) - 1} more" if len(files) > 1 else ""
     return f"{os.fspath(files[0].path)}{others}"
 
 
 def _check_magnitude(weights: Weights, whose: str, advice: str) -> None:
-    """Raise an InputError where scores could overflow, or weights cannot be read again."""
+    """Raise an InputError if scores could overflow or the weights could not be read back."""
     bad = np.flatnonzero(~(np.abs(weights.value) <= MAX_MAGNITUDE))  # NaN too
     if bad.size:
         name, value = weights.name.get(int(bad[0])), float(weights.value[bad[0]])

@@ -1,4 +1,4 @@
-"""Writes a declared format a few rows at a time, so that memory does not depend on what there is to write."""
+"""Writes a declared format a few rows at a time, so memory does not depend on the size of the output."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from itersel.storage.formats import Digest, FileFormat
 from itersel.storage.hdf5 import stream_hdf5, write_header
 
 CHUNK_BYTES = 1 << 18
-# Rows wait in memory until there are so many bytes: HDF5 takes half a millisecond for any write.
+# Rows are buffered up to this many bytes, because each HDF5 write takes half a millisecond.
 WAITING_BYTES = 1 << 22
 
 
 class ArrayWriter:
     """Appends rows to the arrays of a file; see `write_rows`.
 
-    Arrays of offsets are told by their format (`Array.into`). They begin with 0, and take the ends of rows,
-    counted from the rows that are there already.
+    Arrays of offsets are recognised by their format (`Array.into`). They begin with 0; append the ends of
+    rows, counted from the end of the rows written so far.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class ArrayWriter:
             shape = tuple(entry if isinstance(entry, int) else columns for entry in declared.shape[1:])
             dtype = np.dtype(declared.dtype)
             row_bytes = dtype.itemsize * max(1, int(np.prod(shape)))
-            # what is alike in neighbouring rows shrinks to a tenth
+            # data that is similar in neighbouring rows compresses to a tenth
             stream.create_dataset(
                 name,
                 (0, *shape),
@@ -58,7 +58,7 @@ class ArrayWriter:
         Raises
         ------
         OSError
-            If they cannot be written.
+            If the rows cannot be written.
         """
         for name, part in rows.items():
             if name not in self._ends:
@@ -70,7 +70,7 @@ class ArrayWriter:
             self._flush()
 
     def finish(self, attributes: Mapping[str, Any]) -> None:
-        """Say what the file is; nothing can be appended afterwards."""
+        """Write the header; nothing can be appended afterwards."""
         self._flush()
         digests = {}
         for name in self._format.arrays:
@@ -84,7 +84,7 @@ class ArrayWriter:
         self._bytes += part.nbytes
 
     def _flush(self) -> None:
-        """Write what waits."""
+        """Write the buffered rows."""
         for name, waiting in self._waiting.items():
             if waiting:
                 part, dataset = np.concatenate(waiting), self._stream[name]
@@ -99,9 +99,9 @@ class ArrayWriter:
 
 @contextlib.contextmanager
 def write_rows(path: str | os.PathLike[str], format: FileFormat, columns: int) -> Iterator[ArrayWriter]:
-    """Yield a writer of a file; arrays of two dimensions with a named second size have `columns`.
+    """Yield a writer for a file; the named second dimension of two-dimensional arrays is `columns`.
 
-    The file appears whole or not at all.
+    The file is written whole or not at all.
     """
     with stream_hdf5(path) as (stream, check):
         yield ArrayWriter(stream, check, format, columns)

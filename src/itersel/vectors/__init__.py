@@ -1,1 +1,1 @@
-"""What a feature and a weight vector is."""
+"""Features and sparse weight vectors."""

@@ -1,4 +1,4 @@
-"""Features that two tables share."""
+"""Features common to two tables."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def common_features(
     right_key: NDArray[np.uint64],
     right_name: StringTable,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where the features are that both tables (keys ascending) have: rows left, rows right.
+    """Return the rows, left and right, of the features that both tables (ascending keys) have.
 
     Raises
     ------
     InputError
-        If a key has one name in the left table and another one in the right table.
+        If a key has different names in the two tables.
     """
     place = np.searchsorted(left_key, right_key)
     inside = np.flatnonzero(place < left_key.shape[0])

@@ -1,4 +1,4 @@
-"""What a feature is: a name, and a 64-bit key of that name that means the same in every shard."""
+"""Features: a name, and a 64-bit key derived from it that is the same in every shard."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itersel.vectors.feature_kernels import hash_strings
 
 
 def feature_keys(names: StringTable) -> NDArray[np.uint64]:
-    """Return the keys of feature names: FNV-1a, 64 bits, with the finaliser of MurmurHash3."""
+    """Return the keys of feature names: 64-bit FNV-1a with the finaliser of MurmurHash3."""
     return hash_strings(names.data, names.offset)
 
 
@@ -21,12 +21,12 @@ def feature_key(name: str) -> int:
 
 
 def unique_features(keys: NDArray[np.uint64], names: StringTable) -> tuple[NDArray[np.uint64], StringTable]:
-    """Sort features by key, each once.
+    """Sort features by key and remove duplicates.
 
     Raises
     ------
     InputError
-        If two different names have one key: their weights would be mixed up silently.
+        If two different names have the same key; otherwise their weights would be silently mixed up.
     """
     order = np.argsort(keys, kind="stable")
     keys, names = keys[order], names.take(order)

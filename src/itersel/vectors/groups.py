@@ -1,4 +1,4 @@
-"""The groups of features: the dense ones, and each template of sparse ones."""
+"""Feature groups: dense features, and sparse features by template."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import feature_keys
 
 DENSE, OTHER = "dense", "other"
-# by number; other features come with imported grammars
+# By number. Features in "other" come from imported grammars.
 GROUPS = (DENSE, *TEMPLATES, OTHER)
 
 

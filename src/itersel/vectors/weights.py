@@ -1,4 +1,4 @@
-"""Sparse weight vectors, and their two forms on disk: HDF5 and cdec's text."""
+"""Sparse weight vectors, and their two file formats: HDF5 and cdec's text format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from itersel.corpus.text import find_control, split_words
 from itersel.errors import InputError
 from itersel.numerals import parse_number
 from itersel.storage.files import open_output, read_lines
-from itersel.storage.formats import MAX_MAGNITUDE, Array, FileFormat
+from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import feature_keys, unique_features
@@ -31,22 +31,22 @@ FORMAT = FileFormat(
         "features/name_offset": Array(
             "<i8", ("D+1",), into="bytes of names", text="features/name", rising=True
         ),
-        # bounds: see `_read_hdf5`, which can tell the name
+        # no bounds here: `weights_of` checks them and names the feature
         "v": Array("<f8", ("D",)),
     },
 )
-# A space ends a name, # at the begin of a line a remark; a byte order mark there is dropped. Names are
-# made of words, which have no control characters.
+# A space ends a name, and # at the beginning of a line starts a comment; a byte order mark there is dropped.
+# Names are made of words, which have no control characters.
 _NOT_IN_TEXT = re.compile(r"[ \x00-\x1f\x7f-\x9f]|^$|^[#\ufeff]")
 
 
 class Weights(NamedTuple):
-    """Features that have a weight; all others weigh zero.
+    """Features with a weight; the weight of all others is zero.
 
     Attributes
     ----------
     key
-        uint64 (D), ascending, none twice.
+        uint64 (D), ascending, without duplicates.
     value
         float64 (D), finite.
     name
@@ -63,14 +63,14 @@ class Weights(NamedTuple):
 
 
 def make_weights(values: Mapping[str, float]) -> Weights:
-    """Return the weight vector of a mapping from names to weights."""
+    """Make a weight vector from a mapping of names to weights."""
     names = string_table(values)
     key, name = unique_features(feature_keys(names), names)
     return Weights(key, np.array([values[text] for text in name.to_list()], np.float64), name)
 
 
 def find_weights(weights: Weights, keys: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """Return the weights of the features `keys` (any order), zero for those that have none."""
+    """Return the weights of the features `keys` (in any order), zero where there is none."""
     if weights.key.shape[0] == 0:
         return np.zeros(keys.shape[0])
     place = np.minimum(np.searchsorted(weights.key, keys), weights.key.shape[0] - 1)
@@ -78,18 +78,18 @@ def find_weights(weights: Weights, keys: NDArray[np.uint64]) -> NDArray[np.float
 
 
 def take_weights(weights: Weights, kept: NDArray[np.bool_]) -> Weights:
-    """Return the weights of the rows that are kept."""
+    """Return the weights in the rows to keep."""
     rows = np.flatnonzero(kept)
     return Weights(weights.key[rows], weights.value[rows], weights.name.take(rows))
 
 
 def read_weights(path: str | os.PathLike[str]) -> Weights:
-    """Read weights: HDF5 where the name ends in ``.h5``, else text (``name<TAB or space>value``).
+    """Read weights: HDF5 if the name ends in ``.h5``, else text (``name<TAB or space>value``).
 
     Raises
     ------
     InputError
-        If the file is missing, damaged, or holds a weight that is not finite.
+        If the file is missing or damaged, or contains a weight that is not finite.
     """
     if os.fspath(path).endswith(".h5"):
         return _read_hdf5(path)
@@ -118,6 +118,17 @@ def read_weights(path: str | os.PathLike[str]) -> Weights:
 
 def _read_hdf5(path: str | os.PathLike[str]) -> Weights:
     arrays, _ = read_arrays(path, FORMAT)
+    return weights_of(arrays, path)
+
+
+def weights_of(arrays: Arrays, path: FilePath) -> Weights:
+    """Make weights from the arrays of a file, which must be as `FORMAT` declares.
+
+    Raises
+    ------
+    InputError
+        If a weight is not finite or is beyond `MAX_MAGNITUDE`; names the file and the feature.
+    """
     name = StringTable(arrays["features/name"], arrays["features/name_offset"])
     weights = Weights(arrays["features/key"], arrays["v"], name)
     bad = np.flatnonzero(~(np.abs(weights.value) <= MAX_MAGNITUDE))
@@ -131,18 +142,18 @@ def _read_hdf5(path: str | os.PathLike[str]) -> Weights:
 def write_weights(
     path: str | os.PathLike[str], weights: Weights, attributes: Mapping[str, Any] | None = None
 ) -> None:
-    """Write weights: HDF5 where the name ends in ``.h5`` (with `attributes`), else text by name.
+    """Write weights: HDF5 if the name ends in ``.h5`` (with `attributes`), else text sorted by name.
 
     Raises
     ------
     InputError
-        If a name could not be read back from text. Names that `itersel` makes can, whatever the words.
+        If a name could not be read back from text. Names made by `itersel` always can.
     """
     if not os.fspath(path).endswith(".h5"):
         values = sorted(weights.to_dict().items())
         for name, _ in values:
             if _NOT_IN_TEXT.search(name):
-                raise InputError(f"the name {name!r} cannot stand in a text file; choose a name in .h5", path)
+                raise InputError(f"a text file cannot contain the name {name!r}; write to a .h5 file", path)
         with open_output(path) as stream:
             stream.writelines(f"{name}\t{value!r}\n" for name, value in values)
         return

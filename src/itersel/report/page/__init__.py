@@ -1,1 +1,1 @@
-"""The page of a run: one HTML file with tables, charts and translations, which needs no network."""
+"""The page of a run: one HTML file with tables, charts and translations that needs no network."""

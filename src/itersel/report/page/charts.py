@@ -1,6 +1,6 @@
 """The charts of the page as Vega-Lite specifications, without their data.
 
-Data are put in by the page, which knows the experiments that the reader chose: `rows` of the run, filtered.
+The page's scripts add the data, which depend on the experiments that the reader selects.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from typing import Any
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 HEIGHT = 240
 
-# Measures of an epoch: title, format, and what the reader should know.
+# Measures of an epoch: title, number format, caption.
 CURVES: dict[str, tuple[str, str, str]] = {
     "devtest_bleu": (
         "BLEU on devtest",
         ".2f",
         "Higher is better. Unless evaluation.choose_by names another score, the epoch with the highest BLEU "
-        "is chosen; of equal ones, the earliest.",
+        "is chosen, or the earliest in case of ties.",
     ),
     "training_bleu": (
         "Training BLEU",
         ".2f",
-        "Mean sentence BLEU of the best translation of each training sentence while its shard is learned; "
-        "for a batch tuner, corpus BLEU of the translations that it chooses from the lists. Scales differ "
-        "between learners: compare epochs, not experiments.",
+        "Mean sentence BLEU of the best translation of each training sentence during training; for a batch "
+        "tuner, corpus BLEU of the translations that it chooses from the lists. Scales differ between "
+        "learners: compare epochs, not experiments.",
     ),
     "updates": (
         "Updates",
@@ -40,13 +40,13 @@ CURVES: dict[str, tuple[str, str, str]] = {
     "norm": (
         "Norm of the weights",
         ".3~g",
-        "Euclidean norm. Steady growth without better scores suggests a smaller learning rate, or "
+        "Euclidean norm. If it grows steadily without better scores, try a smaller learning rate or "
         "regularisation.",
     ),
     "brevity_penalty": (
         "Brevity penalty on devtest",
         ".3f",
-        "1: translations are as long as the references or longer; below 1 they are too short.",
+        "1 if the translations are at least as long as the references; lower if they are too short.",
     ),
 }
 
@@ -100,7 +100,7 @@ def curve(measure: str) -> dict[str, Any]:
 
 
 def experiment_color() -> dict[str, Any]:
-    """Return the colour that the page gives to an experiment in all charts; the page has one legend."""
+    """Return the colour of an experiment, which is the same in all charts; the page has one legend."""
     return {"field": "color", "type": "nominal", "scale": None, "legend": None}
 
 
@@ -126,12 +126,12 @@ def boxes() -> dict[str, Any]:
             "tooltip": [{"field": "run"}, {"field": "score", "title": "BLEU on test", "format": ".2f"}],
         },
     }
-    # the page knows the number of groups, and sets the height
+    # the page knows the number of groups and sets the height
     return {"$schema": SCHEMA, "width": "container", "layer": [box, points]}
 
 
 def shared() -> dict[str, Any]:
-    """Return the chart of how many selected features are active in 1, 2, ... Z shards."""
+    """Return the chart of the numbers of selected features that are active in 1, 2, ... Z shards."""
     shards = {
         "field": "shards",
         "type": "ordinal",
@@ -142,7 +142,7 @@ def shared() -> dict[str, Any]:
 
 
 def selected() -> dict[str, Any]:
-    """Return the chart of what was selected in each epoch: again, or for the first time."""
+    """Return the chart of the features selected in each epoch, newly or again."""
     epoch = {"field": "epoch", "type": "ordinal", "axis": {"labelAngle": 0}}
     kind = {
         "field": "kind",
@@ -168,7 +168,7 @@ def distribution() -> dict[str, Any]:
 def _bars(
     x: dict[str, Any], color: dict[str, Any], title: str = "selected features", point: str | None = None
 ) -> dict[str, Any]:
-    """Return bars of numbers of features, stacked by colour; `point` is told of a bar, by default its x."""
+    """Return bars of numbers of features, stacked by colour; tooltips show `point`, by default x."""
     told = (point or x["field"], color["field"])
     tooltip = [*({"field": field} for field in told), {"field": "features", "format": ","}]
     return {

@@ -1,4 +1,4 @@
-"""What a run has cost: processor time and memory, from the files that Snakemake measures jobs with."""
+"""Costs of a run: processor time and memory, from Snakemake's benchmark files."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 from itersel.storage.files import read_lines
 
-# The steps whose files are sorted by experiment.
+# Steps with a folder of benchmark files per experiment.
 OF_EXPERIMENTS = ("train", "mix", "write_lists", "tune")
 
 
 def read_costs(results: Path, runs: Collection[str]) -> dict[str, Any]:
-    """Return the costs of each run, and those that all share.
+    """Return the costs of each run and of the shared steps.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def _total(paths: Iterable[Path]) -> dict[str, float | int | None]:
 
 
 def _number(text: str | None) -> float | None:
-    """Return a measured number; Snakemake writes - or NA where it could not measure."""
+    """Return a measured number; Snakemake writes - or NA if it could not measure."""
     try:
         value = float(text or "")
     except ValueError:

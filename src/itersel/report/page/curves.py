@@ -1,4 +1,4 @@
-"""What happened in each epoch of a run: scores, updates, weights."""
+"""Measures of each epoch of a run: scores, updates, weights."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Record = dict[str, Any]
 
 
 def read_curves(run: Run, references: Sequence[Path], tokenize: str) -> list[Record]:
-    """Return a record of each epoch of a run; what is not known yet is None.
+    """Return a record for each epoch of a run; values not known yet are None.
 
     Parameters
     ----------
     run
-        Finished or not.
+        A run, finished or not.
     references
-        Of devtest; none: only epochs of a finished run have scores on devtest.
+        References of devtest; without them, only epochs of a finished run have scores on devtest.
     tokenize
         See `itersel.report.system.score_epochs`.
     """
@@ -68,7 +68,7 @@ def _of_weights(path: Path) -> Record:
     record: Record = {"active_features": active, "norm": norm}
     attributes = _attributes(path, _changed(path))
     if "bleu" in attributes:
-        # of a batch tuner: corpus BLEU of its own choice from the lists
+        # for a batch tuner: corpus BLEU of the translations that it chose from the lists
         record |= {"training_bleu": float(attributes["bleu"])}
     return record
 
@@ -88,7 +88,7 @@ def _of_devtest(
 
 
 def _changed(path: Path) -> int:
-    """Return when a file was written: `watch` reads only new ones."""
+    """Return the time when a file was written, a cache key with which `watch` rereads only changed files."""
     return os.stat(path).st_mtime_ns
 
 
@@ -100,7 +100,7 @@ def _attributes(path: Path, changed: int) -> Mapping[str, Any]:
 
 @cache
 def _size(path: Path, changed: int) -> tuple[int, float]:
-    """Return the number of weights that are not zero, and their Euclidean norm."""
+    """Return the number of nonzero weights and their Euclidean norm."""
     value = read_weights(path).value
     return int(np.count_nonzero(value)), float(np.linalg.norm(value))
 

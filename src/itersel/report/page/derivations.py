@@ -1,4 +1,4 @@
-"""Derivations for the page: of the sentences in which two systems differ most."""
+"""Derivations for the page, of the sentences on which two systems differ most."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from itersel.vectors.weights import Weights, read_weights
 
 
 class SearchSettings(NamedTuple):
-    """How the test set was decoded: see `itersel.decode.decoder.Decoder`."""
+    """How the test set was decoded; see `itersel.decode.decoder.Decoder`."""
 
     pop_limit: int
     max_span: int
@@ -36,25 +36,25 @@ class _System(NamedTuple):
 def explain(
     results: Path, shards: Sequence[str], model: str, search: SearchSettings, most: int
 ) -> dict[str, Any]:
-    """Return the derivations of some sentences of the first test set by the two systems that are compared.
+    """Return the derivations of some sentences of the first test set by the two compared systems.
 
     Parameters
     ----------
     results
-        A finished run.
+        Folder of results of a finished run.
     shards
-        The pieces of the test set, in order.
+        Shards of the test set, in order.
     model
         Compiled language model.
     search
-        As in decoding the test set.
+        Settings with which the test set was decoded.
     most
-        Number of sentences, those with the largest difference in sentence chrF.
+        Number of sentences; those with the largest difference in sentence chrF are chosen.
 
     Raises
     ------
     InputError
-        If something is missing, or the pieces are not the test set.
+        If something is missing, or the shards do not make up the test set.
     """
     table = read_table(results / "report" / "table.json")
     if table is None:
@@ -78,7 +78,7 @@ def explain(
 
 
 def _most_different(packed: Mapping[str, Any], names: Sequence[str], most: int) -> list[int]:
-    """Return the sentences in which two systems differ most in chrF, in the order of the text."""
+    """Return the sentences on which two systems differ most in chrF, in the order of the text."""
     first, second = (packed["systems"].index(name) for name in names)
     difference = [abs(scores[which[first]] - scores[which[second]]) for *_, which, scores in packed["rows"]]
     order = sorted(range(len(difference)), key=lambda sentence: (-difference[sentence], sentence))
@@ -118,7 +118,9 @@ def _explain(
         found += rows.values()
         before += shard.sentence_count
     if before != count:
-        raise InputError(f"the pieces have {before} sentences, the test set has {count}; name all, in order")
+        raise InputError(
+            f"the shards have {before} sentences, the test set has {count}; name all shards, in order"
+        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""All that the page shows of a folder of results, as one plain value."""
+"""Everything that the page shows of a folder of results, as one plain value."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from itersel.report.page.sentences import pack, read_test_set
 from itersel.report.page.table import read_table, score_on_devtest
 from itersel.storage.files import read_bytes
 
-# The end of a long log has the error.
+# Errors are at the end of long logs.
 LOG_BYTES = 1 << 16
 _ERROR = re.compile(r"itersel(?: [a-z_-]+)?: .+")
 
 
 def read_document(results: Path) -> dict[str, Any]:
-    """Return what there is to show of a run; parts that are not there yet are None or empty.
+    """Return what the page shows of a run; parts that do not exist yet are None or empty.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def read_document(results: Path) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If it is not such a folder, or a file in it is damaged.
+        If `results` is not such a folder, or a file in it is damaged.
     """
     description = read_run(results)
     config = description.get("config") or {}
@@ -63,9 +63,9 @@ def read_document(results: Path) -> dict[str, Any]:
 
 
 def compared_systems(table: dict[str, Any] | None, runs: Sequence[Run]) -> list[str]:
-    """Return the two systems that are shown first: a baseline, and the best one on devtest.
+    """Return the two systems to compare by default: a baseline, and the best system on devtest.
 
-    The baseline is the first one in the config, or the second one if the first is the best.
+    The baseline is the first system in the config, or the second if the first is the best.
     """
     if not table:
         return [runs[0].name, runs[-1].name]
@@ -76,7 +76,7 @@ def compared_systems(table: dict[str, Any] | None, runs: Sequence[Run]) -> list[
 
 
 def _read_corpus(path: Path) -> Any:
-    """Return the content of corpus.json; None if there is none yet."""
+    """Return the content of corpus.json; None if it does not exist yet."""
     corpus = read_optional(path)
     try:
         for split in corpus["splits"].values() if corpus is not None else ():
@@ -91,7 +91,7 @@ def _read_corpus(path: Path) -> Any:
 
 
 def _read_derivations(path: Path) -> Any:
-    """Return the content of derivations.json; None if there is none yet."""
+    """Return the content of derivations.json; None if it does not exist yet."""
     found = read_optional(path)
     try:
         if found is not None:
@@ -101,19 +101,19 @@ def _read_derivations(path: Path) -> Any:
             for sentence in found["sentences"]:
                 sentence["sentence"] + len(sentence["derivations"])
     except (KeyError, TypeError, ValueError):
-        raise InputError("holds no derivations; make them with 'itersel explain'", path) from None
+        raise InputError("contains no derivations; make them with 'itersel explain'", path) from None
     return found
 
 
 def _languages(config: dict[str, Any]) -> dict[str, str]:
-    """Return the languages that browsers choose fonts and voices by."""
+    """Return the languages, by which browsers choose fonts and voices."""
     data, default = config.get("data") or {}, Data()
     sides = ("source", "target")
     return {side: str(data.get(f"{side}_language", getattr(default, f"{side}_language"))) for side in sides}
 
 
 def _devtest_references(results: Path) -> list[Path]:
-    """Return the references that epochs of an unfinished run are scored with."""
+    """Return the references for scoring the epochs of an unfinished run."""
     first = results / "corpus" / "devtest.target.gz"
     return [first, *sorted((results / "corpus").glob("devtest.target.[0-9]*.gz"))] if first.is_file() else []
 
@@ -123,7 +123,7 @@ def _describe_run(
 ) -> dict[str, Any]:
     settings = (config.get("experiments") or {}).get(run.experiment) or {}
     is_finished = (run.folder / "best" / "system.json").is_file()
-    # independent tasks are scored on the sentences with their label alone
+    # independent tasks are scored only on the sentences with their label
     scored = [] if (settings.get("tasks") or {}).get("name") == "independent" else references
     return {
         "run": run.name,
@@ -138,7 +138,7 @@ def _describe_run(
 
 
 def find_errors(results: Path, run: Run) -> list[dict[str, str]]:
-    """Return the errors in the logs of a run that has not ended well, with the names of the logs."""
+    """Return the errors in the logs of an unfinished run, with the names of the logs."""
     logs = results / "logs"
     found = []
     for path in sorted([*logs.glob(f"*/{run.name}/**/*.log"), *logs.glob(f"*/{run.name}.log")]):

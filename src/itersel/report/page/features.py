@@ -1,4 +1,4 @@
-"""The weights of a system by group of features: the largest, how many shards share them, how they spread."""
+"""The weights of a system by group of features: the largest weights, shards that share them, distribution."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOWEST, HIGHEST, STEP = -8.0, 4.0, 0.5
 
 
 def read_features(run: Run) -> dict[str, Any] | None:
-    """Return what is shown of the features of a run at its best epoch; None before it is chosen."""
+    """Return what the page shows of a run's features at the best epoch; None before it is chosen."""
     path = run.folder / "best" / "weights.h5"
     if not path.is_file():
         return None
@@ -36,7 +36,7 @@ def read_features(run: Run) -> dict[str, Any] | None:
 
 
 def _shards(run: Run, weights: Weights) -> NDArray[np.int64] | None:
-    """Return in how many shards each feature had a weight; None where weights were not mixed."""
+    """Return in how many shards each feature had a weight; None if the weights were not mixed."""
     system = run.folder / "best" / "system.json"
     if not system.is_file():
         return None
@@ -53,7 +53,7 @@ def _shards(run: Run, weights: Weights) -> NDArray[np.int64] | None:
 
 def _describe(weights: Weights, rows: NDArray[np.int64], shards: NDArray[np.int64] | None) -> dict[str, Any]:
     value = weights.value[rows]
-    # equal weights by key, which is the order of the rows
+    # equal weights stay in the order of the rows, which is by key
     largest = rows[np.argsort(-np.abs(value), kind="stable")[:LARGEST]]
     return {
         "count": int(rows.size),
@@ -71,7 +71,7 @@ def _describe(weights: Weights, rows: NDArray[np.int64], shards: NDArray[np.int6
 
 
 def _histogram(value: NDArray[np.float64]) -> list[list[float | int]]:
-    """Return ``[log10 of the lower bound, negative weights, positive weights]`` of each bin in use."""
+    """Return ``[log10 of the lower bound, negative weights, positive weights]`` of each nonempty bin."""
     place = np.clip(np.floor((np.log10(np.abs(value)) - LOWEST) / STEP), 0, (HIGHEST - LOWEST) / STEP - 1)
     bins = place.astype(np.int64)
     return [

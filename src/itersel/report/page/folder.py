@@ -1,4 +1,4 @@
-"""What is in a folder of results, of a run that has ended or still goes on."""
+"""The runs and files in a folder of results, finished or not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itersel.errors import InputError
 from itersel.storage.json_files import read_json
 
 _EPOCH = re.compile(r"epoch-([1-9][0-9]{0,5})")
-# What the workflow writes when it starts, see `itersel.report.page.provenance`.
+# Written when the workflow starts, see `itersel.report.page.provenance`.
 RUN = "report/run.json"
 
 
@@ -22,11 +22,11 @@ class Run(NamedTuple):
     Attributes
     ----------
     name
-        Of its folder: that of the experiment, with a suffix for further repeats.
+        Name of its folder: that of the experiment, with a suffix for repeats after the first.
     experiment, repeat
-        The name in the config, and which run it is, from 1.
+        Name in the config, and number of the run, from 1.
     folder
-        Its results.
+        Folder of its results.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Run(NamedTuple):
 
 
 def epochs_in(folder: Path) -> list[int]:
-    """Return the numbers of the ``epoch-<t>`` folders below a folder."""
+    """Return the numbers of the ``epoch-<t>`` folders in a folder."""
     if not folder.is_dir():
         return []
     found = (_EPOCH.fullmatch(path.name) for path in folder.iterdir())
@@ -56,12 +56,12 @@ def find_runs(results: Path, order: Sequence[str] = ()) -> list[Run]:
     results
         ``<output>/<name>`` of the config.
     order
-        Names of experiments; one without a folder has not begun, and is among the runs.
+        Names of experiments. Those without a folder have not started yet, but are included.
 
     Raises
     ------
     InputError
-        If there is nothing to show.
+        If there are no runs.
     """
     folder = results / "experiments"
     names = {path.name for path in folder.iterdir() if path.is_dir()} if folder.is_dir() else set()
@@ -78,12 +78,12 @@ def find_runs(results: Path, order: Sequence[str] = ()) -> list[Run]:
 
 
 def read_optional(path: Path) -> Any:
-    """Return the content of a JSON file; None if there is none yet.
+    """Return the content of a JSON file; None if it does not exist yet.
 
     Raises
     ------
     InputError
-        If it is not JSON.
+        If the file is not JSON.
     """
     if not path.is_file():
         return None

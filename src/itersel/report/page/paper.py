@@ -1,4 +1,4 @@
-"""The table of the systems for papers: LaTeX and Markdown, by tabulate."""
+"""The table of the systems for papers, in LaTeX and Markdown, formatted by tabulate."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tabulate import tabulate
 
 from itersel.report.page.table import Cell, View, table_view
 
-# What a paper shows; the other columns are in table.tsv.
+# Columns that papers do not show; they are in table.tsv.
 LEFT_OUT = ("learner", "mixing", "shards", "tuned on", "features", "processor hours", "memory (MB)")
-# Around superscripts until tabulate has escaped what is special in LaTeX; no name has such characters.
+# Mark superscripts until tabulate has escaped LaTeX's special characters; no name contains these characters.
 BEGIN, END = "\ue000", "\ue001"
 
 
 def latex(table: Mapping[str, Any]) -> list[str]:
-    """Return a tabular (with booktabs) of each test set; superscripts are the systems that are beaten."""
+    """Return a tabular (with booktabs) for each test set; superscripts are significantly worse systems."""
     lines: list[str] = []
     for view in _views(table):
         text = tabulate(*_cells(view, BEGIN, END), tablefmt="latex_booktabs", **_alignment(view))
@@ -33,7 +33,7 @@ def latex(table: Mapping[str, Any]) -> list[str]:
 
 
 def markdown(table: Mapping[str, Any]) -> list[str]:
-    """Return a table of each test set as Markdown; superscripts are the systems that are beaten."""
+    """Return a Markdown table for each test set; superscripts are significantly worse systems."""
     lines: list[str] = []
     for view in _views(table):
         text = tabulate(*_cells(view, "<sup>", "</sup>", _escape), tablefmt="github", **_alignment(view))
@@ -47,7 +47,7 @@ def _views(table: Mapping[str, Any]) -> list[View]:
 
 
 def _alignment(view: View) -> dict[str, Any]:
-    """Return how tabulate aligns columns: the cells are text, with marks behind numbers."""
+    """Return the alignment of columns; tabulate cannot infer it, because numbers are followed by marks."""
     sides = ["right" if one.is_number else "left" for one in view.columns if one.title not in LEFT_OUT]
     return {"colalign": sides, "disable_numparse": True}
 
@@ -68,7 +68,7 @@ def _cell(cell: Cell, begin: str, end: str, escape: Callable[[str], str]) -> str
 
 
 def _escape(text: str) -> str:
-    """Return text that Markdown and the HTML in it leave as it is."""
+    """Escape text for Markdown and the HTML in it."""
     for letter in "\\`*_[]|":
         text = text.replace(letter, f"\\{letter}")
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,4 +1,4 @@
-"""Where a run comes from: its config, the versions it ran with, the graph of its rules."""
+"""The provenance of a run: its config, package versions, and the graph of its rules."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from itersel.errors import InputError
 from itersel.report.page.folder import RUN, read_optional
 from itersel.storage.files import write_lines
 
-# What results depend on.
+# Packages on which results depend.
 PACKAGES = ("numpy", "scipy", "numba", "h5py", "sacrebleu", "sacremoses", "sil-thot", "snakemake")
 
 
 def describe_run(config: Mapping[str, Any], graph: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the page needs to know of a run that starts.
+    """Return what the page needs to know about a run that starts.
 
     Parameters
     ----------
     config
-        As in the YAML file.
+        Config as in the YAML file.
     graph
-        Of the rules, see `itersel.report.page.rule_graph.summarize_jobs`.
+        Graph of the rules, see `itersel.report.page.rule_graph.summarize_jobs`.
     """
     return {"config": config, "rules": graph, "versions": versions()}
 
 
 def write_run(results: Path, description: Mapping[str, Any]) -> None:
-    """Write the description of a run, if it has changed; a partial graph does not replace a whole one."""
+    """Write the description of a run if it has changed; a partial graph does not replace a complete one."""
     path = results / RUN
     before = _graph_before(results)
     if len(before.get("edges", ())) > len(description["rules"]["edges"]):
@@ -46,7 +46,7 @@ def write_run(results: Path, description: Mapping[str, Any]) -> None:
 
 
 def _graph_before(results: Path) -> dict[str, Any]:
-    """Return the graph of the run before; a file that has something else is written anew."""
+    """Return the graph of the previous run; empty if the file is invalid, so that it is overwritten."""
     try:
         graph = read_run(results).get("rules")
     except InputError:
@@ -55,7 +55,7 @@ def _graph_before(results: Path) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python, of this package and of those that results depend on."""
+    """Return the versions of Python, this package, and the packages on which results depend."""
     found = {"itersel": itersel.__version__, "Python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -66,12 +66,12 @@ def versions() -> dict[str, str]:
 
 
 def read_run(results: Path) -> dict[str, Any]:
-    """Return the description of a run; of an earlier version there is none.
+    """Return the description of a run; empty if it was not written, as in earlier versions.
 
     Raises
     ------
     InputError
-        If the file is not what `write_run` writes.
+        If the file was not written by `write_run`.
     """
     content = read_optional(results / RUN)
     if content is None:
@@ -87,8 +87,8 @@ def describe_config(content: object) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``yaml``: the config file; ``changed``: rows of key, value, default. Values that follow from others
-        are not among them.
+        ``yaml``: the config file; ``changed``: rows of key, value, default, without values that follow from
+        others.
     """
     import yaml  # type: ignore[import-untyped]
 
@@ -112,7 +112,7 @@ def _keys(content: object, key: str) -> Iterable[str]:
 
 
 def _changed(section: Any, key: str) -> Iterable[tuple[str, str, str]]:
-    """Yield key, value and default of what differs from the defaults, also in the sections of a section."""
+    """Yield key, value and default of values that differ from the defaults, including nested sections."""
     for item in fields(section):
         value, name = getattr(section, item.name), f"{key}{item.name}"
         if isinstance(value, dict) and value and all(is_dataclass(one) for one in value.values()):
@@ -126,7 +126,7 @@ def _changed(section: Any, key: str) -> Iterable[tuple[str, str, str]]:
 
 
 def _changed_kind(item: Field[Any], value: Any, name: str) -> Iterable[tuple[str, str, str]]:
-    """Yield which of several sections was chosen, if that is not the default one."""
+    """Yield the name of the chosen section, if several are possible and it is not the default."""
     if item.name in CHOICES:
         names = {kind: one for one, kind in CHOICES[item.name].items()}
         default = _default(item)

@@ -1,8 +1,8 @@
-"""The page as HTML: the template, our style and scripts, Vega-Lite, and the data, all in one file.
+"""The page as HTML: template, styles, scripts, Vega-Lite and data in one file.
 
-What a run wrote is data, never HTML: texts go into JSON, which the page's scripts put into the document as
-text, or through Jinja2, which escapes them. The page forbids itself (by a content security policy) to load
-anything, and to run scripts other than those that were in it when it was made.
+Output of a run is data, never HTML: texts go into JSON, which the page's scripts insert into the document as
+text, or through Jinja2, which escapes them. The page's content security policy forbids loading anything and
+running scripts other than its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
     document
         See `itersel.report.page.document.read_document`.
     refresh
-        Seconds after which a browser reads the file again, for a run that goes on.
+        Seconds after which a browser reloads the file, for an unfinished run.
     """
     scripts = [vega(), *(asset(name) for name in SCRIPTS)]
     environment = Environment(
@@ -63,7 +63,7 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
 
 
 def asset(name: str) -> str:
-    """Return a file of ours that is part of every page."""
+    """Return the content of a file in assets/."""
     return files("itersel.report.page").joinpath("assets", name).read_text(encoding="utf-8")
 
 
@@ -72,19 +72,19 @@ def vega() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as one script."""
     import vl_convert
 
-    # an end tag would end the script, also within a string
+    # an end tag would end the script, even within a string
     return str(vl_convert.javascript_bundle()).replace("</script", "<\\/script")  # type: ignore[call-arg]
 
 
 def _policy(scripts: list[str]) -> str:
     digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
-    # Vega writes style attributes, and draws its images itself
+    # Vega writes style attributes and embeds its images
     return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:"
 
 
 def _json(value: object) -> Markup:
-    """Return JSON that can stand in a script element: nothing in it ends the element or begins another."""
+    """Return JSON that is safe in a script element: nothing in it ends the element or begins another."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
@@ -92,13 +92,13 @@ def _json(value: object) -> Markup:
 
 
 def _packed(value: object) -> str:
-    """Return a value as JSON, packed by gzip (without a time) and in base64."""
+    """Return a value as JSON, compressed with gzip (without a time) and base64-encoded."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode("ascii")
 
 
 def format_number(value: float | int | None) -> str:
-    """Return a number for people."""
+    """Format a number for display."""
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"

@@ -7,7 +7,7 @@ from graphlib import TopologicalSorter
 from typing import Any, TypeVar
 
 SWEEPS = 8
-# In pixels: a rule, and what is between two of them.
+# In pixels: height of a box, gaps between boxes, width of a letter, horizontal padding of a box.
 HEIGHT, GAP_X, GAP_Y, LETTER, MARGIN = 26, 18, 34, 7, 18
 
 Job = TypeVar("Job", bound=Hashable)
@@ -20,16 +20,15 @@ def summarize_jobs(jobs: Mapping[Job, Iterable[Job]], names: Mapping[Job, str]) 
     Parameters
     ----------
     jobs
-        By job, the jobs whose files it needs.
+        For each job, the jobs whose files it needs.
     names
-        The rule of each job.
+        Rule of each job.
 
     Returns
     -------
     dict
-        ``depths``: by rule, the longest way to its first job; rules that need each other in turns, epoch
-        after epoch, have an order then. ``edges``: pairs of rules; the second one needs files of the
-        first one.
+        ``depths``: by rule, the length of the longest path to its first job, which orders even rules that
+        alternate from epoch to epoch. ``edges``: pairs of rules; the second one needs files of the first one.
     """
     depth: dict[Job, int] = {}
     depths: dict[str, int] = {}
@@ -44,7 +43,7 @@ def summarize_jobs(jobs: Mapping[Job, Iterable[Job]], names: Mapping[Job, str]) 
 
 
 def lay_out(graph: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return where the rules of a graph stand; None without rules.
+    """Return the layout of a graph of rules; None without rules.
 
     Parameters
     ----------
@@ -54,8 +53,9 @@ def lay_out(graph: Mapping[str, Any]) -> dict[str, Any] | None:
     Returns
     -------
     dict
-        ``width``, ``height``; ``rules``: name, left, top and width of each box; ``edges``: those that go
-        down, without those that follow from others; ``back``: those to an earlier rule, for its next epoch.
+        ``width``, ``height``; ``box``: height of a box; ``rules``: name, left, top and width of each box;
+        ``edges``: downward edges, without those implied by others; ``back``: edges to an earlier rule, for
+        its next epoch.
     """
     depths: Mapping[str, int] = graph.get("depths", {})
     if not depths:
@@ -77,7 +77,7 @@ def lay_out(graph: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def reduce_edges(edges: Sequence[Edge]) -> list[Edge]:
-    """Return the edges of a graph without cycles that do not follow from others."""
+    """Return the edges of an acyclic graph that are not implied by others (transitive reduction)."""
     below: dict[str, set[str]] = {}
     for one, other in edges:
         below.setdefault(one, set()).add(other)
@@ -101,7 +101,7 @@ def _width(layer: Sequence[str]) -> int:
 
 
 def _order(layers: list[list[str]], edges: Sequence[Edge]) -> list[list[str]]:
-    """Put each rule near the middle of its neighbours, going down and up in turns."""
+    """Place each rule near the mean position of its neighbours, in alternating downward and upward sweeps."""
     for sweep in range(SWEEPS):
         place = {name: (i + 0.5) / len(layer) for layer in layers for i, name in enumerate(layer)}
         neighbours: dict[str, list[float]] = {name: [] for name in place}

@@ -13,7 +13,7 @@ from itersel.limits import test_split
 from itersel.report.page.folder import Run
 from itersel.storage.files import read_lines
 
-SCALE = 10  # chrF is kept in tenths
+SCALE = 10  # chrF is stored in tenths
 
 
 class TestSet(NamedTuple):
@@ -22,17 +22,17 @@ class TestSet(NamedTuple):
     Attributes
     ----------
     name
-        As in the table.
+        Name as in the table.
     source
-        Sentences as text.
+        Source sentences.
     references
-        One or more, each with a line a sentence.
+        One or more references, each with one line per sentence.
     systems
         Names of the runs.
     translations
-        Of each run.
+        Translations by each run.
     is_raw
-        The text is detokenised.
+        Whether references and translations are detokenised.
     """
 
     name: str
@@ -46,7 +46,7 @@ class TestSet(NamedTuple):
 def read_test_set(results: Path, name: str, runs: Sequence[Run]) -> TestSet | None:
     """Return a test set with the translations of all runs that have some; None if there are none yet.
 
-    Text for people (``evaluation/<name>``) is preferred; tokens are shown where that is missing.
+    Detokenised text (``evaluation/<name>``) is preferred; tokenised text is the fallback.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def _split(name: str) -> str:
 
 
 def translation_of(run: Run, name: str) -> Path | None:
-    """Return the translations of a test set at the epoch chosen for it; None if there are none yet."""
+    """Return the file of translations of a test set at the epoch chosen for it; None if not written yet."""
     split = _split(name)
     for stage in (f"best-{name}", "best"):
         if (path := run.folder / stage / f"{split}.txt").is_file():
@@ -109,8 +109,8 @@ def _parallel(path: Path, count: int) -> list[str]:
 def pack(test_set: TestSet) -> dict[str, Any]:
     """Return a test set as plain values.
 
-    Systems often agree. A sentence has its different translations once, and for each system the number of
-    its own; all that belongs to a sentence stands together, which compresses well.
+    Systems often agree, so each sentence has a list of its different translations and, for each system, an
+    index into that list. Everything about a sentence is adjacent, which compresses well.
     """
     metric = CHRF()
     rows = []
@@ -118,7 +118,7 @@ def pack(test_set: TestSet) -> dict[str, Any]:
         references = [lines[number] for lines in test_set.references]
         found: dict[str, int] = {}
         which = [found.setdefault(lines[number], len(found)) for lines in test_set.translations]
-        # an empty line is no reference, unless all are
+        # empty lines are not references, unless all are empty
         scored = [one for one in references if one] or [""]
         rows.append([source, references, list(found), which, [_chrf(metric, one, scored) for one in found]])
     return {

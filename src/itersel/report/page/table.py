@@ -21,15 +21,15 @@ class Cell(NamedTuple):
     Attributes
     ----------
     text
-        What is shown.
+        Text to show.
     value
-        What it is sorted by: a number, or a text.
+        Number or text to sort by.
     marks
         Numbers of the systems that are significantly worse.
     note
-        Shown below the text: an interval.
+        Interval, shown below the text.
     is_best
-        No other system has a better score.
+        Whether no other system has a better score.
     """
 
     text: str
@@ -40,7 +40,7 @@ class Cell(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column: its title, whether it holds numbers, and its signature, if it is a score."""
+    """A column: its title, whether it contains numbers, and the signature of scores."""
 
     title: str
     is_number: bool
@@ -58,12 +58,12 @@ class View(NamedTuple):
 
 
 def read_table(path: Path) -> dict[str, Any] | None:
-    """Return the content of table.json; None if there is none yet.
+    """Return the content of table.json; None if it does not exist yet.
 
     Raises
     ------
     InputError
-        If it is something else.
+        If the file is not a table of systems.
     """
     table: dict[str, Any] | None = read_optional(path)
     if table is None:
@@ -81,7 +81,7 @@ def read_table(path: Path) -> dict[str, Any] | None:
 
 
 def score_on_devtest(system: Mapping[str, Any]) -> float:
-    """Return how good a system was when its epochs were chosen: the mean over its runs, higher is better."""
+    """Return the score by which a system's epochs were chosen, averaged over its runs; higher is better."""
     scores = [
         sign_of(run["chosen_by"]) * float(run["devtest_scores"][run["epoch"] - 1]) for run in system["runs"]
     ]
@@ -89,7 +89,7 @@ def score_on_devtest(system: Mapping[str, Any]) -> float:
 
 
 def table_view(document: Mapping[str, Any]) -> list[View]:
-    """Return a table for each test set, and one of all of them together where there are several."""
+    """Return one table per test set and, if there are several, one for all of them together."""
     table = document["table"]
     if not table:
         return []
@@ -147,7 +147,7 @@ def _of_epochs(system: Mapping[str, Any]) -> Iterator[Cell]:
 
 
 def _scores(one: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Any], int]]:
-    """Yield title, signature, the score of each system, and the sign of what is better."""
+    """Yield title, signature, the score of each system, and -1 if lower scores are better, else 1."""
     systems = one["systems"]
     means = {system["system"]: system["test"]["mean"] for system in systems}
     own = []
@@ -171,7 +171,7 @@ def _score(score: Mapping[str, Any], is_best: bool) -> Cell:
 
 
 def _costs(name: str, document: Mapping[str, Any]) -> Iterator[Cell]:
-    """Yield the costs of all runs of an experiment: the sum of hours, the most memory."""
+    """Yield the costs of all runs of an experiment: total hours, maximum memory."""
     runs = [run["run"] for run in document["runs"] if run["experiment"] == name]
     costs = [cost for run in runs if (cost := document["costs"]["runs"].get(run))]
     hours = [cost["hours"] for cost in costs if cost["hours"] is not None]
@@ -181,7 +181,7 @@ def _costs(name: str, document: Mapping[str, Any]) -> Iterator[Cell]:
 
 
 def join_numbers(numbers: Iterable[int]) -> str:
-    """Return ascending numbers with commas; three or more in a row as a range: 1,3–7."""
+    """Join ascending numbers with commas; three or more consecutive ones become a range: 1,3–7."""
     groups: list[list[int]] = []
     for number in numbers:
         if groups and number == groups[-1][-1] + 1:
@@ -193,6 +193,6 @@ def join_numbers(numbers: Iterable[int]) -> str:
 
 
 def summary(score: Mapping[str, Any]) -> str:
-    """Return a mean, with its standard deviation where there are several runs."""
+    """Return a mean, with its standard deviation if there are several runs."""
     deviation = score.get("deviation")
     return f"{score['mean']:.2f}" if deviation is None else f"{score['mean']:.2f} ±{deviation:.2f}"

@@ -1,4 +1,4 @@
-"""Write the page of a run: once, or again and again while it goes on."""
+"""Write the page of a run, once or repeatedly while the run continues."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from itersel.report.page.document import read_document
 from itersel.report.page.render import render
 from itersel.storage.files import write_lines
 
-# Written by everything that the page shows; logs and temporary files would make it again for nothing.
+# Suffixes of the files that the page shows; other files do not cause a rewrite.
 _SHOWN = (".h5", ".txt", ".json", ".tsv", ".log")
 
 
 def write_page(results: Path, output: str | os.PathLike[str], refresh: int | None = None) -> None:
-    """Write the page of what is there.
+    """Write the page of a run from the files that exist.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def write_page(results: Path, output: str | os.PathLike[str], refresh: int | Non
     output
         HTML file.
     refresh
-        Seconds after which a browser reads it again.
+        Seconds after which a browser reloads the page.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def write_page(results: Path, output: str | os.PathLike[str], refresh: int | Non
 
 
 def watch(results: Path, output: str | os.PathLike[str], final: Path, *, seconds: int, once: bool) -> None:
-    """Write the page when something has changed, until the final page is newer than all else.
+    """Write the page whenever something has changed, until the final page is newer than all other files.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ def watch(results: Path, output: str | os.PathLike[str], final: Path, *, seconds
     final
         The page that the workflow writes at its end.
     seconds
-        Between two looks.
+        Seconds between two checks.
     once
-        Write it once, and end.
+        Write the page once and return.
     """
     before = None
     while True:
@@ -65,7 +65,7 @@ def watch(results: Path, output: str | os.PathLike[str], final: Path, *, seconds
 
 
 def _state(results: Path) -> list[tuple[str, int]]:
-    """Return the files that the page is made of, with the times when they were written."""
+    """Return the files from which the page is made, with the times when they were written."""
     found = []
     for part in ("experiments", "benchmarks", "logs", "report"):
         for folder, _, names in os.walk(results / part):

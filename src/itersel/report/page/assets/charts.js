@@ -1,5 +1,5 @@
 "use strict";
-// Curves and boxplots: rows of the run go into the specifications that Python has made.
+// Curves and boxplots: the data of the run are added to the specifications made in Python.
 (function () {
   const MOST = 8;
   const GREY = { light: "#c4c8cd", dark: "#4a525b" };
@@ -7,7 +7,7 @@
   const systems = page.data.table ? page.data.table.test_sets[0].systems : [];
   const score = new Map(systems.map((one) => [one.name, one.test.mean]));
   const best = [...experiments].sort((a, b) => (score.get(b) ?? -1) - (score.get(a) ?? -1)).slice(0, MOST);
-  // in the order of the config, which stays when another one is chosen
+  // in the order of the config, whatever the scores
   const chosen = new Set(experiments.filter((name) => best.includes(name)));
   const slots = new Map();
 
@@ -40,7 +40,7 @@
     };
   };
 
-  // Draws a chart when it comes into sight, and again when its data or the colours change.
+  // Draws a chart when it scrolls into view, and redraws it when its data or the colours change.
   const waiting = new Map();
   const views = new Map();
   const observer = new IntersectionObserver((entries) => {
@@ -76,7 +76,7 @@
   };
   addEventListener("beforeprint", () => [...waiting.keys()].forEach(draw));
 
-  // The others follow when the browser has nothing else to do, so that all of them can be printed.
+  // The other charts are drawn when the browser is idle, so that all of them can be printed.
   const idle = window.requestIdleCallback ?? ((work) => setTimeout(work, 200));
   async function drawOther() {
     const node = waiting.keys().next().value;
@@ -93,14 +93,14 @@
     rows.sort((a, b) => a.order - b.order);
     for (const name of page.measures) {
       const shown = rows.filter((row) => row[name] !== null).map(styled);
-      // Vega warns of a layer without data
+      // Vega warns about layers without data
       const hasRings = shown.some((row) => row.chosen && row.order);
       page.show(name, shown, told(name), hasRings ? {} : { layer: page.charts[name].layer.slice(0, 1) });
     }
   }
   const styled = (row) => ({ ...row, dash: JSON.parse(row.dash) });
 
-  // What a chart shows, in a sentence.
+  // Returns a sentence that summarises a chart.
   function told(name) {
     const values = page.data.runs.flatMap((run) =>
       run.epochs.filter((epoch) => epoch[name] !== null).map((epoch) => ({ run: run.run, ...epoch })));
@@ -152,7 +152,7 @@
     const text = document.querySelector('[data-told="boxes"]');
     page.show("boxes", rows, "", { height: 26 * groups.size });
     const list = page.make("ul", {}, ...lines.map((line) => page.make("li", {}, line)));
-    text.replaceChildren(page.make("details", {}, page.make("summary", {}, "The same as text"), list));
+    text.replaceChildren(page.make("details", {}, page.make("summary", {}, "The chart as text"), list));
     document.getElementById("variance").hidden = rows.length === 0;
   }
 

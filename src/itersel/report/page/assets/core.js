@@ -1,15 +1,15 @@
 "use strict";
-// What all parts of the page share. Texts of a run are put into the document as text, never as HTML.
+// Shared by all parts of the page. Texts of a run are inserted into the document as text, never as HTML.
 const page = {
   data: JSON.parse(document.getElementById("data").textContent),
   charts: JSON.parse(document.getElementById("charts").textContent),
-  // Okabe and Ito's palette, without the yellow, which no white paper shows
+  // Okabe and Ito's palette, without the yellow, which is invisible on white paper
   palettes: {
     light: ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B07A00", "#3A9BD9", "#111111", "#7A5195"],
     dark: ["#56B4E9", "#E69F00", "#2BC48A", "#E79AC8", "#F0E442", "#9BB8FF", "#FFFFFF", "#FF7F50"],
   },
   dashes: [[], [6, 3], [2, 3], [9, 3, 2, 3], [], [6, 3], [2, 3], [9, 3, 2, 3]],
-  // what has to be drawn again when the colours change
+  // functions that redraw when the colours change
   painters: [],
 };
 
@@ -34,7 +34,7 @@ page.number = (value, digits = 2) =>
         ? value.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits })
         : value.toPrecision(3);
 
-// A value that the page holds as JSON, packed by gzip, in base64.
+// Decodes a value that the page stores as JSON, compressed with gzip and encoded in base64.
 page.unpack = async function (text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -49,7 +49,7 @@ page.fill = function (select, names, chosen) {
 (function chooseTheme() {
   const select = document.getElementById("theme");
   const system = matchMedia("(prefers-color-scheme: dark)");
-  // storage may be closed to files from disk
+  // browsers may deny storage to local files
   try {
     select.value = localStorage.getItem("itersel-theme") || "";
   } catch {
@@ -72,7 +72,7 @@ page.fill = function (select, names, chosen) {
     try {
       localStorage.setItem("itersel-theme", select.value);
     } catch {
-      // the choice holds for this view
+      // the choice is not kept for the next visit
     }
     apply();
   });
@@ -80,7 +80,7 @@ page.fill = function (select, names, chosen) {
   apply();
 })();
 
-// Details are closed on screen, and open on paper; of derivations only those that the reader has opened.
+// Opens all details for printing, except derivations: only those that the reader has opened are printed.
 addEventListener("beforeprint", () => {
   for (const one of document.querySelectorAll("details:not([open], .derivations, .derivations *)")) {
     one.dataset.closed = "";

@@ -10,7 +10,7 @@
     if (set !== all?.test_set || !rows.has(number) || !shown.length) return null;
     const row = rows.get(number);
     const details = page.make("details", { class: "derivations" }, page.make("summary", {}, "Derivation and word alignment"));
-    // trees are large: made when they are looked at
+    // trees are large, so they are built only when opened
     details.addEventListener("toggle", () => {
       if (details.open && !details.querySelector(".two"))
         details.append(page.make("div", { class: "two" }, ...shown.map((name) => one(row, name, row.derivations[all.systems.indexOf(name)]))));
@@ -46,7 +46,7 @@
     const title = page.make("summary", { class: "rule" }, page.make("span", { class: "dim" }, `${node.begin + 1}–${node.end} `),
       side(node.source), " → ", side(node.target), page.make("span", { class: "dim" }, `  ${node.score.toFixed(3)}`));
     const features = node.features.map(([name, value]) => page.make("li", {}, page.make("bdi", {}, name), ` ${value.toFixed(3)}`));
-    return page.make("details", {}, title, features.length ? page.make("ul", {}, ...features) : page.make("p", { class: "dim" }, "No feature with a weight."));
+    return page.make("details", {}, title, features.length ? page.make("ul", {}, ...features) : page.make("p", { class: "dim" }, "No feature has a weight."));
   }
 
   function matrix(source, derivation) {
@@ -58,7 +58,7 @@
     return page.make("div", { class: "wide" }, table);
   }
 
-  // The matrix for those who do not see it.
+  // The matrix as a list, for screen readers.
   function pairs(source, derivation) {
     const items = derivation.links.map(([i, j]) => page.make("li", {}, page.make("bdi", {}, source[i]), " – ", page.make("bdi", {}, derivation.words[j])));
     return page.make("details", {}, page.make("summary", {}, "The alignment as a list"), page.make("ul", {}, ...items));

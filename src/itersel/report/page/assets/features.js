@@ -5,7 +5,7 @@
   const select = document.getElementById("features-system");
   document.getElementById("features").hidden = runs.length === 0;
   if (!runs.length) return;
-  // the first one that has selected, as it shows most
+  // the first run with feature selection, because it has the most to show
   const first = runs.find((run) => run.features.selection.length) || runs.at(-1);
   page.fill(select, runs.map((run) => run.run), first.run);
 

@@ -1,10 +1,10 @@
 "use strict";
-// Translations of two systems side by side, a page of them at a time.
+// Translations of two systems side by side, one page at a time.
 (function () {
   const form = document.getElementById("sentence-form");
   if (!form) return;
   const SHOWN = 20;
-  // longer pairs are compared as bags of words: an exact comparison takes time and memory of the product
+  // longer pairs are compared as sets of words: time and memory of an exact comparison grow with the product of lengths
   const MOST_CELLS = 4e6;
   const sets = new Map([...document.querySelectorAll(".texts")].map((node) => [node.dataset.name, node.textContent]));
   const list = document.getElementById("sentence-list");
@@ -104,7 +104,7 @@
     const same = found.filter((row) => row.a.text === row.b.text).length;
     count.textContent = rows.length
       ? `${first + 1} to ${first + rows.length} of ${page.number(found.length)} sentences; A and B agree on ${page.number(same)} of them.`
-      : "No sentence has this text.";
+      : "No sentence contains this text.";
     previous.disabled = first === 0;
     next.disabled = first + SHOWN >= found.length;
     list.dataset.shown = `${form.a.value} ${form.b.value}`;

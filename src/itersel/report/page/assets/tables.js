@@ -1,5 +1,5 @@
 "use strict";
-// Tables that sort by a heading; rows with equal cells keep their order.
+// Tables that are sorted by clicking a heading; rows with equal cells keep their order.
 page.sortable = function (table) {
   const headings = [...table.tHead.rows[0].cells];
   headings.forEach((heading, column) => {
@@ -22,7 +22,7 @@ page.sorted = function (rows, column, isNumber, up) {
   const value = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent;
   const compare = (one, other) => {
     const [a, b] = [value(one), value(other)];
-    // what is not known comes last in both directions
+    // unknown values come last in both directions
     if (a === "" || b === "") return (a === "") - (b === "");
     const order = isNumber ? Number(a) - Number(b) : a.localeCompare(b, "en", { numeric: true });
     return up ? order : -order;

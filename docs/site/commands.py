@@ -1,0 +1,120 @@
+"""The reference of the command line, made of the parsers."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import re
+from collections.abc import Iterator
+
+from itersel.cli.arguments import Parser
+from itersel.cli.main import STEPS, make_parser
+
+RUN = "All arguments are Snakemake's: `itersel run --help` lists them. The [tutorial](tutorial.md) uses it."
+
+
+def command_reference() -> str:
+    """Return the page: every step with its options, and those of each learner and tuner."""
+    lines = [
+        "# Command line",
+        "",
+        "Every step of the workflow is a command. `-` stands for standard input or output; names that end in "
+        "`.gz` are read and written compressed. The exit status is 0, or 1 for a known error (one line that "
+        "says what to do), or 2 for wrong usage.",
+        "",
+        "`itersel --print-completion bash` prints a script that completes commands, options and file names; "
+        "also for `zsh` and `fish`.",
+        "",
+    ]
+    for name, (module, summary) in STEPS.items():
+        lines += [f"## itersel {name}", ""]
+        command = importlib.import_module(f"itersel.cli.{module}")
+        if hasattr(command, "add_arguments"):
+            lines += _step(name, command.__name__)
+        else:
+            lines += [f"{_sentence(summary)} {RUN}", ""]
+    return "\n".join(lines)
+
+
+def _step(name: str, module: str) -> Iterator[str]:
+    command = importlib.import_module(module)
+    parser = _parser_of(make_parser([name]), name)
+    yield from _describe(parser, 3)
+    if not hasattr(command, "add_chosen_arguments"):
+        return
+    for action in parser._actions:
+        if action.option_strings and action.option_strings[0] in ("--learner", "--tuner"):
+            option = action.option_strings[0]
+            for choice in action.choices or ():
+                yield from _chosen(command, name, option, choice)
+
+
+def _chosen(command: object, name: str, option: str, choice: str) -> Iterator[str]:
+    """Yield the options that only one learner or tuner has."""
+    parser = Parser(prog=f"itersel {name}")
+    command.add_chosen_arguments(parser, [option, choice])  # type: ignore[attr-defined]
+    yield from (f"### {option} {choice}", "")
+    yield from _options([action for action in parser._actions if action.dest != "help"])
+
+
+def _parser_of(parser: argparse.ArgumentParser, name: str) -> argparse.ArgumentParser:
+    (steps,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    found: argparse.ArgumentParser = steps.choices[name]
+    return found
+
+
+def _describe(parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
+    """Yield description, usage and options of a parser, and those of its sub-steps below headings."""
+    if parser.description:
+        yield from (_sentence(_escape(parser.description)), "")
+    steps = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    if not steps:
+        yield from ("```text", _usage(parser), "```", "")
+    for group in parser._action_groups:
+        actions = [
+            action
+            for action in group._group_actions
+            if action.dest != "help" and not isinstance(action, argparse._SubParsersAction)
+        ]
+        if actions:
+            title = group.title or ""
+            if title not in ("options", "positional arguments"):
+                yield from (f"**{title[:1].upper()}{title[1:]}**", "")
+            yield from _options(actions)
+    for action in steps:
+        summaries = {choice.dest: choice.help or "" for choice in action._choices_actions}
+        for name, step in action.choices.items():
+            yield from (f"{'#' * level} {parser.prog} {name}", "")
+            if not step.description:
+                step.description = summaries.get(name, "")
+            yield from _describe(step, level + 1)
+
+
+def _usage(parser: argparse.ArgumentParser) -> str:
+    return re.sub(r"\s+", " ", parser.format_usage()).removeprefix("usage: ").replace(" [-h]", "").strip()
+
+
+def _options(actions: list[argparse.Action]) -> Iterator[str]:
+    yield from ("| option | meaning |", "| --- | --- |")
+    for action in actions:
+        formatter = argparse.HelpFormatter("")
+        shown = formatter._format_action_invocation(action)
+        meaning = formatter._expand_help(action) if action.help else ""
+        if action.required and action.option_strings:
+            meaning += " (required)"
+        yield f"| `{shown}` | {_escape(meaning)} |"
+    yield ""
+
+
+def _escape(text: str) -> str:
+    """Return a text in which Markdown finds no markup but code."""
+    parts = " ".join(text.split()).split("`")
+    return "`".join(part if i % 2 else _plain(part) for i, part in enumerate(parts))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"([|*_\[\]])", r"\\\1", text.replace("<", "&lt;").replace(">", "&gt;"))
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", ":")) else ".")

@@ -1,0 +1,240 @@
+"""The files of an array job: what its tasks run, and the markers by which they tell how it went.
+
+A folder for each array, all of one run of Snakemake below a folder of the run:
+
+====================  ===================================================================================
+``../lock``           held as long as the Snakemake lives that submitted the arrays; names the scheduler
+``identifier``        the scheduler's number of the array
+``jobs``              a command a line, in base64
+``task.sh``           what the scheduler starts for every task: it runs the task's lines of ``jobs``
+``<line>.running``    the job in this line was started; holds the name of the node
+``<line>.status``     its exit status: written under another name and renamed, so never half there
+``<line>.log``        what the job printed
+``task-<n>.log``      what the scheduler printed about task n
+====================  ===================================================================================
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import fcntl
+import os
+import shlex
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+TASK_SCRIPT = r"""#!/bin/bash
+# One task of an array job: runs its lines of the file `jobs`, one after another.
+set -o pipefail
+folder={folder}
+jobs_per_task={jobs_per_task}
+jobs={jobs}
+task=${{SLURM_ARRAY_TASK_ID:-$SGE_TASK_ID}}
+
+# Temporary files stay on the node. TMPDIR of the host that submitted may not be there.
+scratch={scratch}
+if ! TMPDIR=$(mktemp -d "$scratch/arrays.XXXXXXXX" 2> /dev/null); then
+    TMPDIR=$(mktemp -d /tmp/arrays.XXXXXXXX) || exit 1
+fi
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+
+failed=0
+first=$(( (task - 1) * jobs_per_task + 1 ))
+last=$(( task * jobs_per_task < jobs ? task * jobs_per_task : jobs ))
+for (( line = first; line <= last; line++ )); do
+    # A scheduler may start a task again, say after its node went down: what is done stays done.
+    [ -e "$folder/$line.status" ] && continue
+    hostname > "$folder/$line.running"
+    # The marker gets its space before the job runs, and is only overwritten and renamed afterwards: a job
+    # that has ended is not lost if this disk becomes full meanwhile.
+    if ! echo 0 > "$folder/.$line.$$"; then
+        echo "no marker can be written to $folder: is the disk full?" >&2
+        exit 1
+    fi
+    if ! command=$(sed -n "${{line}}{{p;q}}" "$folder/jobs" | base64 -d) || [ -z "$command" ]; then
+        # no marker: an empty command would have gone well
+        echo "line $line of $folder/jobs cannot be read" >&2
+        exit 1
+    fi
+    /bin/bash -c "$command" > "$folder/$line.log" 2>&1 < /dev/null
+    status=$?
+    if [ "$status" != 0 ]; then
+        failed=1
+        # A scheduler that ends a task, maybe to start it again on another node, signals its processes one
+        # after another: now it is the turn of this shell, or of what it waits for. No marker then.
+        sleep 3 || exit 1
+    fi
+    [ "$status" = 0 ] || echo "$status" 1<> "$folder/.$line.$$"
+    mv "$folder/.$line.$$" "$folder/$line.status" || failed=1
+done
+exit $failed
+"""
+
+# A dead run is found by its lock, which lasts no longer than the process that holds it.
+LOCK = "lock"
+# Held while a run is made or dead ones are ended, so that nobody finds a run that has no lock yet.
+STARTING = "starting"
+IDENTIFIER = "identifier"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The folder of one array."""
+
+    path: Path
+    jobs_per_task: int
+
+    @classmethod
+    def make(
+        cls, path: Path, commands: Sequence[str], jobs_per_task: int, scratch: str = "${TMPDIR:-/tmp}"
+    ) -> Folder:
+        """Write the files of an array that runs `commands`, so many in one task.
+
+        `scratch` is text for a shell: variables in it are those of the node.
+        """
+        path.mkdir(parents=True)
+        lines = [base64.b64encode(command.encode()).decode() + "\n" for command in commands]
+        (path / "jobs").write_text("".join(lines))
+        quoted = '"' + scratch.replace("\\", "\\\\").replace('"', '\\"').replace("`", "\\`") + '"'
+        script = TASK_SCRIPT.format(
+            folder=shlex.quote(str(path)), jobs_per_task=jobs_per_task, jobs=len(lines), scratch=quoted
+        )
+        (path / "task.sh").write_text(script)
+        return cls(path, jobs_per_task)
+
+    @property
+    def script(self) -> Path:
+        """The script of all tasks."""
+        return self.path / "task.sh"
+
+    def task(self, line: int) -> int:
+        """Return the number of the task that runs a line; both count from 1."""
+        return (line - 1) // self.jobs_per_task + 1
+
+    def log(self, line: int) -> Path:
+        """Return what the job of a line printed."""
+        return self.path / f"{line}.log"
+
+    def task_log(self, line: int) -> Path:
+        """Return what the scheduler printed about the task of a line."""
+        return self.path / f"task-{self.task(line)}.log"
+
+    def finished(self) -> set[int]:
+        """Return the lines that have left a marker.
+
+        A client of NFS may go on showing an old list of files for a minute; a file that it writes itself
+        makes it read the list anew.
+        """
+        with contextlib.suppress(OSError):
+            (self.path / ".look").touch()
+            (self.path / ".look").unlink()
+        names = (name.partition(".") for name in os.listdir(self.path))
+        return {int(number) for number, _, kind in names if kind == "status"}
+
+    def status(self, line: int) -> int:
+        """Return the exit status that a finished line has left."""
+        return int((self.path / f"{line}.status").read_text())
+
+    def node(self, line: int) -> str | None:
+        """Return the node that started a line; `None` where it was not started."""
+        with contextlib.suppress(OSError):
+            return (self.path / f"{line}.running").read_text().strip()
+        return None
+
+    def remove_log(self, line: int) -> None:
+        """Remove what a job printed that went well; its marker stays, for a task that is started again."""
+        self.log(line).unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+class Run:
+    """The arrays of this run of Snakemake."""
+
+    def __init__(self, parent: Path, scheduler: str, warn: Callable[[str], None]) -> None:
+        """Make a folder for this run, below one that all runs share, and hold its lock."""
+        with starting(parent, warn):
+            self.path = parent / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:6]}"
+            self.path.mkdir()
+            self._lock = (self.path / LOCK).open("w")
+            # where there are no locks the run is not found when it is killed
+            with contextlib.suppress(OSError):
+                fcntl.flock(self._lock, fcntl.LOCK_EX)
+            self._lock.write(scheduler + "\n")
+            self._lock.flush()
+
+    def new_array(self, name: str) -> Path:
+        """Return a path for a new array; its last part is a name that no other array has."""
+        return self.path / f"{name}-{uuid.uuid4().hex[:6]}"
+
+    def close(self, tidy: bool = True) -> None:
+        """Give the lock up, and leave the logs of jobs that failed; or all, as a killed run does."""
+        # a file that is removed while it is open leaves another one on NFS
+        self._lock.close()
+        if tidy:
+            close_run(self.path)
+
+
+@contextlib.contextmanager
+def starting(parent: Path, warn: Callable[[str], None]) -> Iterator[None]:
+    """Hold the lock of the folder of all runs; wait for whoever holds it, and say so."""
+    parent.mkdir(parents=True, exist_ok=True)
+    with (parent / STARTING).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            warn(f"waiting for another Snakemake that ends what a killed run has left ({parent})")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:
+            pass  # no locks here
+        yield
+
+
+def runs_folder(workdir: str | os.PathLike[str]) -> Path:
+    """Return the folder of all runs in a working directory."""
+    return Path(workdir, ".snakemake", "arrays")
+
+
+def killed_runs(workdir: str | os.PathLike[str]) -> list[Path]:
+    """Return the folders of runs that were killed, whose jobs may still be on the cluster.
+
+    For a workflow that must not start next to them when it is run without a cluster: with this executor, they
+    are ended before anything is submitted.
+    """
+    parent = runs_folder(workdir)
+    if not parent.exists():
+        return []
+    with starting(parent, print):
+        return list(dead_runs(parent))
+
+
+def dead_runs(parent: Path) -> Iterator[Path]:
+    """Yield the folders of runs that ended without closing: their lock is there, and nobody holds it.
+
+    A folder is locked while its turn lasts. Where the file system has no locks, none is found.
+    """
+    for path in sorted(parent.glob("*/")):
+        with contextlib.suppress(OSError), (path / LOCK).open("r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield path
+
+
+def close_run(path: Path) -> None:
+    """Remove of a run what nobody needs any more: all but the logs that are not empty."""
+    for file in path.glob("*/*"):
+        # a task that is being ended may still move its files
+        with contextlib.suppress(FileNotFoundError):
+            if file.suffix != ".log" or file.stat().st_size == 0:
+                file.unlink()
+    (path / LOCK).unlink(missing_ok=True)
+    for folder in (*path.glob("*/"), path):
+        with contextlib.suppress(OSError):
+            folder.rmdir()

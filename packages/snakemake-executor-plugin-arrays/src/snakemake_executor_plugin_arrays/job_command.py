@@ -1,0 +1,113 @@
+"""The command that runs a job on a node: a list of arguments, quoted for the shell that is given it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shlex
+from collections.abc import Iterable
+from typing import Any
+
+from snakemake_interface_common.exceptions import ApiError
+from snakemake_interface_executor_plugins.executors.real import RealExecutor
+from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
+from snakemake_interface_executor_plugins.settings import SharedFSUsage
+
+# More files than these are named in a file, as Snakemake does it: a command line has an end.
+MOST_NAMED_FILES = 20
+
+
+class CommandExecutor(RemoteExecutor):
+    """The part of the executor that writes the commands of jobs."""
+
+    def format_job_exec(self, job: Any) -> str:
+        """Return the command of a job."""
+        factory = self.workflow.spawned_job_args_factory
+        general = factory.general_args(executor_common_settings=self.common_settings)
+        usage = self.workflow.storage_settings.shared_fs_usage
+        # without a shared file system, this package may not be there
+        shared = SharedFSUsage.SOFTWARE_DEPLOYMENT in usage
+        module = "snakemake_executor_plugin_arrays.node" if shared else "snakemake"
+        words = [self.get_python_executable(), "-m", module, "--snakefile", str(self.get_snakefile())]
+        words += [*self._job_words(job), *split(general), "--mode", self.get_exec_mode().item_to_choice()]
+        # a command of the user's own, for a shell
+        before = factory.precommand(executor_common_settings=self.common_settings)
+        command = f"{before} && {shlex.join(words)}" if before else shlex.join(words)
+        return f"{self.get_envvar_declarations()} {command}".lstrip()
+
+    def _job_words(self, job: Any) -> list[str]:
+        """Return the arguments that say which job, and what it waits for.
+
+        The files to wait for are not listed as Snakemake does it: a name that begins with a dash would be
+        taken for an option, and names that are read from a file are stripped of spaces.
+        """
+        words = split(RealExecutor.get_job_args(self, job))
+        if SharedFSUsage.INPUT_OUTPUT not in self.workflow.storage_settings.shared_fs_usage:
+            return words
+        files = [self.tmpdir, *map(str, job.get_wait_for_files())]
+        odd = [file for file in files if file != file.strip() or "\r" in file]
+        plain = [file for file in files if file not in odd]
+        if len(plain) > MOST_NAMED_FILES:
+            path = os.path.join(self.tmpdir, f"{job.jobid}.files")
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.writelines(f"{file}\n" for file in plain)
+            words += ["--wait-for-files-file", path]
+            plain = []
+        named = [f"./{file}" if file.startswith("-") else file for file in (*plain, *odd)]
+        return [*words, *(["--wait-for-files", *named] if named else [])]
+
+
+@functools.lru_cache(maxsize=64)
+def _split(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise ApiError(f"the arguments of a job cannot be read: {error}: {text}") from None
+
+
+def split(text: str) -> list[str]:
+    """Return the words of a text that `quoting` has written.
+
+    The words are quoted again before they are given to a shell, so even text that a later Snakemake writes in
+    another way is never run as a command. Most of it is the same for all jobs, and is split once.
+    """
+    return list(_split(text))
+
+
+def refusal(job: Any) -> str | None:
+    """Return why the Snakemake on a node could not be told of this job; `None` if it can."""
+    outputs = [str(file) for file in job.output]
+    for file in (*map(str, job.input), *outputs, *map(str, job.log), str(job.benchmark or "")):
+        if "\n" in file or not _is_text(file):
+            return f"{job.name}: {file!r}: on a cluster a file name must be UTF-8 without line breaks"
+    for name, value in job.wildcards_dict.items():
+        if "," in value or value != value.strip("'\""):
+            return (
+                f"{job.name}: {value!r} ({name}): on a cluster a wildcard cannot contain a comma, or begin or"
+                " end with a quotation mark"
+            )
+    for file in job.output:
+        if str(file).startswith("-") and getattr(file, "flags", {}).get("temp"):
+            return f"{job.name}: {str(file)!r}: on a cluster a temporary file cannot begin with a dash"
+    return None
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def refuse(jobs: Iterable[Any]) -> None:
+    """Stop before anything is submitted if there is a job that cannot be.
+
+    Raises
+    ------
+    ApiError
+        Of the first such job.
+    """
+    for job in jobs:
+        if not job.is_local and (why := refusal(job)):
+            raise ApiError(why)

@@ -1,0 +1,319 @@
+"""What Slurm and Grid Engine are told and asked: command lines out, text in. Nothing here runs a command."""
+
+from __future__ import annotations
+
+import os
+import re
+import xml.etree.ElementTree as ElementTree
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+# (identifier of the array job, number of the task from 1)
+Task = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a task asks for.
+
+    Memory is that of the whole task, in MB; run time is in minutes. The queue is a partition in Slurm, the
+    account a project in Grid Engine.
+    """
+
+    threads: int = 1
+    memory: int | None = None
+    runtime: int | None = None
+    queue: str | None = None
+    account: str | None = None
+    extra: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array job to be submitted; its tasks are numbered from 1."""
+
+    name: str
+    tasks: int
+    script: Path
+    workdir: Path
+    # for what the scheduler itself prints about a task
+    logs: Path
+    concurrent: int = 0
+
+
+@dataclass(frozen=True)
+class Status:
+    """What the scheduler says of a task: its own word, and what that means for us."""
+
+    word: str
+    # it may still run
+    alive: bool
+    # it waits until someone does something
+    held: bool = False
+    # it will never run as it is
+    hopeless: bool = False
+
+
+class Scheduler(Protocol):
+    """The commands of a scheduler, and what their output means."""
+
+    # as in settings and names of resources
+    key: str
+    name: str
+    # names of resources that take the place of settings
+    queue_resource: str
+    account_resource: str
+    extra_resource: str
+    # whether the memory of a request is passed on
+    requests_memory: bool
+    # whether a task that will never run as it is may run if it is submitted again
+    stuck_may_pass: bool
+
+    def refusal(self, folder: str) -> str | None:
+        """Return why no array can be submitted from a folder of this name; `None` if it can."""
+
+    def submission(self, array: Array, request: Request) -> list[str]:
+        """Return the command that submits an array; it has to be run in `Array.workdir`."""
+
+    def identifier(self, output: str) -> str | None:
+        """Return the identifier in the output of a submission."""
+
+    def find(self, user: str) -> list[str]:
+        """Return the command that lists the arrays of a user by identifier and name."""
+
+    def named(self, output: str, names: Collection[str]) -> set[str]:
+        """Return the identifiers of the arrays of these names in the output of `find`."""
+
+    def query(self, user: str) -> list[str]:
+        """Return the command that lists the tasks of a user."""
+
+    def statuses(self, output: str) -> dict[Task, Status]:
+        """Return the tasks in the output of `query`; what the scheduler has forgotten is not there."""
+
+    def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
+        """Return the commands that cancel single tasks and whole arrays."""
+
+    def advice(self, task: Task) -> str:
+        """Return the command with which a user learns what became of a task."""
+
+
+class Slurm:
+    """Slurm: sbatch, squeue, scancel. Neither slurmdbd nor sacct is needed."""
+
+    key = "slurm"
+    name = "Slurm"
+    queue_resource = "slurm_partition"
+    account_resource = "slurm_account"
+    extra_resource = "slurm_extra"
+    requests_memory = True
+    # it asks for too much
+    stuck_may_pass = False
+
+    # All other states, also those that later versions may bring, are of tasks that may still run.
+    ENDED = frozenset(
+        {
+            "BOOT_FAIL",
+            "CANCELLED",
+            "COMPLETED",
+            "DEADLINE",
+            "FAILED",
+            "NODE_FAIL",
+            "OUT_OF_MEMORY",
+            "PREEMPTED",
+            "REVOKED",
+            "TIMEOUT",
+        }
+    )
+    # reasons for which a pending task waits for a person, and those for which it asks for too much
+    HELD = re.compile(r"held|NeverSatisfied|BadConstraints|InvalidAccount|InvalidQOS", re.I)
+    HOPELESS = re.compile(r"PartitionTimeLimit|Max\w*PerJob")
+
+    def refusal(self, folder: str) -> str | None:
+        """Return why not: after a backslash Slurm takes no number of a task into the name of a log."""
+        if "\n" in folder:
+            return "a folder with a line break in its name cannot be used on a cluster"
+        return "Slurm cannot write logs to a folder with a backslash in its name" if "\\" in folder else None
+
+    def submission(self, array: Array, request: Request) -> list[str]:
+        """Return the sbatch command."""
+        span = f"1-{array.tasks}" + (f"%{array.concurrent}" if array.concurrent else "")
+        command = ["sbatch", "--parsable", "--export=ALL", f"--job-name={array.name}", f"--array={span}"]
+        command += [f"--output={str(array.logs).replace('%', '%%')}/task-%a.log"]
+        command += ["--nodes=1", "--ntasks=1", f"--cpus-per-task={request.threads}"]
+        command += [f"--mem={request.memory}M"] if request.memory else []
+        command += [f"--time={request.runtime}"] if request.runtime else []
+        command += [f"--partition={request.queue}"] if request.queue else []
+        command += [f"--account={request.account}"] if request.account else []
+        return [*command, *request.extra, str(array.script)]
+
+    def identifier(self, output: str) -> str | None:
+        """Return the number that `sbatch --parsable` prints, without the name of the cluster."""
+        found = re.match(r"(\d+)(;|\s|$)", output.strip())
+        return found.group(1) if found else None
+
+    def find(self, user: str) -> list[str]:
+        """Return the squeue command."""
+        return ["squeue", "--noheader", "--all", f"--user={user}", "--states=all", "--format=%F %j"]
+
+    def named(self, output: str, names: Collection[str]) -> set[str]:
+        """Return the arrays of these names."""
+        pairs = (line.split(maxsplit=1) for line in output.splitlines())
+        return {
+            pair[0] for pair in pairs if len(pair) == 2 and pair[0].isdigit() and pair[1].strip() in names
+        }
+
+    def query(self, user: str) -> list[str]:
+        """Return the squeue command; ended tasks are named for MinJobAge seconds, by default 300."""
+        options = ["--noheader", "--all", "--array", f"--user={user}", "--states=all"]
+        return ["squeue", *options, "--format=%F %K %T %r"]
+
+    def statuses(self, output: str) -> dict[Task, Status]:
+        """Return the tasks by lines of squeue; jobs that are no arrays have no number."""
+        found, waiting = dict[Task, Status](), defaultdict[str, dict[int, str]](dict)
+        for line in output.splitlines():
+            # where several clusters are asked (SLURM_CLUSTERS), each has a line with its name
+            if not line.strip() or line.startswith("CLUSTER:"):
+                continue
+            array, task, word, *reason = line.split(maxsplit=3)
+            if task.isdigit() and word == "PENDING":
+                waiting[array][int(task)] = reason[0] if reason else ""
+            elif task.isdigit():
+                found[array, int(task)] = Status(word, word not in self.ENDED)
+        begun = {array for array, _ in found}
+        for array, reasons in waiting.items():
+            # Tasks of an array request the same, but Slurm may not have examined all of them yet.
+            excess = next(filter(self.HOPELESS.search, reasons.values()), "") if array not in begun else ""
+            for number, own in reasons.items():
+                why = own if self.HELD.search(own) else excess or own
+                held, hopeless = bool(self.HELD.search(why)), bool(self.HOPELESS.search(why))
+                said = f"PENDING ({why})" if held or hopeless else "PENDING"
+                found[array, number] = Status(said, True, held, hopeless)
+        return found
+
+    def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
+        """Return one scancel command for all."""
+        names = [*arrays, *(f"{array}_{task}" for array, task in tasks)]
+        return [["scancel", *names]] if names else []
+
+    def advice(self, task: Task) -> str:
+        """Return a command that works for MinJobAge seconds, and one where accounting is kept."""
+        return f"scontrol show job {task[0]}_{task[1]}, or sacct -j {task[0]}_{task[1]}"
+
+
+class GridEngine:
+    """Grid Engine (Son of, Univa, Altair, Open): qsub, qstat, qdel. qacct is not needed."""
+
+    key = "sge"
+    name = "Grid Engine"
+    queue_resource = "sge_queue"
+    account_resource = "sge_project"
+    extra_resource = "sge_extra"
+    # a node could not start it
+    stuck_may_pass = True
+
+    VARIABLE = re.compile(r"\$(HOME|HOSTNAME|JOB_ID|JOB_NAME|TASK_ID|USER)")
+
+    def __init__(self, environment: str, complexes: Iterable[str], per_slot: bool) -> None:
+        """Keep what differs between sites.
+
+        Parameters
+        ----------
+        environment
+            The parallel environment of tasks with more than one thread.
+        complexes
+            The complexes that are given the memory of a task.
+        per_slot
+            Whether they are counted per slot (`YES` in the column consumable of ``qconf -sc``) or per job.
+        """
+        self.environment = environment
+        self.complexes = tuple(complexes)
+        self.per_slot = per_slot
+        self.requests_memory = bool(self.complexes)
+
+    def refusal(self, folder: str) -> str | None:
+        """Return why not: what looks like a variable of its own is filled in, and the folder is not found."""
+        if "\n" in folder:
+            return "a folder with a line break in its name cannot be used on a cluster"
+        found = self.VARIABLE.search(folder)
+        return f"Grid Engine fills in {found.group()} in the name of a folder" if found else None
+
+    def submission(self, array: Array, request: Request) -> list[str]:
+        """Return the qsub command; a path with a colon or a comma cannot be told, but can be stood in."""
+        command = ["qsub", "-terse", "-V", "-S", "/bin/bash", "-N", array.name, "-t", f"1-{array.tasks}"]
+        logs = os.path.relpath(array.logs, array.workdir)
+        command += ["-cwd", "-j", "y", "-o", f"{logs}/task-$TASK_ID.log"]
+        command += ["-tc", str(array.concurrent)] if array.concurrent else []
+        command += ["-pe", self.environment, str(request.threads)] if request.threads > 1 else []
+        if request.memory:
+            memory = -(-request.memory // request.threads) if self.per_slot else request.memory
+            command += [word for name in self.complexes for word in ("-l", f"{name}={memory}M")]
+        command += ["-l", f"h_rt={request.runtime * 60}"] if request.runtime else []
+        command += ["-q", request.queue] if request.queue else []
+        command += ["-P", request.account] if request.account else []
+        return [*command, *request.extra, str(array.script)]
+
+    def identifier(self, output: str) -> str | None:
+        """Return the number that `qsub -terse` prints, as in ``17.1-8:1``; warnings may stand before it."""
+        found = re.search(r"^(\d+)(\.|\s|$)", output.strip(), re.M)
+        return found.group(1) if found else None
+
+    def find(self, user: str) -> list[str]:
+        """Return the qstat command."""
+        return ["qstat", "-xml", "-u", user]
+
+    def named(self, output: str, names: Collection[str]) -> set[str]:
+        """Return the arrays of these names."""
+        return {entry["JB_job_number"] for entry in self._entries(output) if entry.get("JB_name") in names}
+
+    def query(self, user: str) -> list[str]:
+        """Return the qstat command; waiting tasks of one array are one entry with a range."""
+        return self.find(user)
+
+    def statuses(self, output: str) -> dict[Task, Status]:
+        """Return the tasks; a state with E is an error that lasts until someone clears it, h is for held."""
+        found = {}
+        for entry in self._entries(output):
+            state = entry.get("state", "")
+            for task in self._numbers(entry.get("tasks", "")):
+                found[entry["JB_job_number"], task] = Status(state, True, "h" in state, "E" in state)
+        return found
+
+    def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
+        """Return a qdel command for the arrays, and one for every row of single tasks."""
+        arrays, rows = list(arrays), list[tuple[str, int, int]]()
+        for array, task in sorted(tasks):
+            if rows and rows[-1][0] == array and rows[-1][2] == task - 1:
+                rows[-1] = (array, rows[-1][1], task)
+            else:
+                rows.append((array, task, task))
+        single = [["qdel", array, "-t", f"{first}-{last}"] for array, first, last in rows]
+        return ([["qdel", *arrays]] if arrays else []) + single
+
+    def advice(self, task: Task) -> str:
+        """Return the command for a task that waits, and for one that has ended."""
+        return f"qstat -j {task[0]}, or qacct -j {task[0]} -t {task[1]}"
+
+    @staticmethod
+    def _entries(output: str) -> Iterator[Mapping[str, str]]:
+        for entry in ElementTree.fromstring(output).iter("job_list"):
+            yield {part.tag: (part.text or "").strip() for part in entry}
+
+    @staticmethod
+    def _numbers(ranges: str) -> Iterator[int]:
+        """Yield the numbers of ``3``, ``1-8:1`` or ``1,4,7-9:2``."""
+        for part in filter(None, ranges.split(",")):
+            span, _, step = part.partition(":")
+            first, _, last = span.partition("-")
+            yield from range(int(first), int(last or first) + 1, int(step or 1))
+
+
+# What schedulers say when they are out of reach or full for a while; waiting helps against nothing else.
+PASSING = re.compile(
+    r"unable to contact|unable to send message|unable to receive|timed? ?out|temporarily|try again"
+    r"|connection (refused|reset)|communication (connection )?failure|commlib|got no (valid )?response"
+    r"|zero bytes were transmitted|can't connect|cannot connect|could not connect|got select error",
+    re.I,
+)

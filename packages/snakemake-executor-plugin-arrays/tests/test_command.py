@@ -1,0 +1,288 @@
+"""The command of a job, given to a real shell: what a stand-in for Snakemake is told is what was meant."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from snakemake.cli import parse_args
+from snakemake.spawn_jobs import SpawnedJobArgsFactory
+from snakemake_interface_common.exceptions import ApiError
+from snakemake_interface_executor_plugins import utils
+from snakemake_interface_executor_plugins.executors.real import RealExecutor
+from snakemake_interface_executor_plugins.settings import ExecMode, SharedFSUsage
+from snakemake_interface_executor_plugins.utils import TargetSpec
+
+from snakemake_executor_plugin_arrays import Executor, common_settings, job_command, quoting
+from snakemake_executor_plugin_arrays.job_command import refusal, refuse
+
+NODE = "snakemake_executor_plugin_arrays.node"
+# in place of Snakemake: the words of its command line, each ended by NUL
+SHOW = "#!/bin/bash\nprintf '%s\\0' \"$@\"\n"
+NASTY = [
+    "l'été $(touch pwned).en",
+    "`touch pwned`",
+    'both\'"$(touch pwned)"',
+    "back\\slash\\",
+    "ta\tb",
+    "*?[a-z]",
+    ";&|<>#%!~",
+    " spaces  ",
+    "'quoted'",
+    '"quoted"',
+    "-dash",
+    "--help",
+    "",
+]
+NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])) | st.sampled_from(NASTY)
+FILES = st.text(
+    st.characters(exclude_characters="\0\n/", exclude_categories=["Cs"]), min_size=1
+) | st.sampled_from(NASTY[:-1])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quoted() -> Iterator[None]:
+    """Quote as a run with this executor does, and take it back."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(utils, "format_cli_pos_arg", utils.format_cli_pos_arg)
+        patch.setattr(RealExecutor, "get_envvar_declarations", RealExecutor.get_envvar_declarations)
+        quoting.install()
+        yield
+
+
+class Loose(SimpleNamespace):
+    """Settings of Snakemake, of which those that nobody has named are `None`."""
+
+    def __getattr__(self, name: str) -> None:
+        return None
+
+
+class Telling(Executor):
+    """An executor that has nothing but what the command of a job is made from."""
+
+    def __init__(
+        self, folder: Path, snakefile: str, note: str, configfile: str, variable: str | None
+    ) -> None:
+        self.snakefile = snakefile
+        self._tmpdir = str(folder)
+        self.workflow = Loose(
+            storage_settings=Loose(shared_fs_usage=SharedFSUsage.all()),
+            execution_settings=Loose(),
+            output_settings=Loose(),
+            deployment_settings=Loose(),
+            resource_settings=Loose(
+                # of versions of Snakemake
+                _parsed_overwrite_resources={},
+                _parsed_overwrite_threads={},
+                overwrite_resources={},
+                overwrite_threads={},
+                overwrite_scatter={},
+            ),
+            workflow_settings=Loose(),
+            scheduling_settings=Loose(),
+            remote_execution_settings=Loose(envvars=[]),
+            config_settings=Loose(config_args={"note": note}),
+            overwrite_configfiles=[configfile],
+            storage_provider_settings={},
+            storage_registry=Loose(),
+            sourcecache=Loose(),
+            envvars=[],
+            executor_plugin=SimpleNamespace(common_settings=common_settings),
+            dag=SimpleNamespace(get_unneeded_temp_files=lambda job: []),
+        )
+        self.workflow.spawned_job_args_factory = SpawnedJobArgsFactory(self.workflow)
+        self.variables = {"NOTE": variable} if variable else {}
+        (folder / "python").write_text(SHOW)
+        (folder / "python").chmod(0o755)
+        self.python = str(folder / "python")
+
+    def envvars(self) -> dict[str, str]:
+        return self.variables
+
+    def get_python_executable(self) -> str:
+        return self.python
+
+    def get_exec_mode(self) -> Any:
+        return ExecMode.REMOTE
+
+
+def a_job(wildcards: dict[str, str], files: list[str], group: bool = False) -> Any:
+    return SimpleNamespace(
+        name="copy",
+        rules=["copy"],
+        jobid="7",
+        attempt=1,
+        is_updated=False,
+        is_local=False,
+        is_group=lambda: group,
+        get_target_spec=lambda: [TargetSpec("copy", wildcards)],
+        get_wait_for_files=lambda: files,
+        wildcards_dict=wildcards,
+        input=files,
+        output=[],
+        log=[],
+        benchmark=None,
+    )
+
+
+def told(command: str, folder: Path) -> list[str]:
+    """Return the words that a shell makes of a command."""
+    done = subprocess.run(["bash", "-c", command], cwd=folder, stdout=subprocess.PIPE, check=True)
+    return done.stdout.decode().split("\0")[:-1]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "a b'c$(touch pwned)").mkdir()
+    return tmp_path / "a b'c$(touch pwned)"
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(NAMES, FILES, NAMES, st.lists(FILES, max_size=25), FILES)
+def test_round_trip(folder: Path, wildcard: str, snakefile: str, note: str, files: list[str], config: str):
+    """Snakemake's own parser reads on the node what was meant here."""
+    job = a_job({"name": wildcard, "other": "x"}, files)
+    # a path with a dash in front is no question: these are absolute
+    executor = Telling(folder, f"/{snakefile}", note, f"/{config}", None)
+    command = executor.format_job_exec(job)
+    words = told(command, folder)
+    assert words == shlex.split(command)[1:]
+    assert words[:2] == ["-m", NODE]
+    assert not list(folder.rglob("pwned"))
+    if refusal(job) is not None:
+        return
+    _, found = parse_args(words[2:])
+    assert found.target_jobs == [TargetSpec("copy", {"name": wildcard, "other": "x"})]
+    assert str(found.snakefile) == str(Path(f"/{snakefile}"))
+    assert [str(path) for path in found.configfile] == [str(Path(f"/{config}"))]
+    assert found.allowed_rules == ["copy"]
+    assert f"note={note}" in words
+    waited = set(found.wait_for_files or ())
+    if found.wait_for_files_file:
+        # as Snakemake does it
+        with open(found.wait_for_files_file) as stream:
+            waited |= {line.strip() for line in stream.readlines()}
+    assert {Path(file) for file in waited} == {Path(file) for file in (executor.tmpdir, *files)}
+
+
+@pytest.mark.parametrize("variable", NASTY[:-1])
+def test_variables(folder: Path, variable: str) -> None:
+    executor = Telling(folder, "/Snakefile", "", "/config.yaml", variable)
+    Path(executor.python).write_text("#!/bin/bash\nprintf '%s\\0' \"$NOTE\"\n")
+    assert told(executor.format_job_exec(a_job({}, [])), folder) == [variable]
+    assert not list(folder.rglob("pwned"))
+
+
+def test_command_of_the_user_comes_first(folder: Path) -> None:
+    executor = Telling(folder, "/Snakefile", "", "/config.yaml", "it's")
+    executor.workflow.remote_execution_settings.precommand = 'printf "%s\\0" "$NOTE" && true'
+    assert told(executor.format_job_exec(a_job({}, [])), folder)[:3] == ["it's", "-m", NODE]
+
+
+def quoted_by(module: str) -> str:
+    """Return how Snakemake quotes a name as an argument after a module was imported."""
+    code = (
+        f"import {module}; from snakemake_interface_executor_plugins import utils;"
+        " print(utils.format_cli_arg('--flag', NAME))".replace("NAME", repr(NASTY[2]))
+    )
+    return subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("group", [False, True])
+def test_processes_that_jobs_start_have_the_same_quoting(folder: Path, group: bool) -> None:
+    """Rules with `run:`, and jobs of a group."""
+    executor = Telling(folder, "/Snakefile", "", "/config.yaml", None)
+    module = told(executor.format_job_exec(a_job({}, [], group=group)), folder)[1]
+    assert shlex.split(quoted_by(module)) == ["--flag", NASTY[2]]
+
+
+def test_installed_plugin_changes_nothing_for_other_executors() -> None:
+    assert quoted_by("snakemake_executor_plugin_arrays.executor") == quoted_by("snakemake.cli")
+
+
+def test_node_without_a_shared_file_system_needs_snakemake_alone(folder: Path) -> None:
+    executor = Telling(folder, "/Snakefile", "", "/config.yaml", None)
+    usage = SharedFSUsage.all() - {SharedFSUsage.SOFTWARE_DEPLOYMENT}
+    executor.workflow.storage_settings.shared_fs_usage = usage
+    assert told(executor.format_job_exec(a_job({}, [])), folder)[1] == "snakemake"
+
+
+def test_text_of_another_snakemake_is_not_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Snakemake quotes in a way that is not known here, a job may fail, but nothing is run."""
+    monkeypatch.setattr(utils, "format_cli_pos_arg", lambda value, **kwargs: " ".join(map(repr, [value])))
+    executor = Telling(folder, "/Snakefile", "", "/config.yaml", None)
+    executor.workflow.wrapper_prefix = None
+    executor.workflow.workflow_settings.wrapper_prefix = "l'été $(touch pwned)"
+    words = told(executor.format_job_exec(a_job({}, [])), folder)
+    assert "l'été $(touch pwned)" in words
+    assert not list(folder.rglob("pwned"))
+    executor.workflow.workflow_settings.wrapper_prefix = "'\""
+    with pytest.raises(ApiError, match="cannot be read"):
+        executor.format_job_exec(a_job({}, []))
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (True, ["True"]),
+        (Path("/it's"), ["/it's"]),
+        ([1, "a b"], ["1", "a b"]),
+        ({"a": ["it's \\"], "b": None, "c": 3}, ['a=["it\'s \\\\"]', "b=", "c=3"]),
+        (SharedFSUsage.INPUT_OUTPUT, ["input-output"]),
+    ],
+)
+def test_values(value: object, words: list[str]) -> None:
+    assert shlex.split(utils.format_cli_pos_arg(value)) == words
+
+
+def test_base64() -> None:
+    [word] = shlex.split(utils.format_cli_pos_arg("it's $X", base64_encode=True))
+    assert utils.maybe_base64(str)(word) == "it's $X"
+
+
+@pytest.mark.parametrize(
+    ("wildcard", "file", "why"),
+    [
+        ("fine'd", "it's $(x)\t`y`", None),
+        ("x", "line\nbreak", "without line breaks"),
+        ("x", "\udcff", "UTF-8"),
+        ("a,b", "x", "comma"),
+        ("'a", "x", "quotation"),
+    ],
+)
+def test_what_is_refused(wildcard: str, file: str, why: str | None) -> None:
+    job = a_job({"name": wildcard}, [file])
+    if why is None:
+        refuse([job])
+        return
+    with pytest.raises(ApiError, match=why) as error:
+        refuse([job])
+    assert "\n" not in str(error.value)
+    job.is_local = True
+    refuse([job])
+
+
+def test_temporary_file_with_a_dash_is_refused() -> None:
+    class File(str):
+        pass
+
+    job = a_job({}, [])
+    job.output = [File("-x")]
+    job.output[0].flags = {"temp": True}
+    with pytest.raises(ApiError, match="temporary file cannot begin with a dash"):
+        refuse([job])
+
+
+def test_most_of_a_command_is_split_once() -> None:
+    job_command.split("'same text'")
+    before = job_command._split.cache_info().hits
+    assert job_command.split("'same text'") == ["same text"]
+    assert job_command._split.cache_info().hits == before + 1

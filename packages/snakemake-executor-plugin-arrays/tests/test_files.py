@@ -1,0 +1,270 @@
+"""The files of an array: tasks are run here by hand, without a scheduler."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from snakemake_executor_plugin_arrays.arrays import (
+    IDENTIFIER,
+    LOCK,
+    Folder,
+    Run,
+    dead_runs,
+    killed_runs,
+    runs_folder,
+    starting,
+)
+
+
+def new_run(parent):
+    """Return a run that nobody holds up."""
+    return Run(parent, "slurm", pytest.fail)
+
+
+def run_task(folder, task, variable="SLURM_ARRAY_TASK_ID", **environment):
+    """Run a task as a scheduler does; returns its exit status."""
+    variables = {**os.environ, **environment, variable: str(task)}
+    return subprocess.run(["/bin/bash", str(folder.script)], env=variables, check=False).returncode
+
+
+@pytest.mark.parametrize("variable", ["SLURM_ARRAY_TASK_ID", "SGE_TASK_ID"])
+def test_markers(tmp_path, variable):
+    folder = Folder.make(tmp_path / "it's a %folder", ["echo one", "echo two; exit 7", "kill -9 $$"], 1)
+    assert folder.finished() == set()
+    assert [run_task(folder, task, variable) for task in (1, 2, 3)] == [0, 1, 1]
+    assert folder.finished() == {1, 2, 3}
+    assert [folder.status(line) for line in (1, 2, 3)] == [0, 7, 128 + signal.SIGKILL]
+    assert folder.log(1).read_text() == "one\n"
+    assert folder.log(2).read_text() == "two\n"
+    assert folder.node(1)
+
+
+@pytest.mark.parametrize("jobs_per_task", [1, 3, 4, 10, 20])
+def test_task_runs_its_lines(tmp_path, jobs_per_task):
+    """Every line is run once, by the task that `Folder.task` names."""
+    commands = [f"echo {line} >> '{tmp_path}'/{line}.$SLURM_ARRAY_TASK_ID" for line in range(1, 11)]
+    folder = Folder.make(tmp_path / "array", commands, jobs_per_task)
+    tasks = folder.task(10)
+    assert tasks == -(-10 // jobs_per_task)
+    for task in range(1, tasks + 1):
+        assert run_task(folder, task) == 0
+    for line in range(1, 11):
+        assert (tmp_path / f"{line}.{folder.task(line)}").read_text() == f"{line}\n"
+    assert folder.finished() == set(range(1, 11))
+
+
+def test_a_failed_job_does_not_stop_those_after_it(tmp_path):
+    folder = Folder.make(tmp_path / "array", ["true", "exit 5", "true"], 3)
+    assert run_task(folder, 1) == 1
+    assert [folder.status(line) for line in (1, 2, 3)] == [0, 5, 0]
+
+
+def test_a_task_that_is_started_again_runs_what_is_missing(tmp_path):
+    commands = [f"echo {line} >> '{tmp_path}'/ran" for line in (1, 2, 3)]
+    folder = Folder.make(tmp_path / "array", commands, 3)
+    (folder.path / "2.status").write_text("0\n")
+    run_task(folder, 1)
+    run_task(folder, 1)
+    assert (tmp_path / "ran").read_text() == "1\n3\n"
+
+
+def test_killed_task_leaves_no_marker(tmp_path):
+    folder = Folder.make(tmp_path / "array", ["kill -9 $PPID; sleep 9"], 1)
+    assert run_task(folder, 1) == -signal.SIGKILL
+    assert folder.finished() == set()
+    assert folder.node(1)
+
+
+def test_job_that_is_ended_before_its_task_leaves_no_marker(tmp_path):
+    """A scheduler signals the processes of a task one after another; started again, the job is run again."""
+    ended = f"cd '{tmp_path}'; [ -e again ] && exit; touch again; (sleep 1; kill $PPID) & kill $$"
+    folder = Folder.make(tmp_path / "array", [ended, f"touch '{tmp_path}'/next"], 2)
+    assert run_task(folder, 1) == -signal.SIGTERM
+    assert folder.finished() == set()
+    assert not (tmp_path / "next").exists()
+    assert run_task(folder, 1) == 0
+    assert [folder.status(line) for line in (1, 2)] == [0, 0]
+
+
+def test_task_that_cannot_read_its_job_leaves_no_marker(tmp_path):
+    """An empty command would go well."""
+    folder = Folder.make(tmp_path / "array", ["true"], 1)
+    jobs = (folder.path / "jobs").read_bytes()
+    for content in (None, b"", b"\n", b"!\n"):
+        (folder.path / "jobs").unlink()
+        if content is not None:
+            (folder.path / "jobs").write_bytes(content)
+        assert run_task(folder, 1) == 1
+        assert folder.finished() == set()
+        (folder.path / "jobs").write_bytes(jobs)
+    assert run_task(folder, 1) == 0
+    assert folder.finished() == {1}
+
+
+def test_commands_are_kept_as_they_are(tmp_path):
+    text = """a 'b' "c" $HOME `x` \\ % {} é"""
+    command = f"printf %s {shlex.quote(text)} > '{tmp_path}'/out; cat > '{tmp_path}'/in"
+    folder = Folder.make(tmp_path / "array", [command], 1)
+    assert run_task(folder, 1) == 0
+    assert (tmp_path / "out").read_text() == text
+    # a job that reads standard input does not read the script of its task
+    assert (tmp_path / "in").read_bytes() == b""
+
+
+def test_temporary_folder(tmp_path):
+    (tmp_path / "on the node").mkdir()
+    command = f'echo "$TMPDIR" > \'{tmp_path}\'/name; touch "$TMPDIR"/file'
+    folder = Folder.make(tmp_path / "array", [command], 1, scratch="$SOMEWHERE")
+    run_task(folder, 1, SOMEWHERE=str(tmp_path / "on the node"))
+    name = (tmp_path / "name").read_text().strip()
+    assert name.startswith(str(tmp_path / "on the node/arrays."))
+    assert not os.path.exists(name)
+
+
+def test_temporary_folder_that_is_not_there(tmp_path):
+    folder = Folder.make(tmp_path / "array", [f"echo $TMPDIR > '{tmp_path}'/name"], 1, scratch="$SOMEWHERE")
+    assert run_task(folder, 1, SOMEWHERE="/no/such/folder") == 0
+    assert (tmp_path / "name").read_text().startswith("/tmp/arrays.")
+
+
+def test_many_tasks(tmp_path):
+    """Task i runs line i; of two thousand some, as all take a minute (tests/cluster has all)."""
+    count = 2000
+    commands = [f"echo {line} > '{tmp_path}'/$SLURM_ARRAY_TASK_ID" for line in range(1, count + 1)]
+    folder = Folder.make(tmp_path / "array", commands, 1)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda task: run_task(folder, task), range(1, count + 1, 37)))
+    for task in range(1, count + 1, 37):
+        assert (tmp_path / str(task)).read_text() == f"{task}\n"
+
+
+def test_runs_that_are_alive_are_not_dead(tmp_path):
+    first, second = new_run(tmp_path), new_run(tmp_path)
+    assert list(dead_runs(tmp_path)) == []
+    second.close()
+    assert list(dead_runs(tmp_path)) == []
+    assert not second.path.exists()
+    assert first.path.exists()
+
+
+def test_killed_run_is_dead(tmp_path):
+    code = (
+        "import os, sys, pathlib; from snakemake_executor_plugin_arrays.arrays import Run\n"
+        "run = Run(pathlib.Path(sys.argv[1]), 'sge', print); path = run.new_array('x'); path.mkdir()\n"
+        f"(path / '{IDENTIFIER}').write_text('17'); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    run = new_run(tmp_path)
+    [found] = dead_runs(tmp_path)
+    assert found != run.path
+    assert (found / LOCK).read_text() == "sge\n"
+    assert [path.read_text() for path in found.glob(f"*/{IDENTIFIER}")] == ["17"]
+
+
+def test_run_that_cancels_is_found_by_the_next(tmp_path):
+    run = new_run(tmp_path)
+    Folder.make(run.new_array("x"), ["true"], 1)
+    run.close(tidy=False)
+    assert list(dead_runs(tmp_path)) == [run.path]
+
+
+def test_closed_run_keeps_the_logs_of_failures(tmp_path):
+    run = new_run(tmp_path)
+    folder = Folder.make(run.new_array("x"), ["true", "echo no; exit 1"], 1)
+    for task in (1, 2):
+        run_task(folder, task)
+    folder.remove_log(1)
+    run.close()
+    assert [path.name for path in folder.path.iterdir()] == ["2.log"]
+    assert list(dead_runs(tmp_path)) == []
+
+
+def test_dead_run_is_that_of_one_at_a_time(tmp_path):
+    new_run(tmp_path).close(tidy=False)
+    for _ in dead_runs(tmp_path):
+        assert list(dead_runs(tmp_path)) == []
+    assert len(list(dead_runs(tmp_path))) == 1
+
+
+def test_runs_without_locks(tmp_path, monkeypatch):
+    """On file systems that have none, nothing is found dead, and nothing is cancelled."""
+
+    def refuse(*arguments):
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    new_run(tmp_path).close(tidy=False)
+    assert list(dead_runs(tmp_path)) == []
+
+
+def test_one_starts_at_a_time(tmp_path):
+    """A second one waits, and says so."""
+    with starting(tmp_path, pytest.fail):
+        code = (
+            "import pathlib, sys; from snakemake_executor_plugin_arrays.arrays import starting\n"
+            "with starting(pathlib.Path(sys.argv[1]), lambda text: print(text, flush=True)): print('in')"
+        )
+        command = [sys.executable, "-c", code, str(tmp_path)]
+        other = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert "waiting for another Snakemake" in other.stdout.readline()
+    assert other.communicate(timeout=60)[0] == "in\n"
+
+
+def test_closing_a_run_beside_a_task_that_moves_its_files(tmp_path, monkeypatch):
+    run = new_run(tmp_path)
+    folder = Folder.make(run.new_array("x"), ["true"], 1)
+    unlink = Path.unlink
+
+    def gone(path, missing_ok=False):
+        unlink(path, missing_ok=missing_ok)
+        if path.name == "jobs":
+            raise FileNotFoundError(path)
+
+    monkeypatch.setattr(Path, "unlink", gone)
+    run.close()
+    assert not folder.path.exists()
+
+
+# The folder of the array becomes a disk of its own, of 64 kB.
+ON_A_SMALL_DISK = """
+cp -r "$1" "$1.copy" && mount -t tmpfs -o size=64k none "$1" && cp -r "$1.copy/." "$1" || exit 99
+SLURM_ARRAY_TASK_ID=1 bash "$1/task.sh" 2> /dev/null
+for number in 1 2; do echo "$number:$(cat "$1/$number.status" 2> /dev/null)"; done
+"""
+
+
+@pytest.mark.parametrize("status", [0, 3, 137])
+def test_disk_that_becomes_full(tmp_path, status):
+    """The job during which it happens keeps its exit status; the next one is not run, as it would be lost."""
+    apart = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+    if not shutil.which("unshare") or subprocess.run([*apart, "true"], check=False).returncode:
+        pytest.skip("this user cannot mount a disk of its own")
+    fill = f"cat /dev/zero > '{tmp_path}'/array/full 2> /dev/null; exit {status}"
+    folder = Folder.make(tmp_path / "array", [fill, f"touch '{tmp_path}'/ran"], 2)
+    done = subprocess.run(
+        [*apart, "bash", "-c", ON_A_SMALL_DISK, "bash", str(folder.path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [f"1:{status}", "2:"]
+    assert not (tmp_path / "ran").exists()
+
+
+def test_killed_runs_of_a_working_directory(tmp_path: Path) -> None:
+    assert killed_runs(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+    killed, alive = (Run(runs_folder(tmp_path), "sge", pytest.fail) for _ in range(2))
+    killed.close(tidy=False)
+    assert killed_runs(str(tmp_path)) == [killed.path]
+    alive.close()

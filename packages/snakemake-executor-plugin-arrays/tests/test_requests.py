@@ -1,0 +1,110 @@
+"""What a job asks a scheduler for, and how it and its array are called."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from snakemake_interface_common.exceptions import ApiError
+
+from snakemake_executor_plugin_arrays import ExecutorSettings
+from snakemake_executor_plugin_arrays.requests import (
+    RequestError,
+    array_name,
+    choose_scheduler,
+    in_order,
+    job_request,
+    jobs_per_task,
+    task_request,
+)
+from snakemake_executor_plugin_arrays.schedulers import GridEngine, Request, Slurm
+
+
+def test_resources_win_over_settings():
+    settings = ExecutorSettings(partition="main", account="ours", extra="--nice=5")
+    resources = {"slurm_partition": "long", "slurm_extra": "--exclude='a b'", "mem_mb": 500, "runtime": 30}
+    found = job_request(resources, 2, 1, Slurm(), settings)
+    assert (found.queue, found.account, found.threads) == ("long", "ours", 2)
+    assert (found.memory, found.runtime, found.extra) == (500, 30, ("--nice=5", "--exclude=a b"))
+    found = job_request(
+        {"sge_project": "mine"}, 1, 1, GridEngine("smp", [], True), replace(settings, queue="q")
+    )
+    assert (found.queue, found.account, found.memory) == ("q", "mine", None)
+
+
+def test_resources_of_the_published_slurm_executor():
+    resources = {"qos": "long", "constraint": "a&b", "gres": "tmp:10", "gpu": 2, "gpu_model": "a100"}
+    resources.update(nodes=1, tasks=1, mem_mb=1, mem_mb_per_cpu=500, cpus_per_task=4, slurm_extra="--nice=1")
+    found = job_request(resources, 1, 2, Slurm(), ExecutorSettings(extra="--hold", retries_grow=True))
+    assert (found.threads, found.memory) == (4, 4000)
+    options = ("--qos=long", "--constraint=a&b", "--gres=tmp:10", "--gpus=a100:2")
+    assert found.extra == ("--hold", *options, "--nice=1")
+    assert job_request({"gpu_model": "t4"}, 1, 1, Slurm(), ExecutorSettings()).extra == ("--gpus=t4:1",)
+    found = job_request(resources, 1, 1, GridEngine("smp", [], True), ExecutorSettings())
+    assert (found.threads, found.memory, found.extra) == (4, 2000, ())
+
+
+@pytest.mark.parametrize(
+    ("resources", "message"),
+    [
+        ({"mpi": "mpirun", "tasks": 4}, "resource mpi=mpirun: the executor arrays starts a job as"),
+        ({"tasks": 4}, "resource tasks=4"),
+        ({"nodes": 2}, "resource nodes=2"),
+        ({"clusters": "other"}, "resource clusters=other"),
+        ({"mem_mb": "much"}, "resource mem_mb='much' is not a number"),
+        ({"slurm_extra": "--comment='x"}, "arrays-extra or the resource slurm_extra: No closing quotation"),
+    ],
+)
+def test_what_no_task_can_have(resources, message):
+    with pytest.raises(RequestError, match=message):
+        job_request(resources, 1, 1, Slurm(), ExecutorSettings())
+
+
+def test_jobs_per_task():
+    settings = ExecutorSettings(jobs_per_task=3)
+    assert [jobs_per_task({"jobs_per_task": value}, settings) for value in (None, 0, 5)] == [3, 3, 5]
+    assert jobs_per_task({}, ExecutorSettings(jobs_per_task=0)) == 1
+    with pytest.raises(RequestError, match="jobs_per_task='x' is not a number"):
+        jobs_per_task({"jobs_per_task": "x"}, settings)
+
+
+def test_retries_grow():
+    resources = {"mem_mb": 500, "runtime": 30}
+    for grows, memory, runtime in ((True, 1500, 90), (False, 500, 30)):
+        found = job_request(resources, 1, 3, Slurm(), ExecutorSettings(retries_grow=grows))
+        assert (found.memory, found.runtime) == (memory, runtime)
+
+
+def test_scheduler_is_chosen(monkeypatch):
+    there = {"qsub"}
+    monkeypatch.setattr("shutil.which", lambda name: name if name in there else None)
+    found = choose_scheduler(ExecutorSettings(memory_complex="h_vmem, tmem", memory_per_job=True))
+    assert isinstance(found, GridEngine)
+    assert found.complexes == ("h_vmem", "tmem")
+    assert not found.per_slot
+    with pytest.raises(ApiError, match="sbatch is not found"):
+        choose_scheduler(ExecutorSettings(scheduler="slurm"))
+    with pytest.raises(ApiError, match="must be slurm or sge"):
+        choose_scheduler(ExecutorSettings(scheduler="pbs"))
+    there.clear()
+    with pytest.raises(ApiError, match="neither sbatch nor qsub"):
+        choose_scheduler(ExecutorSettings())
+
+
+def test_names():
+    assert array_name("train_shard", "my experiment.2") == "train_shard.my_experiment.2"
+    assert array_name("mix", None) == "mix"
+    assert array_name("1st", "x/y") == "j1st.x_y"
+    assert len(array_name("x", "y" * 300)) == 80
+
+
+def test_order():
+    assert sorted(["s-10.h5", "s-9.h5", "s-100.h5"], key=in_order) == ["s-9.h5", "s-10.h5", "s-100.h5"]
+
+
+def test_time_of_a_task():
+    request = Request(runtime=240)
+    assert task_request(request, 8, 0).runtime == 1920
+    assert task_request(request, 8, 1440).runtime == 1440
+    assert task_request(request, 2, 1440).runtime == 480
+    assert task_request(Request(), 8, 1440).runtime is None

@@ -1,0 +1,200 @@
+"""The executor while it submits: answers, refusals, and submissions without an answer."""
+
+from __future__ import annotations
+
+import logging
+from types import SimpleNamespace
+
+import pytest
+from snakemake_interface_common.exceptions import ApiError
+
+from snakemake_executor_plugin_arrays import Executor, ExecutorSettings
+from snakemake_executor_plugin_arrays.arrays import Run, dead_runs
+from snakemake_executor_plugin_arrays.commands import SchedulerError
+from snakemake_executor_plugin_arrays.schedulers import GridEngine
+
+
+class Submitting(Executor):
+    """An executor with a scheduler that answers what a test says."""
+
+    def __init__(self, folder, submit, find_all=lambda names: set()):
+        self.silent = []
+        self.workflow = SimpleNamespace(
+            executor_settings=ExecutorSettings(),
+            workdir_init=folder,
+            scheduler=SimpleNamespace(error_callback=self.silent.append),
+        )
+        self.dag = SimpleNamespace(needrun_jobs=lambda: [])
+        self.logger = logging.getLogger("test")
+        self.reports, self.cleared, self.cancelled = [], [], []
+        self.answers = SimpleNamespace(
+            submit=submit,
+            find_all=find_all,
+            living=lambda arrays: arrays,
+            clear=self.cleared.append,
+            cancel=lambda arrays: self.cancelled.extend(arrays),
+        )
+        self.__post_init__()
+        self.client = self.answers
+
+    def format_job_exec(self, job):
+        return "true"
+
+    def run_job_pre(self, job):
+        pass
+
+    def report_job_submission(self, job_info, register_job=True):
+        self.reports.append("submitted")
+
+    def report_job_error(self, job_info, msg=None, **kwargs):
+        self.reports.append(msg)
+
+    def runs(self):
+        return [path for path in self.parent.iterdir() if path.is_dir()]
+
+
+def two_jobs():
+    return [
+        SimpleNamespace(name="train", output=[f"{i}.h5"], resources={}, threads=1, attempt=1, restart_times=1)
+        for i in range(2)
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    monkeypatch.setattr(Executor.__mro__[1], "shutdown", lambda self: None)
+    return tmp_path
+
+
+def failing(error):
+    def fail(*arguments):
+        raise error
+
+    return fail
+
+
+def test_submitted_and_reported(folder):
+    executor = Submitting(folder, lambda array, request: "7")
+    executor.run_jobs(two_jobs())
+    assert executor.reports == ["submitted"] * 2
+    assert executor.unreported == 2
+    assert executor.submitted == {"7"}
+    executor.unreported = 0
+    executor.shutdown()
+    assert executor.runs() == []
+
+
+def test_refused(folder):
+    executor = Submitting(folder, failing(SchedulerError("no such queue")))
+    executor.run_jobs(two_jobs())
+    [message] = executor.reports
+    assert "no such queue" in message
+    assert message.endswith(" The same is true of one other job of this array, not listed here. ")
+    assert len(executor.silent) == 1
+    executor.shutdown()
+    assert executor.runs() == []
+
+
+def test_jobs_that_no_task_can_run_are_not_submitted(folder):
+    """One message for all of them, no retry; the others are submitted."""
+    executor = Submitting(folder, lambda array, request: "7")
+    jobs = two_jobs() + two_jobs()
+    for job in jobs[1:3]:
+        job.resources = {"tasks": 8}
+    executor.run_jobs(jobs)
+    [message, *others] = executor.reports
+    assert message.startswith("train cannot be submitted: resource tasks=8: ")
+    assert "one other job" in message
+    assert executor.silent == jobs[2:3]
+    assert [job.attempt for job in jobs] == [1, 2, 2, 1]
+    assert others == ["submitted"] * 2
+    assert executor.unreported == 2
+
+
+@pytest.mark.parametrize(("complexes", "warnings"), [("", 1), ("h_vmem", 0)])
+def test_memory_that_is_not_requested(folder, caplog, complexes, warnings):
+    executor = Submitting(folder, lambda array, request: "7")
+    executor.scheduler = GridEngine("smp", filter(None, [complexes]), True)
+    for _ in range(2):
+        jobs = two_jobs()
+        for job in jobs:
+            job.resources = {"mem_mb": 500}
+        executor.run_jobs(jobs)
+    assert caplog.text.count("Memory (mem_mb) is not requested: set arrays-memory-complex") == warnings
+
+
+def test_interrupted_while_it_is_submitted(folder):
+    """It may be in the scheduler: the next run looks for it."""
+    executor = Submitting(folder, failing(KeyboardInterrupt()), failing(SchedulerError("away")))
+    with pytest.raises(KeyboardInterrupt):
+        executor.run_jobs(two_jobs())
+    executor.cancel_jobs([])
+    executor.shutdown()
+    [left] = executor.runs()
+    assert list(dead_runs(executor.parent)) == [left]
+    assert len(list(left.glob("*/jobs"))) == 1
+
+
+def test_array_that_may_have_been_submitted_is_ended_before_its_jobs_are_submitted_anew(folder):
+    answers = [SchedulerError("no number", uncertain=True), "8"]
+
+    def submit(array, request):
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    executor = Submitting(folder, submit, lambda names: {"7"})
+    executor.run_jobs(two_jobs())
+    assert executor.cleared == []
+    executor.run_jobs(two_jobs())
+    assert executor.cleared == [{"7"}]
+    assert executor.submitted == {"8"}
+    assert executor.unreported == 2
+
+
+def test_array_that_may_have_been_submitted_and_cannot_be_ended(folder):
+    executor = Submitting(folder, failing(SchedulerError("no number", uncertain=True)))
+    executor.run_jobs(two_jobs())
+    executor.client.clear = failing(SchedulerError("away"))
+    executor.run_jobs(two_jobs())
+    assert ["away" in report for report in executor.reports] == [False, True]
+    assert len(executor.silent) == 2
+    executor.shutdown()
+    assert len(executor.runs()) == 1
+
+
+def test_dead_run_of_another_scheduler(folder):
+    Run(folder / ".snakemake/arrays", "sge", pytest.fail).close(tidy=False)
+    with pytest.raises(ApiError, match="--arrays-scheduler sge"):
+        Submitting(folder, None)
+    assert len(list((folder / ".snakemake/arrays").glob("*/"))) == 1
+
+
+def test_time_of_a_submitted_task(folder):
+    asked = []
+    executor = Submitting(folder, lambda array, request: asked.append(request.runtime) or "7")
+    jobs = two_jobs()
+    for job in jobs:
+        job.resources = {"runtime": 1000, "jobs_per_task": 2}
+    executor.run_jobs(jobs)
+    executor.settings.runtime_limit = 1440
+    executor.run_jobs(jobs)
+    assert asked == [2000, 1440]
+
+
+def test_submission_after_one_that_is_uncertain_is_retried(folder):
+    executor = Submitting(folder, failing(SchedulerError("no number", uncertain=True)))
+    for clear in (executor.client.clear, failing(SchedulerError("away"))):
+        executor.client.clear = clear
+        jobs = two_jobs()
+        executor.run_jobs(jobs)
+        assert [job.attempt for job in jobs] == [1, 1]
+
+
+def test_refused_submission_is_not_retried(folder):
+    executor = Submitting(folder, failing(SchedulerError("no such queue")))
+    jobs = two_jobs()
+    executor.run_jobs(jobs)
+    assert [job.attempt for job in jobs] == [2, 2]

@@ -1,0 +1,284 @@
+"""Functions for use from Python; `itersel` exports them.
+
+They are thin wrappers of the code behind the command line, so results are byte-identical.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from itersel.errors import InputError
+
+if TYPE_CHECKING:
+    from itersel.evaluate.bleu import CorpusScore
+    from itersel.grammar.shard import Shard
+    from itersel.learn.train import Training, TrainSettings
+    from itersel.lm.binary import LanguageModel
+    from itersel.vectors.weights import Weights
+
+FilePath = str | os.PathLike[str]
+
+
+class Translation(NamedTuple):
+    """One translation of a sentence.
+
+    Attributes
+    ----------
+    text
+        Words separated by single spaces, tokenised and lowercased as in the shard.
+    score
+        Model score: the dot product of `features` and the weights.
+    features
+        Feature values by name, zeros left out: dense features first, then sparse ones.
+    """
+
+    text: str
+    score: float
+    features: Mapping[str, float]
+
+
+def load_model(path: FilePath) -> LanguageModel:
+    """Load a compiled language model, such as ``lm/model.bin`` of a run.
+
+    The file is mapped read-only: processes on one machine share one copy in memory.
+
+    Parameters
+    ----------
+    path
+        A file written by ``itersel lm compile``.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged, or not a compiled model.
+    """
+    from itersel.lm import binary
+
+    return binary.load_model(path)
+
+
+def decode_shard(
+    shard: Shard,
+    model: LanguageModel,
+    weights: Weights,
+    *,
+    k_best: int = 1,
+    sentences: Iterable[int] | None = None,
+    features: str = "all",
+    pop_limit: int = 200,
+    max_span: int = 15,
+) -> Iterator[list[Translation]]:
+    """Translate the sentences of a shard, as ``itersel decode`` does.
+
+    Parameters
+    ----------
+    shard
+        Sentences with their grammars, from `read_shard`.
+    model
+        Language model, from `load_model`.
+    weights
+        Feature weights, from `read_weights` or `make_weights`; other features weigh 0.
+    k_best
+        Maximum number of translations per sentence, from 1 to 10,000.
+    sentences
+        Numbers of the sentences to translate, from 0 (default: all).
+    features
+        ``all``, or ``dense`` to ignore sparse features.
+    pop_limit
+        Hypotheses popped at a node in cube pruning; five times as many at a glue node.
+    max_span
+        Longest source span of an X, in words.
+
+    Yields
+    ------
+    list of Translation
+        For each sentence, its best different translations, best first. There are fewer than `k_best` if the
+        forest has fewer.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of bounds, or a sentence has no complete derivation.
+    IndexError
+        If the shard has no such sentence.
+    """
+    from itersel.decode.decoder import Decoder
+    from itersel.decode.output import text_of
+
+    decoder = Decoder(shard, model, pop_limit, features, max_span)
+    vectors = decoder.weight_vectors(weights)
+    words = shard.vocabulary.to_list()
+    for sentence in range(shard.sentence_count) if sentences is None else sentences:
+        if not 0 <= sentence < shard.sentence_count:
+            raise IndexError(f"sentence {sentence}: the shard has {shard.sentence_count}, numbered from 0")
+        found = decoder.decode(sentence, *vectors, k=k_best)
+        translations = []
+        for rank, score in enumerate(found.score.tolist()):
+            dense = zip(decoder.dense_names, found.dense[rank].tolist(), strict=True)
+            values = {name: value for name, value in dense if value}
+            row = slice(*found.feature_offset[rank : rank + 2])
+            sparse = zip(found.feature[row].tolist(), found.feature_value[row].tolist(), strict=True)
+            values |= {shard.feature_name.get(number): value for number, value in sparse}
+            translations.append(Translation(text_of(found, rank, words), score, values))
+        yield translations
+
+
+def train_epoch(
+    shard: Shard,
+    model: LanguageModel,
+    start: Weights | FilePath | None = None,
+    settings: TrainSettings | None = None,
+) -> Training:
+    """Train on a shard for one epoch, as ``itersel train`` does.
+
+    Parameters
+    ----------
+    shard
+        Sentences with references and grammars, from `read_shard`.
+    model
+        Language model, from `load_model`.
+    start
+        Weights to start from, or the name of their file (default: all zero). The file of a shard also holds
+        the state of its learner (averages, sums of squares), which weights in memory do not have.
+    settings
+        Learner, size of the k-best lists, and so on (default: a perceptron on 100-best lists). The number of
+        the epoch and that of the shard are among them: both matter to `mix_weights`.
+
+    Returns
+    -------
+    Training
+        The new weights and the counts of the epoch. Write them with `write_training`.
+
+    Raises
+    ------
+    InputError
+        If the shard has no references, if `start` cannot be read, or if a weight or a score overflows.
+    """
+    from itersel.decode.decoder import Decoder
+    from itersel.learn.state import read_start
+    from itersel.learn.train import TrainSettings, train_shard
+    from itersel.learn.weight_table import Start
+
+    settings = TrainSettings() if settings is None else settings
+    if isinstance(start, str | os.PathLike):
+        begin: Start | None = read_start(start)
+    else:
+        begin = None if start is None else Start(start)
+    decoder = Decoder(shard, model, settings.pop_limit, settings.features, settings.max_span)
+    return train_shard(shard, [decoder], begin, settings)
+
+
+def write_training(path: FilePath, training: Training, settings: TrainSettings | None = None) -> None:
+    """Write the weights of a shard with their provenance, as ``itersel train`` does.
+
+    Parameters
+    ----------
+    path
+        File to write: HDF5 if the name ends in ``.h5``, otherwise text. `mix_weights` needs HDF5.
+    training, settings
+        The result of `train_epoch`, and the settings it was called with.
+    """
+    from itersel.learn import state
+    from itersel.learn.train import TrainSettings
+
+    settings = TrainSettings() if settings is None else settings
+    state.write_training(path, training, state.training_attributes(settings, training))
+
+
+def mix_weights(
+    inputs: Sequence[FilePath],
+    output: FilePath,
+    *,
+    mixing: str = "mean",
+    epoch: int = 1,
+    select: int | None = None,
+    threshold: float | None = None,
+    norm: str = "l2",
+    keep: Sequence[str] = (),
+    previous: FilePath | None = None,
+) -> Weights:
+    """Mix the weights of all shards of an epoch, as ``itersel mix`` does.
+
+    Parameters
+    ----------
+    inputs
+        Files of `write_training`, in any order: shards 0 to Z - 1 of the same epoch, trained with the same
+        settings.
+    output
+        File to write, ``.h5`` or text.
+    mixing
+        ``none``, ``mean``, ``mean-of-epochs`` or ``selection``.
+    epoch
+        Number of the epoch, from 1.
+    select, threshold
+        For ``selection``, one of them: the number of features to keep, or the norm they must exceed.
+    norm
+        Norm of a feature's weights over all shards: ``l0``, ``l1``, ``l2`` or ``linf``.
+    keep
+        For ``selection``: features that are always kept, by name or template; ``dense`` for all dense ones.
+    previous
+        For ``mean-of-epochs``, from epoch 2 on: the mixed weights of the previous epoch.
+
+    Returns
+    -------
+    Weights
+        The mixed weights, as written.
+
+    Raises
+    ------
+    InputError
+        If settings contradict each other, if a shard is missing, or if files do not belong together. Nothing
+        is written then.
+    """
+    from itersel.select.mix import mix
+    from itersel.select.settings import MixSettings
+    from itersel.vectors.weights import read_weights
+
+    settings = MixSettings(
+        mixing=mixing,
+        epoch=epoch,
+        shards=len(inputs),
+        select=select,
+        threshold=threshold,
+        norm=norm,
+        keep=tuple(keep),
+    )
+    mix([os.fspath(path) for path in inputs], output, settings, previous)
+    return read_weights(output)
+
+
+def score_bleu(translations: Sequence[str], *references: Sequence[str], tokenize: str = "13a") -> CorpusScore:
+    """Compute lowercased BLEU as mteval-v11b does, as ``itersel bleu`` prints it.
+
+    Parameters
+    ----------
+    translations
+        One translation per sentence.
+    *references
+        One or more reference translations of the whole text, each with one line per sentence.
+    tokenize
+        ``13a``, or ``none`` to score the words as they are.
+
+    Returns
+    -------
+    CorpusScore
+        BLEU from 0 to 100, precisions in per cent, brevity penalty and lengths in words.
+
+    Raises
+    ------
+    InputError
+        If there is no reference, or if a reference has another number of lines than the translations.
+    """
+    from itersel.evaluate.bleu import make_bleu, score_corpus
+
+    if not references:
+        raise InputError("there is no reference to score against; give at least one")
+    for number, reference in enumerate(references):
+        if len(reference) != len(translations):
+            raise InputError(
+                f"reference {number} has {len(reference)} lines for {len(translations)} translations; both "
+                "must have one line per sentence"
+            )
+    return score_corpus(make_bleu(references, tokenize), translations)

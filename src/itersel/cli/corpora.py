@@ -1,0 +1,144 @@
+"""Arguments that describe one or more corpora, each with one or more files."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from itersel.cli.arguments import refuse
+from itersel.corpus.corpora import Columns, Corpus, check_parts
+from itersel.errors import InputError
+from itersel.limits import MAX_COLUMNS, TEST_SET_PATTERN
+
+
+class _OfCorpus(argparse.Action):
+    """Add a value to the corpus of the last ``--corpus``."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        *others, corpus = getattr(namespace, "corpora", None) or [Corpus()]
+        if self.dest == "name":
+            named = [*others, corpus] if corpus != Corpus() else others
+            if any(one.name == values for one in named):
+                raise argparse.ArgumentError(self, f"two corpora are named '{values}'")
+            namespace.corpora = [*named, Corpus(values)]
+            return
+        value = values if self.dest == "columns" else (*getattr(corpus, self.dest), values)
+        namespace.corpora = [*others, replace(corpus, **{self.dest: value})]
+
+
+def add_corpora(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `corpora_of`."""
+    add = parser.add_argument_group(
+        "corpora", "Options with FILE may be repeated; files of a kind are joined in order."
+    ).add_argument
+    common: dict[str, Any] = {"action": _OfCorpus, "default": argparse.SUPPRESS}
+    add(
+        "--corpus",
+        dest="name",
+        metavar="NAME",
+        type=_name,
+        help="name of the corpus that the following options describe, and task label of its pairs if it has "
+        "no others; train may have several corpora",
+        **common,
+    )
+    add(
+        "--source",
+        metavar="FILE",
+        help="source text, one sentence per line, UTF-8, plain or compressed (.gz, .xz, .zst)",
+        **common,
+    )
+    add(
+        "--target",
+        metavar="FILE",
+        help="its translation, one sentence per line; in a tuning or test set, repeated ones are additional "
+        "references",
+        **common,
+    )
+    add("--file", metavar="FILE", help="TSV or TMX file, instead of --source and --target", **common)
+    add(
+        "--columns",
+        metavar="S,T[,L]",
+        type=_columns,
+        help="columns of source, target and task label in TSV files (default: 1,2)",
+        **common,
+    )
+    add("--task", metavar="FILE", help="task label of each line", **common)
+    add(
+        "--alignment",
+        metavar="FILE",
+        help="word alignment of each line (0-0 1-2 ...); needs --tokenized",
+        **common,
+    )
+
+
+def corpora_of(options: argparse.Namespace, has_references: bool) -> list[Corpus]:
+    """Return the corpora that the options describe.
+
+    Parameters
+    ----------
+    has_references
+        Whether there is only one corpus, whose targets are references of one source instead of parts.
+
+    Raises
+    ------
+    InputError
+        If files are missing, exclude each other, or have no effect.
+    """
+    corpora: Sequence[Corpus] = getattr(options, "corpora", ())
+    if not corpora:
+        raise InputError("give --source and --target, or --file")
+    if has_references and len(corpora) > 1:
+        raise InputError("only train may have several corpora; give one")
+    if has_references:
+        [corpus] = corpora
+        if len(corpus.source) > 1:
+            raise InputError("only train may have several source files; give one")
+        corpora = [replace(corpus, target=corpus.target[:1], further=corpus.target[1:])]
+    for corpus in corpora:
+        _check(corpus)
+    for what in ("labels", "alignment"):
+        have = [corpus.has_labels if what == "labels" else bool(corpus.alignment) for corpus in corpora]
+        if any(have) and not all(have):
+            raise InputError(f"some corpora have {what}, others have none; give them for all")
+    return [*corpora]
+
+
+def _check(corpus: Corpus) -> None:
+    if corpus.file:
+        for option in ("source", "target", "task", "alignment"):
+            if getattr(corpus, option):
+                raise InputError(f"--file replaces --{option}; give only one of them")
+        return
+    if corpus.columns != Columns():
+        raise InputError("--columns needs --file")
+    for option in ("source", "target"):
+        if not getattr(corpus, option):
+            raise InputError(f"--{option} is missing; give --source and --target, or --file")
+    check_parts(corpus)
+
+
+def _name(text: str) -> str:
+    return (
+        text
+        if re.fullmatch(TEST_SET_PATTERN, text)
+        else refuse(text, "a name of letters, digits, '_' and '-'")
+    )
+
+
+def _columns(text: str) -> Columns:
+    fields = text.split(",")
+    if not 2 <= len(fields) <= 3 or not all(re.fullmatch("[1-9][0-9]{0,3}", field) for field in fields):
+        refuse(text, "numbers of columns, such as 1,2")
+    columns = Columns(*map(int, fields))
+    if max(map(int, fields)) > MAX_COLUMNS:
+        refuse(text, f"numbers of columns up to {MAX_COLUMNS}")
+    return columns

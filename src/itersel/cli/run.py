@@ -1,0 +1,42 @@
+"""``itersel run``: Snakemake, with the workflow of the installed package where the folder has none."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+# Where Snakemake looks for the workflow.
+_SNAKEFILES = ("Snakefile", "snakefile", "workflow/Snakefile", "workflow/snakefile")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the help shows; `run_snakemake` takes the arguments as they are."""
+    parser.description = (
+        "Run Snakemake with the Snakefile of this folder or, if there is none, the workflow of the "
+        "installed itersel. 'snakemake --help' lists the arguments."
+    )
+    parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="arguments of Snakemake")
+    parser.set_defaults(run=lambda options: run_snakemake(options.arguments))
+
+
+def run_snakemake(arguments: Sequence[str]) -> NoReturn:
+    """Replace this process by Snakemake.
+
+    Parameters
+    ----------
+    arguments
+        Those of Snakemake.
+    """
+    from itersel.project import SNAKEFILE
+
+    has_own = any(Path(name).exists() for name in _SNAKEFILES)
+    named = any(
+        argument in ("-s", "--help", "-h") or argument.startswith("--snakefile") for argument in arguments
+    )
+    snakefile = [] if has_own or named else ["--snakefile", str(SNAKEFILE)]
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-m", "snakemake", *snakefile, *arguments])

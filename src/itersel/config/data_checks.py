@@ -1,0 +1,172 @@
+"""Check that a config's keys about text are complete and consistent."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from functools import partial
+
+from itersel.config.messages import join, reject
+from itersel.config.values import Config, Data, ReferencedText, Split, TestSet, TextColumns
+from itersel.corpus.corpora import TMX, TSV, format_of, suffixes
+from itersel.errors import InputError, attempt_all
+from itersel.limits import NO_TEST_SETS, is_test_set_name
+
+# The forms of a text: parallel files, or just one of the others.
+PARALLEL = ("source", "target")
+FORMS = (*PARALLEL, "file", "mtdata", "sacrebleu")
+# Group, name, version and two languages.
+MTDATA_PATTERN = r"[^\s-]+-[^\s-]+-[^\s-]+-[A-Za-z_]+-[A-Za-z_]+"
+
+
+def check_data(config: Config) -> None:
+    """Reject missing keys of `data`, and keys for another kind of data."""
+    data = config.data
+    is_files = data.kind == "files"
+    # with the LibreOffice Help, the test set without a name is taken from the help
+    texts: dict[str, Split | ReferencedText] = {_train_key(name): text for name, text in data.train.items()}
+    texts |= {"data.dev": data.dev, "data.devtest": data.devtest}
+    texts |= {"data.test": data.test.get("", TestSet())} if not is_files or not data.test else {}
+    check = partial(_check_text, data, why="data.kind: files needs it") if is_files else _check_not_given
+    checks = [partial(check, text, key) for key, text in texts.items()]
+    checks += [partial(_check_test_set, data, name) for name in data.test if name or is_files]
+    attempt_all(checks)
+    _check_alignment(config)
+    misplaced = ("folder", "mirror", "release", "modules", "held_out_modules") if is_files else ("tokenized",)
+    for option in misplaced:
+        if getattr(data, option) != getattr(Data(), option):
+            other = "libreoffice-help" if is_files else "files"
+            raise InputError(f"config key 'data.{option}' needs data.kind: {other}")
+    for option in ("mirror", "release"):
+        if data.folder is not None and getattr(data, option) != getattr(Data(), option):
+            raise InputError(f"config key 'data.{option}' has no effect with data.folder; remove one of them")
+    _check_held_out_modules(data)
+
+
+def _train_key(name: str) -> str:
+    return join("data.train", name) if name else "data.train"
+
+
+def _check_not_given(text: Split | ReferencedText, key: str) -> None:
+    """Reject files if the text comes from elsewhere."""
+    for item in fields(text):
+        if getattr(text, item.name) not in (None, (), ReferencedText(), TextColumns()):
+            raise InputError(f"config key '{key}.{item.name}' needs data.kind: files")
+
+
+def _check_text(data: Data, text: Split | ReferencedText, key: str, *, why: str) -> None:
+    """Reject a text with missing files, or with keys that conflict or have no effect."""
+    forms = [name for name in FORMS if getattr(text, name, None)]
+    form = next((name for name in forms if name not in PARALLEL), "source")
+    for name in forms:
+        if name != form and form != "source":
+            raise InputError(
+                f"config key '{key}.{name}' cannot be combined with '{key}.{form}'; remove one of them"
+            )
+    if form == "source":
+        for name in PARALLEL:
+            if not getattr(text, name):
+                raise InputError(f"config key '{key}.{name}' is missing; {why}")
+    for name in ("task", "alignment"):
+        if getattr(text, name, None) and form != "source":
+            advice = "; use columns.task" if form == "file" and name == "task" else ""
+            raise InputError(
+                f"config key '{key}.{name}' needs source and target, it has no effect with {form}{advice}"
+            )
+    if isinstance(text, Split):
+        for name in ("target", "task", "alignment"):
+            count, sources = len(getattr(text, name)), len(text.source)
+            if count and count != sources:
+                raise InputError(
+                    f"config key '{key}.{name}' has {_files(count)}, but '{key}.source' has "
+                    f"{_files(sources)}; give one for each"
+                )
+    _check_tables(text, key)
+    _check_names(data, text, key)
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
+
+
+def _check_tables(text: Split | ReferencedText, key: str) -> None:
+    """Reject files that are neither TSV nor TMX, and columns without a TSV file."""
+    for path in text.file:
+        if format_of(path) is None:
+            reject(
+                f"{key}.file", path, f"a file whose name ends in {TSV} or {TMX}, optionally with {suffixes()}"
+            )
+    if text.columns != TextColumns() and not any(format_of(path) == TSV for path in text.file):
+        raise InputError(f"config key '{key}.columns' needs a TSV file in '{key}.file'")
+    if text.columns.task and any(format_of(path) == TMX for path in text.file):
+        raise InputError(
+            f"config key '{key}.columns.task': TMX files have no labels; remove the key or these files"
+        )
+    if text.columns.source == text.columns.target:
+        raise InputError(
+            f"config key '{key}.columns': source and target are the same column, {text.columns.source}"
+        )
+
+
+def _check_names(data: Data, text: Split | ReferencedText, key: str) -> None:
+    """Reject invalid names of datasets."""
+    for number, name in enumerate(text.mtdata):
+        if not re.fullmatch(MTDATA_PATTERN, name):
+            reject(f"{key}.mtdata", name, "an ID as in `mtdata list`, such as Statmt-europarl-7-deu-eng")
+        if name in text.mtdata[:number]:
+            raise InputError(f"config key '{key}.mtdata': '{name}' is listed twice; remove one")
+    if isinstance(text, ReferencedText) and text.sacrebleu is not None:
+        from itersel.corpus.sacrebleu_text import language_pair
+
+        try:
+            language_pair(text.sacrebleu, data.source_language, data.target_language)
+        except InputError as error:
+            raise InputError(f"config key '{key}.sacrebleu': {error}") from None
+
+
+def _check_alignment(config: Config) -> None:
+    data = config.data
+    aligned = [_train_key(name) for name, corpus in data.train.items() if corpus.alignment]
+    if not aligned:
+        return
+    if not data.tokenized or data.compound_splitting:
+        raise InputError(
+            f"config key '{aligned[0]}.alignment' needs data.tokenized: true and data.compound_splitting: "
+            "false: it refers to the tokens of the files"
+        )
+    for key in map(_train_key, data.train):
+        if key not in aligned:
+            raise InputError(
+                f"config key '{key}.alignment' is missing, but '{aligned[0]}' has one; give one for every "
+                "corpus, or none"
+            )
+
+
+def _check_test_set(data: Data, name: str) -> None:
+    """Reject a test set without source text or reference."""
+    test_set, key = data.test[name], f"data.test.{name}" if name else "data.test"
+    has_devtest = test_set.devtest != ReferencedText()
+    if has_devtest and not name:
+        raise InputError(f"config key '{key}.devtest' needs a named test set; use data.devtest instead")
+    _check_text(data, test_set, key, why="a test set needs source text and a reference translation")
+    if has_devtest:
+        why = "a devtest needs source text and a reference translation"
+        _check_text(data, test_set.devtest, f"{key}.devtest", why=why)
+
+
+def _check_held_out_modules(data: Data) -> None:
+    key, names = "data.held_out_modules", data.held_out_modules
+    for place, others in (("data.test", data.test), (key, names)):
+        if data.kind != "files" and "test" in others:
+            raise InputError(
+                f"config key '{place}': 'test' is the test set taken from the help; rename this one"
+            )
+    for number, name in enumerate(names):
+        if not is_test_set_name(name):
+            reject(
+                key, name, f"a name of letters, digits, '_' and '-', and none of {', '.join(NO_TEST_SETS)}"
+            )
+        if name in data.test or name in names[:number]:
+            raise InputError(f"config key '{key}': two test sets are named '{name}'; remove or rename one")
+        if name in data.modules:
+            raise InputError(f"config key '{key}': '{name}' is in data.modules, too; remove one of them")

@@ -1,0 +1,123 @@
+"""Rough estimates of a run's cost, from the sizes of its texts and the rates in benchmarks/README.md."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from itersel.config.commands import held_out_iterations
+from itersel.config.file_checks import Size
+from itersel.config.independent import with_independent_tasks
+from itersel.config.repeats import with_repeats
+from itersel.config.splits import own_devtests, test_sets
+from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
+from itersel.config.tuners import Batch, NoTuner
+from itersel.config.values import Config, Experiment
+
+# Decoding takes this many seconds per source word, times the length of the sentence up to LONG words.
+WORD_SECONDS, LONG = 0.00005, 20
+# Decoding time is linear in the pop limit; WORD_SECONDS is for POP_LIMIT.
+POP_BASE, POP_SLOPE, POP_LIMIT = 3.6, 0.045, 200
+# Rules per source word with RULES_PAIRS training pairs; their number grows with the logarithm of the pairs.
+RULES, RULES_GROWTH, RULES_PAIRS = 147, 35, 30_000
+RULES_PER_SECOND = 430_000
+BYTES_PER_RULE = 18.6
+# Memory of a job that extracts the grammars of a shard: fixed, and per rule.
+JOB_BYTES, JOB_BYTES_PER_RULE = 50e6, 270
+MIN_JOB_BYTES = 500e6
+ALIGNMENT_WORD_SECONDS = 0.0003
+START_SECONDS = 1.5  # to start a job
+TUNE_SECONDS = 20  # for a batch tuner
+
+
+class Estimate(NamedTuple):
+    """The cost of a run.
+
+    Attributes
+    ----------
+    jobs
+        Number of jobs, without short ones.
+    hours
+        Processor time.
+    disk, memory
+        Bytes: of all grammars on disk, and of the largest job that extracts or reads one.
+    """
+
+    jobs: int
+    hours: float
+    disk: float
+    memory: float
+
+
+def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
+    """Estimate the cost of a run, without language models.
+
+    Parameters
+    ----------
+    sizes
+        Sizes of all splits; see `file_checks.read_sizes`.
+
+    Returns
+    -------
+    estimate
+        None if the size of a split is not known.
+    """
+    tested = list(test_sets(config).values())
+    held_out = ["devtest", *own_devtests(config).values(), *tested]
+    experiments = list(with_repeats(with_independent_tasks(config)).experiments.values())
+    tuned = {experiment.tune_on for experiment in experiments}
+    steps = any(not isinstance(experiment.held_out.tuner, NoTuner) for experiment in experiments)
+    if not {"train", *held_out, *tuned, *(["dev"] if steps else [])} <= sizes.keys():
+        return None
+    seconds = {split: _decoding_seconds(config, size) for split, size in sizes.items()}
+    per_word = RULES + RULES_GROWTH * math.log(max(1, sizes["train"].sentences) / RULES_PAIRS)
+    rules = {split: max(1.0, per_word) * size.words for split, size in sizes.items()}
+    # grammars: for each way to split a tuning corpus, once, and for each text that is translated
+    cuts = {(one.tune_on, repr(_cut_tasks(one)), one.seed): one for one in experiments}
+    shards = [(one.tune_on, files_of(_cut_tasks(one)), _share(_cut_tasks(one))) for one in cuts.values()]
+    shards += [(split, config.decoder.jobs, 1.0) for split in [*held_out, *(["dev"] if steps else [])]]
+    all_rules = sum(rules[split] * share for split, _, share in shards)
+    jobs = sum(files for _, files, _ in shards)
+    total = all_rules / RULES_PER_SECOND + ALIGNMENT_WORD_SECONDS * sizes["train"].words
+    for experiment in experiments:
+        count, time = _experiment_cost(config, experiment, seconds, tested)
+        jobs, total = jobs + count, total + time
+    largest = max(rules[split] * share / files for split, files, share in shards)
+    memory = max(MIN_JOB_BYTES, JOB_BYTES + JOB_BYTES_PER_RULE * largest)
+    return Estimate(jobs, (total + START_SECONDS * jobs) / 3600, BYTES_PER_RULE * all_rules, memory)
+
+
+def _experiment_cost(
+    config: Config, experiment: Experiment, seconds: Mapping[str, float], tested: list[str]
+) -> tuple[int, float]:
+    """Return the number of jobs and the seconds for an experiment's epochs and its translations of test."""
+    epoch_jobs = -(-files_of(experiment.tasks) // experiment.tasks.shards_per_job) + 1 + config.decoder.jobs
+    epoch = seconds[experiment.tune_on] * _share(experiment.tasks) + seconds["devtest"]
+    if isinstance(experiment.learner, Batch):
+        epoch += TUNE_SECONDS
+    if not isinstance(experiment.held_out.tuner, NoTuner):
+        iterations = held_out_iterations(experiment)
+        epoch += iterations * (seconds["dev"] + TUNE_SECONDS)
+        epoch_jobs += iterations * (config.decoder.jobs + 1)
+    jobs = experiment.epochs * epoch_jobs + len(tested) * config.decoder.jobs
+    return jobs, experiment.epochs * epoch + sum(seconds[split] for split in tested)
+
+
+def _cut_tasks(experiment: Experiment) -> Tasks:
+    """Return the tasks whose shards an experiment reads."""
+    return experiment.tasks.natural if isinstance(experiment.tasks, IndependentTask) else experiment.tasks
+
+
+def _share(tasks: Tasks) -> float:
+    """Return the share of the text used for training, assuming that all labels are equally frequent."""
+    if isinstance(tasks, IndependentTask):
+        return tasks.shards / tasks.natural.shards
+    is_pool = isinstance(tasks, PooledTasks) and not isinstance(tasks, PooledCatTasks)
+    return 1 / max(1, len(labels_of(tasks))) if is_pool else 1.0
+
+
+def _decoding_seconds(config: Config, size: Size) -> float:
+    cost = sum(count * length * min(length, LONG) for length, count in size.lengths.items())
+    slower = (POP_BASE + POP_SLOPE * config.decoder.pop_limit) / (POP_BASE + POP_SLOPE * POP_LIMIT)
+    return WORD_SECONDS * slower * cost

@@ -1,0 +1,124 @@
+"""Check that the files named in a config can be read, and measure their text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import NamedTuple
+
+from itersel.config.splits import corpora, is_fetched, is_given, own_devtests, test_sets, texts_of
+from itersel.config.tasks import RandomTasks, Resharding, files_of
+from itersel.config.values import Config
+from itersel.corpus.corpora import Reading, corpus_blocks
+from itersel.errors import InputError, attempt_all
+
+
+class Size(NamedTuple):
+    """The size of a text.
+
+    Attributes
+    ----------
+    lengths
+        Number of source sentences by length in words, before tokenisation.
+    """
+
+    lengths: dict[int, int]
+
+    @property
+    def sentences(self) -> int:
+        """Number of sentences."""
+        return sum(self.lengths.values())
+
+    @property
+    def words(self) -> int:
+        """Number of source words."""
+        return sum(length * count for length, count in self.lengths.items())
+
+
+def check_files_exist(config: Config) -> None:
+    """Reject files and folders that cannot be read.
+
+    Raises
+    ------
+    InputError
+        Names the key and the file; CombinedInputError for several.
+    """
+    data = config.data
+    named = [("data.folder", data.folder), ("language_model.arpa", config.language_model.arpa)]
+    named += [("data.monolingual", path) for path in data.monolingual]
+    for split in given_splits(config):
+        texts = texts_of(config, split)
+        for corpus in corpora(config, split, ""):
+            if not is_fetched(texts[corpus.name]):
+                key = f"data.{split}.{corpus.name}" if corpus.name else f"data.{split}"
+                named += [(key, path) for path in corpus.files]
+    attempt_all(partial(_check_readable, key, path) for key, path in named if path is not None)
+
+
+def read_sizes(config: Config) -> dict[str, Size]:
+    """Read all text files that the config names; downloads are left out.
+
+    Returns
+    -------
+    sizes
+        By split: train, dev, devtest, ...
+
+    Raises
+    ------
+    InputError
+        The first error of each split: a missing or damaged file, different numbers of lines on the two sides;
+        then fewer sentences than shards.
+    """
+    splits = [
+        split
+        for split in given_splits(config)
+        if not any(is_fetched(text) for text in texts_of(config, split).values())
+    ]
+    sizes = dict(zip(splits, attempt_all(partial(_size, config, split) for split in splits), strict=True))
+    attempt_all(partial(_check_shards, config, name, sizes) for name in config.experiments)
+    return sizes
+
+
+def given_splits(config: Config) -> list[str]:
+    """Return the splits whose text the config names."""
+    splits = [*own_devtests(config).values(), *test_sets(config).values()]
+    return [split for split in ("train", "dev", "devtest", *splits) if is_given(config, split)]
+
+
+def _check_readable(key: str, path: str) -> None:
+    try:
+        with os.scandir(path) if os.path.isdir(path) else open(path, "rb"):
+            pass
+    except OSError as error:
+        raise InputError(f"config key '{key}' names {path}: {error.strerror or error}") from None
+
+
+def _size(config: Config, split: str) -> Size:
+    data, lengths = config.data, dict[int, int]()
+    advice = "; break the line, or raise data.max_line_bytes"
+    reading = Reading(data.source_language, data.target_language, data.tokenized, data.max_line_bytes, advice)
+    limit = data.max_train if split == "train" else data.max_held_out
+    for number, sentence in enumerate(_sentences(config, split, reading)):
+        if limit is None or number < limit:
+            length = len(sentence.split())
+            lengths[length] = lengths.get(length, 0) + 1
+    return Size(lengths)
+
+
+def _sentences(config: Config, split: str, reading: Reading) -> Iterator[str]:
+    for block in corpus_blocks(corpora(config, split, ""), reading):
+        yield from block.source
+
+
+def _check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
+    """Reject more shards than sentences; tasks with labels are checked when the labels are read."""
+    experiment = config.experiments[name]
+    size = sizes.get(experiment.tune_on)
+    if size is None or not isinstance(experiment.tasks, RandomTasks | Resharding):
+        return
+    if size.sentences < files_of(experiment.tasks):
+        raise InputError(
+            f"config key 'experiments.{name}.tasks.shards' makes {files_of(experiment.tasks)} shards, but "
+            f"{experiment.tune_on} has {size.sentences} sentences"
+        )

@@ -1,0 +1,156 @@
+"""Input corpora: parallel files, TSV or TMX, in one part or several, with or without a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from itersel.corpus.text import Bitext, parallel_blocks
+from itersel.errors import InputError
+from itersel.limits import MAX_LINE_BYTES
+from itersel.storage.compression import COMPRESSIONS, without_compression
+
+TSV, TMX = ".tsv", ".tmx"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Column numbers of the texts of a pair in a TSV file, from 1."""
+
+    source: int = 1
+    target: int = 2
+    task: int | None = None
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The files of a corpus; see `corpus_blocks`.
+
+    Attributes
+    ----------
+    name
+        Label of its pairs if they have no labels of their own; "" for none.
+    source, target, task, alignment
+        Parallel files: the parts of each side, in order.
+    further
+        Files with additional references; a corpus that has them consists of one part.
+    file
+        TSV or TMX files (the format follows from the name), instead of `source` and `target`.
+    columns
+        Columns of the TSV files.
+    """
+
+    name: str = ""
+    source: tuple[str, ...] = ()
+    target: tuple[str, ...] = ()
+    further: tuple[str, ...] = ()
+    file: tuple[str, ...] = ()
+    columns: Columns = field(default_factory=Columns)
+    task: tuple[str, ...] = ()
+    alignment: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> list[str]:
+        """All files."""
+        return [*self.source, *self.target, *self.further, *self.file, *self.task, *self.alignment]
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether its pairs have labels: their own, or the name of the corpus."""
+        return bool(self.name or self.task or self.columns.task)
+
+
+class Reading(NamedTuple):
+    """How corpora are read.
+
+    Attributes
+    ----------
+    source_language, target_language
+        Codes such as ``de`` and ``en-us``, used to select the two sides of a TMX file.
+    tokenized
+        The text is tokenised; words that are reserved in grammars and language models are rejected.
+    limit, advice
+        Maximum length of a sentence in bytes, and advice to add to the error for longer ones.
+    """
+
+    source_language: str
+    target_language: str
+    tokenized: bool = False
+    limit: int = MAX_LINE_BYTES
+    advice: str = ""
+
+
+def format_of(path: str) -> str | None:
+    """Return `TSV` or `TMX` according to the name of a file, compressed or not; None if it is neither."""
+    name = without_compression(path).lower()
+    return next((suffix for suffix in (TSV, TMX) if name.endswith(suffix)), None)
+
+
+def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitext]:
+    """Read the pairs of corpora in blocks, one corpus after the other.
+
+    If one corpus has labels, all must have them; pairs without a label get the name of their corpus. If one
+    corpus has alignments, all must have them.
+
+    Raises
+    ------
+    InputError
+        See `parallel_blocks`, `tsv_blocks` and `tmx_blocks`; also if the sides have different numbers of
+        parts, or a file is neither TSV nor TMX.
+    """
+    for corpus in corpora:
+        for blocks in _parts(corpus, reading):
+            for block in blocks:
+                named = block.task is None and corpus.name
+                yield block._replace(task=[corpus.name] * block.size) if named else block
+
+
+def _parts(corpus: Corpus, reading: Reading) -> Iterator[Iterator[Bitext]]:
+    for path in corpus.file:
+        yield _reader(path)(path, corpus.columns, reading)
+    if corpus.file:
+        return
+    check_parts(corpus)
+    count = len(corpus.source)
+    for number in range(count):
+        task, alignment = (files[number] if files else None for files in (corpus.task, corpus.alignment))
+        files = corpus.source[number], corpus.target[number], task, alignment
+        yield parallel_blocks(
+            *files, reading.tokenized, reading.limit, reading.advice, further=corpus.further
+        )
+
+
+def check_parts(corpus: Corpus) -> None:
+    """Raise an InputError unless parallel files have the same number of parts."""
+    count = len(corpus.source)
+    for what, files in (("target", corpus.target), ("task", corpus.task), ("alignment", corpus.alignment)):
+        if len(files) != count and (files or what == "target"):
+            of = f"corpus '{corpus.name}'" if corpus.name else "the corpus"
+            raise InputError(
+                f"{of} has {_files(count, 'source')}, but {_files(len(files), what)}; give one for each"
+            )
+
+
+def _files(count: int, what: str) -> str:
+    return f"{count} {what} file" + ("" if count == 1 else "s")
+
+
+def _reader(path: str) -> Callable[[str, Columns, Reading], Iterator[Bitext]]:
+    """Return the reader for a file according to its name."""
+    found = format_of(path)
+    if found == TSV:
+        from itersel.corpus.tsv import tsv_blocks
+
+        return tsv_blocks
+    if found == TMX:
+        from itersel.corpus.tmx import tmx_blocks
+
+        return tmx_blocks
+    raise InputError(f"the name must end in {TSV} or {TMX}, or one of these and {suffixes()}", path)
+
+
+def suffixes() -> str:
+    """Return the suffixes of compressed files, for messages."""
+    *others, last = COMPRESSIONS
+    return f"{', '.join(others)} or {last}"

@@ -1,0 +1,173 @@
+"""Translation memories (TMX 1.4): streaming reader for the pairs of two languages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from lxml import etree
+
+from itersel.corpus.corpora import Columns, Reading
+from itersel.corpus.labels import most_frequent
+from itersel.corpus.text import Bitext, check_text, check_tokens, clean_text
+from itersel.errors import InputError
+from itersel.limits import MAX_TMX_UNIT
+from itersel.storage.files import byte_blocks
+
+# With or without namespaces.
+_UNIT, _VARIANT, _SEGMENT = "{*}tu", "{*}tuv", "{*}seg"
+# TMX 1.1 used `lang` instead of `xml:lang`.
+_LANGUAGE = ("{http://www.w3.org/XML/1998/namespace}lang", "lang")
+# All other elements in a segment contain markup of the original format.
+_HIGHLIGHT = "hi"
+_MAX_PAIRS = 10_000
+
+
+class _Pair(NamedTuple):
+    source: str
+    target: str
+    line: int
+
+
+def tmx_blocks(path: str, columns: Columns, reading: Reading) -> Iterator[Bitext]:
+    """Read the pairs of two languages from a TMX file in blocks.
+
+    Units that lack one of the languages are skipped. If a unit has several variants in a language, the one
+    with exactly the code in `reading` is used, otherwise the first. Only one unit is parsed at a time.
+
+    Raises
+    ------
+    InputError
+        If the file is not XML, declares entities, or has no unit in both languages; if a unit is too large;
+        if a text is too long or contains ``|||`` or, if tokenised, a reserved word. Names the line.
+    """
+    languages: Counter[str] = Counter()
+    pairs: list[_Pair] = []
+    is_empty = True
+    for unit in _units(path, max(MAX_TMX_UNIT, 4 * reading.limit)):
+        pair = _pair(unit, reading, path, languages)
+        if pair is not None:
+            pairs.append(pair)
+        if len(pairs) == _MAX_PAIRS:
+            yield _block(pairs, reading, path)
+            pairs, is_empty = [], False
+    if pairs:
+        yield _block(pairs, reading, path)
+    elif is_empty:
+        wanted = f"{reading.source_language} and {reading.target_language}"
+        there = most_frequent(dict(sorted(languages.items(), key=lambda item: (-item[1], item[0])))) or "none"
+        raise InputError(f"has no translation unit in {wanted}; its languages are {there}", path)
+
+
+def matches(code: str, language: str) -> bool:
+    """Return whether a language code matches a language: ``en`` matches ``en-us``, ``en-gb`` does not."""
+    code, language = code.replace("_", "-").lower(), language.lower()
+    return f"{code}-".startswith(f"{language}-") or f"{language}-".startswith(f"{code}-")
+
+
+def _units(path: str, limit: int) -> Iterator[Any]:
+    """Yield the translation units; each is emptied before the next one."""
+    # Entities are not resolved, and nothing outside the file is read.
+    parser = etree.XMLPullParser(
+        ("end",),
+        tag=_UNIT,
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    is_checked, size = False, 0
+    try:
+        for piece in byte_blocks(path):
+            parser.feed(piece)
+            size += len(piece)
+            for _, unit in parser.read_events():
+                if not is_checked:
+                    _check_root(unit.getroottree().getroot(), path)
+                    is_checked = True
+                yield unit
+                _forget(unit)
+                size = 0
+            if size > limit:
+                raise InputError(f"no translation unit ends within {limit:,} bytes; split the file", path)
+        root = parser.close()
+    except etree.XMLSyntaxError as error:
+        problem = str(error.msg or "it is empty").partition(", line ")[0]
+        raise InputError(f"not XML: {problem}", path, error.lineno or None) from None
+    if not is_checked:
+        _check_root(root, path)
+
+
+def _check_root(root: Any, path: str) -> None:
+    found = etree.QName(root).localname
+    if found != "tmx":
+        raise InputError(f"is not TMX: its root is <{found}>, not <tmx>", path, root.sourceline)
+    declared = root.getroottree().docinfo.internalDTD
+    entity = next(iter(declared.entities()), None) if declared is not None else None
+    if entity is not None:
+        message = f"declares the entity '{entity.name}'; replace entities by their text, and remove this"
+        raise InputError(message, path)
+
+
+def _forget(element: Any) -> None:
+    """Free an element and everything before it."""
+    element.clear()
+    for node in (element, *element.iterancestors()):
+        parent = node.getparent()
+        while parent is not None and parent[0] is not node:
+            del parent[0]
+
+
+def _pair(unit: Any, reading: Reading, path: str, languages: Counter[str]) -> _Pair | None:
+    """Return the texts of a unit in the two languages, and count all its languages."""
+    variants = [(_code(variant), variant) for variant in unit.iterchildren(_VARIANT)]
+    languages.update({code for code, _ in variants if code})
+    sides = [_side(variants, code) for code in (reading.source_language, reading.target_language)]
+    if None in sides:
+        return None
+    source, target = (_text_of(variant, reading, path) for variant in sides)
+    return _Pair(source, target, unit.sourceline)
+
+
+def _code(variant: Any) -> str:
+    return next((variant.get(name) for name in _LANGUAGE if variant.get(name)), "")
+
+
+def _side(variants: list[tuple[str, Any]], language: str) -> Any:
+    """Return the variant in a language, or None."""
+    found = [(code, variant) for code, variant in variants if code and matches(code, language)]
+    same = [variant for code, variant in found if code.replace("_", "-").lower() == language]
+    return next(iter([*same, *(variant for _, variant in found)]), None)
+
+
+def _text_of(variant: Any, reading: Reading, path: str) -> str:
+    segment = next(variant.iterchildren(_SEGMENT), None)
+    if segment is None:
+        raise InputError("has no <seg>, the text of a variant", path, variant.sourceline)
+    text = clean_text("".join(_texts(segment, path)))
+    if len(text.encode()) > reading.limit:
+        message = f"is longer than {reading.limit:,} bytes{reading.advice}"
+        raise InputError(message, path, variant.sourceline)
+    return text
+
+
+def _texts(element: Any, path: str) -> Iterator[str]:
+    yield element.text or ""
+    for child in element:
+        if child.tag is etree.Entity:
+            raise InputError(f"unknown entity {child.text}; replace it by its text", path, child.sourceline)
+        if etree.QName(child).localname == _HIGHLIGHT:
+            yield from _texts(child, path)
+        yield child.tail or ""
+
+
+def _block(pairs: list[_Pair], reading: Reading, path: str) -> Bitext:
+    source, target, lines = zip(*pairs, strict=True)
+    for side in (source, target):
+        check_text(side, path, lines)
+        if reading.tokenized:
+            check_tokens(side, path, lines)
+    return Bitext(list(source), list(target))

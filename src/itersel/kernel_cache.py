@@ -1,0 +1,187 @@
+"""Where compiled kernels are kept: one folder for a version of the sources and a kind of machine.
+
+All checkouts and installations share it. numba's own cache does not do: paths of sources are part of its
+keys, two processes that compile one kernel for different types at the same time can mix up their files, and
+damaged files are loaded. Here every compiled kernel is one file, named after the types it was compiled for,
+checked against a digest when it is read, and written under a temporary name first.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import pickle
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from llvmlite.binding import get_host_cpu_name, get_process_triple
+from numba.core import config as numba_config
+from numba.core import serialize
+from numba.core.caching import _Cache
+from numba.core.codegen import get_host_cpu_features
+
+from itersel.errors import InputError
+from itersel.storage.files import atomic_path
+
+CACHE_VARIABLE = "ITERSEL_CACHE"
+PACKAGE = Path(__file__).parent
+DIGEST_BYTES = 32
+# Settings of numba that change machine code.
+SETTINGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+
+# A compiled kernel as values that can be pickled, and back.
+Reduce = Callable[[Any], Any]
+Rebuild = Callable[[Any, Any], Any]
+
+
+def cache_folder() -> Path:
+    """Return the folder of compiled kernels: below $ITERSEL_CACHE, else below the user's cache folder.
+
+    Raises
+    ------
+    InputError
+        If the user has no home folder.
+    """
+    root = os.environ.get(CACHE_VARIABLE)
+    if not root:
+        users = os.environ.get("XDG_CACHE_HOME", "")
+        try:
+            root = os.path.join(users if os.path.isabs(users) else Path.home() / ".cache", "itersel")
+        except RuntimeError:
+            message = (
+                f"there is no home folder to keep compiled kernels in; name a folder in {CACHE_VARIABLE}"
+            )
+            raise InputError(message) from None
+    return Path(root) / _folder_name(PACKAGE)
+
+
+@functools.cache
+def _folder_name(package: Path) -> str:
+    """Return a name that differs for all that machine code depends on: processor, versions, sources."""
+    processor, features = _processor()
+    settings = [getattr(numba_config, name) for name in SETTINGS]
+    versions = [sys.version_info[:2], sys.abiflags, numba.__version__, llvmlite.__version__, np.__version__]
+    digest = hashlib.sha256(repr([get_process_triple(), processor, features, versions, settings]).encode())
+    for path in kernel_sources(package):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    # so that people see which is which
+    machine = re.sub("[^A-Za-z0-9._-]", "_", processor)
+    return f"{sys.implementation.cache_tag}-{machine}-{digest.hexdigest()[:16]}"
+
+
+def _processor() -> tuple[str, str]:
+    """Return the name and the features of the processor that numba compiles for."""
+    name = numba_config.CPU_NAME  # type: ignore[attr-defined]
+    features = numba_config.CPU_FEATURES  # type: ignore[attr-defined]
+    return (
+        get_host_cpu_name() if name is None else name,
+        get_host_cpu_features() if features is None else features,
+    )
+
+
+def kernel_sources(package: Path) -> list[Path]:
+    """Return the modules of kernels, of their constants and types, and of what compiles and keeps them."""
+    kernels = set(package.rglob("*kernels*.py"))
+    imported = (path for kernel in kernels for path in _imported(kernel, package))
+    return sorted({*kernels, *imported, package / Path(__file__).name})
+
+
+def _imported(path: Path, package: Path) -> Iterator[Path]:
+    """Yield the modules of the package that a module imports from."""
+    for name in re.findall(r"(?m)^from itersel\.([\w.]+) import", path.read_text(encoding="utf-8")):
+        yield package.joinpath(*name.split(".")).with_suffix(".py")
+
+
+class KernelCache(_Cache):
+    """The compiled versions of one kernel on disk.
+
+    Parameters
+    ----------
+    function
+        The kernel.
+    use
+        Distinguishes the ways in which a kernel is compiled, as part of the names of files.
+    reduce, rebuild
+        Turn what numba compiled into something that can be pickled, and back.
+    """
+
+    def __init__(self, function: Callable[..., object], use: str, reduce: Reduce, rebuild: Rebuild) -> None:
+        module = function.__module__.removeprefix(f"{PACKAGE.name}.")
+        self._name = f"{module}.{function.__qualname__}-{use}"
+        self._reduce, self._rebuild = reduce, rebuild
+
+    @property
+    def cache_path(self) -> str:
+        """The folder of the files."""
+        return str(cache_folder())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the kernel compiled for arguments of some types, or None if there is no usable file."""
+        target_context.refresh()
+        try:
+            content = self._path(sig).read_bytes()
+        except OSError:
+            content = b""  # what is wrong with a folder is said when it is written to
+        digest, pickled = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
+        if hashlib.sha256(pickled).digest() == digest:
+            types, reduced = pickle.loads(pickled)
+            if types == sig:
+                return self._rebuild(target_context, reduced)
+        make_writable(cache_folder())  # better said now than after compilation
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a kernel compiled for arguments of some types."""
+        if data.library.has_dynamic_globals:
+            raise AssertionError(f"{self._name} holds an address of this process")
+        pickled = serialize.dumps((sig, self._reduce(data)))
+        path = self._path(sig)
+        try:
+            with atomic_path(path, durable=False) as temporary:
+                temporary.write_bytes(hashlib.sha256(pickled).digest() + pickled)
+        except OSError as error:
+            raise _not_kept(path.parent, error) from None
+
+    def enable(self) -> None:
+        """Do nothing: kernels are always kept."""
+
+    def disable(self) -> None:
+        """Do nothing: kernels are always kept."""
+
+    def flush(self) -> None:
+        """Do nothing: other sources have another folder."""
+
+    def _path(self, sig: Any) -> Path:
+        # names of types are the same in every process; `load_overload` compares the types themselves
+        digest = hashlib.sha256(str(sig).encode()).hexdigest()[:16]
+        return cache_folder() / f"{self._name}-{digest}.nbc"
+
+
+@functools.cache
+def make_writable(folder: Path) -> None:
+    """Make a folder for compiled kernels.
+
+    Raises
+    ------
+    InputError
+        If nothing can be written there.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise _not_kept(folder, error) from None
+
+
+def _not_kept(folder: Path, error: OSError) -> InputError:
+    reason = error.strerror or error
+    advice = f"name another folder in {CACHE_VARIABLE} or as `cache` in the config"
+    return InputError(f"compiled kernels cannot be kept in {folder}: {reason}; {advice}")

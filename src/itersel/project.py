@@ -1,0 +1,68 @@
+"""Location of the workflow: in the project folder, or in the installed package."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from itersel.errors import InputError
+
+_PACKAGE = Path(__file__).parent
+# In a wheel, the project's files are inside the package; in a checkout, the package is inside the project.
+PROJECT = _PACKAGE / "_project" if (_PACKAGE / "_project").is_dir() else _PACKAGE.parents[1]
+SNAKEFILE = PROJECT / "Snakefile"
+_SCHEMA = "workflow/schemas/config.schema.json"
+SCHEMA = PROJECT / _SCHEMA
+PROFILES = ("default", "sge", "slurm", "slurm-single")
+
+_OWN_SNAKEFILE = """\
+# The workflow of the installed itersel. Your own rules can follow; what they make can be input of `results`.
+from itersel.project import SNAKEFILE
+
+
+include: str(SNAKEFILE)
+
+
+rule results:
+    default_target: True
+    input:
+        rules.all.input,
+"""
+
+
+def create_project(folder: Path) -> None:
+    """Write a project: a Snakefile that includes the workflow, config.yaml with its schema, and profiles.
+
+    As in a checkout, scheduler profiles are linked to where ``--profile slurm`` finds them.
+
+    Parameters
+    ----------
+    folder
+        The project folder; created if missing. It must not contain any of these files yet.
+
+    Raises
+    ------
+    InputError
+        If one of the files already exists; nothing is written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".itersel.", dir=folder) as name:
+        scratch = Path(name)
+        (scratch / "Snakefile").write_text(_OWN_SNAKEFILE)
+        config = (PROJECT / "config.yaml").read_text(encoding="utf-8")
+        (scratch / "config.yaml").write_text(config.replace(_SCHEMA, SCHEMA.name, 1), encoding="utf-8")
+        shutil.copyfile(SCHEMA, scratch / SCHEMA.name)
+        for profile in PROFILES:
+            (scratch / "profiles" / profile).mkdir(parents=True)
+            settings = Path("profiles", profile, "config.yaml")
+            shutil.copyfile(PROJECT / settings, scratch / settings)
+            if profile != "default":
+                (scratch / profile).symlink_to(Path("profiles", profile))
+        made = sorted(scratch.iterdir())
+        for path in made:
+            if os.path.lexists(folder / path.name):
+                raise InputError("is there already; choose another folder, or remove it", folder / path.name)
+        for path in made:
+            path.rename(folder / path.name)

@@ -1,0 +1,118 @@
+"""Compressed files: gzip, xz and Zstandard, recognised by suffix.
+
+Compression modules are imported only when needed, because some builds of Python lack `lzma`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from collections.abc import Callable
+from typing import IO, Any, NamedTuple, cast
+
+from itersel.errors import InputError
+
+
+class Compression(NamedTuple):
+    """A compression format.
+
+    Attributes
+    ----------
+    name
+        Name for messages.
+    reader
+        Opens a file given its path.
+    writer
+        Wraps an open file. The output contains no file name or time, so equal content gives equal bytes.
+    damages
+        Returns the exceptions raised by damaged files.
+    """
+
+    name: str
+    reader: Callable[[str | os.PathLike[str]], IO[bytes]]
+    writer: Callable[[IO[bytes]], IO[bytes]]
+    damages: Callable[[], tuple[type[Exception], ...]]
+
+
+def compression_of(path: str | os.PathLike[str]) -> Compression | None:
+    """Return the compression of a file according to its name, or None."""
+    return COMPRESSIONS.get(os.path.splitext(os.fspath(path))[1])
+
+
+def without_compression(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file without the suffix of its compression: ``a.tmx`` for ``a.tmx.gz``."""
+    return os.path.splitext(path)[0] if compression_of(path) else os.fspath(path)
+
+
+def _read_gzip(path: str | os.PathLike[str]) -> IO[bytes]:
+    import gzip
+
+    return cast(IO[bytes], gzip.open(path, "rb"))
+
+
+def _write_gzip(raw: IO[bytes]) -> IO[bytes]:
+    import gzip
+
+    return cast(IO[bytes], gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0))
+
+
+def _gzip_damages() -> tuple[type[Exception], ...]:
+    import gzip
+    import zlib
+
+    return EOFError, gzip.BadGzipFile, zlib.error
+
+
+def _read_xz(path: str | os.PathLike[str]) -> IO[bytes]:
+    return cast(IO[bytes], _lzma().open(path, "rb"))
+
+
+def _write_xz(raw: IO[bytes]) -> IO[bytes]:
+    return cast(IO[bytes], _lzma().open(raw, "wb"))
+
+
+def _xz_damages() -> tuple[type[Exception], ...]:
+    return EOFError, _lzma().LZMAError
+
+
+def _lzma() -> Any:
+    try:
+        import lzma
+    except ImportError:
+        raise InputError("this Python was built without lzma, which .xz files need; unpack them") from None
+    return lzma
+
+
+def _read_zstd(path: str | os.PathLike[str]) -> IO[bytes]:
+    return cast(IO[bytes], _zstd().open(path, "rb"))
+
+
+def _write_zstd(raw: IO[bytes]) -> IO[bytes]:
+    # without a checksum, damage could go unnoticed
+    options = {_zstd().CompressionParameter.checksum_flag: 1}
+    return cast(IO[bytes], _zstd().open(raw, "wb", options=options))
+
+
+def _zstd_damages() -> tuple[type[Exception], ...]:
+    return EOFError, _zstd().ZstdError
+
+
+def _zstd() -> types.ModuleType | Any:
+    """Return Python's own module, or its backport for earlier versions."""
+    try:
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+    except ImportError:
+        package = "its module compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+        raise InputError(f".zst files need {package}, which is missing; install it or unpack them") from None
+    return zstd
+
+
+COMPRESSIONS = {
+    ".gz": Compression("gzip", _read_gzip, _write_gzip, _gzip_damages),
+    ".xz": Compression("xz", _read_xz, _write_xz, _xz_damages),
+    ".zst": Compression("zstd", _read_zstd, _write_zstd, _zstd_damages),
+}

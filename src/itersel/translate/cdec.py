@@ -1,0 +1,133 @@
+"""Export of a trained system and a text as a folder that cdec can decode."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from itersel.errors import InputError
+from itersel.grammar.export import grammar_lines
+from itersel.lm.binary import LanguageModel
+from itersel.progress import count_up
+from itersel.report.resources import Settings, read_resources
+from itersel.storage.files import atomic_path, open_output, read_bytes, write_lines
+from itersel.storage.formats import FilePath
+from itersel.translate.system import TrainedSystem, load_system
+from itersel.translate.translator import Translator, read_blocks
+from itersel.vectors.weights import write_weights
+
+CONFIG, WEIGHTS, MODEL, INPUT, GRAMMARS = "cdec.ini", "weights.txt", "lm.arpa", "input.sgm", "grammars"
+# The templates that cdec computes itself; the others are listed in the grammars.
+FEATURE_FUNCTIONS = {
+    "R": "RuleIdentityFeatures",
+    "RBS": "RuleSourceBigramFeatures",
+    "RBT": "RuleTargetBigramFeatures",
+    "Shape": "RuleShape",
+}
+# Strings with a special meaning in cdec's input: end of a segment, beginning of a lattice.
+SEGMENT_END, LATTICE = "</seg>", "((('"
+
+
+def export_cdec(system: FilePath, text: FilePath, output: FilePath, arpa: FilePath | None = None) -> None:
+    """Write a folder with everything that cdec needs to translate a text.
+
+    Parameters
+    ----------
+    system
+        Folder or bundle.
+    text
+        Raw text, one sentence per line.
+    output
+        The folder to write, which must be empty or not exist. It gets ``cdec.ini``, ``weights.txt``,
+        ``lm.arpa``, ``input.sgm`` and ``grammars``. Paths in the files are relative to it.
+    arpa
+        The ARPA file of the system's language model (default: ``NAME.arpa.gz`` or ``NAME.arpa`` next to the
+        compiled model ``NAME.bin``, as in the folder of a run).
+
+    Raises
+    ------
+    InputError
+        If the system or the text is invalid, the ARPA file is not the one that the system's model was
+        compiled from, or the folder is not empty.
+    """
+    if os.path.exists(output) and not (os.path.isdir(output) and not os.listdir(output)):
+        raise InputError("exists, and is not an empty folder; name another one", output)
+    loaded = load_system(system)
+    model = _arpa(loaded.model, system, arpa)
+    with atomic_path(output) as temporary:
+        try:
+            temporary.mkdir()
+            _write(temporary, loaded, text, model)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+
+
+def _write(folder: Path, system: TrainedSystem, text: FilePath, arpa: bytes) -> None:
+    segments = []
+    for number, (words, grammar) in enumerate(count_up(_sentences(system, text), "sentences", lambda _: 1)):
+        name = f"{GRAMMARS}/grammar.{number}.gz"
+        with open_output(folder / name) as stream:
+            stream.writelines(grammar)
+        segments.append(f'<seg grammar="{name}" id="{number}"> {words} </seg>')
+    write_lines(folder / INPUT, segments)
+    (folder / MODEL).write_bytes(arpa)
+    write_weights(folder / WEIGHTS, system.weights)
+    write_lines(folder / CONFIG, config_lines(system.settings))
+
+
+def config_lines(settings: Settings) -> Iterator[str]:
+    """Yield the lines of ``cdec.ini``."""
+    yield "formalism=scfg"
+    yield "add_pass_through_rules=true"
+    yield f"scfg_max_span_limit={settings.extraction.max_span}"
+    yield "intersection_strategy=cube_pruning"
+    yield f"cubepruning_pop_limit={settings.pop_limit}"
+    yield "feature_function=WordPenalty"
+    yield f"feature_function=KLanguageModel {MODEL}"
+    if settings.features == "all":
+        for template in settings.extraction.templates:
+            if template in FEATURE_FUNCTIONS:
+                yield f"feature_function={FEATURE_FUNCTIONS[template]}"
+    yield f"weights={WEIGHTS}"
+    yield f"input={INPUT}"
+
+
+def _sentences(system: TrainedSystem, text: FilePath) -> Iterator[tuple[str, list[str]]]:
+    """Yield the words and the grammar lines of each sentence."""
+    translator = Translator(system)
+    for block in read_blocks(text):
+        sentences = translator.prepare(block, text)
+        for number, words in enumerate(sentences, block.first):
+            if any(SEGMENT_END in word for word in words):
+                raise InputError(f"'{SEGMENT_END}' ends a sentence for cdec; remove it", text, number)
+            if words[:1] and words[0].startswith(LATTICE):
+                raise InputError(f"'{LATTICE}' begins a lattice for cdec; remove it", text, number)
+        grammars = grammar_lines(translator.extract(sentences))
+        for words, lines in zip(sentences, grammars, strict=True):
+            yield " ".join(words), lines
+
+
+def _arpa(model: LanguageModel, system: FilePath, arpa: FilePath | None) -> bytes:
+    """Return the content of a model's ARPA file."""
+    if arpa is None:
+        arpa = _find_arpa(system)
+    content = read_bytes(arpa)
+    if hashlib.sha256(content).hexdigest() != model.attributes.get("arpa_sha256"):
+        raise InputError("is not the ARPA file that the language model of the system was made from", arpa)
+    return content
+
+
+def _find_arpa(system: FilePath) -> Path:
+    if os.path.isdir(system):
+        compiled = Path(read_resources(system).model)
+        for suffix in (".arpa.gz", ".arpa"):
+            if (path := compiled.with_suffix(suffix)).is_file():
+                return path
+        why = f"has no ARPA file beside its language model {compiled}"
+    else:
+        why = "holds the language model in compiled form only"
+    raise InputError(f"{why}; name the ARPA file that it was made from with --arpa", system)

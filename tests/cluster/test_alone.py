@@ -1,0 +1,89 @@
+"""The executor without this workflow: the Snakefile and the profiles of its README."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.cluster.clusters import FAST, Cluster
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+JOBS = 12
+# In front of the command of the third job: it fails at its first attempt.
+ONCE = 'if [ {wildcards.i} = 3 ] && mkdir tried; then echo "no luck" >&2; exit 7; fi; '
+
+
+@dataclass
+class Alone:
+    """A folder with the README's Snakefile, and the README's profile for a scheduler."""
+
+    cluster: Cluster
+    folder: Path
+
+    def run(self, *arguments: str, status: int = 0) -> str:
+        """Run Snakemake; returns what it says."""
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--profile", "profile", *arguments]
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env={**os.environ, **self.cluster.environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert done.returncode == status, done.stdout[-3000:]
+        return done.stdout
+
+    def arrays(self, output: str) -> list[tuple[str, int]]:
+        """Return the rules and the numbers of tasks of the arrays that were submitted."""
+        found = re.findall(r"array \d+ (\w+)-[0-9a-f]{6}: (\d+) tasks", output)
+        return [(rule, int(tasks)) for rule, tasks in found]
+
+
+@pytest.fixture
+def alone(cluster: Cluster, root: Path, tmp_path: Path) -> Iterator[Alone]:
+    """Return the folder."""
+    readme = (root / "packages/snakemake-executor-plugin-arrays/README.md").read_text()
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    [snakefile] = [text for language, text in blocks if language == "python"]
+    [profile] = [text for _, text in blocks if f"\narrays-scheduler: {cluster.key}\n" in text]
+    assert "range(1, 101)" in snakefile
+    (tmp_path / "profile").mkdir()
+    (tmp_path / "profile/config.yaml").write_text(profile)
+    (tmp_path / "Snakefile").write_text(snakefile.replace("101", str(JOBS + 1)))
+    yield Alone(cluster, tmp_path)
+    cluster.clear()
+
+
+def test_readme(alone: Alone) -> None:
+    """One array, the right result, and no files left."""
+    output = alone.run(*FAST)
+    assert alone.arrays(output) == [("count", JOBS)]
+    assert (alone.folder / "total.txt").read_text() == f"{sum(range(JOBS + 1))}\n"
+    assert not [path for path in (alone.folder / ".snakemake/arrays").iterdir() if path.is_dir()]
+    assert "not requested" not in output
+
+
+def test_one_of_them_fails(alone: Alone) -> None:
+    """The others do not mind, and it alone is submitted again, as the profile says."""
+    path = alone.folder / "Snakefile"
+    first, rule, second = path.read_text().partition("rule count:")
+    second = second.replace('shell: "seq', f"shell: '{ONCE}seq").replace('{output}"', "{output}'")
+    path.write_text(first + rule + second)
+    # not without retries, as other tests
+    output = alone.run(*FAST[:-2])
+    assert alone.arrays(output) == [("count", JOBS), ("count", 1)]
+    assert len(re.findall(r"message: count \(i 3\): .* ended with exit status 1", output)) == 1
+    assert (alone.folder / "total.txt").exists()
+    # the log of the attempt that failed stays
+    [log] = (alone.folder / ".snakemake/arrays").glob("*/count-*/*.log")
+    assert "no luck" in log.read_text()

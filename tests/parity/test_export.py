@@ -1,0 +1,96 @@
+"""The folder for cdec has the form of the files with which cdec was run."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+from tests.systems import make_system
+
+from itersel.cli.main import main
+from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES, TEMPLATES
+from itersel.storage.files import read_lines
+from itersel.translate.cdec import FEATURE_FUNCTIONS
+from itersel.vectors.weights import read_weights
+
+PAIRS, SENTENCES = 1500, 6
+# A rule as cdec's extractor writes it.
+SYMBOL = r"(?:\[X,[12]\]|[^\s\[]\S*|\[)"
+RULE = re.compile(
+    rf"\[X\] \|\|\| {SYMBOL}(?: {SYMBOL})* \|\|\| {SYMBOL}(?: {SYMBOL})* \|\|\| "
+    r"[^\s=]+=-?[0-9.e+-]+(?: [^\s=]+=-?[0-9.e+-]+)*(?: \|\|\| [0-9]+-[0-9]+(?: [0-9]+-[0-9]+)*)?"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(parity: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an export of recorded sentences, with grammars from a part of the recorded corpus."""
+    run = tmp_path_factory.mktemp("run")
+    texts = [parity / "corpus/train.de.gz", parity / "corpus/train.en.gz", parity / "align/gdfa.gz"]
+    system = make_system(run, corpus=list(zip(*(read_lines(path)[:PAIRS] for path in texts), strict=True)))
+    source = (parity / "decode/src.de").read_text(encoding="utf-8").splitlines()[:SENTENCES]
+    (run / "source").write_text("".join(line + "\n" for line in source))
+    preparation = run / "preparation.json"
+    preparation.write_text(preparation.read_text().replace('"tokenized": false', '"tokenized": true'))
+    arguments = ["--system", system, "--input", run / "source", "--output", run / "out"]
+    assert main(["export", "cdec", *map(str, arguments)]) == 0
+    return run / "out"
+
+
+def read_rules(grammar: Path) -> list[str]:
+    with gzip.open(grammar, "rt", encoding="utf-8") as stream:
+        return stream.read().splitlines()
+
+
+def feature_names(rule: str) -> list[str]:
+    return [item.partition("=")[0] for item in rule.split(" ||| ")[3].split(" ")]
+
+
+def test_grammars(folder, parity):
+    shared = 0
+    for sentence in range(SENTENCES):
+        recorded = read_rules(parity / f"decode/grammar/grammar.{sentence}.gz")
+        exported = read_rules(folder / f"grammars/grammar.{sentence}.gz")
+        assert len(exported) > 20
+        for rule in (*recorded, *exported):
+            assert RULE.fullmatch(rule), rule
+            assert feature_names(rule) == list(GRAMMAR_FEATURES)
+        sides, others = ({tuple(rule.split(" ||| ")[:3]) for rule in one} for one in (recorded, exported))
+        shared += len(sides & others)
+    # cdec's grammars are those of the whole corpus
+    assert shared > 500
+
+
+def test_input_has_the_recorded_words(folder, parity):
+    recorded = (parity / "decode/src.de").read_text(encoding="utf-8").splitlines()[:SENTENCES]
+    lines = (folder / "input.sgm").read_text(encoding="utf-8").splitlines()
+    # compounds would be split; none of these sentences has one that the system knows
+    assert lines == [
+        f'<seg grammar="grammars/grammar.{number}.gz" id="{number}"> {text} </seg>'
+        for number, text in enumerate(recorded)
+    ]
+
+
+def test_weights(folder, parity, tmp_path):
+    recorded = parity / "decode/weights.txt"
+    for path in (recorded, folder / "weights.txt"):
+        for line in path.read_text().splitlines():
+            assert re.fullmatch(r"[^\s=]+[ \t]-?[0-9.e-]+", line)
+    written = tmp_path / "weights.txt"
+    assert main(["weights", "export", str(recorded), "--output", str(written)]) == 0
+    assert read_weights(written).to_dict() == read_weights(recorded).to_dict()
+
+
+def test_feature_functions_give_the_features_of_the_templates(parity):
+    """Recorded output has features of all of them, and no others but those that the decoder adds."""
+    found = set()
+    with gzip.open(parity / "decode/kbest20.sparse.gz", "rt", encoding="utf-8") as stream:
+        for line in stream:
+            found |= {item.rsplit("=", 1)[0] for item in line.split(" ||| ")[2].split(" ")}
+    prefixes = {template: TEMPLATES[template] for template in FEATURE_FUNCTIONS}
+    for prefix in prefixes.values():
+        assert any(name.startswith(prefix) for name in found)
+    others = {name for name in found if not name.startswith(tuple(prefixes.values()))}
+    assert others <= {*GRAMMAR_FEATURES, *DECODER_FEATURES}

@@ -1,0 +1,94 @@
+"""A small trained system, as a run leaves it: for tests of what translates."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+from itersel.cli.main import main
+from itersel.corpus.compounds import CompoundSplitter
+from itersel.corpus.prepare import Preparation
+from itersel.corpus.recase import learn_recaser
+from itersel.vectors.weights import make_weights, write_weights
+
+NOUNS = {"haus": "house", "fluss": "river", "boot": "boat", "berg": "mountain", "kind": "child"}
+ADJECTIVES = {"alte": "old", "kleine": "small", "kalte": "cold", "schöne": "nice"}
+VERBS = {"liegt": "lies", "steht": "stands", "bleibt": "stays"}
+WEIGHTS = {
+    "LanguageModel": 0.4,
+    "WordPenalty": -0.3,
+    "EgivenFCoherent": -0.2,
+    "MaxLexFgivenE": -0.2,
+    "MaxLexEgivenF": -0.15,
+    "Glue": 0.1,
+    "PassThrough": -3.0,
+    "LanguageModel_OOV": -0.5,
+    # so that sparse features decide something
+    "R:X:boot:ship": 0.9,
+    "RBT:old_house": -0.7,
+    "Shape_S10000_T10000": -0.1,
+}
+
+
+def sentences(count: int, seed: int = 1) -> list[tuple[str, str, str]]:
+    """Return pairs with their alignment: the verb stands last in the source."""
+    chance = random.Random(seed)
+    found = []
+    for _ in range(count):
+        noun, other = chance.choices(sorted(NOUNS), k=2)
+        adjective, verb = chance.choice(sorted(ADJECTIVES)), chance.choice(sorted(VERBS))
+        english = "ship" if noun == "boot" and chance.random() < 0.4 else NOUNS[noun]
+        source = f"das {adjective} {noun} am {other} {verb} ."
+        target = f"the {ADJECTIVES[adjective]} {english} {VERBS[verb]} at the {NOUNS[other]} ."
+        found.append((source, target, "0-0 1-1 2-2 3-4 3-5 4-6 5-3 6-7"))
+    return found
+
+
+def raw_text(count: int, seed: int = 2) -> list[str]:
+    """Return raw source sentences, some with words that the training text does not have."""
+    chance = random.Random(seed)
+    lines = []
+    for source, *_ in sentences(count, seed):
+        words = source.removesuffix(" .").split()
+        if chance.random() < 0.3:
+            words[chance.randrange(len(words))] = chance.choice(["Zebra", "Äpfel", "Quitte", "x%y"])
+        lines.append(" ".join(words).capitalize() + ".")
+    return lines
+
+
+def make_system(
+    folder: Path,
+    features: str = "all",
+    templates: Sequence[str] = (),
+    corpus: Sequence[tuple[str, str, str]] | None = None,
+) -> Path:
+    """Make the files of a run in a folder; returns that of the system, ``experiments/x/best``."""
+    best = folder / "experiments/x/best"
+    best.mkdir(parents=True)
+    columns = zip(*(corpus or sentences(120)), strict=True)
+    for name, lines in zip(("source", "target", "alignment"), columns, strict=True):
+        (folder / name).write_text("".join(line + "\n" for line in lines))
+    target, arpa = folder / "target", folder / "lm.arpa.gz"
+    _itersel("lm", "estimate", "--order", "3", "--input", target, "--output", arpa)
+    _itersel("lm", "compile", "--input", arpa, "--output", folder / "lm.bin")
+    texts = ["--source", folder / "source", "--target", target, "--alignment", folder / "alignment"]
+    _itersel("grammar", "index", *texts, "--output", folder / "index")
+    Preparation("de", "en", compounds=CompoundSplitter({"haus": 3, "boot": 5})).write(
+        folder / "preparation.json"
+    )
+    cased = [line.capitalize().split() for line in target.read_text().splitlines()]
+    learn_recaser([[word.replace("river", "River") for word in words] for words in cased]).write(
+        folder / "recaser.json"
+    )
+    write_weights(best / "weights.h5", make_weights(WEIGHTS))
+    files = [f"--model={folder}/lm.bin", f"--index={folder}/index"]
+    files += [f"--preparation={folder}/preparation.json", f"--recaser={folder}/recaser.json"]
+    settings = ["--pop-limit", "30", "--features", features]
+    settings += ["--templates", ",".join(templates)] if templates else []
+    _itersel("report", "resources", *files, *settings, "--output", best / "resources.json")
+    return best
+
+
+def _itersel(*arguments: object) -> None:
+    assert main(list(map(str, arguments))) == 0

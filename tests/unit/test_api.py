@@ -1,0 +1,188 @@
+"""What `itersel` exports: that it is there, light, and the same as the commands."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import itersel
+from itersel.cli.main import main
+from itersel.sources import PACKAGE
+
+NOUNS = {"haus": "house", "hund": "dog", "baum": "tree", "brief": "letter"}
+VERBS = {"gesehen": "seen", "gefunden": "found", "gemalt": "painted"}
+SENTENCES = 24
+
+
+def run(*arguments: object) -> None:
+    assert main([str(argument) for argument in arguments]) == 0
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the files of a run that docs/api.md names, made by the commands of a run."""
+    folder = tmp_path_factory.mktemp("project") / "results/toy"
+    source = random.Random(1)
+    pairs = []
+    for _ in range(SENTENCES):
+        (noun, dog), (verb, seen) = source.choice([*NOUNS.items()]), source.choice([*VERBS.items()])
+        pairs.append((f"ich habe den {noun} {verb} .", f"i have {seen} the {dog} ."))
+    for path in ("lm/2-shards/2-folds", "shards/train/2", "shards/test/1", "evaluation/test"):
+        (folder / path).mkdir(parents=True)
+    text, other = folder / "text", folder / "translation"
+    text.write_text("".join(f"{one}\n" for one, _ in pairs))
+    other.write_text("".join(f"{two}\n" for _, two in pairs))
+    (folder / "align").write_text("0-0 1-1 2-3 3-4 4-2 5-5\n" * SENTENCES)
+    run("lm", "estimate", "--order", 3, "--input", other, "--output", folder / "arpa")
+    for name in ("lm.bin", "2-shards/2-folds/0.bin", "2-shards/2-folds/1.bin"):
+        run("lm", "compile", "--input", folder / "arpa", "--output", folder / "lm" / name)
+    files = ("--source", text, "--target", other, "--alignment", folder / "align")
+    run("grammar", "index", *files, "--output", folder / "index")
+    shards = ("test/1/0.h5", "train/2/0.h5", "train/2/1.h5")
+    for name in shards:
+        lines = ("--input", text, "--references", other)
+        output = folder / "shards" / name
+        run("grammar", "extract", "--index", folder / "index", *lines, "--output", output)
+    (folder / "evaluation/test/reference.0.txt").write_text(other.read_text())
+    best = folder / "experiments/selected/best"
+    best.mkdir(parents=True)
+    itersel.write_weights(best / "weights.h5", itersel.make_weights({"LanguageModel": 1, "CountEF": 0.5}))
+    return folder
+
+
+def test_every_name_is_there_documented_and_typed() -> None:
+    listed = {name for names in itersel._MODULES.values() for name in names}
+    assert listed | {"__version__"} == set(itersel.__all__) <= set(dir(itersel))
+    for name in listed:
+        assert inspect.getdoc(getattr(itersel, name)), name
+    tree = ast.parse(Path(inspect.getfile(itersel)).read_text())
+    (block,) = (
+        node for node in tree.body if isinstance(node, ast.If) and not isinstance(node.test, ast.UnaryOp)
+    )
+    typed = {alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert typed == listed
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = itersel.nothing
+
+
+def test_import_is_light() -> None:
+    code = "import sys, itersel; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "itersel" in loaded
+    assert not loaded & {"numba", "scipy", "numpy", "h5py", "sacrebleu", "importlib.metadata"}
+    assert [name for name in loaded if name.startswith("itersel.")] == []
+
+
+def test_steps_do_not_use_the_exports() -> None:
+    """`itersel.sources` follows no imports of the root module: steps must import from where names are."""
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.ImportFrom) and node.module == "itersel":
+                assert {alias.name for alias in node.names} <= {"__version__"}, path
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                assert node.value.id != "itersel" or node.attr == "__version__" or path.name == "api.py", path
+
+
+def test_documented_example(results: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(results.parents[1])
+    blocks = re.findall(r"^```python\n(.*?)^```$", (root / "docs/api.md").read_text(), flags=re.M | re.S)
+    code = "\n".join(blocks)
+    used = set(re.findall(r"itersel\.(\w+)", code))
+    functions = {name for name in itersel.__all__ if name[0].islower()}
+    assert functions <= used
+    exec(compile(code, "docs/api.md", "exec"), {})
+    assert Path("mixed.h5").is_file()
+
+
+def test_decode_is_the_command(results: Path, tmp_path: Path) -> None:
+    shard, model = results / "shards/test/1/0.h5", results / "lm/lm.bin"
+    weights = results / "experiments/selected/best/weights.h5"
+    files = ("--shard", shard, "--model", model, "--weights", weights)
+    run("decode", *files, "--k-best", 3, "--output", tmp_path / "lists")
+    read = itersel.read_shard(shard), itersel.load_model(model), itersel.read_weights(weights)
+    lines = []
+    for sentence, found in enumerate(itersel.decode_shard(*read, k_best=3)):
+        for one in found:
+            features = " ".join(f"{name}={value:.6g}" for name, value in one.features.items())
+            lines.append(f"{sentence} ||| {one.text} ||| {features} ||| {one.score:.6g}")
+    assert lines == (tmp_path / "lists").read_text().splitlines()
+    (third,) = itersel.decode_shard(*read, sentences=[2])
+    assert [one.text for one in third] == [line.split(" ||| ")[1] for line in lines if line[0] == "2"][:1]
+    with pytest.raises(IndexError, match=f"sentence {SENTENCES}: the shard has {SENTENCES}"):
+        list(itersel.decode_shard(*read, sentences=[SENTENCES]))
+    with pytest.raises(itersel.InputError, match="0 best translations are out of bounds"):
+        list(itersel.decode_shard(*read, k_best=0))
+
+
+def test_training_and_mixing_are_the_commands(results: Path, tmp_path: Path) -> None:
+    """The same bytes, epoch after epoch."""
+    theirs, ours, names = tmp_path / "theirs", tmp_path / "ours", []
+    theirs.mkdir()
+    ours.mkdir()
+    model = results / "lm/lm.bin"
+    before: dict[Path, list[object]] = {theirs: [], ours: []}
+    for epoch in (1, 2):
+        names = []
+        for number in range(2):
+            shard = results / f"shards/train/2/{number}.h5"
+            name = f"{epoch}-{number}.h5"
+            names.append(name)
+            where = ("--epoch", epoch, "--shard-number", number)
+            files = ("--shard", shard, "--model", model, "--output", theirs / name, *before[theirs])
+            run("train", *files, *where, "--learner", "adagrad", "--k-best", 20)
+            how = itersel.TrainSettings(learner=itersel.AdaGrad(), k_best=20, epoch=epoch, shard=number)
+            read = itersel.read_shard(shard), itersel.load_model(model)
+            start = None if epoch == 1 else ours / "mixed.1.h5"
+            itersel.write_training(ours / name, itersel.train_epoch(*read, start, how), how)
+            assert (ours / name).read_bytes() == (theirs / name).read_bytes()
+        (theirs / "list").write_text("".join(f"{theirs / name}\n" for name in names))
+        mixed = f"mixed.{epoch}.h5"
+        how_to_mix = ("--mixing", "selection", "--select", 5, "--norm", "l1", "--keep", "dense")
+        files = ("--inputs", theirs / "list", "--output", theirs / mixed)
+        run("mix", *files, "--shards", 2, "--epoch", epoch, *how_to_mix)
+        found = itersel.mix_weights(
+            [ours / name for name in reversed(names)],
+            ours / mixed,
+            mixing="selection",
+            epoch=epoch,
+            select=5,
+            norm="l1",
+            keep=["dense"],
+        )
+        assert (ours / mixed).read_bytes() == (theirs / mixed).read_bytes()
+        assert found.to_dict() == itersel.read_weights(ours / mixed).to_dict() != {}
+        before = {theirs: ["--weights", theirs / mixed], ours: []}
+    with pytest.raises(itersel.InputError, match="is from epoch 2, expected epoch 1"):
+        itersel.mix_weights([ours / name for name in names], tmp_path / "no.h5", epoch=1)
+    assert not (tmp_path / "no.h5").exists()
+
+
+def test_start_in_memory(results: Path) -> None:
+    read = itersel.read_shard(results / "shards/train/2/0.h5"), itersel.load_model(results / "lm/lm.bin")
+    start = itersel.make_weights({"LanguageModel": 1.0, "of another shard": 2.0})
+    training = itersel.train_epoch(*read, start)
+    assert training.sentences == SENTENCES
+    assert training.weights.to_dict()["of another shard"] == 2.0
+
+
+def test_bleu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = {"system": ["a b c d e", "f g h i"], "one": ["a b c d", "f g h i"], "two": ["a b c d e", "x"]}
+    for name, lines in texts.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    run("bleu", "--reference", tmp_path / "one", "--reference", tmp_path / "two", tmp_path / "system")
+    printed = capsys.readouterr().out.splitlines()[1].split("\t")
+    score = itersel.score_bleu(*texts.values())
+    assert (f"{score.bleu:.2f}", f"{score.brevity_penalty:.3f}") == (printed[0], printed[2])
+    assert score.bleu != itersel.score_bleu(texts["system"], texts["one"]).bleu
+    with pytest.raises(itersel.InputError, match="reference 1 has 1 lines for 2 translations"):
+        itersel.score_bleu(texts["system"], texts["one"], ["a"])
+    with pytest.raises(itersel.InputError, match="no reference"):
+        itersel.score_bleu(texts["system"])

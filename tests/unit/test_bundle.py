@@ -1,0 +1,231 @@
+"""Bundles: a system in one file, which stands alone, and is checked before anything is translated."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.damage import reseal_array, reseal_header
+from tests.systems import make_system, raw_text
+
+from itersel.cli.main import main
+from itersel.storage.arrayfile import MAGIC
+from itersel.translate.bundle import FORMAT, read_bundle
+from itersel.translate.system import load_system
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("run")
+
+
+@pytest.fixture(scope="module")
+def system(run: Path) -> Path:
+    return make_system(run)
+
+
+@pytest.fixture(scope="module")
+def made(system: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("bundles") / "x.bundle"
+    assert main(["bundle", str(system), str(path)]) == 0
+    return path
+
+
+@pytest.fixture
+def bundle(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made, tmp_path / "x.bundle"))
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "raw"
+    path.write_text("".join(line + "\n" for line in raw_text(30)))
+    return path
+
+
+def translate(system: Path, text: Path, output: Path, *options: str) -> bytes:
+    arguments = ["--system", str(system), "--input", str(text), "--output", str(output), *options]
+    assert main(["translate", *arguments]) == 0
+    return output.read_bytes()
+
+
+def test_a_bundle_translates_without_the_run(run, system, text, tmp_path):
+    copy, other = tmp_path / "run", tmp_path / "another machine"
+    shutil.copytree(run, copy)
+    options = ("--k-best", "3", "--alignments")
+    expected = translate(copy / system.relative_to(run), text, tmp_path / "expected", *options)
+    assert main(["bundle", str(copy / system.relative_to(run)), str(tmp_path / "made")]) == 0
+    shutil.rmtree(copy)
+    other.mkdir()
+    (tmp_path / "made").rename(other / "any name")
+    assert translate(other / "any name", text, other / "out", *options) == expected
+    assert len(expected.splitlines()) == 30
+
+
+def test_equal_systems_give_equal_bytes(run, system, made, tmp_path):
+    shutil.copytree(run, tmp_path / "elsewhere")
+    again, of_bundle = tmp_path / "again", tmp_path / "of a bundle"
+    assert main(["bundle", str(tmp_path / "elsewhere" / system.relative_to(run)), str(again)]) == 0
+    assert main(["bundle", str(made), str(of_bundle)]) == 0
+    assert again.read_bytes() == made.read_bytes() == of_bundle.read_bytes()
+    assert str(run).encode() not in made.read_bytes()
+
+
+def test_a_bundle_is_the_system(system, made):
+    folder, file = load_system(system), load_system(made)
+    for one, other in (
+        (folder.index.arrays, file.index.arrays),
+        (folder.model.arrays[1:], file.model.arrays[1:]),
+        (folder.weights[:2], file.weights[:2]),
+    ):
+        for left, right in zip(one, other, strict=True):
+            np.testing.assert_array_equal(left, right)
+    assert file.weights.name.to_list() == folder.weights.name.to_list()
+    assert file.settings == folder.settings
+    assert file.recaser == folder.recaser
+    assert file.preparation.compounds.frequency == {"haus": 3, "boot": 5}
+    assert file.model.attributes == folder.model.attributes
+
+
+def test_arrays_are_mapped(made):
+    """Processes share them, and what is not used is not in memory."""
+    found = read_bundle(made)
+    for array in (found.index.arrays.source, found.model.arrays.slots, found.weights.value):
+        base = array
+        while isinstance(base.base, np.ndarray):
+            base = base.base
+        assert isinstance(base, np.memmap)
+        assert not array.flags.writeable
+        assert array.ctypes.data % 64 == 0
+
+
+def refused(bundle: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the one line with which a bundle is refused; nothing is written."""
+    before = sorted(bundle.parent.iterdir())
+    output = bundle.parent / "out"
+    arguments = ["--system", str(bundle), "--input", str(text), "--output", str(output)]
+    assert main(["translate", *arguments]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert sorted(bundle.parent.iterdir()) == before
+    place = f"itersel translate: {bundle}: "
+    assert captured.err.startswith(place)
+    return captured.err.removeprefix(place)
+
+
+def test_cut_anywhere(bundle, text, capsys):
+    content = bundle.read_bytes()
+    length = int.from_bytes(content[8:16], "little")
+    for size in (0, 5, 8, 12, 16, 100, 16 + length, 16 + length + 16, len(content) // 2, len(content) - 1):
+        bundle.write_bytes(content[:size])
+        line = refused(bundle, text, capsys)
+        assert "truncated" in line or "is not a file of kind 'bundle'" in line, size
+
+
+def test_one_changed_byte_in_each_array(bundle, text, capsys):
+    content = bytearray(bundle.read_bytes())
+    length = int.from_bytes(content[8:16], "little")
+    header = json.loads(content[16 : 16 + length])
+    start = -(-(32 + length) // 64) * 64
+    assert set(header["arrays"]) == set(FORMAT.arrays)
+    for name, entry in header["arrays"].items():
+        place = start + entry["position"]
+        content[place] ^= 1
+        bundle.write_bytes(content)
+        content[place] ^= 1
+        expected = f"damaged: array '{name}' does not match its checksum; recreate the file\n"
+        assert refused(bundle, text, capsys) == expected
+
+
+def test_one_changed_byte_in_the_header(bundle, text, capsys):
+    content = bytearray(bundle.read_bytes())
+    content[40] ^= 1
+    bundle.write_bytes(content)
+    assert refused(bundle, text, capsys) == "damaged or truncated; recreate it\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda header: header.update(format=header["format"] + 1), "is a 'bundle' of another version"),
+        (lambda header: header.update(kind="shard"), "holds a 'shard', a 'bundle' was expected"),
+        (lambda header: header["attributes"].pop("settings"), "damaged or truncated"),
+        (lambda header: header["attributes"].update(model=3), "damaged or truncated"),
+        (lambda header: header["attributes"]["model"].update(order=10**9), "damaged or truncated"),
+        (
+            lambda header: header["attributes"]["settings"].update(pop_limit=10**9),
+            "has settings out of bounds",
+        ),
+        (lambda header: header["attributes"]["settings"].update(features="x"), "has settings out of bounds"),
+        (
+            lambda header: header["attributes"]["settings"]["extraction"].update(max_span=10**9),
+            "--max-span is 1000000000; it must be between 1 and",
+        ),
+        (
+            lambda header: header["attributes"]["settings"]["extraction"].update(templates=["x"]),
+            "there is no template 'x'",
+        ),
+        (lambda header: header["arrays"].pop("recaser"), "damaged or truncated"),
+        (lambda header: header["arrays"]["weights/v"].update(shape=[10**15]), "damaged or truncated"),
+    ],
+)
+def test_headers_that_say_something_else(bundle, text, capsys, change, message):
+    reseal_header(bundle, change)
+    assert refused(bundle, text, capsys).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("index/suffix", 10**8, "damaged: array 'index/suffix' holds 100000000 in row 0"),
+        ("index/room", 255, "damaged: array 'room' is not the rest of the sentence"),
+        ("model/slots", 2**64 - 1, "damaged: array 'slots' is too full"),
+        ("model/unigram", np.nan, "damaged: array 'model/unigram' holds"),
+        ("weights/v", np.inf, "the weight of "),
+        ("preparation", ord("["), "is not a preparation.json"),
+        ("recaser", ord("["), "is not a recaser.json"),
+    ],
+)
+def test_arrays_that_make_no_system(bundle, text, capsys, name, value, message):
+    """Checksums do not keep anyone from making such a bundle."""
+    reseal_array(bundle, name, lambda array: array.fill(value))
+    assert refused(bundle, text, capsys).startswith(message)
+
+
+def test_other_files(run, bundle, text, capsys, tmp_path):
+    for content, message in (
+        ((run / "index").read_bytes(), "holds a 'grammar-index', a 'bundle' was expected"),
+        (MAGIC[:7] + b"\xff" + bundle.read_bytes()[8:], "was made by another version of itersel"),
+        (b"PK\x03\x04" + bytes(100), "is not a file of kind 'bundle' made by itersel"),
+        (b"\x80\x04\x95cos\nsystem\n(S'touch out'\ntR.", "is not a file of kind 'bundle' made by itersel"),
+        (b"", "is not a file of kind 'bundle' made by itersel"),
+    ):
+        bundle.write_bytes(content)
+        assert refused(bundle, text, capsys).startswith(message)
+    bundle.unlink()
+    assert refused(bundle, text, capsys) == "no such file or folder\n"
+    bundle.mkdir()
+    assert refused(bundle, text, capsys).startswith("has no resources.json; name a folder")
+
+
+def test_bundles_are_written_whole_or_not_at_all(run, system, tmp_path, capsys):
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    folder = copy / system.relative_to(run)
+    (folder / "weights.h5").write_bytes(b"x")
+    (tmp_path / "x.bundle").write_text("as before")
+    assert main(["bundle", str(folder), str(tmp_path / "x.bundle")]) == 1
+    assert capsys.readouterr().err.startswith(f"itersel bundle: {folder}/weights.h5: ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "x.bundle"]
+    assert (tmp_path / "x.bundle").read_text() == "as before"
+
+
+def test_reading_needs_no_pickle(made, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pickle", None)
+    monkeypatch.setitem(sys.modules, "_pickle", None)
+    assert read_bundle(made).settings.pop_limit == 30

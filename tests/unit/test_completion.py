@@ -1,0 +1,63 @@
+"""Shell completion: scripts that the shells themselves accept and that complete what the parsers have."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from itersel.cli.completion import SHELLS
+from itersel.cli.main import main
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("completion")
+    for shell in SHELLS:
+        command = [sys.executable, "-m", "itersel.cli.main", "--print-completion", shell]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+        (folder / shell).write_text(done.stdout)
+    return folder
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_shell_accepts_the_script(scripts: Path, shell: str) -> None:
+    text = (scripts / shell).read_text()
+    assert all(word in text for word in ("detokenize", "learning-rate", "kbest-mira"))
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    subprocess.run([shell, "-n", str(scripts / shell)], check=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["det"], ["detokenize"]),
+        (["grammar", ""], ["index", "extract", "export", "import"]),
+        (["train", "--learner", "m"], ["margin-perceptron", "mira"]),
+        # an option of one learner only
+        (["train", "--cand"], ["--candidates"]),
+        (["tune", "--tuner", "kb"], ["kbest-mira"]),
+        (["decode", "--shard", "a s"], ["a shard.h5"]),
+    ],
+)
+def test_bash_completes(scripts: Path, tmp_path: Path, words: list[str], expected: list[str]) -> None:
+    (tmp_path / "a shard.h5").touch()
+    script = """
+source "$1"; shift
+COMP_WORDS=(itersel "$@"); COMP_CWORD=$#
+_shtab_itersel
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+    command = ["bash", "-c", script, "bash", str(scripts / "bash"), *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.split("\n")[:-1] == expected, done.stderr
+
+
+def test_unknown_shell(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--print-completion", "tcl"]) == 2
+    assert "invalid choice: 'tcl'" in capsys.readouterr().err

@@ -1,0 +1,88 @@
+"""gzip, xz and Zstandard: read and written by name, and damaged files told apart from text."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from itersel.errors import InputError
+from itersel.storage.compression import COMPRESSIONS, compression_of, without_compression
+from itersel.storage.files import byte_blocks, line_blocks, read_bytes, read_lines, write_lines
+
+LINES = ["ein Haus", "", "größer"] * 500
+NAMES = {".gz": "gzip", ".xz": "xz", ".zst": "zstd"}
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_what_is_written_is_read(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"text{suffix}"
+    write_lines(path, LINES)
+    packed = path.read_bytes()
+    assert len(packed) < 1000
+    assert read_lines(path) == LINES
+    assert b"".join(byte_blocks(path, 100)) == read_bytes(path) == "".join(f"{x}\n" for x in LINES).encode()
+    write_lines(path, LINES)
+    assert path.read_bytes() == packed
+
+
+def test_the_beginnings_are_those_of_the_formats(tmp_path: Path) -> None:
+    """So that other programs read them."""
+    for suffix, magic in ((".gz", b"\x1f\x8b"), (".xz", b"\xfd7zXZ\0"), (".zst", b"\x28\xb5\x2f\xfd")):
+        write_lines(tmp_path / f"a{suffix}", LINES)
+        assert (tmp_path / f"a{suffix}").read_bytes().startswith(magic)
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+@pytest.mark.parametrize("size", [0, 3, 20, -3])
+def test_truncated_files(tmp_path: Path, suffix: str, size: int) -> None:
+    path = tmp_path / f"text{suffix}"
+    write_lines(path, LINES)
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(InputError, match=f"damaged or truncated {NAMES[suffix]} file") as error:
+        read_lines(path)
+    assert error.value.path == path
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_plain_text_under_the_name_of_a_packed_file(tmp_path: Path, suffix: str) -> None:
+    (tmp_path / f"a{suffix}").write_text("not packed, but long enough for any header\n")
+    with pytest.raises(InputError, match="damaged or truncated"):
+        read_lines(tmp_path / f"a{suffix}")
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_bombs(tmp_path: Path, suffix: str) -> None:
+    """What is kept must not unpack to far more than any text; what is streamed may."""
+    path = tmp_path / f"bomb{suffix}"
+    write_lines(path, ["x" * 2**16] * 1100)
+    with pytest.raises(InputError, match="unpacks to more than 100 times its size"):
+        read_lines(path)
+    assert sum(map(len, line_blocks(path))) == 1100
+
+
+def test_names() -> None:
+    assert compression_of("a.txt") is None
+    assert compression_of("a.zst") is COMPRESSIONS[".zst"]
+    assert without_compression("a.tmx.xz") == "a.tmx"
+    assert without_compression("a.b/c") == "a.b/c"
+
+
+def test_missing_modules_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for suffix in (".xz", ".zst"):
+        write_lines(tmp_path / f"a{suffix}", ["x"])
+    for module in ("lzma", "backports.zstd", "compression.zstd"):
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delattr(sys.modules.get("backports", sys), "zstd", raising=False)
+    with pytest.raises(InputError, match="built without lzma"):
+        read_lines(tmp_path / "a.xz")
+    with pytest.raises(InputError, match=r"\.zst files need .*which is missing"):
+        read_lines(tmp_path / "a.zst")
+
+
+def test_modules_are_loaded_when_they_are_needed() -> None:
+    code = "import sys, itersel.storage.files; print({'gzip', 'backports.zstd'} & {*sys.modules})"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.strip() == "set()"

@@ -1,0 +1,151 @@
+"""`itersel config check`: the files of a config, and what the run will cost."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from itersel.cli.main import main
+from itersel.config import Config, read_config
+from itersel.config.estimates import estimate
+from itersel.config.file_checks import Size, read_sizes
+
+SPLITS = {"train": 40, "dev": 6, "devtest": 5, "test": 4}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for split, count in SPLITS.items():
+        for side in ("source", "target"):
+            with gzip.open(f"{split}.{side}.gz", "wt") as stream:
+                stream.writelines(f"{side} sentence number {number}\n" for number in range(count))
+    return tmp_path
+
+
+def content(**experiment: object) -> dict[str, Any]:
+    files = {split: {side: f"{split}.{side}.gz" for side in ("source", "target")} for split in SPLITS}
+    settings = {"epochs": 2, "tasks": {"shards": 2}, **experiment}
+    return {"data": {"kind": "files", **files}, "experiments": {"x": settings}}
+
+
+def check(config: dict[str, Any], *options: str) -> int:
+    Path("config.yaml").write_text(yaml.safe_dump(config))
+    return main(["config", "check", "config.yaml", *options])
+
+
+def test_sizes_and_estimate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(content(tasks={"shards": 4})) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "config.yaml: valid; experiments: x"
+    assert lines[1:5] == [
+        f"  {split}: {count} sentences, {4 * count} words" for split, count in SPLITS.items()
+    ]
+    # extraction of 4 + 1 + 1 files; 2 epochs of 4 shards, a mix and a decoding; 1 decoding of test
+    assert lines[5].startswith("  rough estimate: 19 jobs, 0.0 hours of processor time, ")
+    assert check(content(), "--no-text") == 0
+    assert capsys.readouterr().out == "config.yaml: valid; experiments: x\n"
+
+
+def test_limits_of_sizes(folder: Path) -> None:
+    config = content()
+    config["data"] |= {"max_train": 7, "max_held_out": 3}
+    sizes = read_sizes(read_config(config))
+    assert {split: size.sentences for split, size in sizes.items()} == {
+        "train": 7,
+        "dev": 3,
+        "devtest": 3,
+        "test": 3,
+    }
+
+
+def test_all_missing_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = content()
+    Path("dev.source.gz").unlink()
+    config["data"] |= {"monolingual": "more.gz"}
+    config["data"]["test"]["target"] = ["test.target.gz", "other.gz"]
+    assert check(config) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "itersel config: config key 'data.monolingual' names more.gz: No such file or directory",
+        "itersel config: config key 'data.dev' names dev.source.gz: No such file or directory",
+        "itersel config: config key 'data.test' names other.gz: No such file or directory",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("split", "lines", "message"),
+    [
+        ("dev", b"one\n", "dev.target.gz"),
+        ("devtest", b"\xe4\n" * 5, "devtest.target.gz:1: not valid UTF-8"),
+    ],
+)
+def test_text_that_cannot_be_used(
+    folder: Path, split: str, lines: bytes, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(f"{split}.target.gz").write_bytes(gzip.compress(lines))
+    assert check(content()) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_more_shards_than_sentences(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(content(tasks={"shards": 41})) == 1
+    assert capsys.readouterr().err.startswith(
+        "itersel config: config key 'experiments.x.tasks.shards' makes 41 shards, but train has 40 sentences"
+    )
+    assert check(content(tasks={"shards": 40})) == 0
+
+
+SIZES = {"train": Size({15: 31_000}), **dict.fromkeys(("dev", "devtest", "test"), Size({16: 1_000}))}
+
+
+def help_config(**experiment: object) -> Config:
+    """Return a config of the size of the LibreOffice Help."""
+    return read_config(content(**experiment))
+
+
+def test_estimate_is_of_the_right_order() -> None:
+    """On the LibreOffice Help, a shard of 1,000 sentences trains at 90 sentences a second, and has 43 MB."""
+    cost = estimate(help_config(tasks={"shards": 31}, epochs=10), SIZES)
+    assert cost is not None
+    assert 10 * 31_000 / 90 < cost.hours * 3600 < 2 * 10 * 31_000 / 90
+    assert 31 * 35e6 < cost.disk < 33 * 50e6
+    assert 0.5e9 <= cost.memory < 0.8e9
+    assert 10 * 33 <= cost.jobs <= 10 * 33 + 40
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"epochs": 3},
+        {"repeats": 2},
+        {"held_out": {"tuner": {"name": "pro"}}},
+        {"held_out": {"tuner": {"name": "line-search"}}},
+        {"tasks": {"shards": 62}},
+    ],
+)
+def test_estimate_grows(more: dict[str, Any]) -> None:
+    settings = {"tasks": {"shards": 31}, "epochs": 2}
+    before, after = estimate(help_config(**settings), SIZES), estimate(help_config(**settings | more), SIZES)
+    assert before is not None
+    assert after is not None
+    assert after.jobs > before.jobs
+    assert after.hours > before.hours
+
+
+def test_estimate_counts_default_iterations() -> None:
+    """Without iterations, a tuner of all dense weights has four."""
+    costs = []
+    for settings in ({}, {"iterations": 4}):
+        held_out = {"tuner": {"name": "kbest-mira"}, **settings}
+        costs.append(estimate(help_config(held_out=held_out), SIZES))
+    assert costs[0] == costs[1] is not None
+
+
+def test_no_estimate_without_sizes() -> None:
+    assert estimate(help_config(), {name: size for name, size in SIZES.items() if name != "test"}) is None

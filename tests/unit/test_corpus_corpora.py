@@ -1,0 +1,305 @@
+"""Corpora of several files and kinds: TSV, TMX, parts, names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+import pytest
+
+from itersel.cli.main import main
+from itersel.corpus import tmx as tmx_module
+from itersel.corpus.corpora import Columns, Corpus, Reading, corpus_blocks
+from itersel.corpus.text import Bitext, concatenate
+from itersel.corpus.tmx import matches, tmx_blocks
+from itersel.errors import InputError
+from itersel.storage.files import open_output, read_lines, write_lines
+
+READING = Reading("de", "en", limit=2**20)
+HEAD = '<?xml version="1.0"?>\n<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx version="1.4"><header/><body>\n'
+TAIL = "</body></tmx>\n"
+
+
+def variant(language: str, text: str) -> str:
+    return f'<tuv xml:lang="{language}"><seg>{text}</seg></tuv>'
+
+
+def unit(source: str, target: str, languages: tuple[str, str] = ("de-DE", "EN_us")) -> str:
+    return f"<tu>{variant(languages[0], source)}{variant(languages[1], target)}</tu>\n"
+
+
+def read(*corpora: Corpus, reading: Reading = READING) -> Bitext:
+    return concatenate(corpus_blocks(corpora, reading))
+
+
+def tmx(folder: Path, content: str | bytes) -> Corpus:
+    path = folder / "memory.tmx"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return Corpus(file=(str(path),))
+
+
+def tsv(folder: Path, content: str, columns: Columns = Columns()) -> Corpus:  # noqa: B008 (frozen)
+    (folder / "pairs.tsv").write_text(content, encoding="utf-8", newline="")
+    return Corpus(file=(str(folder / "pairs.tsv"),), columns=columns)
+
+
+def parts(folder: Path, name: str, *texts: list[str], suffix: str = "") -> tuple[str, ...]:
+    paths = [folder / f"{name}.{number}{suffix}" for number in range(len(texts))]
+    for path, text in zip(paths, texts, strict=True):
+        write_lines(path, text)
+    return tuple(map(str, paths))
+
+
+def test_parts_are_joined_in_their_order(tmp_path: Path) -> None:
+    source = parts(tmp_path, "source", ["eins", "zwei"], ["drei"], suffix=".xz")
+    target = parts(tmp_path, "target", ["one", "two"], ["three"], suffix=".zst")
+    task = parts(tmp_path, "task", ["a", "b"], ["a"])
+    found = read(Corpus(source=source, target=target, task=task))
+    assert found == Bitext(["eins", "zwei", "drei"], ["one", "two", "three"], ["a", "b", "a"])
+
+
+def test_parts_must_match_one_by_one(tmp_path: Path) -> None:
+    """The same number of lines in all is not enough."""
+    source = parts(tmp_path, "source", ["1", "2"], ["3"])
+    target = parts(tmp_path, "target", ["1"], ["2", "3"])
+    with pytest.raises(InputError, match=r"source\.0:2: has no partner: 2 lines, but 1 in .*target\.0"):
+        read(Corpus(source=source, target=target))
+    with pytest.raises(InputError, match="corpus 'news' has 2 source files, but 1 target file;"):
+        read(Corpus("news", source=source, target=target[:1]))
+    with pytest.raises(InputError, match="the corpus has 1 source file, but 2 task files;"):
+        read(Corpus(source=source[:1], target=target[:1], task=target))
+
+
+def test_names_are_labels_where_there_are_no_others(tmp_path: Path) -> None:
+    news = Corpus("news", parts(tmp_path, "s", ["eins"]), parts(tmp_path, "t", ["one"]))
+    law = tsv(tmp_path, "zwei\ttwo\tcivil\n", Columns(task=3))
+    labelled = Corpus("law", file=law.file, columns=law.columns)
+    memory = Corpus("memory", file=tmx(tmp_path, HEAD + unit("drei", "three") + TAIL).file)
+    found = read(news, labelled, memory)
+    assert found.source == ["eins", "zwei", "drei"]
+    assert found.task == ["news", "civil", "memory"]
+
+
+def test_tsv(tmp_path: Path) -> None:
+    text = 'id1\tone\teins "\tmore\r\nid2\t\tzwei\r\n'
+    found = read(tsv(tmp_path, text, Columns(source=3, target=2)))
+    assert found == Bitext(['eins "', "zwei"], ["one", ""])
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "message"),
+    [
+        ("a\tb\nc\n", Columns(), "2: has 1 column, separated by tabs, but the target is column 2"),
+        ("a\tb\n", Columns(task=3), "1: has 2 columns, separated by tabs, but the task is column 3"),
+        ("a\tb\tx\na\tb\tx y\n", Columns(task=3), "2: 'x y' is not a task label"),
+        ("a\tb\n\x07c\td\n", Columns(), r"2: control character U\+0007"),
+        ("a\tb\nc ||| d\te\n", Columns(), r"2: '\|\|\|' separates"),
+        ("a\tb\nc\t[X,1]\n", Columns(), r"2: '\[X,1\]' cannot be a word"),
+        ("", Columns(), " is empty"),
+        ("a\t" + "b" * 2**20, Columns(), "1: is longer than 1,048,576 bytes; break it"),
+    ],
+)
+def test_bad_tsv(tmp_path: Path, text: str, columns: Columns, message: str) -> None:
+    reading = READING._replace(tokenized=True, advice="; break it")
+    with pytest.raises(InputError, match=rf"pairs\.tsv:{message}"):
+        read(tsv(tmp_path, text, columns), reading=reading)
+
+
+def test_tmx_text(tmp_path: Path) -> None:
+    """Codes of the format are left out, highlighted text is text, and white space is one space."""
+    source = (
+        'Das <bpt i="1">&lt;b&gt;</bpt><hi>alte <ph>x</ph>Haus</hi><ept i="1">/b</ept>\n   da<!-- no -->!'
+    )
+    found = read(tmx(tmp_path, HEAD + unit(source, "The old house &amp; &#x263A;!") + TAIL))
+    assert found == Bitext(["Das alte Haus da!"], ["The old house & ☺!"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "iso-8859-1"])
+def test_tmx_encodings(tmp_path: Path, encoding: str) -> None:
+    name = encoding.removesuffix("-sig")
+    text = f'<?xml version="1.0" encoding="{name}"?><tmx><body>{unit("größer", "larger")}</body></tmx>'
+    assert read(tmx(tmp_path, text.encode(encoding))) == Bitext(["größer"], ["larger"])
+
+
+def test_tmx_with_a_namespace_and_compressed(tmp_path: Path) -> None:
+    with open_output(tmp_path / "a.tmx.gz") as stream:
+        stream.write(f'<tmx xmlns="http://www.lisa.org/tmx14"><body>{unit("ja", "yes")}</body></tmx>')
+    assert read(Corpus(file=(str(tmp_path / "a.tmx.gz"),))) == Bitext(["ja"], ["yes"])
+
+
+def test_tmx_languages(tmp_path: Path) -> None:
+    several = f"<tu>{variant('en-GB', 'colour')}{variant('fr', 'x')}{variant('en-US', 'color')}"
+    text = HEAD + f"{several}{variant('de', 'Farbe')}</tu>" + unit("un", "one", ("fr", "en")) + TAIL
+    corpus = tmx(tmp_path, text)
+    assert read(corpus) == Bitext(["Farbe"], ["colour"])
+    assert read(corpus, reading=Reading("de", "en-us")).target == ["color"]
+    assert read(corpus, reading=Reading("de", "en-gb")).target == ["colour"]
+    assert read(corpus, reading=Reading("fr", "en")) == Bitext(["x", "un"], ["colour", "one"])
+    message = r"no translation unit in de and en-au; its languages are 'fr' \(2\), 'de' \(1\), 'en' \(1\)"
+    with pytest.raises(InputError, match=message):
+        read(corpus, reading=Reading("de", "en-au"))
+
+
+@pytest.mark.parametrize(
+    ("code", "language", "expected"),
+    [
+        ("EN-US", "en", True),
+        ("en_US", "en-us", True),
+        ("en", "en-us", True),
+        ("en-GB", "en-us", False),
+        ("eng", "en", False),
+        ("de", "den", False),
+        ("zh-Hant-TW", "zh-hant", True),
+    ],
+)
+def test_language_codes(code: str, language: str, expected: bool) -> None:
+    assert matches(code, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", ": not XML: "),
+        ("<html/>", ":1: is not TMX: its root is <html>"),
+        (HEAD + TAIL, ": has no translation unit in de and en; its languages are none"),
+        (HEAD + unit("a", "b"), ":5: not XML: Premature end"),
+        (HEAD + "\n<tu><tuv xml:lang='de'/><tuv xml:lang='en'/></tu>" + TAIL, ":5: has no <seg>"),
+        (HEAD + unit("a", "b") + unit("c ||| d", "e") + TAIL, r":5: '\|\|\|' separates"),
+        (HEAD + unit("a", "<unk>".replace("<", "&lt;")) + TAIL, ":4: '<unk>' cannot be a word"),
+        (HEAD + unit("a&nbsp;b", "c") + TAIL, ":4: unknown entity &nbsp;"),
+        (HEAD + unit("a", "b" * (2**20 + 1)) + TAIL, ":4: is longer than 1,048,576 bytes; break it"),
+        (HEAD + unit("\xff", "b") + TAIL, None),
+    ],
+)
+def test_bad_tmx(tmp_path: Path, text: str, message: str | None) -> None:
+    content = text.encode() if message else text.encode("latin-1")
+    reading = READING._replace(tokenized=True, advice="; break it")
+    with pytest.raises(InputError, match=rf"memory\.tmx{message or ':4: not XML: '}") as error:
+        read(tmx(tmp_path, content), reading=reading)
+    assert "\n" not in str(error.value)
+
+
+def test_tmx_entities_are_not_expanded(tmp_path: Path) -> None:
+    """Neither those that grow without end, nor those that read other files."""
+    (tmp_path / "secret").write_text("secret")
+    bomb = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 10}">' for n in range(12))
+    for declared, message in (
+        ('<!ENTITY e "x">', "declares the entity 'e'; replace entities by their text"),
+        (f'<!ENTITY e SYSTEM "file://{tmp_path}/secret">', "declares the entity 'e'"),
+        (f'<!ENTITY e0 "x">{bomb}<!ENTITY e "&e12;">', "Maximum entity amplification|declares the entity"),
+    ):
+        text = f"<!DOCTYPE tmx [{declared}]><tmx><body>{unit('&e;', 'b')}</body></tmx>"
+        with pytest.raises(InputError, match=message):
+            read(tmx(tmp_path, text))
+    attribute = f'<!DOCTYPE tmx [<!ENTITY e0 "{"x" * 100}">{bomb}]><tmx version="&e12;"><body/></tmx>'
+    with pytest.raises(InputError, match="not XML: Maximum entity amplification"):
+        read(tmx(tmp_path, attribute))
+
+
+def test_tmx_of_any_size_takes_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tree of all units would take 60 MB."""
+    monkeypatch.setattr(tmx_module, "_MAX_PAIRS", 1000)
+    path = tmp_path / "large.tmx"
+    with open_output(path) as stream:
+        stream.write(HEAD)
+        for number in range(30_000):
+            stream.write(unit(f"Satz {number} " + "x" * 200, "y" * 200))
+        stream.write(TAIL)
+    process = psutil.Process()
+    before, pairs, peak = process.memory_info().rss, 0, 0
+    for block in tmx_blocks(str(path), Columns(), READING):
+        pairs += block.size
+        peak = max(peak, process.memory_info().rss)
+    assert pairs == 30_000
+    assert peak - before < 15_000_000
+
+
+def test_a_unit_without_end_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no translation unit ends within 8,388,608 bytes; split the file"):
+        read(tmx(tmp_path, HEAD + "<tu>" + "<note/>" * 1_250_000 + "</tu>" + TAIL))
+
+
+# ---- the command
+
+
+LANGUAGES = ["--source-language", "de", "--target-language", "en"]
+
+
+def prepare(folder: Path, *options: str) -> int:
+    return main(["corpus", "prepare", *LANGUAGES, *options, "--output", str(folder / "out")])
+
+
+def test_several_corpora_are_prepared(tmp_path: Path) -> None:
+    [source], [target] = parts(tmp_path, "s", ["Eins"]), parts(tmp_path, "t", ["One"])
+    table = tsv(tmp_path, "Two\tZwei\n").file[0]
+    memory = tmx(tmp_path, HEAD + unit("Drei", "Three") + TAIL).file[0]
+    talks = ["--corpus", "talks", "--source", source, "--target", target]
+    others = ["--corpus", "web", "--file", table, "--columns", "2,1", "--corpus", "memory", "--file", memory]
+    more = ["--monolingual", source, "--monolingual", target]
+    assert prepare(tmp_path, "--split", "train", *talks, *others, *more) == 0
+    columns = {side: read_lines(tmp_path / f"out/train.{side}.gz") for side in ("source", "target", "task")}
+    assert columns == {
+        "source": ["eins", "zwei", "drei"],
+        "target": ["one", "two", "three"],
+        "task": ["talks", "web", "memory"],
+    }
+    assert read_lines(tmp_path / "out/monolingual.gz") == ["eins", "one"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "give --source and --target, or --file"),
+        (["--source", "s"], "--target is missing; give --source and --target, or --file"),
+        (["--source", "s", "--target", "t", "--file", "f.tsv"], "--file replaces --source"),
+        (["--source", "s", "--target", "t", "--columns", "2,1"], "--columns needs --file"),
+        (
+            ["--file", "f.txt"],
+            "f.txt: the name must end in .tsv or .tmx, or one of these and .gz, .xz or .zst",
+        ),
+        (
+            [
+                "--corpus",
+                "a",
+                "--source",
+                "s",
+                "--target",
+                "t",
+                "--alignment",
+                "x",
+                "--corpus",
+                "b",
+                "--file",
+                "f.tsv",
+            ],
+            "some corpora have alignment, others have none",
+        ),
+        (["--source", "s", "--target", "t", "--corpus", "b", "--file", "f.tsv"], "some corpora have labels"),
+        (
+            ["--split", "test", "--corpus", "a", "--file", "f.tsv", "--corpus", "b", "--file", "f.tsv"],
+            "only train may have several corpora",
+        ),
+        (["--split", "dev", "--source", "s", "--source", "s", "--target", "t"], "several source files"),
+    ],
+)
+def test_arguments_that_do_not_go_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    assert prepare(tmp_path, "--split", "train", *options) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--columns", "1"],
+        ["--columns", "1,x"],
+        ["--columns", "0,1"],
+        ["--columns", "1,1001"],
+        ["--corpus", "a/b"],
+        ["--corpus", "a", "--file", "x.tsv", "--corpus", "a"],
+    ],
+)
+def test_usage_errors(tmp_path: Path, options: list[str]) -> None:
+    assert prepare(tmp_path, "--file", "f.tsv", *options) == 2

@@ -1,0 +1,288 @@
+"""Corpora of mtdata and test sets of sacrebleu: their real code, with files where they keep downloads.
+
+There is no network in these tests: whatever is not in the folders of the packages cannot be had.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import io
+import json
+import logging
+import socket
+import sys
+import tarfile
+import types
+from hashlib import md5
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from itersel.cli.main import main
+from itersel.config import load_config
+from itersel.corpus import mtdata_text
+from itersel.corpus.sacrebleu_text import count_references
+from itersel.storage.files import read_lines
+
+LANGUAGES = ["--source-language", "de", "--target-language", "en-us"]
+# Of mtdata's index: others have hundreds of thousands of datasets, and take a minute.
+INDEXED = "statmt"
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test reach a network."""
+
+    def refuse(*arguments: object, **options: object) -> Any:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+@pytest.fixture(scope="module")
+def mtdata_folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Return mtdata's folder, with an index of the datasets of WMT alone, which mtdata makes itself."""
+    pytest.importorskip("mtdata", reason="needs mtdata: pip install 'itersel[mtdata]'")
+    folder = tmp_path_factory.mktemp("mtdata")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "mtdata"]:
+            patch.delitem(sys.modules, name)
+        patch.setenv("MTDATA", str(folder))
+        patch.chdir(folder)
+        empty = types.SimpleNamespace(load_all=lambda index: None)
+        for name in (
+            *("paracrawl", "tilde", "joshua_indian", "unitednations", "wikimatrix", "other", "anuvaad", "eu"),
+            *(
+                "neulab_tedtalks",
+                "elrc_share",
+                "ai4bharat",
+                "linguatools",
+                "allenai_nllb",
+                "flores",
+                "leipzig",
+            ),
+            *("opus.opus_index", "opus.opus100", "huggingface"),
+        ):
+            patch.setitem(sys.modules, f"mtdata.index.{name}", empty)
+        mtdata_text._mtdata()
+        yield folder
+
+
+def fetch(folder: Path, *options: str) -> int:
+    return main(["corpus", "fetch", *options, *LANGUAGES, "--output", str(folder / "out")])
+
+
+def fetched(folder: Path, *columns: str) -> list[list[str]]:
+    return [read_lines(folder / f"out/{column}.gz") for column in columns]
+
+
+def keep(folder: Path, name: str, content: bytes) -> Path:
+    """Put a file where mtdata keeps what it has downloaded for a dataset."""
+    data = importlib.import_module("mtdata.data")
+    entry = data.INDEX[data.DatasetId.parse(name)]
+    digest = md5(entry.url.encode()).hexdigest()
+    path = folder / entry.url.split("/")[2] / digest[:4] / digest[4:] / entry.filename
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    path.with_name(f"{path.name}._valid").touch()
+    return path
+
+
+def archive(files: dict[str, str]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+        for name, text in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text.encode())
+            tar.addfile(member, io.BytesIO(text.encode()))
+    return packed.getvalue()
+
+
+def one_line(capsys: pytest.CaptureFixture[str], *parts: str) -> None:
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert error.startswith("itersel corpus: ")
+    for part in parts:
+        assert part in error
+
+
+# ---- mtdata
+
+
+def test_datasets_are_joined(tmp_path: Path, mtdata_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A TSV file, and an archive of parallel files; pairs that cannot be used are counted."""
+    tsv = "Ein  Haus\tA house\nNur hier\t\nEine\x0bTür\tA door\n"
+    keep(mtdata_folder, "Statmt-news_commentary-16-deu-eng", gzip.compress(tsv.encode()))
+    sides = {"de": "Eins\nZwei ||| 2\n", "en": "One\nTwo\n"}
+    files = {f"europarl-v7.de-en.{side}": text for side, text in sides.items()}
+    keep(mtdata_folder, "Statmt-europarl-7-deu-eng", archive(files))
+    names = ["Statmt-news_commentary-16-deu-eng", "Statmt-europarl-7-deu-eng"]
+    assert fetch(tmp_path, "--mtdata", names[0], "--mtdata", names[1]) == 0
+    assert fetched(tmp_path, "source", "target") == [
+        ["Ein Haus", "Eine Tür", "Eins"],
+        ["A house", "A door", "One"],
+    ]
+    document = json.loads((tmp_path / "out/statistics.json").read_text())
+    assert (document["datasets"], document["pairs"]) == (names, 3)
+    assert document["dropped"] == {"empty": 1, "with |||": 1}
+    assert [*document["packages"]] == ["mtdata"]
+    assert capsys.readouterr() == ("3 pairs\n", "")
+    assert logging.root.manager.disable == logging.NOTSET
+
+
+def test_languages_the_other_way_round(tmp_path: Path, mtdata_folder: Path) -> None:
+    keep(mtdata_folder, "Statmt-news_commentary-15-deu-eng", gzip.compress(b"Haus\thouse\n"))
+    languages = ["--source-language", "en", "--target-language", "de", "--output", str(tmp_path / "out")]
+    assert main(["corpus", "fetch", "--mtdata", "Statmt-news_commentary-15-deu-eng", *languages]) == 0
+    assert fetched(tmp_path, "source", "target") == [["house"], ["Haus"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "Statmt-news_comentary-16-deu-eng",
+            "has no dataset 'Statmt-news_comentary-16-deu-eng'; did you mean Sta",
+        ),
+        ("Statmt-europarl-7-ces-eng", "'Statmt-europarl-7-ces-eng' cannot be used: not in de and en-us"),
+        ("Statmt-news_crawl-2019-eng", "has one language"),
+        ("Statmt-europarl-7-xxxx-eng", "does not understand 'Statmt-europarl-7-xxxx-eng'"),
+        ("europarl", "does not understand 'europarl'"),
+        (
+            "Statmt-europarl-9-deu-eng",
+            "cannot get 'Statmt-europarl-9-deu-eng' (ConnectionError); check the network",
+        ),
+    ],
+)
+def test_datasets_that_cannot_be_had(
+    tmp_path: Path, mtdata_folder: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
+) -> None:
+    assert fetch(tmp_path, "--mtdata", name) == 1
+    one_line(capsys, message)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"no gzip", "cannot read 'Statmt-europarl-10-deu-eng'"),
+        (gzip.compress(b"Haus\n"), "cannot read 'Statmt-europarl-10-deu-eng'"),
+        (gzip.compress(b"Haus\t\n"), "dataset 'Statmt-europarl-10-deu-eng' has no pair of sentences"),
+    ],
+)
+def test_damaged_downloads(
+    tmp_path: Path, mtdata_folder: Path, capsys: pytest.CaptureFixture[str], content: bytes, message: str
+) -> None:
+    keep(mtdata_folder, "Statmt-europarl-10-deu-eng", content)
+    assert fetch(tmp_path, "--mtdata", "Statmt-europarl-10-deu-eng") == 1
+    one_line(capsys, message)
+    assert not (tmp_path / "out/source.gz").exists()
+
+
+def test_missing_package(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mtdata", None)
+    assert fetch(tmp_path, "--mtdata", "Statmt-europarl-7-deu-eng") == 1
+    one_line(capsys, "needs the package mtdata; install it with `pip install 'itersel[mtdata]'`")
+
+
+# ---- sacrebleu
+
+
+@pytest.fixture
+def sacrebleu_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return sacrebleu's folder; its test sets know it by a path of their own."""
+    from sacrebleu import utils
+    from sacrebleu.dataset import DATASETS
+
+    folder = tmp_path / "sacrebleu"
+    monkeypatch.setattr(utils, "SACREBLEU_DIR", str(folder))
+    for name in ("wmt11", "wmt20/tworefs", "wmt19"):
+        monkeypatch.setattr(DATASETS[name], "_outdir", str(folder / name))
+        monkeypatch.setattr(DATASETS[name], "_rawdir", str(folder / name / "raw"))
+    return folder
+
+
+def test_a_test_set(tmp_path: Path, sacrebleu_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What sacrebleu has downloaded and not unpacked yet is made text by sacrebleu."""
+    raw = sacrebleu_folder / "wmt11/raw"
+    raw.mkdir(parents=True)
+    for side, lines in (("de", ["Ein  Haus", "Eine Tür"]), ("en", ["A house", "A door"])):
+        segments = "".join(f'<seg id="{n}">{line}</seg>\n' for n, line in enumerate(lines, 1))
+        (raw / f"newstest2011-src.{side}.sgm").write_text(f'<doc docid="x">\n{segments}</doc>\n')
+    (raw / "wmt11.test.tgz").write_bytes(b"downloaded")
+    from sacrebleu.dataset import DATASETS
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DATASETS["wmt11"], "md5", None)
+        patch.setattr(DATASETS["wmt11"], "data", ["http://example.org/test.tgz"])
+        assert fetch(tmp_path, "--sacrebleu", "wmt11") == 0
+    assert fetched(tmp_path, "source", "target") == [["Ein Haus", "Eine Tür"], ["A house", "A door"]]
+    assert json.loads((tmp_path / "out/statistics.json").read_text())["pairs"] == 2
+    assert capsys.readouterr() == ("2 pairs\n", "")
+
+
+def test_several_references(tmp_path: Path, sacrebleu_folder: Path) -> None:
+    folder = sacrebleu_folder / "wmt20/tworefs"
+    folder.mkdir(parents=True)
+    for field, text in (("src", "Haus"), ("ref-0", "house"), ("ref-1", "building")):
+        (folder / f"wmt20_tworefs.de-en.{field}").write_text(f"{text}\n")
+    for field in ("docid", "genre", "origlang"):
+        (folder / f"wmt20_tworefs.de-en.{field}").write_text("x\n")
+    assert fetch(tmp_path, "--sacrebleu", "wmt20/tworefs") == 0
+    assert fetched(tmp_path, "source", "target", "target.1") == [["Haus"], ["house"], ["building"]]
+
+
+def test_sides_of_different_length(
+    tmp_path: Path, sacrebleu_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = sacrebleu_folder / "wmt11"
+    folder.mkdir(parents=True)
+    for field, lines in (("src", 2), ("ref", 1), ("docid", 2), ("genre", 2), ("origlang", 2)):
+        (folder / f"wmt11.de-en.{field}").write_text("x\n" * lines)
+    assert fetch(tmp_path, "--sacrebleu", "wmt11") == 1
+    one_line(capsys, "wmt11.de-en.ref: has 1 lines, ", "wmt11.de-en.src has 2; remove both")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "wmt19",
+            "sacrebleu cannot download 'wmt19' ([Errno -2] Name or service not known); check the network",
+        ),
+        ("wmt111", "sacrebleu has no test set 'wmt111'; did you mean wmt11"),
+        ("mtnt1.1/train", "sacrebleu's test set 'mtnt1.1/train' is not in de-en-us; it is in "),
+    ],
+)
+def test_test_sets_that_cannot_be_had(
+    tmp_path: Path, sacrebleu_folder: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
+) -> None:
+    assert fetch(tmp_path, "--sacrebleu", name) == 1
+    one_line(capsys, message)
+    assert not (tmp_path / "out").exists()
+
+
+def test_numbers_of_references_are_known_beforehand() -> None:
+    """They are planned with, when nothing is downloaded; sets from 2021 on have several that are not used."""
+    assert count_references("wmt11", "de", "en-us") == 1
+    assert count_references("wmt20/tworefs", "de", "en") == 2
+    assert count_references("wmt21", "de", "en") == 1
+    assert count_references("wmt21/AB", "en", "de") == 2
+
+
+# ---- the experiments of the papers
+
+
+@pytest.mark.parametrize("name", ["europarl", "news-commentary"])
+def test_datasets_of_the_experiments_exist(root: Path, mtdata_folder: Path, name: str) -> None:
+    config = load_config(root / f"experiments/{name}.yaml")
+    datasets = [one for corpus in config.data.train.values() for one in corpus.mtdata]
+    assert datasets
+    for one in datasets:
+        assert not mtdata_text._find(one, config.data.source_language, config.data.target_language).is_swapped
+    held_out = [config.data.dev, config.data.devtest, *config.data.test.values()]
+    assert all(text.sacrebleu for text in held_out)

@@ -1,0 +1,169 @@
+"""Pages that say what the code says: file formats, the command line, the site, the workflow catalog."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import yaml
+
+from itersel.cli.completion import full_parser
+from itersel.cli.main import STEPS
+from itersel.evaluate import counts
+from itersel.grammar import index, shard
+from itersel.learn import state
+from itersel.lm import binary
+from itersel.select import matrix
+from itersel.storage.formats import FileFormat
+from itersel.translate import bundle
+from itersel.tune import forests, lists
+from itersel.vectors import weights
+
+# By heading in docs/formats.md, one for each table of arrays there.
+FORMATS = {
+    "Shards": [shard.FORMAT],
+    "Weights": [weights.FORMAT, state.STATE],
+    "k-best lists": [lists.FORMAT],
+    "Forests": [forests.FORMAT],
+    "Language models": [binary.FORMAT],
+    "Grammar index": [index.FORMAT],
+    "Score counts": [counts.FORMAT],
+}
+
+
+@pytest.fixture(scope="module")
+def formats_page(root: Path) -> dict[str, str]:
+    parts = re.split(r"^## (.*)\n", (root / "docs/formats.md").read_text(), flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def tables(text: str) -> Iterator[list[list[str]]]:
+    """Yield the tables of arrays: rows of name, type, shape."""
+    for table in re.findall(r"^\| array \|.*\n\| ---.*\n((?:\|.*\n)+)", text, flags=re.M):
+        yield [[cell.strip(" `") for cell in row.split("|")[1:4]] for row in table.splitlines()]
+
+
+def declared(format: FileFormat) -> list[list[str]]:
+    return [
+        [name, array.dtype.lstrip("|"), ", ".join(map(str, array.shape))]
+        for name, array in format.arrays.items()
+    ]
+
+
+@pytest.mark.parametrize("heading", FORMATS)
+def test_formats_are_those_declared(formats_page: dict[str, str], heading: str) -> None:
+    assert list(tables(formats_page[heading])) == [declared(format) for format in FORMATS[heading]]
+
+
+def test_matrix_is_the_one_written(formats_page: dict[str, str]) -> None:
+    (rows,) = tables(formats_page["Selection"])
+    assert {name: dtype for name, dtype, _ in rows} == {
+        name: importlib.import_module("numpy").dtype(dtype).str.lstrip("|")
+        for name, dtype in matrix.DATASETS.items()
+    }
+
+
+def test_bundle_has_the_parts_on_the_page(formats_page: dict[str, str]) -> None:
+    cells = re.findall(r"^\| (`.*?) \|", formats_page["Bundles"], flags=re.M)
+    rows = re.findall(r"`(\w+)", " ".join(cells))
+    assert set(rows) == {name.split("/")[0] for name in bundle.FORMAT.arrays}
+
+
+def test_every_format_is_on_the_page() -> None:
+    """A new format needs a table."""
+    source = Path(shard.__file__).parents[1]
+    names = {
+        f"itersel.{path.relative_to(source).with_suffix('').as_posix().replace('/', '.')}"
+        for path in source.rglob("*.py")
+        if re.search(r"^\w+ = FileFormat\(", path.read_text(), flags=re.M)
+    }
+    modules = (shard, weights, lists, forests, binary, index, counts, matrix, bundle)
+    assert names == {module.__name__ for module in modules}
+
+
+@pytest.fixture(scope="module")
+def site(root: Path) -> Iterator[dict[str, ModuleType]]:
+    """Return the modules of docs/site that do not need MkDocs."""
+    modules = {}
+    for name in ("commands", "links"):
+        spec = importlib.util.spec_from_file_location(f"docs_site_{name}", root / f"docs/site/{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        modules[name] = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = modules[name]
+        spec.loader.exec_module(modules[name])
+    yield modules
+    for module in modules.values():
+        del sys.modules[module.__name__]
+
+
+def test_command_reference_has_every_option(site: dict[str, ModuleType]) -> None:
+    page = site["commands"].command_reference()
+    sections = re.split(r"^## itersel (.*)\n", page, flags=re.M)
+    sections = dict(zip(sections[1::2], sections[2::2], strict=True))
+    assert list(sections) == list(STEPS)
+    parser = full_parser()
+    (steps,) = (action for action in parser._actions if hasattr(action, "choices") and action.nargs == "A...")
+    for name, step in steps.choices.items():
+        waiting = [step]
+        while waiting:
+            for action in waiting.pop()._actions:
+                if action.nargs == "A...":
+                    waiting += action.choices.values()
+                elif action.dest != "help":
+                    shown = (
+                        action.option_strings[0]
+                        if action.option_strings
+                        else f"`{action.metavar or action.dest}"
+                    )
+                    assert shown in sections[name], (name, shown)
+    assert "### --learner mira" in sections["train"]
+    assert "### --tuner pro" in sections["tune"]
+    assert "### itersel grammar extract" in sections["grammar"]
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        (
+            '<a href="other.html#there">x</a> <a href="https://a.example/x">x</a> <a href="#here">x</a>',
+            None,
+        ),
+        ('<a href="missing.html">x</a>', "links to missing.html, but there is no such file"),
+        ('<a href="other.html#nowhere">x</a>', "links to other.html#nowhere, but there is no such place"),
+        ('<img src="picture.png">', "links to picture.png, but there is no such file"),
+        ('<script src="https://cdn.example/x.js"></script>', "loads https://cdn.example/x.js"),
+        ('<link rel="stylesheet" href="//fonts.example/x.css">', "loads //fonts.example/x.css"),
+    ],
+)
+def test_link_check(site: dict[str, ModuleType], tmp_path: Path, body: str, fault: str | None) -> None:
+    (tmp_path / "index.html").write_text(f'<h1 id="here">x</h1>{body}')
+    (tmp_path / "other.html").write_text('<h1 id="there">x</h1>')
+    faults = site["links"].find_faults(tmp_path)
+    assert len(faults) == (fault is not None)
+    assert all(found.startswith(f"index.html: {fault}") for found in faults)
+
+
+def test_workflow_catalog(root: Path) -> None:
+    """The keys that the catalog reads, and what it asks of every workflow."""
+    usage = yaml.safe_load((root / ".snakemake-workflow-catalog.yml").read_text())
+    assert set(usage) == {"usage"}
+    flags, deployment = usage["usage"]["mandatory-flags"], usage["usage"]["software-stack-deployment"]
+    assert set(usage["usage"]) == {"mandatory-flags", "software-stack-deployment", "report"}
+    assert set(flags) == {"desc", "flags"}
+    assert all(isinstance(text, str) for text in flags.values())
+    assert set(deployment) == {"conda", "apptainer", "apptainer+conda"}
+    assert all(isinstance(value, bool) for value in (*deployment.values(), usage["usage"]["report"]))
+    readme = (root / "README.md").read_text().lower()
+    assert "snakemake" in readme
+    assert "workflow" in readme
+    assert (root / "Snakefile").is_file()
+    assert list((root / "workflow/rules").glob("*.smk"))
+    rules = "".join(path.read_text() for path in (root / "workflow/rules").glob("*.smk"))
+    assert deployment["conda"] == ("conda:" in rules)
+    assert usage["usage"]["report"] == ("report(" in rules)

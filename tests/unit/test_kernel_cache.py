@@ -1,0 +1,263 @@
+"""Where compiled kernels are kept: found from every checkout, but only by the code they are made from."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from itersel import kernel_cache
+from itersel.cli.warm_up import SILENT_SECONDS, Announcer
+from itersel.errors import InputError
+from itersel.kernel_cache import PACKAGE, cache_folder, kernel_sources, make_writable
+
+CODE = """
+import sys
+import numpy as np
+from itersel.decode.queue_kernels import goes_before
+from itersel.jit import kernel
+from itersel.learn.logistic_kernels import logistic_coefficients
+
+@kernel
+def before(score):
+    return goes_before(score, 1, 2.0, 1)
+
+coefficients, wrong = logistic_coefficients(np.array([1.0, 1.0]), np.array([[0, 1]]))
+assert (coefficients.tolist(), wrong, before(3.0), before(1.0)) == ([0.5, -0.5], 1, True, False)
+statistics = [logistic_coefficients.stats, goes_before._inner.stats]
+print(sum(sum(one.cache_hits.values()) for one in statistics), end=" ")
+print(sum(sum(one.cache_misses.values()) for one in statistics), sys.modules["itersel"].__file__)
+"""
+
+
+def start(package: Path, cache: Path) -> subprocess.Popen[str]:
+    """Start a process that uses the package at some place."""
+    environment = {**os.environ, "ITERSEL_CACHE": str(cache), "PYTHONPATH": str(package.parent)}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    command = [sys.executable, "-c", CODE]
+    return subprocess.Popen(
+        command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def end(process: subprocess.Popen[str]) -> tuple[int, int, str]:
+    """Return how many kernels were found and how many compiled, and where the package is."""
+    output, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    hits, misses, place = output.split(maxsplit=2)
+    return int(hits), int(misses), place.strip()
+
+
+def copied(folder: Path) -> Path:
+    """Return another checkout of the package, with other times of files."""
+    return shutil.copytree(
+        PACKAGE, folder / "itersel", ignore=shutil.ignore_patterns("__pycache__"), copy_function=shutil.copy
+    )
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a cache that two processes have filled at the same time."""
+    cache = tmp_path_factory.mktemp("cache")
+    for process in [start(PACKAGE, cache) for _ in range(2)]:
+        hits, misses, _ = end(process)
+        assert hits + misses == 2
+    [folder] = cache.iterdir()
+    assert len(list(folder.iterdir())) == 2
+    return cache
+
+
+def test_another_checkout_finds_the_kernels(filled, tmp_path):
+    package = copied(tmp_path)
+    assert end(start(package, filled)) == (2, 0, str(package / "__init__.py"))
+
+
+def test_a_changed_kernel_is_compiled_again(filled, tmp_path):
+    package = copied(tmp_path)
+    cache = shutil.copytree(filled, tmp_path / "cache")
+    # of another module than the kernels that are called
+    with (package / "lm/kernels.py").open("a") as stream:
+        stream.write("# changed\n")
+    assert end(start(package, cache))[:2] == (0, 2)
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda content: content[:-1], lambda content: b"", lambda content: b"x" * 99]
+)
+def test_damaged_files_are_compiled_again(filled, tmp_path, damage):
+    cache = shutil.copytree(filled, tmp_path / "cache")
+    files = {path: path.read_bytes() for path in cache.rglob("*.nbc")}
+    for path, content in files.items():
+        path.write_bytes(damage(content))
+    assert end(start(PACKAGE, cache))[:2] == (0, 2)
+    assert end(start(PACKAGE, cache))[:2] == (2, 0)
+
+
+def test_kernels_of_other_types_are_not_taken(filled, tmp_path):
+    """Names of files are digests; what they hold is compared."""
+    cache = shutil.copytree(filled, tmp_path / "cache")
+    first, second = sorted(cache.rglob("*.nbc"))
+    first.write_bytes(second.read_bytes())
+    assert end(start(PACKAGE, cache))[:2] == (1, 1)
+
+
+def test_a_cache_that_can_only_be_read(filled, tmp_path):
+    """It serves those who compile nothing; others get one line before they compile."""
+    place = tmp_path / "file"
+    place.touch()
+    process = start(PACKAGE, place)
+    errors = process.communicate(timeout=300)[1]
+    assert "InputError: compiled kernels cannot be kept in" in errors
+    with pytest.raises(InputError, match=r"file/x: Not a directory; name another folder in ITERSEL_CACHE or"):
+        make_writable(place / "x")
+
+
+def test_one_line_of_a_step(tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "text").write_text("a b\n")
+    options = ["--source", "text", "--target", "text", "--alignment", "text", "--output", "index"]
+    done = subprocess.run(
+        [sys.executable, "-m", "itersel.cli.main", "grammar", "index", *options],
+        cwd=tmp_path,
+        env={**os.environ, "ITERSEL_CACHE": str(tmp_path / "file"), "NUMBA_DISABLE_JIT": "0"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert line.startswith("itersel grammar: compiled kernels cannot be kept in ")
+    assert not (tmp_path / "index").exists()
+
+
+def folder_name() -> str:
+    kernel_cache._folder_name.cache_clear()
+    return cache_folder().name
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "value"),
+    [
+        (kernel_cache.numba, "__version__", "0.1"),
+        (kernel_cache.llvmlite, "__version__", "0.1"),
+        (np, "__version__", "0.1"),
+        (kernel_cache.sys, "version_info", (3, 99, 0)),
+        (kernel_cache, "get_host_cpu_name", lambda: "other"),
+        (kernel_cache, "get_host_cpu_features", lambda: "+other"),
+        (kernel_cache.numba_config, "CPU_NAME", "generic"),
+        (kernel_cache.numba_config, "CPU_FEATURES", "+other"),
+        (kernel_cache.numba_config, "BOUNDSCHECK", 1),
+        (kernel_cache.numba_config, "OPT", 1),
+    ],
+)
+def test_another_machine_or_version_has_another_folder(monkeypatch, place, name, value):
+    before = folder_name()
+    with monkeypatch.context() as patch:
+        patch.setattr(place, name, value)
+        assert folder_name() != before
+    assert folder_name() == before
+
+
+def test_the_folder_says_what_for(monkeypatch):
+    monkeypatch.setattr(kernel_cache, "get_host_cpu_name", lambda: "some/cpu 1")
+    version = "".join(map(str, sys.version_info[:2]))
+    with monkeypatch.context():
+        assert folder_name().startswith(f"cpython-{version}-some_cpu_1-")
+    monkeypatch.undo()
+    folder_name()
+
+
+@pytest.mark.parametrize(
+    ("module", "counts"),
+    [
+        ("decode/search_kernels.py", True),
+        ("jit.py", True),
+        ("kernel_cache.py", True),
+        ("storage/formats.py", True),  # kernels take a constant from it
+        ("grammar/references.py", True),  # and a type
+        ("errors.py", False),
+        ("cli/train.py", False),
+    ],
+)
+def test_sources_of_kernels(tmp_path, module, counts):
+    package = copied(tmp_path)
+    before = kernel_cache._folder_name(package)
+    assert before == kernel_cache._folder_name(PACKAGE)
+    with (package / module).open("a") as stream:
+        stream.write("# changed\n")
+    kernel_cache._folder_name.cache_clear()
+    assert (kernel_cache._folder_name(package) != before) == counts
+
+
+def test_all_that_kernels_import_counts():
+    """Also what is imported in another form."""
+    sources = set(kernel_sources(PACKAGE))
+    for path in PACKAGE.rglob("*kernels*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                assert not any(alias.name.startswith("itersel") for alias in node.names), path
+            if isinstance(node, ast.ImportFrom):
+                assert node.level == 0, path
+                if node.module.startswith("itersel"):
+                    imported = PACKAGE.joinpath(*node.module.split(".")[1:]).with_suffix(".py")
+                    assert imported in sources, (path, node.module)
+
+
+@pytest.mark.parametrize("value", ["", None])
+@pytest.mark.parametrize("users", ["cache", "", "relative", None])
+def test_the_users_cache_folder_is_the_default(tmp_path, monkeypatch, value, users):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name, content in (("ITERSEL_CACHE", value), ("XDG_CACHE_HOME", users)):
+        monkeypatch.delenv(name, raising=False)
+        if content is not None:
+            monkeypatch.setenv(name, str(tmp_path / content) if content == "cache" else content)
+    expected = tmp_path / "cache" if users == "cache" else tmp_path / "home/.cache"
+    assert cache_folder().parent == expected / "itersel"
+
+
+def test_no_home_folder(monkeypatch):
+    def fail():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("ITERSEL_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(kernel_cache.Path, "home", fail)
+    with pytest.raises(InputError, match=r"there is no home folder .* name a folder in ITERSEL_CACHE"):
+        cache_folder()
+
+
+def test_a_kernel_outside_the_package_is_not_kept():
+    from itersel.jit import kernel
+
+    @kernel
+    def twice(number):
+        return 2 * number
+
+    assert twice(4) == 8
+    assert getattr(twice, "_cache", SimpleNamespace(cache_path=None)).cache_path is None
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(SILENT_SECONDS / 4, False), (20.0, True)])
+def test_compilation_is_announced(capsys, seconds, said):
+    now = 0.0
+    announcer = Announcer(lambda: now)
+    for _ in range(2):
+        announcer.on_start(None)
+        now += seconds
+        announcer.on_start(None)
+        now += seconds
+        announcer.on_end(None)
+        announcer.on_end(None)
+        now += 1000.0  # not compiling
+    announcer.close()
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2 * said
+    if said:
+        assert lines[0].startswith("compiling kernels, once for this machine and version")
+        assert lines[1] == "kernels compiled in 80 s"

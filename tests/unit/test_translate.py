@@ -1,0 +1,308 @@
+"""Translation of raw text: in batches, as a stream, by several processes, and with details."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.systems import WEIGHTS, make_system, raw_text
+
+from itersel.cli.main import main
+from itersel.limits import MAX_SENTENCE
+from itersel.translate.document import Details
+from itersel.translate.system import load_system
+from itersel.translate.translator import Block, Translator, read_blocks
+
+DETAILS = ["--k-best", "4", "--feature-values", "--alignments", "--derivations"]
+COMMAND = [sys.executable, "-m", "itersel.cli.main", "translate"]
+SECONDS = 240  # of a machine that is busy; usually 4
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_system(tmp_path_factory.mktemp("a run"))
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("text") / "raw"
+    path.write_text("".join(line + "\n" for line in [*raw_text(150), "", *raw_text(20, 7)]))
+    return path
+
+
+def translate(system: Path, text: Path, output: Path, *options: str) -> list[str]:
+    arguments = ["--system", str(system), "--input", str(text), "--output", str(output), *options]
+    assert main(["translate", *arguments]) == 0
+    return output.read_text().splitlines()
+
+
+def test_text_is_prepared_and_restored(system, tmp_path):
+    (tmp_path / "raw").write_text("Das kleine Hausboot am Fluss bleibt.\n\nDas alte Boot liegt (Zebra).\n")
+    lines = translate(system, tmp_path / "raw", tmp_path / "out")
+    # the compound is split, case restored, and nothing stands before the full stop
+    assert lines == ["The small house ship stays at the River.", "", "The old ship lies (zebra)."]
+    assert translate(system, tmp_path / "raw", tmp_path / "out", "--keep-tokens") == [
+        "the small house ship stays at the river .",
+        "",
+        "the old ship lies ( zebra ) .",
+    ]
+
+
+def test_the_steps_of_a_run_give_the_same(system, text, tmp_path):
+    """Those that prepare, extract, decode and detokenise files."""
+    run = system.parents[2]
+    prepared, shard, tokens, restored = (str(tmp_path / name) for name in ("text", "x.h5", "tokens", "out"))
+    translator = Translator(load_system(system))
+    [block] = read_blocks(text)
+    lines = [" ".join(words) for words in translator.prepare(block, text)]
+    Path(prepared).write_text("".join(line + "\n" for line in lines))
+    model = ["--model", f"{run}/lm.bin", "--weights", f"{system}/weights.h5", "--pop-limit", "30"]
+    files = ["--preparation", f"{run}/preparation.json", "--recaser", f"{run}/recaser.json"]
+    for step in (
+        ["grammar", "extract", "--index", f"{run}/index", "--input", prepared, "--output", shard],
+        ["decode", "--shard", shard, *model, "--output", tokens],
+        ["detokenize", *files, "--input", tokens, "--output", restored],
+    ):
+        assert main(step) == 0
+    assert translate(system, text, tmp_path / "one") == Path(restored).read_text().splitlines()
+    assert len(set(Path(restored).read_text().splitlines())) > 100
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_translations_do_not_depend_on_their_company(system, text, size):
+    translator = Translator(load_system(system))
+    [whole] = read_blocks(text)
+    pieces = [*read_blocks(text, size)]
+    assert [line for piece in pieces for line in piece.lines] == whole.lines
+    assert [piece.first for piece in pieces] == list(range(1, len(whole.lines) + 1, size))
+    found = [line for piece in pieces for line in translator.translate(piece, text)]
+    assert found == list(translator.translate(whole, text))
+
+
+@pytest.mark.parametrize("details", [[], DETAILS], ids=["text", "JSON"])
+def test_jobs_give_the_same_bytes(system, text, tmp_path, monkeypatch, details):
+    expected = translate(system, text, tmp_path / "one", *details)
+    assert len(expected) == 171
+    # three blocks
+    monkeypatch.setattr("itersel.translate.translator.BLOCK_SENTENCES", 64)
+    assert translate(system, text, tmp_path / "two", "--jobs", "2", *details) == expected
+
+
+def stream(system: Path, *options: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, "--system", str(system), *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("options", [["--k-best", "1"], ["--jobs", "2"]], ids=" ".join)
+def test_a_line_is_answered_before_the_end_of_input(system, options):
+    process = stream(system, *options)
+    for source, expected in (("Boot", "Ship"), ("a", "A"), ("", ""), ("Das kalte Haus.", "The cold house.")):
+        process.stdin.write(source + "\n")
+        process.stdin.flush()
+        # waits for ever if the translation waits for more input; the test run has a limit
+        line = process.stdout.readline()
+        if "--k-best" in options:
+            line = json.loads(line)["translations"][0]["text"] + "\n"
+        assert line == expected + "\n"
+    process.stdin.close()
+    assert process.wait(SECONDS) == 0
+    assert process.stdout.read() == ""
+
+
+def test_a_stream_ends_at_a_bad_line_with_what_came_before(system):
+    process = stream(system)
+    process.stdin.write("Boot\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "Ship\n"
+    output, error = process.communicate("Fluss\tHaus\n", timeout=SECONDS)
+    assert (output, process.returncode) == ("", 1)
+    assert error == "itersel translate: -:2: control character U+0009; remove it or replace it by a space\n"
+
+
+def test_a_killed_process_is_reported(system):
+    process = stream(system, "--jobs", "2")
+    process.stdin.write("Boot\n")
+    process.stdin.flush()
+    process.stdout.readline()
+    children = psutil.Process(process.pid).children(recursive=True)
+    for child in children:
+        child.kill()
+    output, error = process.communicate("Boot\n", timeout=SECONDS)
+    assert (output, process.returncode) == ("", 1)
+    assert error.endswith(
+        "a process was killed while it translated; is there enough memory? Try fewer --jobs\n"
+    )
+
+
+def test_processes_end_with_the_one_that_started_them(system):
+    process = stream(system, "--jobs", "2")
+    process.stdin.write("Boot\n")
+    process.stdin.flush()
+    process.stdout.readline()
+    children = psutil.Process(process.pid).children(recursive=True)
+    assert children
+    process.kill()
+    process.wait()
+    _, alive = psutil.wait_procs(children, timeout=60)
+    assert not alive
+
+
+def test_output_is_whole_or_not_there(system, tmp_path, capsys):
+    text, output = tmp_path / "text", tmp_path / "out"
+    text.write_text("Boot\nBoot\n|||\n")
+    for jobs in ("1", "2"):
+        arguments = ["--system", str(system), "--input", str(text), "--output", str(output), "--jobs", jobs]
+        assert main(["translate", *arguments]) == 1
+        assert capsys.readouterr().err.startswith(f"itersel translate: {text}:3: '|||' separates the fields")
+        assert os.listdir(tmp_path) == ["text"]
+
+
+@pytest.fixture(scope="module")
+def documents(system, text, tmp_path_factory):
+    output = tmp_path_factory.mktemp("details") / "out"
+    return [json.loads(line) for line in translate(system, text, output, *DETAILS)]
+
+
+def test_documents_have_the_translations(documents, system, text, tmp_path):
+    sources = text.read_text().splitlines()
+    assert [one["source"] for one in documents] == sources
+    assert [one["line"] for one in documents] == list(range(1, len(sources) + 1))
+    texts = translate(system, text, tmp_path / "text")
+    tokens = translate(system, text, tmp_path / "tokens", "--keep-tokens")
+    assert [one["translations"][0]["text"] for one in documents] == texts
+    assert [" ".join(one["translations"][0]["tokens"]) for one in documents] == tokens
+    for one in documents:
+        scores = [translation["score"] for translation in one["translations"]]
+        assert scores == sorted(scores, reverse=True)
+        different = {tuple(translation["tokens"]) for translation in one["translations"]}
+        assert len(different) == len(scores) == (4 if one["source"] else 1)
+
+
+def test_scores_are_weighted_features(documents):
+    for one in documents:
+        for translation in one["translations"]:
+            assert all(translation["features"].values())
+            score = sum(WEIGHTS.get(name, 0) * value for name, value in translation["features"].items())
+            assert score == pytest.approx(translation["score"], abs=1e-9)
+
+
+def read_rule(nodes, number):
+    """Return the words of both sides of a tree."""
+    node = nodes[number]
+    _, source, target = (field.split() for field in node["rule"].split(" ||| "))
+    parts = {gap: read_rule(nodes, child) for gap, child in enumerate(node["children"], 1)}
+    sides = []
+    for which, side in enumerate((source, target)):
+        words = []
+        for symbol in side:
+            is_gap = symbol.startswith("[") and symbol.endswith(("1]", "2]"))
+            words += parts[int(symbol[-2])][which] if is_gap else [symbol]
+        sides.append(words)
+    assert node["span"][1] - node["span"][0] == len(sides[0])
+    for gap, child in enumerate(node["children"], 1):
+        left = nodes[child]["rule"].partition(" ")[0]
+        assert f"{left[:-1]},{gap}]" in source
+        assert child > number
+    return sides
+
+
+def test_derivations_give_the_translations(documents):
+    for one in documents:
+        for translation in one["translations"]:
+            tree = translation["derivation"]
+            if not one["source"]:
+                assert (tree, translation["alignment"]) == ([], [])
+                continue
+            assert tree[0]["rule"].startswith("[S] ||| ")
+            assert read_rule(tree, 0) == [one["tokens"], translation["tokens"]]
+            model = WEIGHTS["LanguageModel"] * translation["features"]["LanguageModel"]
+            assert sum(node["score"] for node in tree) + model == pytest.approx(translation["score"])
+
+
+def test_alignments_are_those_of_the_rules(system):
+    translator = Translator(load_system(system), details=Details(alignments=True))
+    [line] = translator.translate(Block(1, ["Das alte Boot am Haus bleibt."]), "-")
+    [best] = json.loads(line)["translations"]
+    assert best["tokens"] == ["the", "old", "ship", "stays", "at", "the", "house", "."]
+    assert best["alignment"] == [[0, 0], [1, 1], [2, 2], [3, 4], [3, 5], [4, 6], [5, 3], [6, 7]]
+
+
+def test_only_what_was_asked_for(system, text, tmp_path):
+    for option, key in (
+        ("--alignments", "alignment"),
+        ("--derivations", "derivation"),
+        ("--feature-values", "features"),
+    ):
+        first = json.loads(translate(system, text, tmp_path / "out", option)[0])
+        assert list(first) == ["line", "source", "tokens", "translations"]
+        assert [list(one) for one in first["translations"]] == [["text", "tokens", "score", key]]
+
+
+def test_a_long_sentence_has_a_derivation(system):
+    """Its tree is deeper than what JSON and Python can nest."""
+    translator = Translator(load_system(system), details=Details(derivations=True))
+    [line] = translator.translate(Block(1, [" ".join(["Zebra"] * 1500)]), "-")
+    [best] = json.loads(line)["translations"]
+    assert len(best["derivation"]) == 3000
+    assert len(best["tokens"]) == 1500
+
+
+def test_dense_systems_do_without_sparse_features(tmp_path, text, monkeypatch):
+    """They are not even extracted, which changes nothing."""
+    dense = make_system(tmp_path / "run", "dense")
+    lines = translate(dense, text, tmp_path / "out")
+    translator = Translator(load_system(dense))
+    [block] = read_blocks(text)
+    shard = translator.extract(translator.prepare(block, text))
+    assert shard.feature_key.shape[0] == 0
+    monkeypatch.setattr("itersel.translate.translator.replace", lambda settings, **_: settings)
+    translator = Translator(load_system(dense))
+    assert translator.extract(translator.prepare(block, text)).feature_key.shape[0] > 0
+    assert list(translator.translate(block, text)) == lines
+
+
+def test_words_of_a_stream_are_forgotten(system):
+    translator = Translator(load_system(system))
+    before = len(translator._extractor._ids), len(translator._extractor._words)
+    for number in range(3):
+        [line] = translator.translate(Block(1, [f"Zebra{number} Boot Giraffe{number}"]), "-")
+        assert line == f"Zebra{number} ship giraffe{number}"
+        assert (len(translator._extractor._ids), len(translator._extractor._words)) == before
+
+
+@pytest.mark.parametrize("options", [["--jobs", "0"], ["--k-best", "0"], ["--jobs", "1000"]])
+def test_options_out_of_bounds(system, options, capsys):
+    assert main(["translate", "--system", str(system), *options]) == 2
+
+
+def test_start_up_does_not_read_input_of_a_broken_system(tmp_path, capsys):
+    start = time.monotonic()
+    for jobs in ("1", "2"):
+        assert main(["translate", "--system", str(tmp_path / "none"), "--jobs", jobs, "--input", "none"]) == 1
+        assert capsys.readouterr().err == f"itersel translate: {tmp_path}/none: no such file or folder\n"
+    assert time.monotonic() - start < SECONDS
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_sentence_that_is_too_long_to_translate(system, tmp_path, capsys, jobs):
+    """It would take minutes, without a word; it is refused before anything is extracted."""
+    text = tmp_path / "text"
+    text.write_text("a b\n" + "a " * (MAX_SENTENCE + 1) + "\n")
+    assert main(["translate", "--system", str(system), "--input", str(text), "--jobs", jobs]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == (
+        f"itersel translate: {text}:2: a sentence of {MAX_SENTENCE + 1} words; up to {MAX_SENTENCE} are "
+        "translated, cut it\n"
+    )

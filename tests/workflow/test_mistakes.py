@@ -1,0 +1,106 @@
+"""The mistakes that users make first: each is one line that says what to do.
+
+Wrong keys, and configs that are missing or not YAML, are in test_plan; two runs at once in test_run_killed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import resource
+import subprocess
+import sys
+
+import pytest
+
+
+def last_words(output: str) -> list[str]:
+    return [line for line in output.splitlines() if line.startswith(("itersel", "Error"))]
+
+
+def test_missing_file(make_project):
+    project = make_project()
+    (project.folder / "dev.target").unlink()
+    [line] = last_words(project.run("--dry-run", status=1))
+    assert line == "itersel: config key 'data.dev' names dev.target: No such file or directory"
+
+
+def test_no_dev(make_project):
+    project = make_project()
+    data = project.config()["data"]
+    del data["dev"]
+    project.configure(data=data)
+    [line] = last_words(project.run("--dry-run", status=1))
+    assert line.startswith("itersel: config key 'data.dev")
+
+
+def test_old_config(make_project):
+    project = make_project()
+    experiments = project.config()["experiments"]
+    name = next(iter(experiments))
+    experiments[name] |= {"shards": 3}
+    project.configure(experiments=experiments)
+    [line] = last_words(project.run("--dry-run", status=1))
+    assert line == f"itersel: config key 'experiments.{name}.shards' has moved: write tasks: {{shards: 3}}"
+
+
+def test_misspelt_profile_and_wrong_folder(make_project, tmp_path):
+    project = make_project()
+    output = project.run("--dry-run", "--profile", "slrum", status=1)
+    [line] = last_words(output)
+    assert "slrum" in line
+    command = [sys.executable, "-m", "snakemake", "--dry-run"]
+    ran = subprocess.run(command, cwd=tmp_path / ".", capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert last_words(ran.stdout + ran.stderr)[-1].startswith("Error: No Snakefile found")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("dev.target", b"one line\n", "dev.target"),
+        ("dev.source", "Stra\u00dfe\n".encode("latin-1"), "not valid UTF-8"),
+    ],
+)
+def test_text_that_cannot_be_used(make_project, name, text, message):
+    """Other numbers of lines, another encoding: the log of the failed job ends with the line."""
+    project = make_project()
+    (project.folder / name).write_bytes(text)
+    output = project.run("--cores", "1", "results/tiny/corpus/dev.source.gz", status=1)
+    lines = {line.strip() for line in output.splitlines() if line.strip().startswith("itersel corpus: ")}
+    [line] = lines
+    assert message in line
+    assert "Traceback" not in output
+
+
+def test_more_shards_than_sentences(make_project):
+    project = make_project()
+    experiments = project.config()["experiments"]
+    for experiment in experiments.values():
+        if experiment.get("tune_on") == "train":
+            experiment["tasks"] = {"shards": 200}
+    project.configure(experiments=experiments)
+    target = "results/tiny/shards/train/200/text"
+    output = project.run("--cores", "1", target, status=1)
+    lines = {line.strip() for line in output.splitlines() if line.strip().startswith("itersel shard: ")}
+    [line] = lines
+    assert "200" in line
+    assert "Traceback" not in output
+
+
+def test_full_disk(make_project):
+    """A limit for the size of files stands for the disk; it counts for jobs, too."""
+    project = make_project()
+    with gzip.open(project.folder / "more.gz", "wt") as stream:
+        stream.writelines(f"word{number} {number * 7919}\n" for number in range(20_000))
+    data = project.config()["data"] | {"monolingual": "more.gz"}
+    project.configure(data=data)
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, old[1]))
+    try:
+        output = project.run("--cores", "1", "results/tiny/corpus/monolingual.gz", status=1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    lines = {line.strip() for line in output.splitlines() if line.strip().startswith("itersel corpus: ")}
+    [line] = lines
+    assert "File too large" in line
+    assert not (project.results / "corpus/monolingual.gz").exists()

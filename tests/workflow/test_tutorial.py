@@ -1,0 +1,69 @@
+"""docs/tutorial.md: its commands, run in order. The run itself, which takes a minute, is only planned."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RUN = "itersel run --configfile toy.yaml\n"
+
+
+@pytest.fixture(scope="module")
+def blocks(root: Path) -> list[str]:
+    """Return the shell blocks of the tutorial but the first, which installs itersel."""
+    found = re.findall(r"^```sh\n(.*?)^```$", (root / "docs/tutorial.md").read_text(), flags=re.M | re.S)
+    assert "pip install" in found[0]
+    return found[1:]
+
+
+def shell(script: str, folder: Path) -> str:
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_commands(blocks: list[str], tmp_path: Path) -> None:
+    before, after = blocks[: blocks.index(RUN)], blocks[blocks.index(RUN) + 1 :]
+    shell("\n".join(before), tmp_path)
+    project = tmp_path / "project"
+    sizes = {path.name: len(path.read_text().splitlines()) for path in (project / "data").iterdir()}
+    assert sizes == {
+        f"{split}.{language}": size
+        for split, size in {"train": 300, "dev": 20, "devtest": 20, "test": 20}.items()
+        for language in ("de", "en")
+    }
+    planned = shell(RUN.strip() + " -n", project)
+    # what the commands after the run read is made by the run
+    needed = re.findall(r"results/toy/[\w/.-]+", "".join(after))
+    assert needed
+    for path in needed:
+        assert re.search(rf"output: .*{re.escape(path)}[/,\n]", planned), path
+    (cluster,) = (block for block in after if "--profile slurm" in block)
+    assert "train_shard" in shell(cluster, project)
+
+
+def test_commands_after_the_run_have_arguments_that_exist(blocks: list[str], root: Path) -> None:
+    commands = re.findall(r"itersel (translate|weights show|config check|init)(.*)", "".join(blocks))
+    assert {name for name, _ in commands} == {"translate", "weights show", "config check", "init"}
+    for name, arguments in commands:
+        shown = subprocess.run(
+            [sys.executable, "-m", "itersel.cli.main", *name.split(), "--help"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        assert all(option in shown for option in re.findall(r"--[a-z-]+", arguments))
