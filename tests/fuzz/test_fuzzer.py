@@ -50,6 +50,8 @@ def ended(status=1, errors="itersel train: weights.h5: damaged\n", memory=0, tim
         (ended(0, "RuntimeWarning: overflow\n"), {"": b"", "out": b"1"}, RESEALED, "untidy"),
         (ended(errors="itersel train: other.h5: damaged\n"), {"": b""}, DAMAGED, "untidy"),
         (ended(errors="one\nitersel train: weights.h5: damaged\n"), {"": b""}, DAMAGED, "untidy"),
+        (ended(errors="a: weights.h5: one\na: weights.h5: two\n"), {"": b""}, CHANGED, "refused"),
+        (ended(errors="a: weights.h5: one\na: other.h5: two\n"), {"": b""}, CHANGED, "untidy"),
         (ended(errors=""), {"": b""}, DAMAGED, "untidy"),
         (ended(), {"": b"", "out": b"1"}, DAMAGED, "untidy"),
         (ended(), {"": b"", ".tmp.x": b""}, DAMAGED, "untidy"),

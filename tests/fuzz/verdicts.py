@@ -66,8 +66,10 @@ def _judge_refusal(ended: Ended, outputs: Outputs, names: Sequence[str]) -> Verd
     left = sorted(name for name in outputs if name)
     if ended.status != 1:
         return Verdict(UNTIDY, f"exit status {ended.status}: {_last(ended.errors)}")
-    if ended.errors.count("\n") != 1:
-        return Verdict(UNTIDY, f"{ended.errors.count(chr(10))} lines: {ended.errors[:300]!r}")
+    # One line, or several if each begins with the file: the errors of a config are reported together.
+    lines = ended.errors.splitlines()
+    if len(lines) != 1 and not (lines and all(line.split(": ")[1:2] == [names[0]] for line in lines)):
+        return Verdict(UNTIDY, f"{len(lines)} lines: {ended.errors[:300]!r}")
     if not any(name in ended.errors for name in names):
         return Verdict(UNTIDY, f"does not name {names[0]}: {_last(ended.errors)}")
     if left:
