@@ -1,10 +1,10 @@
-"""CKY+ without language model: which rules apply over which spans, with which antecedents.
+"""CKY+ without a language model: which rules apply to which spans, with which antecedents.
 
-The forest depends on the grammar alone, not on the weights. Its nodes are categories over [i, j): X over
-spans up to a limit, S over [0, j) by the glue rules, and any other categories of the grammar. The rules that
+The forest depends only on the grammar, not on the weights. Its nodes are categories over [i, j): X over
+spans up to a limit, S over [0, j) by the glue rules, and any other categories of the grammar. Rules that
 share a source side, a left-hand side and antecedents form one *bundle* (one cube of cube pruning).
 
-With X only, the nodes S come last, when all X are known.
+With X only, the S nodes come last, after all X nodes.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from itersel.jit import kernel, leaf_kernel
 
 
 class Forest(NamedTuple):
-    """Nodes in an order in which antecedents come first.
+    """The nodes of the forest, antecedents first.
 
     Attributes
     ----------
     bundle_offset
         int64 (nodes + 1): the bundles of each node.
     trie_node
-        int32 (bundles): the source side; its rules are those of the trie node.
+        int32 (bundles): trie node of the source side, which holds the rules.
     first, second
-        int32 (bundles): the antecedent nodes, -1 where there is none.
+        int32 (bundles): the antecedent nodes, -1 for none.
     is_glue
-        bool (nodes): the node is an S that begins where the sentence does. The last node is the goal S over
-        the whole sentence; without one there are no nodes.
+        bool (nodes): the node is an S that starts at the beginning of the sentence. The last node is the
+        goal, S over the whole sentence; if it cannot be derived, there are no nodes.
     """
 
     bundle_offset: NDArray[np.int64]
@@ -43,14 +43,14 @@ class Forest(NamedTuple):
 
 
 class Bundles(NamedTuple):
-    """Bundles and nodes while they are being found, with room for more.
+    """Bundles and nodes under construction, with spare capacity.
 
     Attributes
     ----------
     trie_node, first, second
         int32 (bundles): columns of `Forest`.
     end, category
-        int32 (nodes): behind the last bundle of a node, and its category.
+        int32 (nodes): the end of a node's bundles, and its category.
     """
 
     trie_node: NDArray[np.int32]
@@ -61,12 +61,12 @@ class Bundles(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """The nodes over every span, by its start and its length; all are 0 where there are none.
+    """The nodes over each span, by start and length; 0 where there are none.
 
     Attributes
     ----------
     begin, end
-        int32 (starts, lengths + 1): the first node, and the one behind the last.
+        int32 (starts, lengths + 1): the first node, and one past the last.
     """
 
     begin: NDArray[np.int32]
@@ -74,18 +74,18 @@ class Chart(NamedTuple):
 
 
 class DottedItems(NamedTuple):
-    """Beginnings of rules that match from one start position: lists, one for each end position.
+    """Rule prefixes that match from one start position: a linked list for each end position.
 
-    Or the bundles of a span, until all are known: lists, one for each category in the order of ranks.
+    Also the bundles of a span until all are known: a linked list for each category, in order of rank.
 
     Attributes
     ----------
     node, first, second
         int32 (items): trie node, and the antecedents so far.
     next
-        int32 (items): the next item of the same list, -1 behind the last.
+        int32 (items): the next item of the same list, -1 at its end.
     head, tail
-        int32 (positions): the first and the last item of every list.
+        int32 (positions): the first and last item of each list.
     """
 
     node: NDArray[np.int32]
@@ -98,7 +98,7 @@ class DottedItems(NamedTuple):
 
 @kernel
 def grown(array: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return a copy with twice the room."""
+    """Return a copy with twice the capacity."""
     larger = np.empty(2 * array.shape[0], np.int32)
     larger[: array.shape[0]] = array
     return larger
@@ -106,7 +106,7 @@ def grown(array: NDArray[np.int32]) -> NDArray[np.int32]:
 
 @kernel
 def more_bundles(bundles: Bundles) -> Bundles:
-    """Return the bundles, with twice the room."""
+    """Return the bundles with twice the capacity."""
     return Bundles(
         grown(bundles.trie_node), grown(bundles.first), grown(bundles.second), grown(bundles.end),
         grown(bundles.category),
@@ -115,7 +115,7 @@ def more_bundles(bundles: Bundles) -> Bundles:
 
 @kernel
 def more_items(items: DottedItems) -> DottedItems:
-    """Return the dotted items, with twice the room."""
+    """Return the dotted items with twice the capacity."""
     return DottedItems(
         grown(items.node), grown(items.first), grown(items.second), grown(items.next), items.head, items.tail
     )
@@ -123,7 +123,7 @@ def more_items(items: DottedItems) -> DottedItems:
 
 @leaf_kernel
 def add_item(items: DottedItems, used: int, end: int, node: int, first: int, second: int) -> None:
-    """Put an item at the end of the list of an end position; there has to be room for it."""
+    """Append an item to the list of an end position; the caller ensures that there is capacity."""
     items.node[used], items.first[used], items.second[used] = node, first, second
     items.next[used] = NONE
     if items.head[end] == NONE:
@@ -137,7 +137,7 @@ def add_item(items: DottedItems, used: int, end: int, node: int, first: int, sec
 def add_complete(
     items: DottedItems, end: int, trie: Trie, bundles: Bundles, used: int
 ) -> tuple[Bundles, int]:
-    """Add the items of a list that are whole rules to the bundles, of which `used` are in use."""
+    """Add the items of a list that are complete rules to the bundles, of which `used` are in use."""
     item = items.head[end]
     while item != NONE:
         node = items.node[item]
@@ -163,7 +163,7 @@ def advance(
     category: NDArray[np.int32],
     trie: Trie,
 ) -> tuple[DottedItems, int]:
-    """Carry the items that end at `at` on over the next word, and over every node that starts there."""
+    """Advance the items that end at `at` over the next word, and over every node that starts there."""
     item = items.head[at]
     while item != NONE:
         node, first, second = items.node[item], items.first[item], items.second[item]
@@ -196,8 +196,8 @@ def parse(words: NDArray[np.int32], trie: Trie, max_span: int, rank: NDArray[np.
     """Find all bundles of a sentence (at least one word) by CKY+ (Chappelier and Rajman 1998).
 
     Start positions go from right to left, ends from left to right. `max_span` is the longest span of an X.
-    `rank`, int32 (categories), orders the categories over one span. None: X only, and what serves other
-    categories is not even compiled.
+    `rank`, int32 (categories), orders the categories over one span. None means X only; the code for other
+    categories is then not even compiled.
     """
     length = words.shape[0]
     longest = min(max_span, length) if rank is None else length
@@ -277,7 +277,7 @@ def add_categories(
     used: int,
     nodes: int,
 ) -> tuple[Bundles, DottedItems, int, int]:
-    """Add the nodes over a span, category by category, so that rules with a lone nonterminal find theirs.
+    """Add the nodes over a span, category by category, so that unary rules find their antecedents.
 
     Returns bundles, the scratch space `waiting`, and how many bundles and nodes are in use.
     """
@@ -347,9 +347,9 @@ def find_node(chart: Chart, category: NDArray[np.int32], begin: int, end: int, w
 
 @kernel
 def add_glue(bundles: Bundles, used: int, nodes: int, chart: Chart, trie: Trie) -> tuple[Bundles, int]:
-    """Add the nodes S over [0, j), X only; returns the bundles, and the nodes in use.
+    """Add the S nodes over [0, j) (X only); returns the bundles and the number of nodes in use.
 
-    None is where there is no S over the whole sentence.
+    There are no nodes if no S covers the whole sentence.
     """
     length, longest = chart.begin.shape[0], chart.begin.shape[1] - 1
     glue_start = trie.rule_offset.shape[0] - 3

@@ -1,6 +1,6 @@
-"""Lazy k-best derivations with different yields (Huang and Chiang 2005, algorithm 3).
+"""Lazy k-best derivations with distinct yields (Huang and Chiang 2005, algorithm 3).
 
-Duplicates are removed at every item: two equal pieces of text would only give two equal wholes.
+Duplicates are removed at every item: parts with equal yields only lead to derivations with equal yields.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from itersel.jit import kernel, leaf_kernel
 
 
 class Derivations(NamedTuple):
-    """Candidates and derivations of all items that were visited.
+    """Candidates and derivations of all visited items.
 
     Attributes
     ----------
     score
         float64 (pool).
     edge, first, second
-        int32 (pool): an edge, and the ranks of the derivations of its antecedents.
+        int32 (pool): an edge, and the ranks of its antecedents' derivations.
     first_part, second_part
-        int32 (pool): of a candidate that was taken, these derivations themselves; -1 where there is none.
+        int32 (pool): for a popped candidate, the antecedents' derivations; -1 for none.
     left, right
-        int32 (pool): the skew heap in which a candidate waits.
+        int32 (pool): links of the skew heap of candidates.
     hash, power
-        uint64 (pool): hash of the yield of a derivation, and the base to the power of its length.
+        uint64 (pool): hash of a derivation's yield, and the hash base to the power of the yield's length.
     heap, last, block, size
-        int32 (items): root of the heap of candidates; the candidate whose successors are still to be
-        made; row in `ranked`, -1 before the first visit; number of derivations found.
+        int32 (items): root of the heap of candidates; the candidate whose successors have not been added
+        yet; row in `ranked`, -1 before the first visit; number of derivations found.
     exhausted
-        bool (items): there are no further derivations.
+        bool (items): no derivations are left.
     ranked
         int32 (visited items, k): derivations, best first.
     stack_item, stack_rank
-        int32 (items + 1): items that are being worked on, and up to which rank.
+        int32 (items + 1): the items in progress, and the rank that each must reach.
     counts
-        int64 (2): used pool, used rows.
+        int64 (2): number of pool entries and rows in use.
     """
 
     score: NDArray[np.float64]
@@ -68,7 +68,7 @@ class Derivations(NamedTuple):
 
 @kernel
 def make_derivations(items: int, pool: int, rows: int, k: int) -> Derivations:
-    """Allocate for so many items, candidates and visited items."""
+    """Allocate the tables: `pool` candidates, and `rows` visited items."""
     return Derivations(
         np.empty(pool, np.float64), np.empty(pool, np.int32), np.empty(pool, np.int32),
         np.empty(pool, np.int32), np.empty(pool, np.int32), np.empty(pool, np.int32),
@@ -82,7 +82,7 @@ def make_derivations(items: int, pool: int, rows: int, k: int) -> Derivations:
 
 @leaf_kernel
 def before(found: Derivations, a: int, b: int) -> bool:
-    """Whether candidate a goes before b: the better score, else the older one."""
+    """Whether candidate a precedes b: the higher score, else the older one."""
     return found.score[a] > found.score[b] or (found.score[a] == found.score[b] and a < b)
 
 
@@ -113,7 +113,7 @@ def meld(found: Derivations, a: int, b: int) -> int:
 def add_candidate(
     hypotheses: Hypotheses, found: Derivations, item: int, edge: int, first: int, second: int
 ) -> None:
-    """Put a candidate into the heap of an item; silently not, if the pool is full (`kbest` checks it)."""
+    """Put a candidate into the heap of an item. If the pool is full, do nothing: `kbest` checks for that."""
     candidate = found.counts[0]
     found.counts[0] = candidate + 1
     if candidate >= found.score.shape[0]:
@@ -135,7 +135,7 @@ def add_candidate(
 
 @leaf_kernel
 def hash_yield(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations, candidate: int) -> None:
-    """Fill in the parts, hash and power of a candidate, whose antecedents' derivations are known."""
+    """Fill in the parts, hash and power of a candidate whose antecedents' derivations are known."""
     edge = found.edge[candidate]
     first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
     rule = hypotheses.edge_rule[edge]
@@ -162,20 +162,20 @@ def hash_yield(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations,
 
 @leaf_kernel
 def is_settled(found: Derivations, item: int, rank: int) -> bool:
-    """Whether it is known that an item has a derivation of this rank, or has none."""
+    """Whether an item's derivation of this rank has been found, or is known not to exist."""
     return found.size[item] > rank or found.exhausted[item] or rank >= found.ranked.shape[1]
 
 
 @leaf_kernel
 def find_derivations(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations, goal: int) -> None:
-    """Find all k derivations of the goal, and of other items those that are needed for them.
+    """Find all k derivations of the goal, and those of other items that they need.
 
-    What an item waits for is put on a stack above it. No recursion: numba breaks functions that call
-    themselves when it loads them from its cache (numba issue 6061).
+    An explicit stack holds the items in progress, because numba breaks recursive functions when it loads
+    them from its cache (numba issue 6061).
 
-    Every corner (first, second) of an edge has one parent, (first, second - 1), or (first - 1, 0) where
-    second is 0. It is no better than its parent, so that the order of popping is exact without a set of
-    visited corners.
+    Every corner (first, second) of an edge has one parent: (first, second - 1), or (first - 1, 0) if second
+    is 0. A corner never scores higher than its parent, so candidates are popped in the exact order without
+    a set of visited corners.
     """
     found.stack_item[0], found.stack_rank[0] = goal, found.ranked.shape[1] - 1
     depth = 1
@@ -199,7 +199,7 @@ def find_derivations(hypotheses: Hypotheses, rules: SentenceRules, found: Deriva
 
 @leaf_kernel
 def visit_item(hypotheses: Hypotheses, found: Derivations, item: int) -> bool:
-    """Make the first candidates of an item, one an edge; returns False if a table is full."""
+    """Add the first candidates of an item, one per edge; returns False if a table is full."""
     if found.counts[1] >= found.ranked.shape[0]:
         found.counts[0] = found.score.shape[0] + 1
         return False
@@ -214,7 +214,7 @@ def visit_item(hypotheses: Hypotheses, found: Derivations, item: int) -> bool:
 
 @leaf_kernel
 def awaited(hypotheses: Hypotheses, found: Derivations, item: int) -> tuple[int, int]:
-    """Return an item and a rank that have to be settled before this item can go on; -1 if none has to."""
+    """Return an item and a rank that must be settled before this item can continue, or -1 for none."""
     last = found.last[item]
     if last != NONE:
         edge, i, j = found.edge[last], found.first[last], found.second[last]
@@ -237,7 +237,7 @@ def awaited(hypotheses: Hypotheses, found: Derivations, item: int) -> tuple[int,
 
 @leaf_kernel
 def add_successors(hypotheses: Hypotheses, found: Derivations, item: int) -> None:
-    """Add the neighbours of the candidate that was taken last."""
+    """Add the neighbours of the last popped candidate."""
     last = found.last[item]
     if last == NONE:
         return
@@ -252,7 +252,7 @@ def add_successors(hypotheses: Hypotheses, found: Derivations, item: int) -> Non
 
 @leaf_kernel
 def next_derivation(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations, item: int) -> None:
-    """Take the best candidate of an item, if what it waits for is settled; keep it if its yield is new."""
+    """Pop the best candidate of an item if its antecedents are settled; keep it if its yield is new."""
     candidate = found.heap[item]
     if candidate == NONE:
         found.exhausted[item] = True
@@ -273,16 +273,16 @@ def next_derivation(hypotheses: Hypotheses, rules: SentenceRules, found: Derivat
 
 
 class Trees(NamedTuple):
-    """Derivations and their parts, which are derivations too: each is a row.
+    """Derivations and their sub-derivations, one per row.
 
     Attributes
     ----------
     score
         float64 (rows).
     edge
-        int32 (rows): the edge at the top.
+        int32 (rows): the topmost edge.
     first, second
-        int32 (rows): the derivations of its antecedents, -1 where there is none.
+        int32 (rows): the derivations of its antecedents, -1 for none.
     """
 
     score: NDArray[np.float64]
@@ -299,13 +299,13 @@ class Best(NamedTuple):
     score
         float64 (k).
     model
-        float64 (k): log10 probability of the language model, `</s>` included.
+        float64 (k): language-model log10 probability, including `</s>`.
     rule, rule_offset
-        int32, int64: the rules of each derivation (numbers of the sentence).
+        int32, int64: the rules of each derivation (indices into the sentence's rules).
     word, word_offset
-        int32, int64: the words of each yield (vocabulary of the shard).
+        int32, int64: the words of each yield (indices into the shard's vocabulary).
     complete
-        False: the pool was too small, nothing else is valid.
+        False if the pool was too small; then nothing else is valid.
     """
 
     score: NDArray[np.float64]
@@ -321,7 +321,7 @@ class Best(NamedTuple):
 def kbest(
     hypotheses: Hypotheses, rules: SentenceRules, table: RuleTable, k: int, pool: int, rows: int
 ) -> Best:
-    """Find the k best derivations of the goal with different yields; fewer if there are fewer."""
+    """Find the k best derivations of the goal with distinct yields, or fewer if no more exist."""
     items = hypotheses.counts[0]
     found = make_derivations(items, pool, rows, k)
     goal = items - 1
@@ -344,7 +344,7 @@ def unfold(
     wanted: NDArray[np.int32],
     complete: bool,
 ) -> Best:
-    """Write out the rules and the words of some derivations of the goal; int32 (k): rows of `trees`."""
+    """Write out the rules and words of some derivations of the goal, given as rows of `trees`, int32 (k)."""
     count = wanted.shape[0]
     score, model = np.zeros(count, np.float64), np.zeros(count, np.float64)
     rule_offset, word_offset = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)

@@ -1,4 +1,4 @@
-"""Pruning of a forest with language model by the best derivation through each edge."""
+"""Pruning a forest with a language model by the best derivation through each edge."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from itersel.jit import kernel
 
 
 class Kept(NamedTuple):
-    """What is left of a forest.
+    """The pruned forest.
 
     Attributes
     ----------
     edge
-        int32 (E): edges by item, in the order of the search.
+        int32 (E): edges grouped by item, in search order.
     edge_offset
         int64 (I + 1): the edges of each item.
     item
-        int32 (items before): the number of an item now, -1 if it is gone.
+        int32 (items before): the new number of each item, -1 if it was pruned.
     """
 
     edge: NDArray[np.int32]
@@ -34,7 +34,7 @@ class Kept(NamedTuple):
 def best_through_edges(found: Hypotheses) -> NDArray[np.float64]:
     """Return the score of the best derivation through each edge, float64 (edges); minus infinity for none.
 
-    Inside times outside with the maximum for the sum (max-marginals), from the goal down.
+    These are max-marginals: inside and outside scores, with the maximum instead of the sum.
     """
     items, edges = found.counts[0], found.counts[1]
     outside = np.full(items, -np.inf)
@@ -56,9 +56,9 @@ def best_through_edges(found: Hypotheses) -> NDArray[np.float64]:
 
 @kernel
 def keep_edges(found: Hypotheses, through: NDArray[np.float64], threshold: float) -> Kept:
-    """Keep the edges with a derivation through them of at least `threshold` (see `best_through_edges`).
+    """Keep the edges whose best derivation scores at least `threshold` (see `best_through_edges`).
 
-    Whatever rounding does, an item that is still needed keeps its best edge, so that nothing is cut off.
+    An item that is still needed keeps its best edge even if rounding puts it below the threshold.
     """
     items = found.counts[0]
     needed = np.zeros(items, np.bool_)

@@ -1,4 +1,4 @@
-"""The queue of cube pruning: corners of the cubes of one node, the best one first."""
+"""The priority queue of cube pruning: corners of the cubes of one node, best first."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ BUNDLE, RULE, FIRST, SECOND = 0, 1, 2, 3  # columns of a corner
 
 
 class Queue(NamedTuple):
-    """Corners of the cubes of one node: a pool, and a binary heap of numbers of the pool.
+    """Corners of the cubes of one node: a pool, and a binary heap of indices into the pool.
 
     Attributes
     ----------
     corner
         int32 (pool, 4): bundle, rank of the rule, ranks of the antecedent items.
     score, model
-        float64 (pool): score with language model; the language model's part of it that is the corner's own.
+        float64 (pool): score with the language model; the corner's own contribution to the language model.
     state
         int64 (pool): language-model state of the hypothesis.
     heap, heap_score
-        int32, float64 (pool): numbers of corners and their scores, in the order of the heap.
+        int32, float64 (pool): indices of corners and their scores, in heap order.
     slot
-        int32 (power of two): hash table from states to items; items of earlier nodes are free places.
+        int32 (power of two): hash table from states to items; slots with items of earlier nodes are free.
     """
 
     corner: NDArray[np.int32]
@@ -39,7 +39,7 @@ class Queue(NamedTuple):
 
 
 def make_queue(corners: int, pops: int) -> Queue:
-    """Allocate a queue for a node with so many corners, of which so many are taken."""
+    """Allocate a queue for a node with at most `corners` corners, of which `pops` are popped."""
     return Queue(
         corner=np.empty((corners, 4), np.int32),
         score=np.empty(corners),
@@ -53,13 +53,13 @@ def make_queue(corners: int, pops: int) -> Queue:
 
 @inline_kernel
 def goes_before(score: float, candidate: int, other_score: float, other: int) -> bool:
-    """Whether a corner goes before another one: the better score, else the older one."""
+    """Whether a corner precedes another: the higher score, else the older one."""
     return score > other_score or (score == other_score and candidate < other)
 
 
 @inline_kernel
 def sift_up(queue: Queue, place: int, candidate: int) -> None:
-    """Put a corner into the heap at `place`, a leaf, or above it."""
+    """Insert a corner into the heap at `place`, a leaf, and sift it up."""
     heap, heap_score = queue.heap, queue.heap_score
     score = queue.score[candidate]
     while place > 0:
@@ -73,7 +73,7 @@ def sift_up(queue: Queue, place: int, candidate: int) -> None:
 
 @inline_kernel
 def sift_down(queue: Queue, size: int, place: int, candidate: int) -> None:
-    """Put a corner into the heap of `size` at `place` or below it."""
+    """Insert a corner into the heap of `size` elements at `place`, and sift it down."""
     heap, heap_score = queue.heap, queue.heap_score
     score = queue.score[candidate]
     while True:

@@ -1,4 +1,4 @@
-"""The rules of one sentence: scores by sparse products, and language-model states of their target sides."""
+"""The rules of one sentence: their scores, and the language-model states of their target sides."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GLUE_START_RULE, GLUE_RULE = 0, 1
 
 
 class RuleTable(NamedTuple):
-    """The rules of a shard as the kernels see them; shapes as in `itersel.grammar.shard.Shard`."""
+    """The rules of a shard, as arrays for the kernels; shapes as in `itersel.grammar.shard.Shard`."""
 
     source: NDArray[np.int32]
     source_offset: NDArray[np.int64]
@@ -34,26 +34,26 @@ class RuleTable(NamedTuple):
 
 
 class SentenceRules(NamedTuple):
-    """The rules of one sentence, the two glue rules first.
+    """The rules of one sentence, beginning with the two glue rules.
 
     Attributes
     ----------
     rule
         int32 (R): row of the `RuleTable`.
     dense
-        float64 (R, C): all dense features; the column of the language model is zero.
+        float64 (R, C): all dense features; the language-model column is zero.
     score
-        float64 (R): weighted features, language model not included.
+        float64 (R): weighted sum of the features, without the language model.
     estimate
-        float64 (R): `score`, and the target words scored by the language model without context.
+        float64 (R): `score` plus the weighted language-model score of the target words without context.
     state
-        int64 (R, 3): language-model states of the target words before, between and behind nonterminals.
+        int64 (R, 3): language-model states of the target words before, between and after the nonterminals.
     inside
         float64 (R): log10 probability of these words without context.
     swapped
-        bool (R): the second nonterminal comes first on the target side.
+        bool (R): the nonterminals are swapped on the target side.
     hash, power
-        uint64 (R, 3): hashes of these words, and the base to the power of their number.
+        uint64 (R, 3): hashes of these words, and the hash base to the power of their number.
     """
 
     rule: NDArray[np.int32]
@@ -91,7 +91,7 @@ def score_rules(
     sparse_weight: NDArray[np.float64],
     use_sparse: bool,
 ) -> None:
-    """Fill in `score`: dense and sparse features times their weights, in the order of the features."""
+    """Fill in `score`: dense and sparse features times their weights, summed in feature order."""
     columns = dense_weight.shape[0]
     for i in range(rules.rule.shape[0]):
         total = 0.0
@@ -123,11 +123,11 @@ def state_rules(
 ) -> None:
     """Fill in `state`, `inside`, `swapped`, `hash`, `power` and `estimate`.
 
-    `word_states` (words of the shard) holds the states of single words, 0 where they are not known yet.
+    `word_states` (words of the shard) caches the states of single words; 0 means not computed yet.
 
-    Where all nonterminals are X, the sentence begins with the rule [S] -> [X], so its first segment is `<s>`:
-    every item of the glue category knows its left context. With other categories, `begin_of_sentence` is
-    negative, and the goal adds it.
+    If all nonterminals are X, every derivation begins with the rule [S] -> [X]. Its first segment is `<s>`,
+    so every item of the glue category knows its left context. With other categories, `begin_of_sentence` is
+    negative, and the goal adds `<s>`.
     """
     for i in range(rules.rule.shape[0]):
         rule = rules.rule[i]

@@ -27,30 +27,30 @@ STATE_SHIFT = np.uint64(40)
 
 
 class Hypotheses(NamedTuple):
-    """The forest with language model: an item is a node with a language-model state.
+    """The forest with a language model: an item is a node with a language-model state.
 
     Attributes
     ----------
     item_score
         float64 (items): score of the best derivation. The last item is the goal.
     item_edge, item_last
-        int32 (items): the first and the last of the item's edges.
+        int32 (items): the first and last of the item's edges.
     item_state
         int64 (items): language-model state.
     edge_rule
         int32 (edges): rule of the sentence, or `GOAL_RULE`.
     edge_first, edge_second
-        int32 (edges): antecedent items, -1 where there is none.
+        int32 (edges): antecedent items, -1 for none.
     edge_score
-        float64 (edges): score of the best derivation that ends in the edge.
+        float64 (edges): score of the best derivation whose topmost edge this is.
     edge_model
-        float64 (edges): the edge's own part of the log10 probability.
+        float64 (edges): the edge's own contribution to the log10 probability.
     edge_next
-        int32 (edges): the next edge of the same item, -1 behind the last.
+        int32 (edges): the next edge of the same item, -1 at the end.
     ranked, node_offset
-        int32 (items), int64 (nodes + 1): the items of every node, best first.
+        int32 (items), int64 (nodes + 1): the items of each node, best first.
     counts
-        int64 (2): items and edges that are in use.
+        int64 (2): number of items and edges in use.
     """
 
     item_score: NDArray[np.float64]
@@ -69,18 +69,18 @@ class Hypotheses(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What the search reads, and the number of hypotheses that it takes.
+    """The input of the search, and its pop limit.
 
     Attributes
     ----------
     forest, trie, rules
-        The bundles of the sentence, and what they are made of; rules are sorted (`sort_rules`).
+        The bundles of the sentence and their rules, sorted by `sort_rules`.
     model, model_weight
         Language model, and the weight of its log10 probability.
     begin_of_sentence, end_of_sentence
-        Numbers of `<s>` and `</s>` in the language model; the first is negative where [S] -> [X] adds it.
+        Word numbers of `<s>` and `</s>` in the language model; the first is negative if [S] -> [X] adds it.
     pop_limit
-        Hypotheses taken a node; `GLUE_FACTOR` times as many of a node of the glue category.
+        Hypotheses popped per node; a node of the glue category gets `GLUE_FACTOR` times as many.
     """
 
     forest: Forest
@@ -95,7 +95,7 @@ class Task(NamedTuple):
 
 @kernel
 def sort_rules(trie: Trie, rules: SentenceRules) -> None:
-    """Sort the rules of every source side by estimate, best first; equal ones stay in grammar order."""
+    """Sort the rules of each source side by estimate, best first; ties stay in grammar order."""
     for node in range(trie.rule_offset.shape[0] - 1):
         begin, end = trie.rule_offset[node], trie.rule_offset[node + 1]
         if end - begin > 1:
@@ -105,13 +105,13 @@ def sort_rules(trie: Trie, rules: SentenceRules) -> None:
 
 
 def make_search_queue(bundles: int, pop_limit: int) -> Queue:
-    """Allocate a queue for nodes of at most so many bundles; a corner makes at most three others."""
+    """Allocate a queue for nodes of at most `bundles` bundles; a corner has at most three neighbours."""
     pops = GLUE_FACTOR * pop_limit
     return make_queue(FIRST_RULES * bundles + 3 * pops, pops)
 
 
 def make_hypotheses(nodes: int, glue_nodes: int, pop_limit: int) -> Hypotheses:
-    """Allocate for so many nodes, those of the glue category among them, and the goal."""
+    """Allocate hypotheses for `nodes` nodes, `glue_nodes` of them of the glue category, and the goal."""
     items = pop_limit * (nodes + (GLUE_FACTOR - 1) * glue_nodes) + 1
     edges = items + GLUE_FACTOR * pop_limit
     return Hypotheses(
@@ -135,10 +135,10 @@ def make_hypotheses(nodes: int, glue_nodes: int, pop_limit: int) -> Hypotheses:
 def combine(
     model: ModelArrays, states: States, rules: SentenceRules, rule: int, first: int, second: int
 ) -> tuple[int, float]:
-    """Return state and change in log10 probability when antecedent states go into a rule.
+    """Return the state of a rule applied to antecedent states, and the change in log10 probability.
 
-    Where there is no antecedent its state is empty, and so is the segment behind it. (An antecedent may be
-    empty, too: there are rules without target words.)
+    The state of a missing antecedent is empty, and so is the segment after it. (An antecedent may also be
+    empty because some rules have no target words.)
     """
     if rules.swapped[rule]:
         first, second = second, first
@@ -157,13 +157,13 @@ def combine(
 
 @inline_kernel
 def rule_at(task: Task, bundle: int, rank: int) -> int:
-    """Return the rule of a rank in a bundle."""
+    """Return the rule at a rank of a bundle."""
     return np.int64(task.trie.rule[task.trie.rule_offset[task.forest.trie_node[bundle]] + rank])
 
 
 @inline_kernel
 def item_at(found: Hypotheses, node: int, rank: int) -> int:
-    """Return the item of a rank in a node, -1 if there is no node."""
+    """Return the item at a rank of a node, -1 if there is no node."""
     if node == NONE:
         return np.int64(NONE)
     return np.int64(found.ranked[found.node_offset[node] + rank])
@@ -195,7 +195,7 @@ def score_corner(
 
 @leaf_kernel
 def first_corners(task: Task, states: States, queue: Queue, found: Hypotheses, node: int) -> int:
-    """Score the first rules of every bundle over the best antecedents; returns the size of the heap."""
+    """Score the first rules of each bundle with the best antecedents; returns the size of the heap."""
     forest, trie = task.forest, task.trie
     begin = forest.bundle_offset[node]
     size = 0
@@ -217,7 +217,7 @@ def first_corners(task: Task, states: States, queue: Queue, found: Hypotheses, n
 def add_edge(
     task: Task, queue: Queue, found: Hypotheses, begin: int, candidate: int, node_begin: int
 ) -> None:
-    """Make a corner an edge: of a new item, or of the item of the node that has its state."""
+    """Turn a corner into an edge of the node's item with the same state, or of a new item."""
     bundle = begin + queue.corner[candidate, BUNDLE]
     edge = found.counts[1]
     found.edge_rule[edge] = rule_at(task, bundle, queue.corner[candidate, RULE])
@@ -250,10 +250,10 @@ def add_edge(
 def pop_corners(
     task: Task, states: States, queue: Queue, found: Hypotheses, node: int, size: int, limit: int
 ) -> None:
-    """Take the best corners off the heap of `size`, one after another, and put their neighbours on it.
+    """Pop the best corners off the heap of `size` elements and push their neighbours.
 
-    Every corner (rule, i, j) has one neighbour that puts it on the heap: j - 1, or i - 1 where j is 0, or
-    the rule before where both are. So no corner is met twice.
+    Every corner (rule, i, j) is pushed by exactly one neighbour: j - 1, or i - 1 if j is 0, or the previous
+    rule if both are 0. So no corner is visited twice.
     """
     begin, node_begin = task.forest.bundle_offset[node], found.counts[0]
     pool, pops = size, 0
@@ -285,7 +285,7 @@ def pop_corners(
 
 @inline_kernel
 def has_neighbour(task: Task, queue: Queue, found: Hypotheses, begin: int, candidate: int, axis: int) -> bool:
-    """Whether a corner has a neighbour on an axis, and is the one that puts it on the heap."""
+    """Whether a corner has a neighbour along an axis and is the one that pushes it."""
     bundle = begin + queue.corner[candidate, BUNDLE]
     rank = queue.corner[candidate, axis] + 1
     if axis == RULE:
@@ -301,9 +301,9 @@ def has_neighbour(task: Task, queue: Queue, found: Hypotheses, begin: int, candi
 
 @leaf_kernel
 def rank_items(found: Hypotheses, node: int, begin: int) -> None:
-    """Sort the items of a node, which start at `begin`, best first; equal ones stay in their order.
+    """Sort the items of a node, which start at `begin`, best first; ties keep their order.
 
-    They were made from good to bad but for what the language model changed: sorting by insertion is fast.
+    Insertion sort is fast here: apart from the language model's influence, items are created in this order.
     """
     for item in range(begin, found.counts[0]):
         score, place = found.item_score[item], item
@@ -316,9 +316,9 @@ def rank_items(found: Hypotheses, node: int, begin: int) -> None:
 
 @leaf_kernel
 def add_goal(task: Task, states: States, found: Hypotheses, start_state: int, end_state: int) -> None:
-    """Add the goal item: every item of the last node between states that `<s>` and `</s>` have.
+    """Add the goal item: each item of the last node, between the states of `<s>` and `</s>`.
 
-    `start_state` is that of the empty piece where items have their `<s>` already.
+    If items already include `<s>`, `start_state` is the empty state.
     """
     node = task.forest.is_glue.shape[0] - 1
     goal, edge = found.counts[0], found.counts[1]
@@ -343,8 +343,8 @@ def add_goal(task: Task, states: States, found: Hypotheses, start_state: int, en
 def search(task: Task, states: States, queue: Queue, found: Hypotheses) -> None:
     """Fill the forest bottom-up, then add the goal item.
 
-    Scores are in the order of rules and antecedents, so the corner of lowest ranks of a bundle is likely the
-    best. `states.counts[2]` says afterwards whether the tables were too small.
+    Rules and antecedents are sorted by score, so the corner with the lowest ranks of a bundle is likely the
+    best. Afterwards, `states.counts[2]` tells whether the tables were too small.
     """
     for place in range(queue.slot.shape[0]):
         queue.slot[place] = NONE

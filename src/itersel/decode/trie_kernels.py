@@ -1,7 +1,7 @@
 """The source sides of a sentence's rules as a trie, with their left-hand sides.
 
-"X only", here and in `forest_kernels`, is a grammar whose nonterminals are all X, the usual case: it lists no
-categories.
+Here and in `forest_kernels`, "X only" means a grammar whose nonterminals are all X, the usual case. Such a
+grammar lists no categories.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class Trie(NamedTuple):
     Attributes
     ----------
     key, child
-        int64, int32 (power of two): hash table from (node, symbol) to the node behind; -1 is free.
+        int64, int32 (power of two): hash table from (node, symbol) to the child node; -1 marks a free slot.
     rule_offset, rule
-        int64 (nodes + 1), int32: the rules (of the sentence) whose source side ends at a node.
+        int64 (nodes + 1), int32: the sentence's rules whose source side ends at each node.
     takes_nonterminal
-        bool (nodes, and more): an edge with a nonterminal begins here.
+        bool (nodes, or longer): the node has an outgoing edge with a nonterminal.
     category, other
-        int32 (nodes): the left-hand side of these rules; the node of the rules with the same source side and
-        another left-hand side, -1 if there is none. No rows: X only.
+        int32 (nodes): the left-hand side of these rules; the node of the rules with the same source side
+        and another left-hand side, -1 for none. Empty if X only.
     """
 
     key: NDArray[np.int64]
@@ -55,7 +55,7 @@ def trie_key(node: int, symbol: int) -> int:
 
 @leaf_kernel
 def trie_slot(key: NDArray[np.int64], node: int, symbol: int) -> int:
-    """Return where (node, symbol) is in the hash table, or the free place where it belongs."""
+    """Return the slot of (node, symbol) in the hash table, or the free slot where it belongs."""
     wanted = trie_key(node, symbol)
     mask = key.shape[0] - 1
     place = np.int64(((np.uint64(wanted) * TRIE_MULTIPLIER) >> TRIE_SHIFT) & np.uint64(mask))
@@ -66,9 +66,9 @@ def trie_slot(key: NDArray[np.int64], node: int, symbol: int) -> int:
 
 @kernel
 def build_trie(table: RuleTable, rule: NDArray[np.int32]) -> Trie:
-    """Put the source sides of the rules of a sentence into a trie.
+    """Build a trie from the source sides of a sentence's rules.
 
-    The glue rules stand in front of `rule`; they are not matched against words and get the last two nodes.
+    `rule` begins with the glue rules, which are not matched against words and get the last two nodes.
     """
     x_only = table.category.shape[0] == 0
     symbols = 0

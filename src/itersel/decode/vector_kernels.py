@@ -1,4 +1,4 @@
-"""Feature vectors of derivations, from counting their rules."""
+"""Feature vectors of derivations, computed from their rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itersel.jit import kernel
 
 @kernel
 def dense_vectors(best: Best, rules: SentenceRules, model_column: int) -> NDArray[np.float64]:
-    """Return float64 (k, C): sums over the rules of each derivation, and the language model's column."""
+    """Return float64 (k, C): sums over the rules of each derivation, and the language-model column."""
     count, columns = best.score.shape[0], rules.dense.shape[1]
     vectors = np.zeros((count, columns))
     for i in range(count):
@@ -27,7 +27,7 @@ def dense_vectors(best: Best, rules: SentenceRules, model_column: int) -> NDArra
 def sparse_vectors(
     best: Best, rules: SentenceRules, table: RuleTable
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
-    """Return sparse rows (feature, value, offset of k + 1): each feature once in a row, ascending."""
+    """Return sparse rows (feature, value, offset of k + 1): each feature once per row, in ascending order."""
     count = best.score.shape[0]
     total = 0
     for j in range(best.rule.shape[0]):
