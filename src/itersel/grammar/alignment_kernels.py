@@ -1,4 +1,4 @@
-"""Kernels for the word alignment of a rule: its most frequent one at the sampled occurrences."""
+"""Kernels that choose the word alignment of a rule: the most frequent one in the sampled occurrences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from itersel.grammar.rule_kernels import (
 )
 from itersel.jit import kernel, leaf_kernel
 
-# columns of the votes: where the points of an alignment begin and end, and how many occurrences have it
+# columns of the votes: begin and end of an alignment's points, and the number of occurrences with it
 VOTED_BEGIN, VOTED_END, VOTES = range(3)
 
 
@@ -37,7 +37,7 @@ def write_points(
 ) -> int:
     """Write the alignment of row i to point[end:]; returns its end.
 
-    row: see rule_kernels.Pairs; begins: (3), where the blocks of its occurrence begin; lengths: of these.
+    row: see rule_kernels.Pairs. begins, lengths: (3), begin and length of each block of its occurrence.
     point: (any, 2), symbols of the source and the target side.
     """
     symbol = row[i, VARIANT] & BEFORE
@@ -58,7 +58,7 @@ def write_points(
 
 @leaf_kernel
 def compare_points(point: NDArray[np.int32], first: int, first_end: int, second: int, second_end: int) -> int:
-    """Return -1, 0, 1: whether the first alignment is less than, equal to, or greater than the second."""
+    """Return -1, 0 or 1 if the first alignment is less than, equal to, or greater than the second."""
     result, i = 0, 0
     length = min(first_end - first, second_end - second)
     while i < 2 * length and result == 0:
@@ -80,10 +80,10 @@ def vote_alignment(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
     """Find the most frequent alignment of the pair whose first row is i.
 
-    Of equally frequent ones the least (point by point) is taken. sample: (samples, 3), where blocks
-    begin. point: (any, 2), vote: (any, 3), scratch.
+    Ties go to the smallest alignment, compared point by point. sample: (samples, 3), begins of blocks.
+    point: (any, 2), vote: (any, 3), scratch.
 
-    Returns point and vote, grown if needed, and the line of the result in `vote`: it is
+    Returns point and vote, grown if needed, and the row of the result in `vote`: the alignment is
     point[vote[line, VOTED_BEGIN] : vote[line, VOTED_END]].
     """
     count, end = 0, 0

@@ -1,6 +1,6 @@
 """The kernel that extracts the grammars of a whole shard, pattern by pattern.
 
-Shapes: U = different patterns, I = pairs of a pattern and a sentence that has it, M = max_samples.
+Shapes: U = distinct patterns, I = pairs of a pattern and a sentence with it, M = max_samples.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ ALL_OCCURRENCES, OWN_OCCURRENCES = 0, 1
 
 
 class Patterns(NamedTuple):
-    """The different patterns of a shard, and the sentences that have them.
+    """The distinct patterns of a shard, and the sentences in which they occur.
 
-    block: int32 (U, 3), ascending; 0: no block. sentence: int32 (I), begin: int64 (U + 1), where those
-    of each pattern begin. own: int64 (N, 2), the span of each sentence in the corpus, which is left out
-    for it; N = 0: nothing is left out.
+    block: int32 (U, 3), ascending; 0: no block. sentence: int32 (I), the sentences, grouped by pattern;
+    begin: int64 (U + 1), the begin of each group. own: int64 (N, 2), the span of each sentence in the
+    corpus, which is left out when its own grammar is extracted; N = 0: nothing is left out.
     """
 
     block: NDArray[np.int32]
@@ -72,11 +72,11 @@ class Patterns(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Scratch of one pattern.
+    """Scratch arrays for one pattern.
 
-    sample: int32 (M, 3), where the blocks of the sampled occurrences begin.
-    order: int32 (any), its pairs by variant.
-    variant_count: int64 (2, VARIANTS), ALL_OCCURRENCES and OWN_OCCURRENCES that have each variant.
+    sample: int32 (M, 3), begins of the blocks of the sampled occurrences.
+    order: int32 (any), its pairs, sorted by variant.
+    variant_count: int64 (2, VARIANTS), number of ALL_OCCURRENCES and OWN_OCCURRENCES with each variant.
     new: int32 (any), the pairs whose rules are to be appended.
     """
 
@@ -90,7 +90,7 @@ class Work(NamedTuple):
 def extract_pairs(
     corpus: Corpus, lengths: tuple[int, int, int], limits: Limits, samples: int, pairs: Pairs, work: Work
 ) -> int:
-    """Extract the pairs of all sampled occurrences; fills order and variant_count, returns how many."""
+    """Extract the pairs of all sampled occurrences; fills order and variant_count, returns their number."""
     gaps = (1 if lengths[1] > 0 else 0) + (1 if lengths[2] > 0 else 0)
     symbols = lengths[0] + lengths[1] + lengths[2] + gaps
     edges = min(2, limits.max_nonterminals - gaps, limits.max_symbols - symbols)
@@ -124,7 +124,7 @@ def count_own(
     sample: NDArray[np.int32],
     count: NDArray[np.int64],
 ) -> int:
-    """Count what the occurrences in [begin, end), those of a sentence, have; returns how many they are.
+    """Count the sampled occurrences in the span [begin, end) of a sentence, and return their number.
 
     Fills OWN of their pairs, with OWN_FOR = sentence, and count[OWN_OCCURRENCES], by variant.
     """
@@ -157,8 +157,8 @@ def append_rows(
 ) -> int:
     """Append the rules of a pattern to the grammars of its sentences; returns how many are `new`.
 
-    With leave-one-out the occurrences in the sentence itself are left out, not replaced by others: the
-    sample of a pattern never depends on the sentence. A pattern of one word is passed through, too.
+    With leave-one-out, occurrences in the sentence itself are left out without being replaced: the sample
+    of a pattern never depends on the sentence. A single-word pattern also gets a pass-through rule.
     """
     pair, order, row, variant_count = pairs.pair, work.order, rules.row, work.variant_count
     end, new, passing = rules.size[ROWS], 0, -1
@@ -196,7 +196,7 @@ def append_rows(
 
 @leaf_kernel
 def is_own(patterns: Patterns, pattern: int, first: int, last: int) -> bool:
-    """Return whether all occurrences, `first` to `last`, are left out for the only sentence of a pattern."""
+    """Return whether a pattern has one sentence, and its occurrences `first` to `last` are all left out."""
     begin, end = patterns.begin[pattern], patterns.begin[pattern + 1]
     if patterns.own.shape[0] == 0 or end - begin > 1:
         return False
@@ -206,7 +206,7 @@ def is_own(patterns: Patterns, pattern: int, first: int, last: int) -> bool:
 
 @leaf_kernel
 def batch_end(begin: NDArray[np.int64], pair: int, batch: int) -> int:
-    """Return up to which pair, at least one, no more than `batch` occurrences are listed."""
+    """Return the end of a batch of pairs: at most `batch` occurrences, but at least one pair."""
     end = pair + 1
     while end < begin.shape[0] - 1 and begin[end + 1] - begin[pair] <= batch:
         end += 1
@@ -226,8 +226,8 @@ def extract_rules(
 ) -> Rules:
     """Extract the rules of all patterns; returns `rules`, grown as needed.
 
-    Patterns are looked for together with those that have the same first block, or the same first two.
-    batch: how many occurrences of patterns of two blocks are listed at a time (but all of one pattern).
+    Patterns with the same first block, or the same first two, are matched together.
+    batch: number of occurrences of two-block patterns to list at a time (always at least one pattern).
     """
     block, none = patterns.block, np.empty(0, np.int32)
     group_end, pair_end, pair, pair_begin, listed, listed_end = 0, 0, 0, 0, 0, 0

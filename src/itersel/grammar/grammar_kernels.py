@@ -26,7 +26,7 @@ def rule_costs(
     target_offset: NDArray[np.int64],
     longest: int,
 ) -> NDArray[np.float32]:
-    """Return MaxLexFgivenE and MaxLexEgivenF (R, 2) of rules; `longest`: symbols of a target side."""
+    """Return MaxLexFgivenE and MaxLexEgivenF of rules, (R, 2); `longest`: maximum length of a target side."""
     cost = np.empty((source_offset.shape[0] - 1, 2), np.float32)
     best = np.empty(longest, np.float32)
     for rule in range(cost.shape[0]):
@@ -49,10 +49,10 @@ def place_rows(
     rule: NDArray[np.int32],
     dense: NDArray[np.float32],
 ) -> None:
-    """Fill rule (G) and dense (G, 7) with the rows, ordered by sentence; of one sentence in their order.
+    """Fill rule (G) and dense (G, 7) with the rows, stably sorted by sentence.
 
-    row: (G, 5), see extract_kernels.Rules. offset: (N + 1), where the rows of each sentence go. cost:
-    (R, 2), of `rule_costs`. logarithm: float64, log10 of 0, 1, 2, ... up to the most samples + 1.
+    row: (G, 5), see table_kernels.Rules. offset: (N + 1), destination of each sentence's rows. cost:
+    (R, 2), from `rule_costs`. logarithm: float64, log10 of 0, 1, 2, ..., maximum number of samples + 1.
     """
     filled = offset.copy()
     for i in range(row.shape[0]):

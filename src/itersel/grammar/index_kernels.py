@@ -1,6 +1,6 @@
-"""Kernels of the grammar index: reading alignments, order of suffixes, phrases that the alignment allows.
+"""Kernels of the grammar index: alignments, suffix order, and phrases consistent with the alignment.
 
-Shapes: T = source positions (the words of all sentences, one sentence end after each), S = sentences,
+Shapes: T = source positions (the words of all sentences, each followed by a sentence end), S = sentences,
 L = alignment links.
 """
 
@@ -22,7 +22,7 @@ SPACE, NEWLINE, HYPHEN, ZERO, NINE = 32, 10, 45, 48, 57
 # IndexArrays.room stops counting here.
 LONGEST_ROOM = 255
 
-# what may be wrong with a position
+# errors of a position
 FINE, BAD_SENTENCE, BAD_ROOM, BAD_LINKS, BAD_PHRASE = range(5)
 
 # columns of IndexArrays.position
@@ -32,16 +32,16 @@ BEGINS, ENDS, LINK_LOW, LINK_HIGH, LINK_BEGIN = 0, 1, 2, 3, 4
 class IndexArrays(NamedTuple):
     """The indexed corpus. Positions count from the start of the corpus; spans are half-open.
 
-    source: int32 (T), words; a sentence is ended by word 0, which stands for no word.
-    source_offset: int64 (S + 1), where sentences begin in `source`.
+    source: int32 (T), words; word 0 marks the end of a sentence.
+    source_offset: int64 (S + 1), begin of each sentence in `source`.
     room: uint8 (T), words from a position to the end of its sentence; at most 255.
-    suffix: int32 (T), positions in the order of their suffixes.
-    word_begin: int64 (V + 1), where the suffixes that begin with a word begin in `suffix`.
-    target: int32, the words of the target sentences end to end.
-    position: int32 (T, 5), of every source position p:
-        BEGINS, ENDS: bit n: [p, p + n), or [p - n, p), is an initial phrase;
+    suffix: int32 (T), the suffix array: positions in the order of their suffixes.
+    word_begin: int64 (V + 1), begin in `suffix` of the suffixes that start with each word.
+    target: int32, the words of all target sentences, concatenated.
+    position: int32 (T, 5), for each source position p:
+        BEGINS, ENDS: bit n is set if [p, p + n), or [p - n, p), is an initial phrase;
         LINK_LOW, LINK_HIGH: the span of the target positions that it is linked to; -1: unaligned;
-        LINK_BEGIN: where these begin in `link`; they end where those of p + 1 begin.
+        LINK_BEGIN: begin of its links in `link`; they end where those of p + 1 begin.
     link: int32 (L), target positions of the links, ascending for each source position.
     pair_key, pair_cost: uint64 (slots), float32 (slots, 2), the lexical table, see lexical_kernels.
     """
@@ -60,9 +60,9 @@ class IndexArrays(NamedTuple):
 
 @leaf_kernel
 def parse_alignments(text: NDArray[np.uint8], links: NDArray[np.int32], offset: NDArray[np.int64]) -> int:
-    """Parse lines of ``i-j`` points; returns -1, or the first line (from 0) that is not of that form.
+    """Parse lines of ``i-j`` points; returns -1, or the first malformed line (from 0).
 
-    text: every line ended by a newline. links: (L, 2), offset: (S + 1), to be filled.
+    text: lines, each with a newline at its end. links: (L, 2), offset: (S + 1), to be filled.
     """
     count, line, number, digits, part = 0, 0, 0, 0, 0
     # part: 0 before the hyphen of a point, 1 after it
@@ -95,12 +95,12 @@ def mark_phrases(
     back_low: NDArray[np.int32],
     back_high: NDArray[np.int32],
 ) -> None:
-    """Set the bits of all tight phrases: Chiang 2007, section 3, of the larger ones only the smallest.
+    """Set the bits of all tight phrases, the smallest of the initial phrases of Chiang 2007, section 3.
 
-    position: (T, 5), see `IndexArrays`; BEGINS and ENDS are preset to 0. back_low, back_high: int32, of
-    every target position the span of the source positions that it is linked to; -1: unaligned.
-    A phrase is tight when the words at its four edges are aligned; the target side of the smallest
-    phrase is then the span of its links.
+    position: (T, 5), see `IndexArrays`; BEGINS and ENDS are preset to 0. back_low, back_high: int32, for
+    each target position the span of the source positions that it is linked to; -1: unaligned.
+    A phrase is tight if the words at its four edges are aligned; its target side is then the span of its
+    links.
     """
     for s in range(source_offset.shape[0] - 1):
         stop = source_offset[s + 1] - 1
@@ -134,10 +134,10 @@ def find_bad_position(
     position: NDArray[np.int32],
     link: NDArray[np.int32],
 ) -> tuple[int, int]:
-    """Return the first source position that is not what the sentences and links make it; or (-1, FINE).
+    """Return the first source position that contradicts the sentences and links, or (-1, FINE).
 
-    Arrays as in `IndexArrays`; offsets, words and links are within bounds already. After this check no phrase
-    and no link leads out of its sentence or out of the arrays.
+    Arrays as in `IndexArrays`; the caller has checked the bounds of offsets, words and links. If all is FINE,
+    no phrase and no link leads out of its sentence or out of the arrays.
     """
     end = 0
     for s in range(source_offset.shape[0] - 1):

@@ -1,7 +1,7 @@
 """Kernels of the lexical table: an open-addressing hash table from word pairs to costs.
 
-Shapes: C = slots, a power of two. Slot: key = source word << 32 | target word (0: empty slot; word 0 is
-NULL), costs = -log10 p(f|e), -log10 p(e|f).
+Shapes: C = slots, a power of two. A slot holds the key, source word << 32 | target word (0: empty slot;
+word 0 is NULL), and the costs, -log10 p(f|e) and -log10 p(e|f).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ HIGH_HALF = np.uint64(32)
 
 @leaf_kernel
 def find_pair(pair_key: NDArray[np.uint64], source: int, target: int) -> int:
-    """Return the slot of a word pair, or the empty slot where it would be."""
+    """Return the slot of a word pair, or the empty slot where it belongs."""
     key = (np.uint64(source) << HIGH_HALF) | np.uint64(target)
     mask = pair_key.shape[0] - 1
-    # Fibonacci hashing; the high bits are the well mixed ones
+    # Fibonacci hashing mixes the high bits best
     slot = np.int64((key * MIX) >> HIGH_HALF) & mask
     while pair_key[slot] != key and pair_key[slot] != 0:
         slot = (slot + 1) & mask
@@ -38,7 +38,7 @@ def fill_table(
     pair_key: NDArray[np.uint64],
     pair_cost: NDArray[np.float32],
 ) -> None:
-    """Put different word pairs with their costs (pairs, 2) into an empty table."""
+    """Insert distinct word pairs and their costs (pairs, 2) into an empty table."""
     for i in range(source.shape[0]):
         slot = find_pair(pair_key, source[i], target[i])
         pair_key[slot] = (np.uint64(source[i]) << HIGH_HALF) | np.uint64(target[i])
@@ -53,9 +53,9 @@ def lexical_costs(
     target: NDArray[np.int32],
     best: NDArray[np.float32],
 ) -> tuple[float, float]:
-    """Return MaxLexFgivenE and MaxLexEgivenF of the two sides of a rule.
+    """Return MaxLexFgivenE and MaxLexEgivenF of a rule.
 
-    source, target: symbols; those below 0 are nonterminals. best: scratch, at least as long as target.
+    source, target: symbols; negative ones are nonterminals. best: scratch, at least as long as target.
     """
     for j in range(target.shape[0]):
         best[j] = INFINITE_COST

@@ -1,7 +1,7 @@
-"""Kernels that find where the patterns of a shard occur in the indexed corpus.
+"""Kernels that find the occurrences of a shard's patterns in the indexed corpus.
 
-Nothing here is of the size of the corpus: a word of the corpus is looked up among the blocks of the shard
-when it is passed, and of what occurs often only the samples are kept, or a part of the seconds at a time.
+No scratch array is as large as the corpus: corpus words are looked up among the shard's blocks as they are
+scanned, and for frequent patterns only samples are kept, or a batch of second blocks is listed at a time.
 
 Shapes: B = blocks (see pattern_kernels), V = words of the index.
 """
@@ -17,19 +17,19 @@ from itersel.grammar.array_kernels import accumulate
 from itersel.grammar.pattern_kernels import Limits
 from itersel.jit import kernel, leaf_kernel
 
-# Below this, sorting by insertion is faster than counting digits.
+# Below this size, insertion sort is faster than radix sort.
 FEW = 64
 DIGITS = 2048
 DIGIT_BITS = 11
 
 
 class Blocks(NamedTuple):
-    """The blocks of a shard; row 0 of the first five stands for no block.
+    """The blocks of a shard; row 0 of the first five arrays stands for no block.
 
-    low, high: int32 (B + 1), the range of the suffix array; length: int32 (B + 1), words.
+    low, high: int32 (B + 1), range in the suffix array; length: int32 (B + 1), words.
     parent: int32 (B + 1), the block without its last word, 0 for one word.
     slot: int32 (B + 1), scratch, all -1 between calls; longer: bool (B + 1), scratch, all False.
-    by_word: int32 (V), the block of each word alone, or 0.
+    by_word: int32 (V), the one-word block of each word, or 0.
     edge: int64 (a power of two, > 2 B), hash table of parent << 32 | last word, 0: empty;
     by_edge: int32, the block of each edge.
     source: int32 (T), the corpus; room: uint8 (T), words from a position to the end of its sentence, at
@@ -50,11 +50,11 @@ class Blocks(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """Occurrences of some patterns, int32: where the first, second, third block begin.
+    """Occurrences of patterns, int32: the positions of the first, second and third block.
 
-    begin: int64 (patterns + 1), where those of each pattern begin. Ordered by position of the first
-    block, then of the second, then of the third. last: the first block of the last occurrence of each
-    pattern, which need not be among those that are kept.
+    begin: int64 (patterns + 1), begin of each pattern's occurrences. They are sorted by the position of
+    the first block, then of the second, then of the third. last: position of the first block in the last
+    occurrence of each pattern, even if that occurrence is not kept.
     """
 
     begin: NDArray[np.int64]
@@ -66,7 +66,7 @@ class Matches(NamedTuple):
 
 @leaf_kernel
 def edge_place(edge: NDArray[np.int64], parent: int, word: int) -> int:
-    """Return where in the table an edge is, or the empty place where it belongs."""
+    """Return the slot of an edge in the hash table, or the empty slot where it belongs."""
     mask = edge.shape[0] - 1
     key = (np.int64(parent) << 32) | np.int64(word)
     place = np.int64(parent) * 1000003 + np.int64(word) * 8191
@@ -121,9 +121,9 @@ def sort_positions(position: NDArray[np.int32]) -> NDArray[np.int32]:
 
 @leaf_kernel
 def fill_slots(blocks: Blocks, wanted: NDArray[np.int32]) -> int:
-    """Give the different blocks of an ascending list numbers in `slot`; returns how many there are.
+    """Assign numbers to the distinct blocks of an ascending list in `slot`; returns how many there are.
 
-    Marks in `longer` what they begin with.
+    Marks their proper prefixes in `longer`.
     """
     count = 0
     for i in range(wanted.shape[0]):
@@ -140,7 +140,7 @@ def fill_slots(blocks: Blocks, wanted: NDArray[np.int32]) -> int:
 
 @leaf_kernel
 def clear_slots(blocks: Blocks, wanted: NDArray[np.int32]) -> None:
-    """Take back what `fill_slots` has done."""
+    """Undo `fill_slots`."""
     for i in range(wanted.shape[0]):
         block = wanted[i]
         blocks.slot[block] = -1
@@ -152,7 +152,7 @@ def clear_slots(blocks: Blocks, wanted: NDArray[np.int32]) -> None:
 
 @leaf_kernel
 def next_block(blocks: Blocks, block: int, position: int, stop: int) -> int:
-    """Return the block that goes one word further, to `position`, if a longer one is wanted; else 0."""
+    """Return the block extended by the word at `position` if a longer block is wanted, else 0."""
     if position >= stop or not blocks.longer[block]:
         return 0
     place = edge_place(blocks.edge, block, blocks.source[position])
@@ -163,9 +163,9 @@ def next_block(blocks: Blocks, block: int, position: int, stop: int) -> int:
 def count_seconds(
     blocks: Blocks, limits: Limits, positions: NDArray[np.int32], distance: int, count: NDArray[np.int64]
 ) -> None:
-    """Count in count[number + 1] how often u X v occurs, for the wanted v.
+    """Count the occurrences of u X v in count[number + 1], for the wanted v.
 
-    positions: where u begins, ascending. distance: of the earliest second block from u's begin.
+    positions: begins of u, ascending. distance: from the begin of u to the earliest second block.
     """
     slot = blocks.slot
     for k in range(positions.shape[0]):
@@ -190,7 +190,7 @@ def list_seconds(
     first: NDArray[np.int32],
     second: NDArray[np.int32],
 ) -> None:
-    """List the occurrences of u X v for the wanted v; place: where those of each begin, moves on."""
+    """List the occurrences of u X v for the wanted v; place: next free position of each v, updated."""
     slot = blocks.slot
     for k in range(positions.shape[0]):
         p = positions[k]
@@ -210,7 +210,7 @@ def list_seconds(
 def size_seconds(
     blocks: Blocks, limits: Limits, positions: NDArray[np.int32], distance: int, seconds: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """Return where the occurrences of u X v would begin, for every different v of `seconds` (ascending)."""
+    """Return the begin of the list of u X v for each distinct v in `seconds` (ascending)."""
     count = fill_slots(blocks, seconds)
     begin = np.zeros(count + 1, np.int64)
     count_seconds(blocks, limits, positions, distance, begin)
@@ -228,9 +228,9 @@ def match_seconds(
     seconds: NDArray[np.int32],
     begin: NDArray[np.int64],
 ) -> Matches:
-    """Return the occurrences of u X v for every different v of `seconds` (ascending).
+    """Return the occurrences of u X v for each distinct v in `seconds` (ascending).
 
-    begin: the part of the result of `size_seconds` that belongs to `seconds`.
+    begin: the part of the result of `size_seconds` for `seconds`.
     """
     fill_slots(blocks, seconds)
     relative = begin - begin[0]
@@ -246,7 +246,7 @@ def match_seconds(
 
 @leaf_kernel
 def sample_number(k: int, total: int, size: int) -> int:
-    """Return which of `total` occurrences is the k-th of the `size` samples: evenly spaced, as in cdec."""
+    """Return the index, among `total` occurrences, of sample k of `size`: evenly spaced, as in cdec."""
     return k if total <= size else (2 * k * total + size) // (2 * size)
 
 
@@ -262,10 +262,10 @@ def walk_thirds(
     found: NDArray[np.int32],
     last: NDArray[np.int32],
 ) -> None:
-    """Count the occurrences of u X v X w in count[number], for the wanted w; or list their samples.
+    """Count the occurrences of u X v X w in count[number] for the wanted w, or list their samples.
 
-    state: int64 (wanted, 4), empty to count; else of each w how many occurrences were passed, how many
-    samples taken, the number of the next one, and where in `found` (3, any) it goes.
+    state: int64 (wanted, 4), empty to count. Otherwise for each w: occurrences seen, samples taken, the
+    index of the next sample, and its position in `found` (3, any).
     """
     slot, write = blocks.slot, state.shape[0] > 0
     for k in range(first.shape[0]):
@@ -282,7 +282,7 @@ def walk_thirds(
                         row = state[number, 3]
                         found[0, row], found[1, row], found[2, row] = p, second[k], r
                         state[number, 1] += 1
-                        # after the last sample: the number of no occurrence
+                        # after the last sample: an index that no occurrence has
                         state[number, 2] = sample_number(state[number, 1], count[number], limits.max_samples)
                         state[number, 3] += 1
                     state[number, 0] += 1
@@ -300,9 +300,9 @@ def match_thirds(
     distance: int,
     thirds: NDArray[np.int32],
 ) -> Matches:
-    """Return the samples of the occurrences of u X v X w for every w of `thirds` (ascending, none twice).
+    """Return the sampled occurrences of u X v X w for each w in `thirds` (ascending, distinct).
 
-    first, second: the occurrences of u X v. distance: of the earliest third block from the second.
+    first, second: the occurrences of u X v. distance: from the second block to the earliest third block.
     """
     wanted = fill_slots(blocks, thirds)
     count, last = np.zeros(wanted, np.int64), np.full(wanted, -1, np.int32)
@@ -323,7 +323,7 @@ def match_thirds(
 def take_sample(
     first: NDArray[np.int32], second: NDArray[np.int32], third: NDArray[np.int32], sample: NDArray[np.int32]
 ) -> int:
-    """Take evenly spaced occurrences into `sample` (M, 3), all if they fit; returns how many."""
+    """Copy evenly spaced occurrences to `sample` (M, 3), or all if they fit; returns their number."""
     total, size = first.shape[0], sample.shape[0]
     for k in range(min(total, size)):
         i = sample_number(k, total, size)

@@ -1,4 +1,4 @@
-"""Names of features, written byte by byte: what the templates of sparse features have in common."""
+"""Helpers of the sparse feature templates that write feature names byte by byte."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Rules(NamedTuple):
     target_offset: NDArray[np.int64]
     point: NDArray[np.uint8]
     point_offset: NDArray[np.int64]
-    bin: NDArray[np.uint8]  # of how often a rule was seen, see count_kernels; 0: unknown
+    bin: NDArray[np.uint8]  # bin of the rule's count, see count_kernels; 0: unknown
 
 
 @leaf_kernel
@@ -40,7 +40,7 @@ def put(name: NDArray[np.uint8], length: int, piece: NDArray[np.uint8], begin: i
 
 @leaf_kernel
 def put_category(name: NDArray[np.uint8], length: int, rules: Rules, rule: int, symbol: int) -> int:
-    """Append the category of a nonterminal, -1 or -2, or of the left-hand side, 0; returns the new length."""
+    """Append the category of a nonterminal (-1, -2) or of the left-hand side (0); returns the new length."""
     category = rules.category[rule, -symbol]
     return put(name, length, rules.names.data, rules.names.offset[category], rules.names.offset[category + 1])
 
@@ -49,7 +49,7 @@ def put_category(name: NDArray[np.uint8], length: int, rules: Rules, rule: int, 
 def put_symbol(
     name: NDArray[np.uint8], length: int, rules: Rules, rule: int, symbol: int, on_target: bool
 ) -> int:
-    """Append a terminal, or a nonterminal by category and, on the target side, index."""
+    """Append a terminal, or the category of a nonterminal and, on the target side, its index."""
     if symbol >= 0:
         return put(name, length, rules.words.data, rules.words.offset[symbol], rules.words.offset[symbol + 1])
     length = put_category(name, length, rules, rule, symbol)

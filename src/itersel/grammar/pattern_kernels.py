@@ -1,9 +1,9 @@
 """Kernels for the source patterns of a shard.
 
-A block is a run of words of a sentence that the corpus has; blocks are numbered from 1, in the order of
-the suffix array, so that every shard orders its patterns alike. A pattern is one to three blocks with a
-gap between them: u, u X v, u X v X w. Shapes: n = words of all sentences of the shard end to end,
-N = sentences, K = max_symbols, B = blocks.
+A block is a run of words of a sentence that occurs in the corpus. Blocks are numbered from 1 in the order of
+the suffix array, so that all shards sort their patterns alike. A pattern is one to three blocks separated by
+gaps: u, u X v, u X v X w. Shapes: n = words of all sentences of the shard, concatenated, N = sentences,
+K = max_symbols, B = blocks.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from itersel.jit import kernel, leaf_kernel
 
-# bits of the number of a block in the key of a pattern
+# bits of a block number in the key of a pattern
 BLOCK_BITS = 21
 
 
 class Limits(NamedTuple):
-    """What a rule may be: see `itersel.grammar.extract.ExtractionSettings`."""
+    """Limits on rules; see `itersel.grammar.extract.ExtractionSettings`."""
 
     max_span: int
     max_symbols: int
@@ -33,8 +33,8 @@ class Limits(NamedTuple):
 def narrow(
     source: NDArray[np.int32], suffix: NDArray[np.int32], low: int, high: int, depth: int, word: int
 ) -> tuple[int, int]:
-    """Return the part of a range of suffixes with equal first `depth` words whose next word is `word`."""
-    # The corpus ends with the end of a sentence: only suffixes out of order could lead beyond it.
+    """Narrow a range of suffixes that share their first `depth` words to those whose next word is `word`."""
+    # The corpus ends with a sentence end, so only an unsorted suffix array could lead past it.
     last = source.shape[0] - 1
     begin, stop = low, high
     while begin < stop:
@@ -65,7 +65,7 @@ def find_blocks(
 ) -> None:
     """Fill low, high (n, K; preset to -1) with the ranges of words[i : i + k + 1].
 
-    words: int32 (n); words that the corpus has not are V or greater. offset: int64 (N + 1).
+    words: int32 (n); words that are not in the corpus are V or greater. offset: int64 (N + 1).
     """
     for s in range(offset.shape[0] - 1):
         for i in range(offset[s], offset[s + 1]):
@@ -91,9 +91,9 @@ def find_bad_block(
     high: NDArray[np.int32],
     length: NDArray[np.int32],
 ) -> int:
-    """Return the first block (arrays of B + 1) that would cross the end of a sentence, or -1.
+    """Return the first block (arrays of B + 1) that crosses the end of a sentence, or -1.
 
-    There is none where the suffixes are in order; whether they are would take longer to find out.
+    With a sorted suffix array there is none, but checking that it is sorted would take longer.
     """
     for block in range(1, low.shape[0]):
         for k in range(low[block], high[block]):
@@ -106,7 +106,7 @@ def find_bad_block(
 def block_extents(
     suffix: NDArray[np.int32], low: NDArray[np.int32], high: NDArray[np.int32]
 ) -> NDArray[np.int32]:
-    """Return the first and the last position (B + 1, 2) in the corpus of every block."""
+    """Return the first and last position of each block in the corpus, (B + 1, 2)."""
     extent = np.zeros((low.shape[0], 2), np.int32)
     for block in range(1, low.shape[0]):
         first, last = suffix[low[block]], suffix[low[block]]
@@ -124,11 +124,10 @@ def list_patterns(
     key: NDArray[np.int64],
     sentence: NDArray[np.int32],
 ) -> int:
-    """List the patterns of every sentence, with repetitions; returns their number.
+    """List the patterns of each sentence, with repetitions; returns their number.
 
-    block: int64 (n, K), the block of k + 1 words at each place, or 0. key, sentence: for each pattern
-    its three numbers of blocks, the first in the highest bits, and its sentence. With empty `key`, only
-    counts.
+    block: int64 (n, K), the block of k + 1 words at each position, or 0. key, sentence: the three block
+    numbers of each pattern, the first in the highest bits, and its sentence. If `key` is empty, only counts.
     """
     count, write = 0, key.shape[0] > 0
     for s in range(offset.shape[0] - 1):

@@ -1,7 +1,7 @@
-"""Kernels for the rules of one source pattern: what its sampled occurrences translate to.
+"""Kernels that find the rules of one source pattern in its sampled occurrences.
 
 A pattern u has up to four variants: u, X u, u X, X u X (bits of the variant: 1 = X before, 2 = X after).
-A pair is a variant with a target side; the rules of the grammar are the pairs of all patterns.
+A pair is a variant and a target side; the rules of the grammar are the pairs of all patterns.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ ROW_BEGIN, VARIANT_BITS = 0, 1
 
 
 class Pairs(NamedTuple):
-    """The rules at the sampled occurrences of a pattern, and the pairs that they are of.
+    """The rules found at the sampled occurrences of a pattern, and their pairs.
 
-    An occurrence gives at most one rule of each variant (docs/extraction.md), so that there are at most
+    An occurrence yields at most one rule of each variant (docs/extraction.md), so there are at most
     F = VARIANTS * max_samples rules and pairs.
 
-    row: int32 (F + 1, 12), of every rule at an occurrence:
+    row: int32 (F + 1, 12), for each rule at an occurrence:
         NUMBER of the occurrence in the sample; VARIANT;
-        LOW, HIGH; LOW_1, HIGH_1; LOW_2, HIGH_2: the target spans of the whole, and of its gaps in
+        LOW, HIGH; LOW_1, HIGH_1; LOW_2, HIGH_2: the target spans of the rule, and of its gaps in
         source order (-1: no such gap);
-        SYMBOL_BEGIN: where its target side begins in `symbol`, it ends where that of the next row begins;
+        SYMBOL_BEGIN: begin of its target side in `symbol`; it ends where that of the next row begins;
         DIGEST: hash of variant and target side; PAIR; NEXT: the next row of the same pair, or -1.
     symbol: int32 (F * max_span), target sides.
-    pair: int32 (F, 7), of every pair: FIRST_ROW, LAST_ROW; SLOT, its place in `slot`; COUNT of rows;
-        RULE, OWN, OWN_FOR: for the caller, RULE and OWN_FOR preset to -1.
+    pair: int32 (F, 7), for each pair: FIRST_ROW, LAST_ROW; SLOT, its position in `slot`; COUNT of rows;
+        RULE, OWN, OWN_FOR: used by the caller; RULE and OWN_FOR are preset to -1.
     slot: int32 (a power of two >= 2 F), hash table of pair + 1; 0: empty.
-    seen: int32 (max_samples + 1, 2), of every occurrence: ROW_BEGIN, VARIANT_BITS (bit v: variant v).
+    seen: int32 (max_samples + 1, 2), for each occurrence: ROW_BEGIN, VARIANT_BITS (bit v: variant v).
     """
 
     row: NDArray[np.int32]
@@ -57,7 +57,7 @@ class Pairs(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """Target spans at an occurrence: of the whole pattern, and of the gaps in it (-1: no such gap)."""
+    """Target spans at an occurrence: of the whole pattern, and of its gaps (-1: no such gap)."""
 
     low: int
     high: int
@@ -69,7 +69,7 @@ class Spans(NamedTuple):
 
 @leaf_kernel
 def target_span(position: NDArray[np.int32], begin: int, end: int) -> tuple[int, int]:
-    """Return the span of the target positions that source words are linked to; -1, -1: to none."""
+    """Return the span of the target positions that source words are linked to, or -1, -1 if unaligned."""
     low, high = -1, -1
     for p in range(begin, end):
         if position[p, LINK_LOW] >= 0:
@@ -104,9 +104,9 @@ def add_row(
     after: tuple[int, int],
     max_span: int,
 ) -> int:
-    """Write a rule to row[count], if its target side is not too long; returns the number of rows.
+    """Write a rule to row[count] unless its target side is too long; returns the number of rows.
 
-    before, after: the target spans of the words under X at either side; (-1, -1): no X there.
+    before, after: the target spans of an X at the left and right edge; (-1, -1): none.
     """
     low, high, low_1, high_1, low_2, high_2 = spans
     variant = 0
@@ -133,7 +133,7 @@ def add_row(
 def find_core(
     position: NDArray[np.int32], begins: NDArray[np.int32], number: int, lengths: tuple[int, int, int]
 ) -> tuple[int, Spans]:
-    """Return the end of an occurrence, and its target spans; 0 if a gap is no phrase or no word aligned."""
+    """Return the end of an occurrence and its target spans; 0 if a gap is no phrase or no word is aligned."""
     end = begins[number, 0] + lengths[0]
     low, high = target_span(position, begins[number, 0], end)
     low_1, high_1, low_2, high_2 = -1, -1, -1, -1
@@ -153,7 +153,7 @@ def find_core(
                 low, high = block_low if low < 0 else min(low, block_low), max(high, block_high)
     if low < 0:
         return 0, Spans(-1, -1, -1, -1, -1, -1)
-    # only now: the gaps are aligned, but an aligned word of the pattern itself is needed
+    # checked last: the gaps are aligned, but the pattern itself also needs an aligned word
     if low_1 >= 0:
         low, high = min(low, low_1), max(high, high_1)
     if low_2 >= 0:
@@ -171,11 +171,11 @@ def find_rows(
     row: NDArray[np.int32],
     seen: NDArray[np.int32],
 ) -> int:
-    """Fill `row` up to HIGH_2, and `seen`, with the rules of all occurrences; returns how many rows.
+    """Fill `row` up to HIGH_2, and `seen`, with the rules of all occurrences; returns the number of rows.
 
-    begins: (samples, 3), where the blocks begin; lengths: of the blocks, 0: no such block. edges: how
-    many nonterminals may be added at the edges. Of all initial phrases that can be subtracted at an edge
-    (Chiang 2007, section 3) the smallest is: the larger ones give the same rule (docs/extraction.md).
+    begins: (samples, 3), begins of the blocks; lengths: of the blocks, 0: no such block. edges: how many
+    nonterminals may be added at the edges. Only the smallest initial phrase is subtracted at an edge
+    (Chiang 2007, section 3), because larger ones give the same rule (docs/extraction.md).
     """
     count, least, none = 0, limits.min_gap, (-1, -1)
     for number in range(begins.shape[0]):
@@ -189,7 +189,7 @@ def find_rows(
         if is_phrase(position, start, end):
             count = add_row(row, count, number, spans, none, none, limits.max_span)
         if edges > 0:
-            # bit n: the n words before are a phrase, and together with the pattern, too
+            # bit n: the n words before are a phrase, both alone and together with the pattern
             before = least_length(position[start, ENDS] & (position[end, ENDS] >> span), least, room)
             if before > 0:
                 gap = target_span(position, start - before, start)
@@ -238,7 +238,7 @@ def write_targets(
 
 @leaf_kernel
 def same_target(symbol: NDArray[np.int32], first: int, second: int, length: int) -> bool:
-    """Return whether two stretches of symbols are equal."""
+    """Return whether two sequences of symbols are equal."""
     i = 0
     while i < length and symbol[first + i] == symbol[second + i]:
         i += 1
@@ -254,7 +254,7 @@ def group_rows(
     slot: NDArray[np.int32],
     mask: int,
 ) -> int:
-    """Find the pairs of the first `count` rows; returns how many. mask: slots in use - 1."""
+    """Group the first `count` rows into pairs; returns their number. mask: slots in use - 1."""
     pairs = 0
     for i in range(count):
         begin, length = row[i, SYMBOL_BEGIN], row[i + 1, SYMBOL_BEGIN] - row[i, SYMBOL_BEGIN]

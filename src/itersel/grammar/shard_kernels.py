@@ -1,4 +1,4 @@
-"""The check of the rules of a shard: whatever it lets pass, the decoder can apply."""
+"""Validation of the rules of a shard: the decoder can apply any rule that passes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from itersel.jit import leaf_kernel
 # kinds of rules
 GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH = 0, 1, 2, 3
 
-# numbers of categories that every grammar has
+# numbers of the categories in every grammar
 CATEGORY_X, CATEGORY_S = 0, 1
 
-# what may be wrong with a rule
+# errors of a rule
 FINE, BAD_GLUE, BAD_KIND, BAD_SOURCE, BAD_TARGET, BAD_ALIGNMENT, BAD_CATEGORY = range(7)
 
 
 @leaf_kernel
 def fits(category: NDArray[np.uint16], rule: int, kind: int, nonterminals: int) -> bool:
-    """Whether the categories of a rule are those of its kind, and no more than it has nonterminals."""
+    """Whether the categories of a rule fit its kind and its number of nonterminals."""
     left, first, second = category[rule, 0], category[rule, 1], category[rule, 2]
     if kind == GLUE_START:
         return bool(left == CATEGORY_S and first == CATEGORY_X and second == CATEGORY_X)
@@ -42,15 +42,16 @@ def find_bad_rule(
     category: NDArray[np.uint16],
     rank: NDArray[np.int32],
 ) -> tuple[int, int]:
-    """Return the first rule that the decoder could not apply, and what is wrong with it; or (-1, FINE).
+    """Return the first rule that the decoder could not apply, and its error; or (-1, FINE).
 
-    Arrays as in `itersel.grammar.shard.Shard`; offsets, symbols and categories are within bounds already.
-    `rank`, int32 (categories), orders them by rules with a lone nonterminal.
+    Arrays as in `itersel.grammar.shard.Shard`; the caller has checked the bounds of offsets, symbols and
+    categories. `rank`, int32 (categories), orders the categories by unary rules.
 
-    The first two rules are [S] -> [X] and [S] -> [S] [X]. Every other rule has a source side that is not
-    empty and not a lone nonterminal (it could apply without end), or one of lower rank; nonterminals -1,
-    then -2, each once at most; the same ones on the target side, in any order; and alignment points within
-    both sides. A category is X where there is no nonterminal, and words pass through as X.
+    The first two rules are [S] -> [X] and [S] -> [S] [X]. For every other rule, the source side is not
+    empty; if it is a single nonterminal, that has a lower rank (the rule could apply endlessly otherwise);
+    its nonterminals are -1, then -2, each at most once; the target side has the same ones, in any order;
+    and alignment points lie within both sides. Categories of absent nonterminals are X, and pass-through
+    rules have the left-hand side X.
     """
     if kind.shape[0] < 2:
         return 0, BAD_GLUE

@@ -1,4 +1,4 @@
-"""The sparse features of rules: all templates, and a table of the names."""
+"""The sparse features of rules: all templates, and a table of feature names."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from itersel.grammar.templates.shape_kernels import put_shape, put_target_shape
 from itersel.jit import kernel, leaf_kernel
 from itersel.vectors.feature_kernels import FNV_OFFSET, finish, hash_bytes
 
-# Numbers of the templates: their places in itersel.limits.TEMPLATES.
+# Numbers of the templates: their indices in itersel.limits.TEMPLATES.
 IDENTITY, BIGRAMS_SOURCE, BIGRAMS_TARGET, SHAPE, TARGET_SHAPE, PAIRS, DELETIONS, COUNT = range(8)
 
 COLLISION = -1
 
 
 class Names(NamedTuple):
-    """Different names in the order of their first occurrence; the arrays are longer than what is used.
+    """Distinct names in the order of their first occurrence; the arrays have spare capacity.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Names(NamedTuple):
 
 
 class Occurrences(NamedTuple):
-    """Sparse rows: the features of every rule, as numbers of `Names`."""
+    """Sparse rows: the features of each rule, as indices into `Names`."""
 
     feature: NDArray[np.int32]
     value: NDArray[np.float32]
@@ -51,7 +51,7 @@ class Occurrences(NamedTuple):
 
 @kernel
 def grow(names: Names, count: int, more: int, more_bytes: int) -> Names:
-    """Return names with room for some more; the hash table is at most half full then."""
+    """Return names with capacity for `more` names; the hash table will be at most half full."""
     if count + more > names.key.shape[0]:
         capacity = names.slot.shape[0]
         while count + more > capacity // 2:
@@ -78,7 +78,7 @@ def grow(names: Names, count: int, more: int, more_bytes: int) -> Names:
 def find_name(names: Names, count: int, key: np.uint64, name: NDArray[np.uint8], length: int) -> int:
     """Return the number of a name; `count` after adding it; `COLLISION` if another name has its key.
 
-    `names` must have room (`grow`).
+    `names` must have spare capacity (`grow`).
     """
     mask = names.slot.shape[0] - 1
     place = np.int64(key & np.uint64(mask))
@@ -103,7 +103,7 @@ def find_name(names: Names, count: int, key: np.uint64, name: NDArray[np.uint8],
 
 @leaf_kernel
 def slot_count(rules: Rules, rule: int, template: int) -> int:
-    """Return how many features of a template a rule has, each as often as it has it."""
+    """Return the number of a rule's features of a template, repetitions included."""
     if template in (BIGRAMS_SOURCE, BIGRAMS_TARGET):
         return bigram_slots(rules, rule, template == BIGRAMS_TARGET)
     if template == PAIRS:
@@ -142,11 +142,11 @@ def count_features(
     Returns
     -------
     occurrences, names
-        Rows, each name once a rule; and all names.
+        The rows, in which each rule has a name once; and all names.
     count
-        How many names there are.
+        Number of names.
     collision
-        uint8: empty, or a name whose key another name has already; the results are then incomplete.
+        uint8: empty, or a name with the key of an earlier name; the results are then incomplete.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def count_features(
     templates
         Numbers of the templates.
     longest
-        No name has more bytes.
+        Bytes of the longest possible name.
     """
     rule_count, slots = rules.category.shape[0], 0
     for rule in range(rule_count):
@@ -192,7 +192,7 @@ def count_features(
 
 @kernel
 def renumber(rows: Occurrences, rank: NDArray[np.int32]) -> None:
-    """Replace feature numbers by their ranks and sort every row by them, in place."""
+    """Replace feature numbers by their ranks and sort each row, in place."""
     for rule in range(rows.offset.shape[0] - 1):
         begin = rows.offset[rule]
         for place in range(begin, rows.offset[rule + 1]):

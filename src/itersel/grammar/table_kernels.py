@@ -1,6 +1,6 @@
 """Kernels that append rules to the table of all rules of a shard.
 
-Shapes: R = rules, G = rows: a rule in the grammar of a sentence.
+Shapes: R = rules, G = rows (a rule in the grammar of a sentence).
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.rule_kernels import AFTER, BEFORE, FIRST_ROW, SYMBOL_BEGIN, VARIANT, Pairs
 from itersel.jit import kernel, leaf_kernel
 
-# what Rules.size counts
+# elements of Rules.size
 RULES, SOURCES, TARGETS, POINTS, ROWS = range(5)
 # columns of Rules.end
 SOURCE_END, TARGET_END, POINT_END = range(3)
 # columns of Rules.row
 ROW_RULE, ROW_SENTENCE, ROW_SAMPLES, ROW_COUNT, ROW_SINGLETON = range(5)
-# in place of a pair: the rule that passes a word through
+# instead of a pair: the pass-through rule of a word
 PASS = -1
 
 
 class Corpus(NamedTuple):
-    """What extraction needs of `itersel.grammar.index_kernels.IndexArrays`."""
+    """The arrays of `itersel.grammar.index_kernels.IndexArrays` that extraction needs."""
 
     source: NDArray[np.int32]
     suffix: NDArray[np.int32]
@@ -38,14 +38,14 @@ class Corpus(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Extracted rules, and the rows of the grammars in the order of the patterns; grown as needed.
+    """Extracted rules, and the rows of the grammars in pattern order; grown as needed.
 
-    size: int64 (5), how many RULES, symbols of either side, POINTS and ROWS are in use.
-    end: int32 (R, 3), SOURCE_END, TARGET_END, POINT_END of every rule.
+    size: int64 (5), number of RULES, symbols of each side, POINTS and ROWS in use.
+    end: int32 (R, 3), SOURCE_END, TARGET_END, POINT_END of each rule.
     source, target: int32 (symbols, 1); point: int32 (points, 2), alignments.
-    row: int32 (G, 5), ROW_RULE, ROW_SENTENCE, ROW_SAMPLES (sampled occurrences of the source side; 0:
-        the rule passes a word through), ROW_COUNT (of the rule), ROW_SINGLETON (1: the source side gives
-        rules at just one of them).
+    row: int32 (G, 5), ROW_RULE, ROW_SENTENCE, ROW_SAMPLES (sampled occurrences of the source side; 0 for
+        a pass-through rule), ROW_COUNT (of the rule), ROW_SINGLETON (1: only one of these occurrences
+        yields rules).
     """
 
     size: NDArray[np.int64]
@@ -58,7 +58,7 @@ class Rules(NamedTuple):
 
 @kernel
 def make_room(rules: Rules, pairs: int, sentences: int, limits: Limits) -> Rules:
-    """Return `rules` with room for the rules of one pattern that `sentences` sentences have."""
+    """Return `rules` with capacity for the rules of one pattern that occurs in `sentences` sentences."""
     size, count = rules.size, pairs + 1
     return Rules(
         size,
@@ -105,7 +105,7 @@ def append_rules(
 ) -> None:
     """Append the rules of the pairs `new`, in this order.
 
-    block: int32 (3), the pattern; sample: int32 (samples, 3), where its blocks begin.
+    block: int32 (3), the pattern; sample: int32 (samples, 3), begins of its blocks.
     """
     size, length = rules.size, blocks.length
     lengths = (int(length[block[0]]), int(length[block[1]]), int(length[block[2]]))

@@ -1,7 +1,7 @@
-"""Templates of the word alignment of a rule (Green et al. 2013).
+"""Templates for the word alignment of a rule (Green et al. 2013).
 
-Lex: ``Lex:haus_house`` for every pair of words that are linked. Del: ``Del:doch`` for every source word that
-is linked to nothing. A rule without any link has neither: text grammars need not give alignments.
+Lex: ``Lex:haus_house`` for each pair of linked words. Del: ``Del:doch`` for each unaligned source word.
+A rule without links has neither, because text grammars may omit alignments.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DEL = np.array([68, 101, 108], np.uint8)  # Del
 
 @leaf_kernel
 def find_pair(rules: Rules, rule: int, slot: int) -> int:
-    """Return the point of the pair of words number `slot`; of all pairs there are, -1 - their number."""
+    """Return the point of word pair `slot`, or -1 - n if there are only n pairs."""
     source, target = rules.source_offset[rule], rules.target_offset[rule]
     pairs = 0
     for point in range(rules.point_offset[rule], rules.point_offset[rule + 1]):
@@ -38,7 +38,7 @@ def pair_slots(rules: Rules, rule: int) -> int:
 
 @leaf_kernel
 def put_pair(name: NDArray[np.uint8], rules: Rules, rule: int, slot: int) -> int:
-    """Write the pair of linked words number `slot`; returns the length."""
+    """Write linked word pair `slot`; returns the length."""
     point = find_pair(rules, rule, slot)
     length = put(name, 0, LEX, 0, LEX.shape[0])
     name[length] = COLON
@@ -51,7 +51,7 @@ def put_pair(name: NDArray[np.uint8], rules: Rules, rule: int, slot: int) -> int
 
 @leaf_kernel
 def find_deletion(rules: Rules, rule: int, slot: int) -> int:
-    """Return the place of the word without a link number `slot`; of all there are, -1 - their number."""
+    """Return the position of unaligned word `slot`, or -1 - n if there are only n of them."""
     begin, deletions = rules.source_offset[rule], 0
     if rules.point_offset[rule] == rules.point_offset[rule + 1]:
         return -1
@@ -70,13 +70,13 @@ def find_deletion(rules: Rules, rule: int, slot: int) -> int:
 
 @leaf_kernel
 def deletion_slots(rules: Rules, rule: int) -> int:
-    """Return the number of source words without a link."""
+    """Return the number of unaligned source words."""
     return -1 - find_deletion(rules, rule, -1)
 
 
 @leaf_kernel
 def put_deletion(name: NDArray[np.uint8], rules: Rules, rule: int, slot: int) -> int:
-    """Write the source word without a link number `slot`; returns the length."""
+    """Write unaligned source word `slot`; returns the length."""
     length = put(name, 0, DEL, 0, DEL.shape[0])
     name[length] = COLON
     return put_symbol(name, length + 1, rules, rule, rules.source[find_deletion(rules, rule, slot)], False)

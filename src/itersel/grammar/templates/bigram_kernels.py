@@ -1,4 +1,4 @@
-"""Templates RBS and RBT, bigrams of the source and of the target side: ``RBS:X_haus``, ``RBT:X1_house``."""
+"""Templates RBS and RBT, bigrams of the source and target side: ``RBS:X_haus``, ``RBT:X1_house``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ END_OF_RULE = np.array([60, 47, 114, 62], np.uint8)  # </r>
 
 @leaf_kernel
 def bigram_slots(rules: Rules, rule: int, on_target: bool) -> int:
-    """Return the number of bigrams of a side, with those at its ends."""
+    """Return the number of bigrams of a side, including those at its ends."""
     if on_target:
         return int(rules.target_offset[rule + 1] - rules.target_offset[rule] + 1)
     return int(rules.source_offset[rule + 1] - rules.source_offset[rule] + 1)

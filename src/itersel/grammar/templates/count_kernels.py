@@ -1,4 +1,4 @@
-"""Template Count: in how many of the sampled occurrences of its source side a rule was seen, ``Count:3-4``.
+"""Template Count, how many sampled occurrences of its source side a rule was seen in: ``Count:3-4``.
 
 The bins are 1, 2, 3-4, 5-8, ... With leave-one-out, occurrences in the sentence itself do not count.
 """
@@ -19,13 +19,13 @@ MAX_BIN = 21
 
 @leaf_kernel
 def count_slots(rules: Rules, rule: int) -> int:
-    """Return 1 if it is known how often the rule was seen."""
+    """Return 1 if the rule's count is known, else 0."""
     return 1 if rules.bin[rule] > 0 else 0
 
 
 @leaf_kernel
 def put_number(name: NDArray[np.uint8], length: int, number: int) -> int:
-    """Append a number above 0; returns the length."""
+    """Append a positive number; returns the length."""
     digits, rest = 0, number
     while rest > 0:
         digits, rest = digits + 1, rest // 10

@@ -1,6 +1,6 @@
 """Templates Shape, ``Shape_S01100_T01100``, and ShapeT, the target side alone: ``Shape_T01100``.
 
-Of the five positions, 1, 3 and 5 tell of runs of terminals, 2 and 4 of nonterminals.
+Of the five positions, 1, 3 and 5 stand for runs of terminals, 2 and 4 for nonterminals.
 """
 
 from __future__ import annotations
