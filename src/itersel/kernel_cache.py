@@ -1,9 +1,9 @@
-"""Where compiled kernels are kept: one folder for a version of the sources and a kind of machine.
+"""The cache of compiled kernels: one folder per version of the sources and type of machine.
 
-All checkouts and installations share it. numba's own cache does not do: paths of sources are part of its
-keys, two processes that compile one kernel for different types at the same time can mix up their files, and
-damaged files are loaded. Here every compiled kernel is one file, named after the types it was compiled for,
-checked against a digest when it is read, and written under a temporary name first.
+All checkouts and installations share it. numba's own cache is not suitable: source paths are part of its
+keys, processes that compile a kernel for different types at the same time can mix up their files, and damaged
+files are loaded. Here each compiled kernel is one file, named after the types it was compiled for, verified
+against a digest when it is read, and written under a temporary name first.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ def cache_folder() -> Path:
 
 @functools.cache
 def _folder_name(package: Path) -> str:
-    """Return a name that differs for all that machine code depends on: processor, versions, sources."""
+    """Return a name that depends on everything that affects machine code: processor, versions, sources."""
     processor, features = _processor()
     settings = [getattr(numba_config, name) for name in SETTINGS]
     versions = [sys.version_info[:2], sys.abiflags, numba.__version__, llvmlite.__version__, np.__version__]
     digest = hashlib.sha256(repr([get_process_triple(), processor, features, versions, settings]).encode())
     for path in kernel_sources(package):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    # so that people see which is which
+    # for people to tell folders apart
     machine = re.sub("[^A-Za-z0-9._-]", "_", processor)
     return f"{sys.implementation.cache_tag}-{machine}-{digest.hexdigest()[:16]}"
 
@@ -88,7 +88,7 @@ def _processor() -> tuple[str, str]:
 
 
 def kernel_sources(package: Path) -> list[Path]:
-    """Return the modules of kernels, of their constants and types, and of what compiles and keeps them."""
+    """Return all kernel modules, those with their constants and types, and the compiler and cache modules."""
     kernels = set(package.rglob("*kernels*.py"))
     imported = (path for kernel in kernels for path in _imported(kernel, package))
     return sorted({*kernels, *imported, package / Path(__file__).name})
@@ -108,9 +108,9 @@ class KernelCache(_Cache):
     function
         The kernel.
     use
-        Distinguishes the ways in which a kernel is compiled, as part of the names of files.
+        The way in which the kernel is compiled; part of the file names.
     reduce, rebuild
-        Turn what numba compiled into something that can be pickled, and back.
+        Convert numba's result to something that can be pickled, and back.
     """
 
     def __init__(self, function: Callable[..., object], use: str, reduce: Reduce, rebuild: Rebuild) -> None:
@@ -120,7 +120,7 @@ class KernelCache(_Cache):
 
     @property
     def cache_path(self) -> str:
-        """The folder of the files."""
+        """The folder of the cache."""
         return str(cache_folder())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -129,17 +129,17 @@ class KernelCache(_Cache):
         try:
             content = self._path(sig).read_bytes()
         except OSError:
-            content = b""  # what is wrong with a folder is said when it is written to
+            content = b""  # errors of the folder are reported when it is written to
         digest, pickled = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
         if hashlib.sha256(pickled).digest() == digest:
             types, reduced = pickle.loads(pickled)
             if types == sig:
                 return self._rebuild(target_context, reduced)
-        make_writable(cache_folder())  # better said now than after compilation
+        make_writable(cache_folder())  # fails before compilation, not after
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a kernel compiled for arguments of some types."""
+        """Store a kernel compiled for arguments of some types."""
         if data.library.has_dynamic_globals:
             raise AssertionError(f"{self._name} holds an address of this process")
         pickled = serialize.dumps((sig, self._reduce(data)))
@@ -157,10 +157,10 @@ class KernelCache(_Cache):
         """Do nothing: kernels are always kept."""
 
     def flush(self) -> None:
-        """Do nothing: other sources have another folder."""
+        """Do nothing: each version of the sources has its own folder."""
 
     def _path(self, sig: Any) -> Path:
-        # names of types are the same in every process; `load_overload` compares the types themselves
+        # type names are the same in every process; `load_overload` compares the types themselves
         digest = hashlib.sha256(str(sig).encode()).hexdigest()[:16]
         return cache_folder() / f"{self._name}-{digest}.nbc"
 

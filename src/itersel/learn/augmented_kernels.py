@@ -1,10 +1,10 @@
-"""Cost-augmented decoding: the derivation of a forest with the best score plus or minus cost.
+"""Cost-augmented decoding: the derivation in a forest with the best score plus or minus cost.
 
-Cost is 1 - BLEU. BLEU is no sum over edges, so this is an approximation: bottom-up, every item keeps the few
-partial translations with the best objective, and edges combine what their antecedents kept (Chiang, Marton &
-Resnik 2008 and cdec score partial translations in this way). A partial translation knows how often it holds
-each n-gram of the references, so that the counts of a whole translation, and their clipping, are exact, and
-so is the objective of a derivation of the goal.
+Cost is 1 - BLEU. BLEU does not decompose over edges, so the search is approximate: bottom-up, each item keeps
+the few partial translations with the best objective, and edges combine those of their antecedents (Chiang,
+Marton & Resnik 2008 and cdec score partial translations in the same way). A partial translation counts each
+n-gram of the references that it contains. So the clipped counts of a complete translation are exact, and so
+is the objective of a derivation of the goal.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from itersel.learn.partial_kernels import (
 
 
 class Objective(NamedTuple):
-    """What a derivation is judged by: share * model score + gain * BLEU.
+    """The objective of the search: share * model score + gain * BLEU.
 
     Attributes
     ----------
     share, gain
         1 and 1: hope; 1 and -1: fear; 0 and 1: oracle.
     variant, context
-        Of sentence BLEU, and its float64 (CONTEXT_SIZE).
+        Variant of sentence BLEU, and its context, float64 (CONTEXT_SIZE).
     order
-        The largest order of which a reference has an n-gram, at most `ORDER`.
+        The order of the longest n-gram in a reference, at most `ORDER`.
     lengths
         int64 (m): words of each reference.
     mean_length
-        Words of a reference on average, above 0.
+        Mean number of words of a reference, positive.
     model_weight
         Weight of the language model.
     """
@@ -59,24 +59,24 @@ class Objective(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What is searched, and for what: no more arrays than are needed, or the kernels take long to compile.
+    """The forest to search and the objective, with only the arrays needed: more would slow down compilation.
 
     Attributes
     ----------
     edge_rule, edge_first, edge_second, edge_model
         Edges: see `itersel.decode.search_kernels.Hypotheses`.
     kept
-        Items and edges that are looked at.
+        Items and edges to search.
     rule, rule_score
         Rules of the sentence: see `itersel.decode.rule_kernels.SentenceRules`.
     source, source_offset, target, target_offset
         Rules of the shard: see `itersel.decode.rule_kernels.RuleTable`.
     ngrams
-        Those of the references.
+        N-grams of the references.
     objective
-        What is as large as possible.
+        The objective to maximise.
     beam
-        Partial translations that an item keeps.
+        Number of partial translations that an item keeps.
     """
 
     edge_rule: NDArray[np.int32]
@@ -96,7 +96,7 @@ class Task(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Float64 (ORDER) each: matches and n-grams of one translation and the context."""
+    """Matches and n-grams of one translation plus the context, float64 (ORDER) each."""
 
     matches: NDArray[np.float64]
     ngrams: NDArray[np.float64]
@@ -111,12 +111,12 @@ def approximate_bleu(
     row: int,
     covered: float,
 ) -> float:
-    """Return what a partial translation, of a share `covered` of the source words, contributes to BLEU.
+    """Return the contribution to BLEU of a partial translation that covers a share of the source words.
 
-    That is BLEU with the same share of the reference's length, times that share of the words that BLEU is of,
-    both with the context. Of several references, the one whose share is closest to the partial translation in
-    length gives the length, and all together their mean gives the words. For a whole translation it is
-    sentence BLEU.
+    It is BLEU with the same share of the reference length, times that share of the words on which BLEU is
+    computed, both including the context. With several references, the reference length is that of the
+    reference whose share is closest in length to the partial translation, and the number of words is their
+    mean. For a complete translation the result is sentence BLEU.
     """
     offset = ngrams.offset
     context = objective.context
@@ -144,7 +144,7 @@ def approximate_bleu(
 
 @leaf_kernel
 def translate(task: Task, partials: Partials, row: int) -> None:
-    """Fill in the words of a row, whose edge and parts are known."""
+    """Fill in the words of a row whose edge and parts are known."""
     ngrams = task.ngrams
     partials.length[row] = 0
     for i in range(MARGIN):
@@ -156,7 +156,7 @@ def translate(task: Task, partials: Partials, row: int) -> None:
     if rule != GOAL_RULE:
         begin, end = task.target_offset[task.rule[rule]], task.target_offset[task.rule[rule] + 1]
     for i in range(begin, end):
-        # the goal hands the words of its only antecedent on
+        # the goal passes on the words of its only antecedent
         symbol = -1 if rule == GOAL_RULE else np.int64(task.target[i])
         if symbol >= 0:
             append_word(ngrams, partials, row, ngrams.number[symbol], 1)
@@ -167,14 +167,14 @@ def translate(task: Task, partials: Partials, row: int) -> None:
 
 @leaf_kernel
 def fill_item(task: Task, scratch: Scratch, partials: Partials, item: int, covered: float) -> None:
-    """Find the best partial translations of an item, whose antecedents are done.
+    """Find the best partial translations of an item whose antecedents are done.
 
-    Ranks i and j of the antecedents are combined where (i + 1)(j + 1) is at most the beam: any other pair has
-    at least as many pairs of ranks no higher before it.
+    Ranks i and j of the antecedents are combined only if (i + 1)(j + 1) is at most the beam. For any other
+    pair, at least as many pairs as the beam holds have ranks no higher than its own.
     """
     kept, objective, beam = task.kept, task.objective, task.beam
     row = partials.model.shape[0] - 1
-    # no partial translation has more of BLEU
+    # no partial translation contributes more to BLEU
     before = objective.context[2 * ORDER + 1]
     words = objective.mean_length
     most = max(0.0, objective.gain) * (before + covered * words) / (before + words)
@@ -214,7 +214,7 @@ def fill_item(task: Task, scratch: Scratch, partials: Partials, item: int, cover
 
 @leaf_kernel
 def count_covered(task: Task, covered: NDArray[np.int64]) -> None:
-    """Add up how many source words every item that was kept translates: int64 (items), zeros before."""
+    """Count the source words that each kept item covers, in int64 (items) preset to 0."""
     for item in range(covered.shape[0]):
         edge = task.kept.edge[task.kept.edge_offset[item]]
         for antecedent in (task.edge_first[edge], task.edge_second[edge]):
@@ -230,7 +230,7 @@ def count_covered(task: Task, covered: NDArray[np.int64]) -> None:
 def search_augmented(task: Task, scratch: Scratch, partials: Partials, covered: NDArray[np.int64]) -> None:
     """Fill the partial translations of all items, antecedents first; the last item is the goal.
 
-    `covered`, int64 (items), is zeros.
+    `covered`, int64 (items), is preset to 0.
     """
     count_covered(task, covered)
     goal = covered.shape[0] - 1

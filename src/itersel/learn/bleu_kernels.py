@@ -1,4 +1,4 @@
-"""N-gram matches of many hypotheses with the references of a sentence, and sentence BLEU from the counts.
+"""N-gram matches of hypotheses with the references of a sentence, and sentence BLEU from the counts.
 
 Shapes: k = hypotheses, h = words of all hypotheses, m = references, N = `ORDER`.
 """
@@ -34,7 +34,7 @@ def find_node(key: NDArray[np.int64], parent: int, word: int) -> int:
 
 @leaf_kernel
 def add_node(key: NDArray[np.int64], parent: int, word: int) -> int:
-    """Return the slot of the node `word` under `parent`, new or not."""
+    """Return the slot of the node `word` under `parent`, adding the node if it is new."""
     slot = find_node(key, parent, word)
     key[slot] = parent * WORD_LIMIT + word
     return slot
@@ -46,9 +46,9 @@ def ngram_matches(
 ) -> NDArray[np.int64]:
     """Return the clipped matches, int64 (k, N) (Papineni et al. 2002, section 2.1).
 
-    Each n-gram counts at most as often as in the reference that has it most often. The n-grams of the
-    references are a trie in a hash table: a node is its slot, its key the slot of its parent and its word, so
-    that equal keys are equal n-grams.
+    The count of each n-gram is clipped to its maximum count in any single reference. The n-grams of the
+    references form a trie in a hash table: a node is identified by its slot, and its key is the slot of its
+    parent and its word, so equal keys mean equal n-grams.
     """
     count = word_offset.shape[0] - 1
     capacity = 64
@@ -85,16 +85,16 @@ def ngram_matches(
 
 @leaf_kernel
 def closest_length(lengths: NDArray[np.int64], begin: int, end: int, length: int, share: float) -> int:
-    """Return the length of the reference that is closest to a hypothesis in length; of two, the shorter.
+    """Return the length of the reference closest in length to a hypothesis; ties go to the shorter.
 
     Parameters
     ----------
     lengths
-        int64: lengths of references; those from `begin` to `end` are looked at.
+        int64: lengths of references, of which those from `begin` to `end` are compared.
     length
-        Of the hypothesis.
+        Length of the hypothesis.
     share
-        The hypothesis is compared with this share of the references; 1: it is a whole translation.
+        The hypothesis is compared with this share of each reference's length; 1 for a complete translation.
     """
     closest: int = lengths[begin]
     for i in range(begin + 1, end):
@@ -106,7 +106,7 @@ def closest_length(lengths: NDArray[np.int64], begin: int, end: int, length: int
 
 @kernel
 def closest_lengths(lengths: NDArray[np.int64], word_offset: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for each hypothesis the length of the closest reference, int64 (k); `lengths` is int64 (m)."""
+    """Return the length of the reference closest to each hypothesis, int64 (k); `lengths` is int64 (m)."""
     closest = np.empty(word_offset.shape[0] - 1, np.int64)
     for i in range(closest.shape[0]):
         length = word_offset[i + 1] - word_offset[i]
@@ -126,7 +126,7 @@ def brevity_penalty(hypothesis_length: float, reference_length: float) -> float:
 def mean_precision(
     matches: NDArray[np.float64], ngrams: NDArray[np.float64], order: int, added: float
 ) -> float:
-    """Return the geometric mean of the precisions up to `order`; `added` counts as match from n = 2 on."""
+    """Return the geometric mean of the precisions up to `order`; `added` smooths them from n = 2 on."""
     total = 0.0
     for n in range(order):
         smoothing = added if n > 0 else 0.0
@@ -145,7 +145,7 @@ def score_counts(
     reference_length: float,
     order: int,
 ) -> float:
-    """Return sentence BLEU of one hypothesis; `order` is M, the largest order that counts."""
+    """Return sentence BLEU of one hypothesis; `order` is M, the largest order used."""
     if hypothesis_length == 0.0 or order == 0:
         return 0.0
     if variant == LIANG:
@@ -173,7 +173,7 @@ def score_hypotheses(
     order: int,
     context: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return sentence BLEU, float64 (k), with `context` (zeros, but for `CHIANG`) added to the counts.
+    """Return sentence BLEU, float64 (k), with `context` (zeros except for `CHIANG`) added to the counts.
 
     `closest`, int64 (k), are the reference lengths of the hypotheses; `order` is M, see `score_counts`.
     """

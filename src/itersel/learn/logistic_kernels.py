@@ -1,4 +1,4 @@
-"""The gradient of the logistic loss of pairs."""
+"""The gradient of the logistic loss over pairs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from itersel.jit import kernel
 def logistic_coefficients(
     score: NDArray[np.float64], pairs: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], int]:
-    """Return the negative gradient of sum log(1 + exp(-lead)), float64 (k), and the pairs ranked wrongly.
+    """Return the negative gradient of sum log(1 + exp(-lead)), float64 (k), and the number of wrong pairs.
 
-    score: float64 (k), of the translations. pairs: int64 (p, 2), the better and the worse of each. A lead of
-    0 is ranked wrongly.
+    score: float64 (k), of the translations. pairs: int64 (p, 2), the better and the worse translation of each
+    pair. A pair with a lead of 0 counts as wrong.
     """
     coefficient, wrong = np.zeros(score.shape[0]), 0
     for pair in range(pairs.shape[0]):

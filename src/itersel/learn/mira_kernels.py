@@ -1,4 +1,4 @@
-"""MIRA's choice of translations, and its quadratic problem with several constraints.
+"""MIRA's choice of hope and fear, and its quadratic program with several constraints.
 
 Shapes: k = translations.
 """
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from itersel.jit import kernel, leaf_kernel
 
-# The problem of a sentence is solved when no constraint is missed by more than this, or after so many rounds.
+# Stop when no constraint is violated by more than this, or after so many rounds.
 TOLERANCE = 1e-9
 ROUNDS = 10_000
 
@@ -19,10 +19,11 @@ ROUNDS = 10_000
 def hope_and_fear(
     score: NDArray[np.float64], cost: NDArray[np.float64], is_oracle: bool, is_prediction: bool
 ) -> tuple[int, int]:
-    """Return the translations that an update goes to and comes from; of equal ones the first.
+    """Return the hope and fear translations of an update; ties go to the first.
 
-    score, cost: float64 (k). The hope has the largest score - cost, or as an oracle the least cost, and of
-    these the largest score. The fear has the largest score + cost, or as the prediction the largest score.
+    score, cost: float64 (k). The hope has the largest score - cost, or, if it is an oracle, the least cost,
+    with ties broken by score. The fear has the largest score + cost, or, if it is the prediction, the largest
+    score.
     """
     hope, fear = 0, 0
     for t in range(1, score.shape[0]):
@@ -47,19 +48,19 @@ def solve_constraints(
     hope: int,
     c: float,
 ) -> tuple[NDArray[np.float64], int]:
-    """Return the update that best meets the constraints of all translations, and how many were active.
+    """Return the update that best satisfies the constraints of all translations, and how many were active.
 
-    Minimises |dw|^2 / 2 + C max over j of (cost(j) - cost(hope) - (w + dw)(h(hope) - h(j))), which is at
-    least 0 for j = hope. In its dual every translation has a weight a(j) >= 0, together C, and
-    dw = sum of a(j) (h(hope) - h(j)). Sequential minimal optimisation (Platt 1998; Chiang 2012, section 3.2):
-    weight goes from the constraint that is met best, of those that have any, to the one that is missed most.
+    Minimises |dw|^2 / 2 + C max over j of (cost(j) - cost(hope) - (w + dw)(h(hope) - h(j))); the maximum is
+    at least 0 because of j = hope. In the dual, each translation has a weight a(j) >= 0, these sum to C, and
+    dw = sum of a(j) (h(hope) - h(j)). Sequential minimal optimisation (Platt 1998; Chiang 2012, section 3.2)
+    moves weight from the best satisfied constraint with non-zero weight to the most violated one.
 
     gram: float64 (k, k), inner products of the features; score, cost: float64 (k).
     """
     count = score.shape[0]
     weight = np.zeros(count)
     weight[hope] = c
-    # How far each constraint is missed, and what the update so far has added to each score.
+    # Violation of each constraint, and change of each score by the update so far.
     change = np.zeros(count)
     for _ in range(ROUNDS):
         worst, best = -1, -1
@@ -78,7 +79,7 @@ def solve_constraints(
             step = min(step, (most - least) / distance)
         weight[worst] += step
         weight[best] -= step
-        # the update gains step * (h(best) - h(worst))
+        # adds step * (h(best) - h(worst)) to the update
         for t in range(count):
             change[t] += step * (gram[best, t] - gram[worst, t])
     coefficient, active, total = np.zeros(count), 0, 0.0

@@ -10,9 +10,9 @@ from itersel.jit import kernel
 
 @kernel
 def pairs_across_levels(score: NDArray[np.float64], level: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return all pairs (better, worse) of different levels with different scores, int64 (pairs, 2).
+    """Return all pairs (better, worse) with different levels and different scores, int64 (pairs, 2).
 
-    `score` (k) descends and `level` (k) ascends; pairs come by the better, then by the worse position.
+    `score` (k) descends and `level` (k) ascends; pairs are sorted by better, then by worse position.
     """
     count = score.shape[0]
     found = 0

@@ -1,16 +1,16 @@
-"""The weights of a shard while it is being trained: steps, regularisation and averages, all of them lazy.
+"""The weights of a shard during training: steps, regularisation and averages, all computed lazily.
 
-A sentence changes few of the weights, but a regulariser changes all of them after every sentence, and an
-average counts all of them. Nothing here goes through all weights a sentence. A weight is kept as it was
-after its last update, with the number of the step before that update (its *anchor*); what regularisation has
-made of it since follows in closed form, and so does the sum of what it has been since.
+A sentence updates few weights, but regularisation changes all of them after every sentence, and an average
+includes all of them. To avoid a pass over all weights per sentence, each weight is stored as of its last
+update (its *anchor*), with the number of the step before that update. The effect of regularisation since then
+has a closed form, and so has the sum of the weight's values since then.
 
 Regularisers, after step t, with strength l:
 
 - ``L1_CLIP``: w <- sign(w) max(0, |w| - l) (Carpenter 2008);
-- ``L1_CUMULATIVE``: the same, but what a weight is owed since step 1, u = l t, is compared with what it has
-  paid, so that a weight that moves around 0 pays for all steps (Tsuruoka, Tsujii and Ananiadou 2009,
-  figure 2);
+- ``L1_CUMULATIVE``: the same, but compares the total penalty since step 1, u = l t, with the penalty that the
+  weight has received, so that a weight that moves around 0 is penalised for all steps (Tsuruoka, Tsujii and
+  Ananiadou 2009, figure 2);
 - ``L2``: w <- w / (1 + l), the closed form of FOBOS for (l / 2) |w|^2 (Duchi and Singer 2009).
 
 Shapes: n = weights, m = weights of one update.
@@ -30,7 +30,7 @@ NONE, L1_CLIP, L1_CUMULATIVE, L2 = range(4)
 
 
 class Rule(NamedTuple):
-    """How a gradient becomes a step, and what is done to all weights after every step.
+    """The update rule: learning rate and regularisation.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Rule(NamedTuple):
     rate
         Learning rate.
     adaptive
-        Divide the steps of a weight by the root of the sum of its squared gradients so far (AdaGrad).
+        Divide the steps of a weight by the square root of the sum of its squared gradients so far (AdaGrad).
     """
 
     regularizer: int
@@ -54,16 +54,16 @@ class Coordinates(NamedTuple):
     Attributes
     ----------
     value
-        float64: the weights; those of the sentences to be decoded are brought up to date by `refresh`.
+        float64: the weights; `refresh` brings those of the sentences to be decoded up to date.
     anchor, since
-        float64, int64: each weight after its last update, before the regularisation of any step later than
+        float64, int64: each weight after its last update, before the regularisation of any step after
         `since`.
     start, total
-        float64: without regularisation and adaptive steps, anchor = start + rate * total. The total is kept
-        apart, because it is a whole number for counts of rules: updates that cancel leave exactly the weight
-        of the start, not a rounding error that would count as a feature.
+        float64: without regularisation and adaptive steps, anchor = start + rate * total. The total is stored
+        separately because it is an integer for rule counts: updates that cancel restore the initial weight
+        exactly, without a rounding error that would count as a feature.
     paid
-        float64: `L1_CUMULATIVE`: the sum of what regularisation has added to the weight, up to `since`.
+        float64: for `L1_CUMULATIVE`, the total that regularisation has added to the weight, up to `since`.
     squares
         float64: sum of squared gradients.
     area
@@ -82,7 +82,7 @@ class Coordinates(NamedTuple):
 
 @leaf_kernel
 def regularized(rule: Rule, anchor: float, paid: float, since: int, now: int) -> float:
-    """Return what the regularisation of the steps since + 1, ..., now has made of a weight."""
+    """Return a weight after the regularisation of the steps since + 1, ..., now."""
     steps = now - since
     if steps == 0 or rule.regularizer == NONE:
         return anchor
@@ -96,7 +96,7 @@ def regularized(rule: Rule, anchor: float, paid: float, since: int, now: int) ->
 
 @leaf_kernel
 def _magnitude(rule: Rule, anchor: float, paid: float, since: int) -> float:
-    """Return |w| after step `since`, less what it still owes for the steps up to then."""
+    """Return |w| after step `since`, minus the penalty still due for the steps up to then."""
     if rule.regularizer == L1_CLIP:
         return abs(anchor)
     owed = since * rule.strength
@@ -142,8 +142,8 @@ def update(
 ) -> int:
     """Take step `step`, counted from 1; returns -1, or the first weight that became too large or NaN.
 
-    index, gradient: int64 and float64 (m): the weights, each once, and the direction in which the objective
-    grows. scale: learning rate of the step, in units of ``rule.rate``.
+    index, gradient: int64 and float64 (m): the weights, each once, and the ascent direction. scale: learning
+    rate of the step, as a multiple of ``rule.rate``.
     """
     for j in range(index.shape[0]):
         if gradient[j] == 0.0:
@@ -175,7 +175,7 @@ def refresh(
 ) -> None:
     """Bring the values of the features of some rules up to step `now`.
 
-    grammar: int32, rules; feature, offset: int32 and int64 (R + 1), the features of all R rules of the shard.
+    grammar: int32, rules; feature, offset: int32 and int64 (R + 1), features of all R rules of the shard.
     """
     for place in range(grammar.shape[0]):
         rule_number = grammar[place]

@@ -1,6 +1,6 @@
-"""Partial translations as BLEU sees them: the n-grams of references that they hold, and their edges.
+"""Partial translations for BLEU: the reference n-grams that they contain, and the words at their edges.
 
-Shapes: r = words of all references, G = their different n-grams, R = their different words,
+Shapes: r = words of all references, G = their distinct n-grams, R = their distinct words,
 P = partial translations.
 """
 
@@ -15,26 +15,26 @@ from itersel.grammar.references import References
 from itersel.jit import kernel, leaf_kernel
 from itersel.learn.bleu_kernels import ORDER
 
-# Words at an edge of a partial translation that n-grams across the edge can hold.
+# Words at the edge of a partial translation that n-grams across the edge can contain.
 MARGIN = ORDER - 1
-# An n-gram that a reference holds more often counts as often as this; a byte holds it.
+# Counts of an n-gram in a reference are capped at this, so that they fit in a byte.
 MOST_COUNTED = 255
 ROOT = 0
 
 
 class ReferenceNgrams(NamedTuple):
-    """The n-grams of references as a trie from the last word to the first: a child has a word more in front.
+    """The n-grams of references as a trie from the last word to the first: a child adds a word in front.
 
     Attributes
     ----------
     number
-        int32 (words of the shard): number of a word in the references, from 1; 0 is a word that they lack.
+        int32 (words of the shard): number of each word in the references, from 1; 0 if it is in none.
     child
-        int32 (G + 1, R + 1): by node and number of the word in front; 0 is none, and the root.
+        int32 (G + 1, R + 1): child by node and number of the word in front; 0 is none (and the root).
     available
-        uint8 (G + 1): how often the n-gram is in the reference that has it most often.
+        uint8 (G + 1): maximum count of the n-gram in any reference.
     offset
-        int64 (ORDER + 1): the nodes of n-grams of n words are those from offset[n - 1] on.
+        int64 (ORDER + 1): the nodes of n-grams of n words start at offset[n - 1].
     """
 
     number: NDArray[np.int32]
@@ -45,7 +45,7 @@ class ReferenceNgrams(NamedTuple):
 
 @kernel
 def index_references(references: References, words: int) -> ReferenceNgrams:
-    """Return the n-grams of the references of a sentence, of a vocabulary of so many words."""
+    """Return the n-grams of the references of a sentence; `words` is the size of the vocabulary."""
     length = references.word.shape[0]
     number = np.zeros(words, np.int32)
     distinct = 0
@@ -56,7 +56,7 @@ def index_references(references: References, words: int) -> ReferenceNgrams:
     child = np.zeros((ORDER * length + 1, distinct + 1), np.int32)
     available, count = np.zeros(ORDER * length + 1, np.uint8), np.zeros(ORDER * length + 1, np.uint8)
     offset = np.zeros(ORDER + 1, np.int64)
-    # of every position the node of the n-gram that ends there
+    # for each position, the node of the n-gram that ends there
     node = np.full(length, ROOT, np.int64)
     nodes = 1
     for n in range(ORDER):
@@ -83,18 +83,18 @@ class Partials(NamedTuple):
     Attributes
     ----------
     edge, first, second
-        int32 (P): an edge, and the partial translations of its antecedents, -1 where there is none.
+        int32 (P): an edge, and the partial translations of its antecedents, -1 for none.
     model, objective
-        float64 (P): model score, and what is as large as possible.
+        float64 (P): model score, and the objective to maximise.
     length
         int32 (P): number of words.
     left, right
-        int32 (P, MARGIN): numbers of the words at the edges, the outermost first; 0 also where there is none.
+        int32 (P, MARGIN): numbers of the words at the edges, outermost first; 0 also if there are fewer.
     matched
-        uint8 (P, G + 1): how often n-grams of the references are there, no more often than `available`.
+        uint8 (P, G + 1): counts of the reference n-grams, clipped to `available`.
     rank, size
         int32 (P), int32 (items): the rows that an item keeps, best first, and their number. Those of item i
-        are from i times the beam on.
+        start at i times the beam.
     """
 
     edge: NDArray[np.int32]
@@ -111,7 +111,7 @@ class Partials(NamedTuple):
 
 
 def make_partials(items: int, beam: int, nodes: int) -> Partials:
-    """Allocate for so many items."""
+    """Allocate partial translations for `items` items."""
     rows = items * beam + 1
     return Partials(
         np.empty(rows, np.int32), np.empty(rows, np.int32), np.empty(rows, np.int32), np.empty(rows),
@@ -123,7 +123,7 @@ def make_partials(items: int, beam: int, nodes: int) -> Partials:
 
 @leaf_kernel
 def append_word(ngrams: ReferenceNgrams, partials: Partials, row: int, word: int, least: int) -> None:
-    """Put a word (its number) behind a partial translation; n-grams of at least `least` words count."""
+    """Append a word (its number) to a partial translation, counting n-grams of at least `least` words."""
     length = partials.length[row]
     node = np.int64(ngrams.child[ROOT, word])
     for n in range(1, ORDER + 1):
@@ -144,7 +144,7 @@ def append_word(ngrams: ReferenceNgrams, partials: Partials, row: int, word: int
 
 @leaf_kernel
 def append_partial(ngrams: ReferenceNgrams, partials: Partials, row: int, part: int) -> None:
-    """Put a partial translation behind another."""
+    """Append a partial translation to another."""
     for node in range(1, ngrams.available.shape[0]):
         both = np.int64(partials.matched[row, node]) + np.int64(partials.matched[part, node])
         partials.matched[row, node] = min(both, np.int64(ngrams.available[node]))
@@ -160,7 +160,7 @@ def append_partial(ngrams: ReferenceNgrams, partials: Partials, row: int, part: 
 
 @leaf_kernel
 def is_better(partials: Partials, a: int, b: int) -> bool:
-    """Tell whether a row goes before another: the larger objective, else the larger model score."""
+    """Whether a row precedes another: the larger objective, else the larger model score."""
     if partials.objective[a] != partials.objective[b]:
         return bool(partials.objective[a] > partials.objective[b])
     return bool(partials.model[a] > partials.model[b])
@@ -168,7 +168,7 @@ def is_better(partials: Partials, a: int, b: int) -> bool:
 
 @leaf_kernel
 def is_equivalent(partials: Partials, a: int, b: int) -> bool:
-    """Tell whether two rows of an item can only become translations of equal BLEU."""
+    """Whether any two translations that extend two rows in the same way have equal BLEU."""
     if partials.length[a] != partials.length[b]:
         return False
     for i in range(MARGIN):
@@ -196,7 +196,7 @@ def copy_row(partials: Partials, source: int, target: int) -> None:
 
 @leaf_kernel
 def keep_row(partials: Partials, item: int, beam: int, row: int) -> None:
-    """Keep a copy of a row if it is among the best of an item; of equivalent ones, the best is kept."""
+    """Keep a copy of a row if it is among an item's best; of equivalent rows, only the best is kept."""
     begin, size = item * beam, partials.size[item]
     place = size
     for i in range(size):

@@ -1,8 +1,8 @@
-"""The update of one sentence: margins of its pairs, and what they add to the weights.
+"""The update of one sentence: the margins of its pairs and the change of the weights.
 
-Margins and updates depend on differences between translations alone, and translations of one k-best list
-share most of their features. So each feature is shifted by a constant: by its value in the first
-translation that has it, where most translations have it. What is left is few numbers.
+Margins and updates depend only on differences between translations, and the translations of a k-best list
+share most of their features. So a feature that most translations have is shifted by its value in the first
+of them, which leaves few non-zero entries.
 
 Shapes: k = translations, C = dense features, F = sparse features of the shard, L = sparse features of the
 k-best list, e = entries of its sparse rows, E = entries after the shift, p = pairs.
@@ -19,17 +19,17 @@ from itersel.jit import kernel
 
 
 class Columns(NamedTuple):
-    """Features of a k-best list by feature, shifted.
+    """Shifted features of a k-best list, stored by feature.
 
     Attributes
     ----------
     dense
         float64 (k, C).
     feature
-        int32 (L): rows of the feature table, in the order in which they turn up.
+        int32 (L): rows of the feature table, in order of first occurrence.
     offset
-        int64 (L + 1): column l of the sparse matrix is ``row[offset[l]:offset[l + 1]]``, ascending, and
-        ``value`` of the same.
+        int64 (L + 1): column l of the sparse matrix is ``row[offset[l]:offset[l + 1]]``, ascending, and the
+        same slice of ``value``.
     row, value
         int32 (E), float64 (E), not 0.
     """
@@ -48,9 +48,9 @@ def transpose_rows(
     offset: NDArray[np.int64],
     column_of: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """Turn sparse rows (`offset` of k + 1 elements) into columns: `feature`, `offset`, `row`, `value`.
+    """Transpose sparse rows (`offset` has k + 1 elements) to columns: `feature`, `offset`, `row`, `value`.
 
-    `column_of`, int32 (F), is scratch space: -1 everywhere, before and after.
+    `column_of`, int32 (F), is scratch space, all -1 before and after.
     """
     size = feature.shape[0]
     column, seen = np.empty(size, np.int32), np.empty(size, np.int32)
@@ -88,7 +88,7 @@ def make_columns(
     """Return the shifted columns of a k-best list; for the arguments see `transpose_rows`."""
     count = dense.shape[0]
     names, begins, row, entry_value = transpose_rows(feature, value, offset, column_of)
-    # A shifted feature may have an entry in every translation: less than twice as many as before.
+    # A shifted feature may have an entry in every translation, but fewer than twice as many as before.
     kept_row, kept_value = np.empty(2 * feature.shape[0], np.int32), np.empty(2 * feature.shape[0])
     kept_offset = np.zeros(names.shape[0] + 1, np.int64)
     kept = 0
@@ -114,7 +114,7 @@ def make_columns(
 def gram_matrix(columns: Columns) -> NDArray[np.float64]:
     """Return the inner products of all translations' shifted features, float64 (k, k).
 
-    Not by a matrix product of BLAS: its order of summation depends on processor and threads.
+    Does not use BLAS, whose order of summation depends on the processor and the threads.
     """
     dense, offset = columns.dense, columns.offset
     row, value = columns.row, columns.value
@@ -146,11 +146,11 @@ def violated_pairs(
     margin: float,
     sequential: bool,
 ) -> tuple[NDArray[np.float64], int]:
-    """Return how often each translation won minus how often it lost an update, float64 (k), and updates.
+    """Return wins minus losses of each translation over all updates, float64 (k), and the number of updates.
 
-    A pair (p, 2) is an update if its better translation leads by less than `margin`, or by nothing at all.
+    A pair (p, 2) causes an update if its better translation leads by less than `margin`, or does not lead.
     With `sequential`, `score` (k) follows the weights: an update by a pair changes the score of translation
-    t by rate * (gram[t, better] - gram[t, worse]); without, `gram` is not looked at.
+    t by rate * (gram[t, better] - gram[t, worse]). Otherwise `gram` is unused.
     """
     count = score.shape[0]
     coefficient, shift = np.zeros(count), np.zeros(count)
@@ -175,7 +175,7 @@ def combine(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the sum over translations of coefficient * features: float64 (C), and (L) as `columns.feature`.
 
-    Coefficients (k) have to add up to 0: features are shifted.
+    The coefficients (k) must sum to 0 because the features are shifted.
     """
     dense = np.zeros(columns.dense.shape[1])
     for c in range(dense.shape[0]):
@@ -194,7 +194,7 @@ def combine(
 
 @kernel
 def squared_distance(columns: Columns, first: int, second: int) -> float:
-    """Return the squared length of the difference of two translations' features."""
+    """Return the squared Euclidean distance between two translations' features."""
     total = 0.0
     for c in range(columns.dense.shape[1]):
         total += (columns.dense[first, c] - columns.dense[second, c]) ** 2

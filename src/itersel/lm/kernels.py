@@ -1,9 +1,9 @@
-"""Look-up of n-grams and scoring of words, for the scorer, the compiler and the decoder.
+"""N-gram look-up and word scoring, for the scorer, the compiler and the decoder.
 
-An n-gram is found by its key, a 62-bit hash of its words that is built from the last word leftwards: the
-key of "a b c" comes from that of "b c", so that looking for longer and longer n-grams that end in one
-word costs one step each. The words themselves are not stored; that a word sequence outside the model
-hits a stored key has probability (number of n-grams) / 2^62 a look-up, as in KenLM's probing model.
+An n-gram is found by its key, a 62-bit hash of its words, built from the last word leftwards: the key of
+"a b c" comes from that of "b c", so each longer n-gram that ends in the same word costs one more step. The
+words themselves are not stored. The probability that a word sequence outside the model hits a stored key is
+(number of n-grams) / 2^62 per look-up, as in KenLM's probing model.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _NOTHING = np.uint64(0)
 
 
 class ModelArrays(NamedTuple):
-    """A language model as kernels see it; V words, log10 everywhere.
+    """A language model as arrays for kernels; V words, all probabilities in log10.
 
     Attributes
     ----------
     order
         Length of the longest n-grams.
     unigram
-        float32 (V, 2): probability and backoff of every word; row 0 is the unknown word.
+        float32 (V, 2): probability and backoff of each word; row 0 is the unknown word.
     unigram_flags
-        uint8 (V): `EXTENDS_LEFT` and `EXTENDS_RIGHT` of every word.
+        uint8 (V): `EXTENDS_LEFT` and `EXTENDS_RIGHT` of each word.
     slots
         uint64 (capacity, 2): open addressing with linear probing, capacity a power of two. Column 0 is
         key | flags, 0 in an empty slot; column 1 holds probability and backoff as two float32.
@@ -57,7 +57,7 @@ class ModelArrays(NamedTuple):
 
 @leaf_kernel
 def extend_key(key: np.uint64, word: int) -> np.uint64:
-    """Return the key of the n-gram that has `word` to the left of the n-gram of `key`."""
+    """Return the key of `word` followed by the n-gram of `key`."""
     mixed = np.uint64(key) ^ ((np.uint64(word) + _ONE) * _WORD_FACTOR)
     mixed = (mixed ^ (mixed >> _MIX_SHIFT)) * _MIX_FACTOR
     return max((mixed ^ (mixed >> _MIX_SHIFT)) & _KEY_MASK, _SMALLEST_KEY)
@@ -77,9 +77,9 @@ def ngram_keys(words: NDArray[np.int32]) -> NDArray[np.uint64]:
 
 @kernel
 def insert(slots: NDArray[np.uint64], rows: NDArray[np.uint64]) -> int:
-    """Store n-grams; `rows` (n-grams, 2) are as those of `ModelArrays.slots`.
+    """Store n-grams; `rows` (n-grams, 2) have the columns of `ModelArrays.slots`.
 
-    Returns -1, or the first row whose key is there already; nothing from there on has been stored.
+    Returns -1, or the first row whose key is already in the table; it and all later rows are not stored.
     """
     mask = np.uint64(slots.shape[0] - 1)
     for i in range(rows.shape[0]):
@@ -96,13 +96,13 @@ def insert(slots: NDArray[np.uint64], rows: NDArray[np.uint64]) -> int:
 
 @leaf_kernel
 def find(model: ModelArrays, key: np.uint64) -> int:
-    """Return the row in ``model.slots`` of an n-gram of two or more words; -1 if it is not listed."""
+    """Return the row in ``model.slots`` of an n-gram of two or more words, -1 if it is not listed."""
     slots = model.slots
     mask = np.uint64(slots.shape[0] - 1)
     slot = (np.uint64(key) >> _FLAG_BITS) & mask
     while slots[slot, 0] != _NOTHING:
         if slots[slot, 0] & _KEY_MASK == key:
-            # Not int(): numba would leave it unsigned, and unify it with -1 to a float.
+            # Not int(): numba would keep it unsigned and unify it with -1 to a float.
             return np.int64(slot)
         slot = (slot + _ONE) & mask
     return -1
@@ -112,7 +112,7 @@ def find(model: ModelArrays, key: np.uint64) -> int:
 def score_word(model: ModelArrays, context: NDArray[np.int32], length: int, word: int) -> tuple[float, int]:
     """Score a word after the words ``context[:length]``, the most recent last.
 
-    Returns log10 of its probability, and the length of the n-gram that gave it, 1 to ``model.order``.
+    Returns the log10 probability, and the length of the matched n-gram, 1 to ``model.order``.
     """
     most = min(length, model.order - 1)
     score = np.float64(model.unigram[word, 0])
@@ -132,7 +132,7 @@ def score_word(model: ModelArrays, context: NDArray[np.int32], length: int, word
 
 @leaf_kernel
 def _backoff(model: ModelArrays, context: NDArray[np.int32], length: int, least: int, most: int) -> float:
-    """Sum the backoffs of the last `least`, ..., `most` words of the context, as far as listed."""
+    """Sum the backoffs of the last `least`, ..., `most` words of the context, if listed."""
     total = 0.0
     if least > most:
         return total
@@ -162,7 +162,7 @@ def score_sentences(
     start: int,
     end: int,
 ) -> NDArray[np.float64]:
-    """Return log10 of the probability of sentences, the end of the sentence included.
+    """Return the log10 probabilities of sentences, including the end of the sentence.
 
     Sentence i is ``words[offset[i]:offset[i + 1]]``; `start` and `end` are the ids of <s> and </s>.
     """

@@ -1,20 +1,21 @@
-"""Language-model states of chart items, as a monoid: states are composed with a memo.
+"""Language-model states of chart items: a monoid with memoised composition.
 
-The language model sees a piece of a translation through its *state*: the words at its left edge that a
-longer left context can still change, and the words at its right edge that can still serve as context.
-Laying piece b to the right of piece a changes the score by an amount that depends on the right edge of a
-and the left edge of b alone, and gives a new state. So all that the decoder ever asks is
-``compose(a, b) -> (c, change)``, and because the same edges meet hundreds of times in a sentence, the
-answer is remembered: one look-up in place of several n-gram look-ups.
+The *state* of a piece of a translation is all that the language model needs to know about it: the words at
+its left edge whose scores a longer left context can still change, and the words at its right edge that can
+still serve as context. Appending piece b to piece a changes the score by an amount that depends only on the
+right edge of a and the left edge of b, and yields a new state. So the decoder needs a single operation,
+``compose(a, b) -> (c, change)``. The same edges meet hundreds of times in a sentence, so results are
+memoised: one look-up replaces several n-gram look-ups.
 
-Left edge of the words w1 w2 ...: the longest w1..wk (k < order) for which every w1..wi is in the model
-and extends to the left. If words follow that are not part of it, the edge is *full*: the first of those
-will still be charged the back-off weights of contexts that end in w1..wk, and nothing else. Right edge: the
-longest suffix (shorter than the order) that is a context of the model. Anything longer could not change a
-score (compare Li and Khudanpur 2008, Heafield 2011, section 4.1).
+The left edge of the words w1 w2 ... is the longest w1..wk (k < order) such that every w1..wi is in the model
+and extends to the left. If more words follow it, the edge is *full*: the first of those can only still be
+charged the back-off weights of contexts that end in w1..wk. The right edge is the longest suffix (shorter
+than the order) that is a context of the model. No longer edge could change a score (compare Li and Khudanpur
+2008, Heafield 2011, section 4.1).
 
-An edge is a row of int32: length, kind, words (reading order, zeros behind); edges have numbers. A state is
-one int64: number of the left edge, 32 bits, number of the right edge. State 0 is the empty piece.
+An edge is a row of int32: length, kind, words (in reading order, zero-padded); edges are numbered. A state is
+one int64: number of the left edge in the upper 32 bits, number of the right edge below. State 0 is the empty
+piece.
 """
 
 from __future__ import annotations
@@ -46,31 +47,31 @@ EDGE_BITS = 32
 EDGE_MASK = (1 << 30) - 1
 FULL_BIT = 1 << 62  # of a state: its left edge is full
 LEFT_HALF = ~((1 << EDGE_BITS) - 1)
-FULL_EDGE = FULL_BIT >> EDGE_BITS  # the same bit where a left edge stands alone
-WHOLE_BIT = 1 << 31  # of a state: all words are in its right edge (and in its left edge)
+FULL_EDGE = FULL_BIT >> EDGE_BITS  # the same bit in the number of a left edge
+WHOLE_BIT = 1 << 31  # of a state: both edges contain all words
 RIGHT_HALF = ~LEFT_HALF
 
 
 class States(NamedTuple):
-    """Edges and remembered compositions of one sentence.
+    """Edges and memoised compositions of one sentence.
 
     Attributes
     ----------
     row
         int32 (E, 2 + order - 1): the edges.
     slot
-        int32 (power of two): hash table of rows, -1 where free.
+        int32 (power of two): hash table of rows, -1 if free.
     left_score
         float64 (E): log10 probability of the words of a left edge, without context.
     pair
-        uint64 (power of two, 2): hash table of edges that met. Column 0 is the kind of the pair and both
-        edges, 0 where free; column 1 holds the edge or the change that results: one cache line a look-up.
+        uint64 (power of two, 2): hash table of composed edges. Column 0 is the kind of the pair and both
+        edges, 0 if free; column 1 holds the resulting edge or change, so a look-up reads one cache line.
     pair_edge, pair_change
         int32, float32 (power of two, 4): the same memory; column 2.
     scratch
-        int32 (4 (order + 1)): words being composed; in the second half the row being made.
+        int32 (4 (order + 1)): words being composed; in the second half, the row under construction.
     counts
-        int64 (3): edges, pairs, and whether a table was too small (the sentence has to start again with
+        int64 (3): edges, pairs, and whether a table was too small (the sentence must be decoded again with
         larger ones).
     """
 
@@ -101,7 +102,7 @@ def make_states(order: int, edge_capacity: int, pair_capacity: int) -> States:
 
 @kernel
 def reset_states(states: States) -> None:
-    """Forget all edges; number 0 is that of the empty piece."""
+    """Remove all edges except number 0, the edge of the empty piece."""
     states.slot[:] = -1
     states.pair[:, 0] = np.uint64(0)
     states.row[0, :] = 0
@@ -112,7 +113,7 @@ def reset_states(states: States) -> None:
 
 @leaf_kernel
 def clear_row(states: States) -> int:
-    """Make room for a new row in the second half of `scratch`; returns where it begins."""
+    """Clear the second half of `scratch` for a new row; returns its position."""
     made = states.scratch.shape[0] // 2
     for i in range(made, made + states.row.shape[1]):
         states.scratch[i] = 0
@@ -121,7 +122,7 @@ def clear_row(states: States) -> int:
 
 @leaf_kernel
 def intern_edge(model: ModelArrays, states: States) -> int:
-    """Return the number of the edge whose row stands in the second half of `scratch`."""
+    """Return the number of the edge whose row is in the second half of `scratch`."""
     begin = states.scratch.shape[0] // 2
     width = states.row.shape[1]
     mask = states.slot.shape[0] - 1
@@ -173,7 +174,7 @@ def word_state(model: ModelArrays, states: States, word: int) -> int:
 
 @leaf_kernel
 def flagged_left(states: States, left: int) -> int:
-    """Return a left edge with `FULL_EDGE` if it is full."""
+    """Return a left edge, with `FULL_EDGE` if it is full."""
     if states.row[left, KIND] == FULL:
         return left | FULL_EDGE
     return left
@@ -181,7 +182,7 @@ def flagged_left(states: States, left: int) -> int:
 
 @leaf_kernel
 def flagged_whole(states: States, state: int) -> int:
-    """Return a state with `WHOLE_BIT` if both edges hold all its words."""
+    """Return a state, with `WHOLE_BIT` if both edges contain all its words."""
     if state & FULL_BIT:
         return state
     left, right = (state >> EDGE_BITS) & EDGE_MASK, state & EDGE_MASK
@@ -202,7 +203,7 @@ def word_edge(model: ModelArrays, states: States, word: int, is_context: int) ->
 
 @leaf_kernel
 def begin_state(model: ModelArrays, states: States, begin_of_sentence: int) -> int:
-    """Return the state of `<s>`: nothing to its left can matter."""
+    """Return the state of `<s>`, which has no left context."""
     made = clear_row(states)
     states.scratch[made + KIND] = FULL
     left = flagged_left(states, intern_edge(model, states))
@@ -211,7 +212,7 @@ def begin_state(model: ModelArrays, states: States, begin_of_sentence: int) -> i
 
 @leaf_kernel
 def ngram_flags(model: ModelArrays, words: NDArray[np.int32], begin: int, end: int) -> int:
-    """Return the flags of the n-gram ``words[begin:end]``, -1 if the model does not have it."""
+    """Return the flags of the n-gram ``words[begin:end]``, -1 if it is not in the model."""
     if end - begin == 1:
         return np.int64(model.unigram_flags[words[begin]])
     key = FIRST_KEY
@@ -245,7 +246,7 @@ def backoff_sum(model: ModelArrays, words: NDArray[np.int32], end: int, shortest
 
 @inline_kernel
 def compose(model: ModelArrays, states: States, a: int, b: int) -> tuple[int, float]:
-    """Lay piece b to the right of piece a: the state of the whole, and the change in log10 probability."""
+    """Append piece b to piece a; returns the new state and the change in log10 probability."""
     if a == EMPTY_STATE:
         return b, 0.0
     if b == EMPTY_STATE:
@@ -267,7 +268,7 @@ def compose(model: ModelArrays, states: States, a: int, b: int) -> tuple[int, fl
             states.pair_edge[place, 2] = left
         left = np.int64(states.pair_edge[place, 2]) << EDGE_BITS
     if b & WHOLE_BIT:
-        # the context may reach into a
+        # the context may extend into a
         place = pair_place(states, RIGHT_PAIR, right_a, right_b)
         if states.pair[place, 0] == np.uint64(0):
             right = composed_right(model, states, right_a, right_b)
@@ -285,7 +286,7 @@ def pair_key(kind: int, a: int, b: int) -> np.uint64:
 
 @inline_kernel
 def pair_place(states: States, kind: int, a: int, b: int) -> int:
-    """Return where a pair of edges stands in the hash table, or the free place where it belongs."""
+    """Return the slot of a pair of edges in the hash table, or the free slot where it belongs."""
     key = pair_key(kind, a, b)
     mask = states.pair.shape[0] - 1
     place = np.int64(((key * HASH_MULTIPLIER) >> PLACE_SHIFT) & np.uint64(mask))
@@ -296,7 +297,7 @@ def pair_place(states: States, kind: int, a: int, b: int) -> int:
 
 @leaf_kernel
 def remember(states: States, kind: int, a: int, b: int, place: int) -> int:
-    """Put a pair into its free place; returns it. A full table takes no more, and says so."""
+    """Store a pair in its free slot, or set the flag if the table is full; returns the slot."""
     if 2 * states.counts[1] >= states.pair.shape[0]:
         states.counts[2] = 1
     else:
@@ -307,7 +308,7 @@ def remember(states: States, kind: int, a: int, b: int, place: int) -> int:
 
 @leaf_kernel
 def composed_change(model: ModelArrays, states: States, right_a: int, left_b: int) -> float:
-    """Score the left edge of b again, now in the context of a."""
+    """Rescore the left edge of b in the context of a."""
     words = states.scratch
     length = np.int64(states.row[right_a, LENGTH])
     for i in range(length):
@@ -325,7 +326,7 @@ def composed_change(model: ModelArrays, states: States, right_a: int, left_b: in
 
 @leaf_kernel
 def composed_left(model: ModelArrays, states: States, left_a: int, left_b: int) -> int:
-    """Return the left edge of a followed by b, where a is all in its left edge."""
+    """Return the left edge of a followed by b, if the left edge of a contains all of a."""
     row, words = states.row, states.scratch
     made = clear_row(states)
     length = np.int64(row[left_a, LENGTH])
@@ -349,7 +350,7 @@ def composed_left(model: ModelArrays, states: States, left_a: int, left_b: int) 
 
 @leaf_kernel
 def composed_right(model: ModelArrays, states: States, right_a: int, right_b: int) -> int:
-    """Return the right edge of a followed by b, where b is all in its right edge."""
+    """Return the right edge of a followed by b, if the right edge of b contains all of b."""
     row, words = states.row, states.scratch
     made = clear_row(states)
     from_a, length = np.int64(row[right_a, LENGTH]), np.int64(row[right_b, LENGTH])

@@ -1,8 +1,7 @@
-"""Merge the sorted weights of many shards into columns, a range of keys at a time.
+"""Merge the sorted weights of many shards into columns, one range of keys at a time.
 
-Keys are hashes, uniform over their range: the leading bits of a key say where in the order it belongs. So
-the keys of a small range are put into a hash table whose slots ascend with the key; what is out of order
-after that is out by a few places.
+Keys are hashes, uniform over their range, so the leading bits of a key predict its rank. The keys of a small
+range are put into a hash table whose slots ascend with the key, and end up at most a few places out of order.
 
 Shapes: Z = shards, n = entries of a range (of all shards), m = columns (distinct keys) of a range.
 """
@@ -19,17 +18,17 @@ from itersel.jit import kernel, leaf_kernel
 L0, L1, L2, LINF = 0, 1, 2, 3
 FINE, NOT_FINITE, COLLISION, DAMAGED = 0, 1, 2, 3
 
-# Entries merged at a time: their table (4 slots an entry), names and columns stay in the L2 cache.
+# Entries merged at a time: their table (4 slots per entry), names and columns fit in the L2 cache.
 BLOCK = 1 << 14
 
 
 class Entries(NamedTuple):
-    """Weights of all shards in a range of keys.
+    """Weights of all shards in one range of keys.
 
     Attributes
     ----------
     begin
-        int64 (Z + 1): shard z has the entries ``begin[z]:begin[z + 1]``, by ascending key.
+        int64 (Z + 1): shard z has the entries ``begin[z]:begin[z + 1]``, sorted by key.
     key, value
         uint64 (n), float64 (n).
     name, name_offset
@@ -44,15 +43,15 @@ class Entries(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Columns of the matrix, by ascending key.
+    """Columns of the matrix, sorted by key.
 
     Attributes
     ----------
     key, first
-        uint64 (m), int64 (m): key of each column, and one of its entries.
+        uint64 (m), int64 (m): the key of each column, and one of its entries.
     offset, shard, value
-        int64 (m + 1), int32, float64: column c holds ``value[offset[c]:offset[c + 1]]``, none of them 0,
-        of these shards, ascending.
+        int64 (m + 1), int32, float64: column c holds the non-zero values ``value[offset[c]:offset[c + 1]]``,
+        by ascending shard.
     """
 
     key: NDArray[np.uint64]
@@ -68,8 +67,8 @@ class Status(NamedTuple):
     Attributes
     ----------
     kind
-        `FINE`; `NOT_FINITE`: the value of `entry`; `COLLISION`: `entry` and `other` have one key, but two
-        names; `DAMAGED`: the name of `entry` has no place.
+        `FINE`; `NOT_FINITE`: the value of `entry` is not finite; `COLLISION`: `entry` and `other` have the
+        same key but different names; `DAMAGED`: the offsets of the name of `entry` are invalid.
     entry, other
         Numbers of entries.
     """
@@ -81,14 +80,14 @@ class Status(NamedTuple):
 
 @leaf_kernel
 def same_name(entries: Entries, a: int, b: int) -> bool:
-    """Tell whether two entries have the same name."""
+    """Whether two entries have the same name."""
     name, offset = entries.name, entries.name_offset
     length = offset[a + 1] - offset[a]
     if length != offset[b + 1] - offset[b]:
         return False
     left, right = np.uint64(offset[a]), np.uint64(offset[b])
-    # No way out of the loop, and no positions that might be negative: so it becomes a few vector
-    # instructions, three times as fast.
+    # Without an early exit and with unsigned positions, the loop compiles to a few vector instructions, three
+    # times as fast.
     difference = np.uint8(0)
     for position in range(np.uint64(length)):
         difference |= name[left + np.uint64(position)] ^ name[right + np.uint64(position)]
@@ -107,10 +106,10 @@ def find_columns(
     first: NDArray[np.int64],
     size: NDArray[np.int64],
 ) -> tuple[int, Status]:
-    """Give numbers to the distinct keys of the entries ``begin[z]:end[z]``, as they turn up.
+    """Assign numbers to the distinct keys of the entries ``begin[z]:end[z]``, in order of first occurrence.
 
-    Writes the `column` of each entry in turn (-1: its value is 0), and of each column its `first` entry and
-    its `size`; `slots` of `make_slots` gets the columns. Returns the number of columns.
+    Writes the `column` of each entry (-1 if its value is 0), the `first` entry and the `size` of each column,
+    and the columns to `slots`, from `make_slots`. Returns the number of columns.
     """
     key, value, offset = entries.key, entries.value, entries.name_offset
     count, turn = 0, 0
@@ -140,7 +139,7 @@ def find_columns(
 def sort_columns(
     slots: NDArray[np.int32], key: NDArray[np.uint64], first: NDArray[np.int64], order: NDArray[np.int32]
 ) -> None:
-    """Write the columns into `order` (m), by ascending key."""
+    """Write the columns to `order` (m), sorted by key."""
     found = 0
     for slot in range(slots.shape[0]):
         column = slots[slot]
@@ -156,14 +155,14 @@ def sort_columns(
 
 @kernel
 def make_slots(count: int, width: np.uint64) -> tuple[NDArray[np.int32], np.uint64]:
-    """Return a free table for `count` keys from 0 to `width`, and by how much to shift a key to its slot."""
+    """Return an empty table for `count` keys from 0 to `width`, and the shift that maps a key to its slot."""
     homes = 2  # at least: shifting 64 bits by 64 is undefined
     while homes < 4 * count:
         homes *= 2
     shift = np.uint64(0)
     while width >> shift >= np.uint64(homes):
         shift += np.uint64(1)
-    # Probing does not wrap around, so that slots stay in the order of the keys.
+    # Probing does not wrap around, so slots stay in key order.
     return np.full(homes + count, -1, np.int32), shift
 
 
@@ -176,7 +175,7 @@ def place_entries(
     place: NDArray[np.int64],
     columns: Columns,
 ) -> None:
-    """Copy entries to the `place` of their `column`, which moves on."""
+    """Copy entries to the next free `place` of their `column`."""
     turn = 0
     for z in range(begin.shape[0]):
         for entry in range(begin[z], end[z]):
@@ -189,10 +188,10 @@ def place_entries(
 
 @kernel
 def merge_entries(entries: Entries, low: np.uint64, high: np.uint64, columns: Columns) -> tuple[int, Status]:
-    """Merge the entries of a range of keys, `low` to `high` inclusive, block by block.
+    """Merge the entries with keys from `low` to `high` inclusive, block by block.
 
-    Writes `columns`, arrays of at least as many elements as there are entries (`offset`: one more); returns
-    how many columns there are.
+    Writes to `columns`, arrays with at least as many elements as there are entries (`offset`: one more).
+    Returns the number of columns.
     """
     shards, total = entries.begin.shape[0] - 1, entries.key.shape[0]
     blocks = total // BLOCK + 1
@@ -229,7 +228,7 @@ def merge_entries(entries: Entries, low: np.uint64, high: np.uint64, columns: Co
 
 @kernel
 def column_norms(offset: NDArray[np.int64], value: NDArray[np.float64], norm: int) -> NDArray[np.float64]:
-    """Return the norm of every column, float64 (m)."""
+    """Return the norm of each column, float64 (m)."""
     result = np.zeros(offset.shape[0] - 1)
     for c in range(result.shape[0]):
         for entry in range(offset[c], offset[c + 1]):
@@ -249,7 +248,7 @@ def column_norms(offset: NDArray[np.int64], value: NDArray[np.float64], norm: in
 
 @kernel
 def column_sums(offset: NDArray[np.int64], value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of every column in the order of the shards, float64 (m)."""
+    """Return the sum of each column, added in shard order, float64 (m)."""
     result = np.zeros(offset.shape[0] - 1)
     for c in range(result.shape[0]):
         for entry in range(offset[c], offset[c + 1]):

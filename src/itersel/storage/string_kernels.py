@@ -1,4 +1,4 @@
-"""Copies of strings that lie end to end."""
+"""Copying strings in tables of concatenated strings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def copy_strings(
 ) -> None:
     """Copy the strings at `rows` (n) of a table to result[result_offset[i] : result_offset[i + 1]].
 
-    Unsigned positions: what cannot be negative becomes vector instructions, four times as fast.
+    Positions are unsigned so that the loop compiles to vector instructions, four times as fast.
     """
     for i in range(rows.shape[0]):
         begin, to = np.uint64(offset[rows[i]]), np.uint64(result_offset[i])
@@ -30,7 +30,7 @@ def copy_strings(
 def take_strings(
     data: NDArray[np.uint8], offset: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the strings at `rows` of a table, as a table: uint8, int64 (rows + 1)."""
+    """Return a table of the strings at `rows` of a table: uint8, int64 (rows + 1)."""
     result_offset = np.zeros(rows.shape[0] + 1, np.int64)
     for i in range(rows.shape[0]):
         result_offset[i + 1] = result_offset[i] + offset[rows[i] + 1] - offset[rows[i]]

@@ -1,7 +1,7 @@
-"""Corpus BLEU from summed statistics (Papineni et al. 2002), and the best translations of lists.
+"""Corpus BLEU from summed statistics (Papineni et al. 2002), and the best translations in k-best lists.
 
-Counts of a translation or of a corpus: 4 clipped matches, 4 numbers of n-grams, of which the first is the
-length in words, and the length of the reference, of several that of the closest in length.
+The counts of a translation or corpus are 4 numbers of clipped matches, 4 numbers of n-grams, the first of
+which is the length in words, and the length of the reference (the closest in length of several).
 Shapes: N sentences, H translations, M references.
 """
 
@@ -21,7 +21,7 @@ COUNTS = REFERENCE + 1
 
 
 class Statistics(NamedTuple):
-    """What BLEU needs of translations.
+    """BLEU statistics of translations.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Statistics(NamedTuple):
     length
         int32 (H): words.
     reference_length
-        int32 (H): words of the reference that is closest in length.
+        int32 (H): words of the reference closest in length.
     """
 
     matches: NDArray[np.int32]
@@ -45,14 +45,14 @@ def closest_references(
     offset: NDArray[np.int64],
     length: NDArray[np.int32],
 ) -> NDArray[np.int32]:
-    """Return the length of the reference that is closest to each translation in length, int32 (H).
+    """Return the length of the reference closest in length to each translation, int32 (H).
 
     Parameters
     ----------
     lengths, reference_offset
-        int64 (M) and (N + 1): words of all references, and those of each sentence.
+        int64 (M) and (N + 1): lengths of all references, and the references of each sentence.
     offset, length
-        int64 (N + 1) and int32 (H): the translations of each sentence, and their words.
+        int64 (N + 1) and int32 (H): the translations of each sentence, and their lengths in words.
     """
     closest = np.empty(length.shape[0], np.int32)
     for sentence in range(offset.shape[0] - 1):
@@ -64,7 +64,7 @@ def closest_references(
 
 @kernel
 def bleu_of_counts(counts: NDArray[np.int64]) -> float:
-    """Return BLEU between 0 and 1, with brevity penalty; 0 where an order has no match."""
+    """Return BLEU between 0 and 1, with brevity penalty; 0 if an order has no match."""
     total = 0.0
     for n in range(ORDER):
         if counts[n] == 0:
@@ -78,7 +78,7 @@ def bleu_of_counts(counts: NDArray[np.int64]) -> float:
 
 @leaf_kernel
 def add_counts(counts: NDArray[np.int64], statistics: Statistics, row: int, sign: int) -> None:
-    """Add the counts of translation `row` to `counts` (9), or take them away where `sign` is -1."""
+    """Add the counts of translation `row` to `counts` (9), or subtract them if `sign` is -1."""
     for n in range(ORDER):
         counts[n] += sign * statistics.matches[row, n]
         counts[ORDER + n] += sign * max(0, statistics.length[row] - n)
@@ -87,7 +87,7 @@ def add_counts(counts: NDArray[np.int64], statistics: Statistics, row: int, sign
 
 @kernel
 def best_rows(score: NDArray[np.float64], offset: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the best translation of every sentence, int64 (N); the first of equal ones."""
+    """Return the best translation of each sentence, int64 (N); ties go to the first."""
     best = np.empty(offset.shape[0] - 1, np.int64)
     for sentence in range(best.shape[0]):
         row = offset[sentence]

@@ -1,8 +1,7 @@
-"""Forests for MERT: their arrays, and what a damaged file could hold.
+"""Forests for MERT: their arrays and the validation of files.
 
-The forest of a sentence is a hypergraph. An item is a node with a language-model state, an edge a rule with
-the items of its nonterminals. Items are numbered so that antecedents come before their heads; the last one is
-the goal.
+The forest of a sentence is a hypergraph. An item is a node with a language-model state; an edge is a rule and
+the items of its nonterminals. Items are in topological order, antecedents first; the last item is the goal.
 """
 
 from __future__ import annotations
@@ -28,20 +27,20 @@ class Forests(NamedTuple):
     edge_offset
         int64 (I + 1): the edges of each item.
     edge_rule
-        int32 (E): rule of the sentence, from 0.
+        int32 (E): rule of the sentence, counted from 0.
     edge_first, edge_second
-        int32 (E): antecedents, items of the sentence from 0; -1 where there is none.
+        int32 (E): antecedents, items of the sentence counted from 0; -1 for none.
     edge_model
-        float64 (E): what the language model adds in this place, log10.
+        float64 (E): the edge's contribution to the language model's log10 probability.
     rule_offset
         int64 (N + 1): the rules of each sentence.
     rule_dense
-        float64 (R, C): features of the rules, without the language model's.
+        float64 (R, C): features of the rules, except the language model.
     target, target_offset
-        int32, int64 (R + 1): target sides; -1 and -2 are nonterminals, 0 is a word that the references lack,
-        others are those of `reference`.
+        int32, int64 (R + 1): target sides; -1 and -2 are nonterminals, 0 is any word that is not in the
+        references, and other words are numbered as in `reference`.
     reference, reference_offset
-        int32, int64 (M + 1): words, numbered in each sentence from 1 in the order in which they come.
+        int32, int64 (M + 1): words, numbered from 1 within each sentence in order of first occurrence.
     sentence_reference_offset
         int64 (N + 1): the references of each sentence.
     """
@@ -63,10 +62,10 @@ class Forests(NamedTuple):
 
 @kernel
 def find_bad_sentence(forests: Forests) -> int:
-    """Return the first sentence whose forest could not be walked through, or -1.
+    """Return the first sentence whose forest is invalid, or -1.
 
-    Every sentence needs an item, every item an edge, every edge a rule of the sentence and antecedents that
-    come before the item, exactly those that the target side of the rule asks for, each once.
+    Every sentence needs an item and every item an edge. Every edge needs a rule of the sentence, and one
+    antecedent, which precedes the item, for each nonterminal on the target side of the rule.
     """
     for sentence in range(forests.item_offset.shape[0] - 1):
         begin, end = forests.item_offset[sentence], forests.item_offset[sentence + 1]

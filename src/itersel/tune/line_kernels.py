@@ -1,8 +1,8 @@
 """MERT's line search over k-best lists: upper envelopes of lines, and corpus BLEU along a line (Och 2003).
 
-The score of a translation at weights w + x * d is a line in x: its intercept is the score at w, its slope the
-score by d. Which translation of a sentence is best changes only where the upper envelope of its lines bends.
-Shapes: N sentences, H translations, B bends of all sentences, I intervals.
+The score of a translation with the weights w + x * d is a line in x: its intercept is the score with w, its
+slope the score with d. The best translation of a sentence changes only where the upper envelope of its lines
+bends. Shapes: N sentences, H translations, B bends of all sentences, I intervals.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from itersel.tune.bleu_kernels import COUNTS, Statistics, add_counts, bleu_of_co
 def project(columns: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the inner products with `vector` (C), float64 (H); `columns` is (C, H).
 
-    Not by BLAS: its order of summation depends on processor and threads.
+    Does not use BLAS, whose order of summation depends on the processor and the threads.
     """
     total = np.zeros(columns.shape[1])
     for c in range(columns.shape[0]):
@@ -30,7 +30,7 @@ def project(columns: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArra
 
 @kernel
 def first_line(intercept: NDArray[np.float64], slope: NDArray[np.float64], begin: int, end: int) -> int:
-    """Return the line that is highest far to the left: smallest slope, then intercept, then the first."""
+    """Return the highest line far to the left: smallest slope, then largest intercept, then first."""
     best = begin
     for row in range(begin + 1, end):
         if slope[row] < slope[best] or (slope[row] == slope[best] and intercept[row] > intercept[best]):
@@ -42,17 +42,17 @@ def first_line(intercept: NDArray[np.float64], slope: NDArray[np.float64], begin
 def envelope_bends(
     intercept: NDArray[np.float64], slope: NDArray[np.float64], offset: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-    """Walk along the upper envelope of every sentence from left to right.
+    """Walk along the upper envelope of each sentence from left to right.
 
-    Lists are not sorted by slope: an envelope has some five lines of hundreds, and a step looks only at lines
-    steeper than the last one. Where lines meet in one point the steepest goes on; equal lines count as the
-    first of them.
+    Sorting the lines by slope would not pay off: an envelope has about five of hundreds of lines, and a step
+    only considers lines steeper than the last one. If several lines meet in a point, the envelope continues
+    with the steepest; of equal lines it takes the first.
 
     Returns
     -------
     tuple
-        The first line of every sentence, int64 (N); the places of the bends, float64 (B); and the lines
-        before and behind each, int64 (B, 2); by sentence, from left to right.
+        The first line of each sentence, int64 (N); the positions of the bends, float64 (B); and the lines
+        before and after each, int64 (B, 2); sorted by sentence, then from left to right.
     """
     sentences = offset.shape[0] - 1
     start = np.empty(sentences, np.int64)
@@ -90,7 +90,7 @@ def envelope_bends(
                 larger_place, larger_lines = np.empty(capacity), np.empty((capacity, 2), np.int64)
                 larger_place[:bends], larger_lines[:bends] = place, lines
                 place, lines = larger_place, larger_lines
-            # rounding could put a bend before the one on its left
+            # rounding could put a bend to the left of the previous one
             last = max(last, nearest)
             place[bends], lines[bends, 0], lines[bends, 1] = last, line, best
             bends += 1
@@ -106,19 +106,19 @@ def bleu_along_line(
     order: NDArray[np.int64],
     statistics: Statistics,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return where every interval begins, float64 (I), and its corpus BLEU, float64 (I).
+    """Return the begin of each interval, float64 (I), and its corpus BLEU, float64 (I).
 
-    The first interval begins at minus infinity; each ends where the next begins. Neighbours with the same
-    summed counts are one interval.
+    The first interval begins at minus infinity; each ends where the next begins. Adjacent intervals with the
+    same summed counts are merged.
 
     Parameters
     ----------
     start, place, lines
-        As `envelope_bends` returns them; lines are rows of `statistics`.
+        The result of `envelope_bends`; lines are rows of `statistics`.
     order
         int64 (B): the bends from left to right.
     statistics
-        Of all translations.
+        Statistics of all translations.
     """
     counts = np.zeros(COUNTS, np.int64)
     for row in start:

@@ -17,16 +17,16 @@ from itersel.tune.bleu_kernels import COUNTS, Statistics, add_counts
 
 
 class MiraLists(NamedTuple):
-    """Merged lists: statistics of BLEU and features.
+    """Merged k-best lists: BLEU statistics and features.
 
     Attributes
     ----------
     sentence_offset
         int64 (N + 1).
     mean_reference
-        float64 (N): words of a reference of the sentence on average.
+        float64 (N): mean reference length of each sentence, in words.
     statistics
-        Of BLEU.
+        BLEU statistics.
     dense
         float64 (H, C).
     feature, value, offset
@@ -43,15 +43,15 @@ class MiraLists(NamedTuple):
 
 
 class MiraState(NamedTuple):
-    """Weights in training.
+    """The weights during training.
 
     Attributes
     ----------
     dense, sparse
-        float64 (C) and (F): weights now.
+        float64 (C) and (F): current weights.
     dense_late, sparse_late
-        float64 (C) and (F): every update times the number of steps before it, summed. The mean of the weights
-        after n steps is weights - late / n: so no step touches more than its own features.
+        float64 (C) and (F): sum of all updates, each times the number of steps before it. The mean of the
+        weights after n steps is weights - late / n, so a step only touches its own features.
     background
         float64 (9): counts of the decaying pseudo-corpus, see `itersel.tune.bleu_kernels`.
     steps
@@ -67,7 +67,7 @@ class MiraState(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Room for a sparse difference of two translations: int32 and float64, each twice the longest row."""
+    """Scratch for the sparse difference of two translations: int32 and float64, twice the longest row."""
 
     feature: NDArray[np.int32]
     value: NDArray[np.float64]
@@ -103,9 +103,9 @@ def background_bleu(
 ) -> float:
     """Return BLEU of background and translation together, times their reference length.
 
-    The factor (Chiang et al. 2008) makes it a number of words: what a translation adds does not shrink as the
-    background grows. It has the mean length of the references, and is the same for all translations of a
-    sentence: otherwise it would prefer long ones.
+    The factor (Chiang et al. 2008) turns BLEU into a number of words, so that the contribution of a
+    translation does not shrink as the background grows. It uses the mean length of the references, which is
+    the same for all translations of a sentence; otherwise it would favour long ones.
     """
     statistics = lists.statistics
     product = 1.0
@@ -122,9 +122,9 @@ def background_bleu(
 
 @kernel
 def sparse_difference(lists: MiraLists, hope: int, fear: int, scratch: Difference) -> int:
-    """Fill `scratch` with the sparse features of hope minus those of fear; returns how many there are.
+    """Fill `scratch` with the sparse features of hope minus those of fear; returns their number.
 
-    Both rows ascend, so that they are merged.
+    Merges both rows, which are sorted by feature.
     """
     i, end = lists.offset[hope], lists.offset[hope + 1]
     j, fear_end = lists.offset[fear], lists.offset[fear + 1]
@@ -149,7 +149,7 @@ def sparse_difference(lists: MiraLists, hope: int, fear: int, scratch: Differenc
 def mira_step(
     lists: MiraLists, state: MiraState, scratch: Difference, hope: int, fear: int, cost: float, limit: float
 ) -> bool:
-    """Move the weights until hope leads fear by `cost`, at most by `limit`; returns whether they moved."""
+    """Move the weights until hope leads fear by `cost`, by at most `limit`; returns whether they changed."""
     used = sparse_difference(lists, hope, fear, scratch)
     loss, norm = cost, 0.0
     for c in range(state.dense.shape[0]):
@@ -177,10 +177,10 @@ def mira_step(
 def mira_pass(
     lists: MiraLists, state: MiraState, order: NDArray[np.int64], limit: float, decay: float
 ) -> int:
-    """Take one step for every sentence, in the given order; returns how many moved the weights.
+    """Take one step per sentence, in the given order; returns how many changed the weights.
 
-    Hope is the translation of highest score plus BLEU, fear that of highest score minus BLEU; the first of
-    equal ones. The background decays by `decay` a sentence, and takes in the hope.
+    Hope is the translation with the highest score plus BLEU, fear that with the highest score minus BLEU;
+    ties go to the first. After each sentence, the background decays by `decay` and the hope is added.
     """
     longest = 0
     for row in range(lists.dense.shape[0]):

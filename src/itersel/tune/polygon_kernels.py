@@ -1,9 +1,9 @@
 """Upper envelopes of the lines of all derivations of a forest (Kumar, Macherey, Dyer and Och 2009).
 
-At weights w + x * d the score of a derivation is a line in x, the sum of the lines of its edges. Which
-derivations are best for some x is found from the antecedents up: the envelope of an edge is the sum of its
-line and of its antecedents' envelopes, that of an item the maximum of its edges'. Every line of an envelope
-remembers the edge and the lines that it comes from, so that the words of a derivation can be read off.
+With the weights w + x * d, the score of a derivation is a line in x, the sum of the lines of its edges. The
+derivations that are best for some x are found bottom-up: the envelope of an edge is the sum of its line and
+its antecedents' envelopes, and the envelope of an item is the maximum over its edges. Each line of an
+envelope has back-pointers to its edge and antecedent lines, from which the words of the derivation are read.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from itersel.jit import kernel, leaf_kernel
 from itersel.learn.bleu_kernels import ORDER, closest_lengths, ngram_matches
 from itersel.tune.forest_kernels import Forests
 
-# Slopes that differ by less are the same but for the order in which they were summed up. Taken for different
-# ones, they would cross anywhere, and every sum of envelopes would have more of them.
+# Slopes that differ by less are equal up to the order of summation. If they counted as different, their lines
+# would cross at arbitrary points, and each sum of envelopes would add more of them.
 SAME_SLOPE = 1e-11
 
 
 class Lines(NamedTuple):
-    """Lines of envelopes, or those of which one is to be found.
+    """Lines of envelopes, or the lines from which an envelope is computed.
 
     Attributes
     ----------
     number
-        float64 (lines, 3): intercept, slope, and where the line begins to be the highest.
+        float64 (lines, 3): intercept, slope, and the x from which the line is the highest.
     origin
-        int32 (lines, 3): edge of the sentence, and lines of its antecedents, -1 where there is none.
+        int32 (lines, 3): edge of the sentence, and lines of its antecedents, -1 for none.
     """
 
     number: NDArray[np.float64]
@@ -45,13 +45,13 @@ EDGE, FIRST, SECOND = 0, 1, 2
 
 @kernel
 def make_lines(size: int) -> Lines:
-    """Allocate."""
+    """Allocate `size` lines."""
     return Lines(np.empty((size, 3)), np.empty((size, 3), np.int32))
 
 
 @kernel
 def more_lines(lines: Lines) -> Lines:
-    """Return the lines, with twice the room."""
+    """Return the lines with twice the capacity."""
     larger = make_lines(2 * lines.number.shape[0])
     larger.number[: lines.number.shape[0]] = lines.number
     larger.origin[: lines.origin.shape[0]] = lines.origin
@@ -72,8 +72,8 @@ def add_sum(
 ) -> int:
     """Add the envelope of an edge to `sums`, of which `used` are in use: one line for each interval.
 
-    The sum of two envelopes bends where either of them does: there has to be room for as many lines as both
-    have. `offset` (items + 1) are the lines of the items. Returns how many of `sums` are in use then.
+    The sum of two envelopes bends where either of them does, so `sums` needs capacity for as many lines as
+    both have. `offset` (items + 1) are the lines of the items. Returns the new number of lines in use.
     """
     i = offset[first] if first != NONE else 0
     i_end = offset[first + 1] if first != NONE else 0
@@ -106,8 +106,8 @@ def add_sum(
 def add_envelope(sums: Lines, count: int, lines: Lines, used: int) -> int:
     """Add the upper envelope of the first `count` of `sums` to `lines`, of which `used` are in use.
 
-    By slope; a line that is met before the one on its left begins hides that one. The first of equal lines
-    stays. There has to be room for all; returns how many of `lines` are in use then.
+    Lines are added in order of slope; one that crosses the line to its left before that line begins replaces
+    it. Of equal lines the first stays. `lines` needs capacity for all; returns the new number in use.
     """
     order = np.argsort(sums.number[:count, SLOPE], kind="mergesort")
     begin = used
@@ -149,23 +149,23 @@ def sentence_envelope(
     lines: Lines,
     sums: Lines,
 ) -> tuple[Lines, Lines, NDArray[np.int64]]:
-    """Find the envelopes of all items of a sentence.
+    """Compute the envelopes of all items of a sentence.
 
     Parameters
     ----------
     forests, sentence
-        Where the forest is.
+        The forests, and the number of the sentence.
     rule_line
-        float64 (R, 2): intercept and slope of every rule.
+        float64 (R, 2): intercept and slope of each rule.
     model_line
-        float64 (2): intercept and slope of one unit of the language model.
+        float64 (2): intercept and slope per unit of the language-model feature.
     lines, sums
-        Room, which is made larger where it does not suffice.
+        Scratch arrays, grown as needed.
 
     Returns
     -------
     tuple
-        Lines and sums; and the lines of every item, int64 (items + 1).
+        Lines and sums; and the lines of each item, int64 (items + 1).
     """
     begin, end = forests.item_offset[sentence], forests.item_offset[sentence + 1]
     offset = np.zeros(end - begin + 1, np.int64)
@@ -205,8 +205,8 @@ def sentence_envelope(
 def read_words(
     forests: Forests, sentence: int, lines: Lines, line: int, words: NDArray[np.int32], used: int
 ) -> tuple[NDArray[np.int32], int]:
-    """Append the words of the derivation behind a line to `words`, of which `used` are in use."""
-    # symbols still to be written, the next one on top: words, or lines as -1 - number
+    """Append the words of a line's derivation to `words`, of which `used` are in use."""
+    # stack of the symbols still to be written: words, or lines as -1 - number
     stack = np.empty(256, np.int32)
     stack[0], depth = -1 - line, 1
     while depth > 0:
@@ -241,12 +241,12 @@ def read_words(
 def goal_lines(
     forests: Forests, rule_line: NDArray[np.float64], model_line: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
-    """Return the derivations that are best somewhere on a line, for all sentences.
+    """Return the derivations that are best for some x, for all sentences.
 
     Parameters
     ----------
     forests
-        Checked by `find_bad_sentence`.
+        Forests that passed `find_bad_sentence`.
     rule_line, model_line
         See `sentence_envelope`.
 
@@ -254,7 +254,7 @@ def goal_lines(
     -------
     tuple
         The derivations of each sentence, int64 (N + 1); their intercepts and slopes, float64 (D, 2);
-        matches of 1-grams to 4-grams, length, and the length of the closest reference, int32 (D, 6).
+        and matches of 1-grams to 4-grams, length, and length of the closest reference, int32 (D, 6).
     """
     sentences = forests.item_offset.shape[0] - 1
     offset = np.zeros(sentences + 1, np.int64)

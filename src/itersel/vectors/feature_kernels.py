@@ -1,4 +1,4 @@
-"""Keys of feature names, computed where the names are."""
+"""Keys of feature names, computed from their bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def hash_bytes(state: np.uint64, data: NDArray[np.uint8], begin: int, end: int) 
 
 @kernel
 def finish(state: np.uint64) -> np.uint64:
-    """Spread the bits of a running hash (the finaliser of MurmurHash3)."""
+    """Mix the bits of a running hash (the finaliser of MurmurHash3)."""
     state = (state ^ (state >> SHIFT)) * MIX_1
     state = (state ^ (state >> SHIFT)) * MIX_2
     return state ^ (state >> SHIFT)
@@ -32,7 +32,7 @@ def finish(state: np.uint64) -> np.uint64:
 
 @kernel
 def hash_strings(data: NDArray[np.uint8], offset: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return the key of every string of a table."""
+    """Return the key of each string of a table."""
     count = offset.shape[0] - 1
     key = np.empty(count, np.uint64)
     for i in range(count):
