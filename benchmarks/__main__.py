@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: measure, print a table, write it as JSON, compare it with the one before."""
+"""``python -m benchmarks``: measure, print a table, write it as JSON, compare it with the previous run."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ LENGTHS = (5, 10, 15, 20, 30, 40, 60)
 POP_LIMITS = (10, 30, 100, 200, 300, 1000)
 CORPUS_SIZES = (5000, 10000, 20000, 30000)
 WEIGHTS_A_SHARD = 150_000
-MIXED_SHARDS = 500  # so many that the start of the process counts little
+MIXED_SHARDS = 500  # enough to make process start-up negligible
 ALL_SHARDS = (100, 500, 2290)
 SELECT = 100_000
 
 
 def main() -> None:
-    """Measure what the options ask for."""
+    """Run the measurements that the options select."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--work", default="results/bench", metavar="DIR", help="default: %(default)s")
     parser.add_argument("--only", choices=tuple(PARTS), nargs="+", default=list(PARTS), help="default: all")
@@ -59,7 +59,7 @@ def main() -> None:
 def row(
     what: str, unit: str, values: list[float], goal: float, floor: float, **further: Any
 ) -> dict[str, Any]:
-    """Return a row of the table; less is better where the goal is below the floor."""
+    """Return a row of the table; lower is better if the goal is below the floor."""
     found = figure(values)
     better = found.median >= goal if goal > floor else found.median <= goal
     enough = found.median >= floor if goal > floor else found.median <= floor
@@ -87,12 +87,12 @@ FIXED = ("what", "unit", "median", "low", "high", "goal", "floor", "reached")
 
 
 def rates(found: dict[str, Any]) -> list[float]:
-    """Return sentences a second of every round, by processor time."""
+    """Return the sentences per second of each round, by processor time."""
     return [found["sentences"] / seconds for seconds in found["processor"]]
 
 
 def measure_decode(data: Data) -> list[dict[str, Any]]:
-    """Decode with one core: the best translation, and lists."""
+    """Decode on one core: 1-best and k-best."""
     rows = []
     for what, k in (("decode, 1-best", 1), ("decode, 100-best", 100)):
         found, done = task("decode", shard=data.test, model=data.corpus.model[3], weights=data.weights, k=k)
@@ -114,7 +114,7 @@ def measure_decode(data: Data) -> list[dict[str, Any]]:
 
 
 def measure_train(data: Data) -> list[dict[str, Any]]:
-    """Train a shard of the corpus for an epoch, with all sparse features."""
+    """Train on a shard of the corpus for one epoch, with all sparse features."""
     found = [
         task("train", shard=data.corpus.shard, model=data.corpus.model[3], weights=data.weights)[0]
         for _ in range(RUNS)
@@ -125,7 +125,7 @@ def measure_train(data: Data) -> list[dict[str, Any]]:
 
 
 def measure_extract(data: Data) -> list[dict[str, Any]]:
-    """Extract the shard with leave-one-out, start of the process included."""
+    """Extract the shard with leave-one-out, including process start-up."""
     done = [run(*extraction(data.corpus)) for _ in range(RUNS)]
     counts, _ = task("count_rules", shard=data.corpus.shard)
     return [
@@ -142,7 +142,7 @@ def measure_extract(data: Data) -> list[dict[str, Any]]:
 
 
 def measure_translate(data: Data) -> list[dict[str, Any]]:
-    """Translate raw text with one process, its start, preparation and extraction included."""
+    """Translate raw text with one process, including start-up, preparation and extraction."""
     bundle = make_bundle(data)
     sentences = len(read_lines(data.text))
     done = [run(ITERSEL, "translate", "--system", bundle, "--input", data.text) for _ in range(RUNS)]
@@ -152,10 +152,10 @@ def measure_translate(data: Data) -> list[dict[str, Any]]:
 
 
 def mix(data: Data, shards: int, runs: int) -> list[dict[str, Any]]:
-    """Select and mix made-up shards of Zipfian features; writes W.h5 too."""
+    """Select and mix synthetic shards of Zipfian features; also writes W.h5."""
     with tempfile.TemporaryDirectory(dir=data.work) as name:
         folder = Path(name)
-        # in a process of its own: the peak memory of a process counts what its parent had when it was made
+        # in a separate process: the peak memory of a process includes that of its parent when it was forked
         making = ("--shards", str(shards), "--weights", str(WEIGHTS_A_SHARD), folder)
         run(sys.executable, "-m", "benchmarks.made_up_shards", *making)
         inputs = folder / "list"
@@ -193,7 +193,7 @@ def measure_mix(data: Data) -> list[dict[str, Any]]:
 
 
 def measure_job(data: Data) -> list[dict[str, Any]]:
-    """Start of a shard job, from the start of the process to the first translation; and its peak memory."""
+    """Measure the time from the start of a shard job to the first translation, and its peak memory."""
     files = {"shard": data.corpus.shard, "model": data.corpus.model[3], "weights": data.weights}
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "weights.h5")
@@ -207,7 +207,7 @@ def measure_job(data: Data) -> list[dict[str, Any]]:
 
 
 def growth_of_decoding(data: Data) -> list[dict[str, Any]]:
-    """Decode sentences of some length; with several pop limits; with longer n-grams."""
+    """Decode sentences of several lengths, with several pop limits, and with longer n-grams."""
     rows = []
     counts, _ = task("count_rules", shard=data.corpus.shard)
     lengths = np.array(counts["lengths"])
@@ -248,7 +248,7 @@ def growth_of_decoding(data: Data) -> list[dict[str, Any]]:
 
 
 def growth_with_the_corpus(data: Data) -> list[dict[str, Any]]:
-    """Extract and train a shard of 1,000 pairs of corpora of several sizes."""
+    """Extract and train a shard of 1,000 pairs, with corpora of several sizes."""
     rows = []
     for pairs in CORPUS_SIZES:
         whole = data.corpus
@@ -322,15 +322,15 @@ GROWTH = {
 
 
 def compare(results: dict[str, Any], before: Path) -> None:
-    """Print the ratio of every figure to that of the run before, if there was one."""
+    """Print the ratio of each figure to that of the previous run, if there was one."""
     if not before.exists():
         return
     last = json.loads(before.read_text())
     if any(last[key] != results[key] for key in ("machine", "data")):
-        print(f"\nnot compared with {before}: another machine, other versions or other data")
+        print(f"\nnot compared with {before}: different machine, versions or data")
         return
     old = {row["what"]: row["median"] for row in last["rows"]}
-    print("\ncompared with the run before (by the same unit):")
+    print("\nratio to the previous run:")
     for row in results["rows"]:
         if old.get(row["what"]):
             print(f"  {row['what']:34} {row['median'] / old[row['what']]:.2f}")

@@ -1,4 +1,4 @@
-"""The data that is measured on: recorded text and grammars if there are any, else the LibreOffice Help."""
+"""The data for the measurements: recorded text and grammars if available, else the LibreOffice Help."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from itersel.vectors.weights import read_weights
 
 SHARD_SENTENCES = 1000
 TEST_SENTENCES = 60
-# What a few epochs on dev come to, roughly; enough for the search to be as hard as it is in use.
+# Roughly the weights after a few epochs on dev, which make the search as hard as in practice.
 WEIGHTS = {
     "MaxLexFgivenE": -0.2,
     "MaxLexEgivenF": -0.2,
@@ -51,7 +51,7 @@ class Corpus:
 
 
 class Data(NamedTuple):
-    """What the measurements need; `name` says where it is from, `text` is raw text to translate."""
+    """The input of the measurements; `name` is its origin, `text` is raw text to translate."""
 
     name: str
     work: Path
@@ -62,7 +62,7 @@ class Data(NamedTuple):
 
 
 def prepare(work: Path) -> Data:
-    """Make what is not there yet below the folder `work`; each data have a folder of their own."""
+    """Create what is missing in the folder `work`, which has a subfolder for each data set."""
     recorded = os.environ.get("ITERSEL_PARITY")
     work = work / ("recorded" if recorded else "libreoffice-help")
     work.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ def prepare(work: Path) -> Data:
     run(
         SNAKEMAKE,
         *(f"{results}/{file}" for file in files),
-        # last: it takes every word behind it for a config
+        # last, because it takes all arguments that follow as config files
         "--configfile",
         "experiments/libreoffice-help.yaml",
     )
@@ -126,7 +126,7 @@ def prepare(work: Path) -> Data:
 
 
 def make_bundle(data: Data) -> Path:
-    """Write the system that the corpus and the weights make."""
+    """Write a bundle from the corpus and the weights."""
     system = TrainedSystem(
         load_index(data.corpus.index),
         load_model(data.corpus.model[3]),
@@ -141,7 +141,7 @@ def make_bundle(data: Data) -> Path:
 
 
 def make_corpus(folder: Path, source: Path, target: Path, alignment: Path, pairs: int | None) -> Corpus:
-    """Index the first pairs (None: all), estimate language models, and extract a shard of the corpus."""
+    """Index the first pairs (all if None), estimate language models, and extract a shard of the corpus."""
     folder.mkdir(parents=True, exist_ok=True)
     if pairs is not None:
         source, target, alignment = (
@@ -198,7 +198,7 @@ def make_corpus(folder: Path, source: Path, target: Path, alignment: Path, pairs
 
 
 def extract(corpus: Corpus) -> None:
-    """Extract the grammars of the shard of a corpus, leaving out what each pair contributes itself."""
+    """Extract the grammars of a corpus's shard with leave-one-out."""
     run(*extraction(corpus))
 
 
@@ -222,7 +222,7 @@ def extraction(corpus: Corpus) -> tuple[str | Path, ...]:
 
 
 def head(path: Path, output: Path, lines: int) -> Path:
-    """Copy the first lines of a text; returns where to."""
+    """Copy the first lines of a text; returns the path of the copy."""
     with open_output(output) as stream:
         stream.writelines(f"{line}\n" for line in islice(read_lines(path), lines))
     return output

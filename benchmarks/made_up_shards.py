@@ -1,12 +1,12 @@
-"""Make up the weights of many shards, to measure `itersel mix` without training.
+"""Generate synthetic weights of many shards, to measure `itersel mix` without training.
 
     python benchmarks/made_up_shards.py --shards 200 --weights 150000 FOLDER
     itersel mix --inputs FOLDER/list --shards 200 --mixing selection --epoch 1 --select 100000 \\
         --output FOLDER/v.h5 --matrix FOLDER/W.h5
 
-How often a feature turns up follows Zipf's law, as with rule identities: the i-th of N is in a shard with
-probability min(1, c / i), c such that a shard has as many weights as asked for. Names are as long as those
-of rules and their bigrams. Equal seeds make equal bytes.
+Feature frequencies follow Zipf's law, as those of rule identities do: feature i of N is in a shard with
+probability min(1, c / i), where c gives a shard the requested number of weights. Names are as long as those
+of rules and their bigrams. The same seed gives the same bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, write_weights
 
-FEATURES_OF_WEIGHTS = 30  # N features for each weight of a shard
+FEATURES_OF_WEIGHTS = 30  # N, as a multiple of the number of weights of a shard
 SETTINGS = '{"made up": true}'
 
 
@@ -31,13 +31,13 @@ def make_shards(folder: Path, shards: int, weights: int, seed: int = 1, epoch: i
     Parameters
     ----------
     folder
-        Where to.
+        Output folder.
     shards, weights
-        Z, and how many weights each has, about.
+        Z, and the approximate number of weights of each.
     seed
-        Of all that is drawn.
+        Random seed.
     epoch
-        The number that the files carry.
+        Epoch number written to the files.
     """
     random = np.random.default_rng(seed)
     count = FEATURES_OF_WEIGHTS * weights
@@ -58,7 +58,7 @@ def make_shards(folder: Path, shards: int, weights: int, seed: int = 1, epoch: i
 
 
 def _names(random: np.random.Generator, count: int) -> StringTable:
-    """Return different names: pairs of words of 4 to 12 letters, numbered so that none comes twice."""
+    """Return distinct names: pairs of words of 4 to 12 letters, made unique by a number."""
     letters = np.array(list("etaoinsrhldcumfpgwybvk"))
     words = ["".join(random.choice(letters, length)) for length in random.integers(4, 13, 20_000)]
     first, second = random.integers(0, len(words), (2, count)).tolist()
@@ -69,7 +69,7 @@ def _names(random: np.random.Generator, count: int) -> StringTable:
 
 
 def _probabilities(count: int, expected: int) -> NDArray[np.float64]:
-    """Return min(1, c / i) for i = 1 ... count, with the sum `expected`."""
+    """Return min(1, c / i) for i = 1 ... count, where c makes the sum `expected`."""
     rank = np.arange(1, count + 1)
     low, high = 0.0, float(count)
     for _ in range(60):
@@ -82,7 +82,7 @@ def _probabilities(count: int, expected: int) -> NDArray[np.float64]:
 
 
 def main() -> None:
-    """Read the options, and make the shards."""
+    """Parse the options and generate the shards."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to write 0.h5, 1.h5 ... and list")
     parser.add_argument("--shards", type=int, default=200, metavar="Z", help="how many (default: 200)")

@@ -1,4 +1,4 @@
-"""Run commands, and measure time, processor time and peak memory of each."""
+"""Run commands and measure the time, processor time and peak memory of each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PACKAGES = ("numpy", "numba", "scipy", "h5py", "snakemake", "sil-thot")
 
 
 class Run(NamedTuple):
-    """One run of a command: seconds on the clock, seconds of processors, peak memory (bytes), output."""
+    """One run of a command: wall-clock seconds, processor seconds, peak memory (bytes), output."""
 
     wall: float
     processor: float
@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
 
 def run(*command: str | Path) -> Run:
-    """Run a command to its end; its standard error is shown if it fails."""
+    """Run a command; its standard error is shown if it fails."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         start = perf_counter()
         process = subprocess.Popen([str(word) for word in command], stdout=output, stderr=errors, cwd=PROJECT)
@@ -47,7 +47,7 @@ def run(*command: str | Path) -> Run:
 
 
 def task(name: str, **options: Any) -> tuple[dict[str, Any], Run]:
-    """Run a function of `benchmarks.tasks` in a process of its own; returns what it returned."""
+    """Run a function of `benchmarks.tasks` in a separate process; returns its result."""
     done = run(sys.executable, "-m", "benchmarks.tasks", name, json.dumps(options, default=str))
     return json.loads(done.output), done
 
@@ -64,12 +64,12 @@ class Figure(NamedTuple):
 
 
 def figure(values: list[float]) -> Figure:
-    """Return median and spread."""
+    """Return the median and range."""
     return Figure(statistics.median(values), min(values), max(values))
 
 
 def number(value: float) -> str:
-    """Return a number in three digits, with thousands separated."""
+    """Return a number with three digits and thousands separators."""
     if value >= 100:
         return f"{float(f'{value:.3g}'):,.0f}"
     return f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""What is measured inside a process: ``python -m benchmarks.tasks NAME OPTIONS`` prints a result as JSON."""
+"""Measurements inside a process: ``python -m benchmarks.tasks NAME OPTIONS`` prints a result as JSON."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def decode(
     rounds: int = 5,
     sentences: list[int] | None = None,
 ) -> dict[str, Any]:
-    """Decode sentences (all, if none are given) `rounds` times."""
+    """Decode sentences (all if none are given) `rounds` times."""
     decoder = Decoder(read_shard(shard), load_model(model), pop_limit)
     vectors = decoder.weight_vectors(read_weights(weights))
     numbers = list(range(decoder.shard.sentence_count)) if sentences is None else sentences
@@ -44,7 +44,7 @@ def decode(
 
 
 def phases(shard: str, model: str, weights: str, k: int = 100, rounds: int = 5) -> dict[str, Any]:
-    """Return the median milliseconds a sentence of every step of the decoder, and counts."""
+    """Return the median milliseconds per sentence of each step of the decoder, and counts."""
     import itersel.decode.decoder as module
 
     names: tuple[str, ...] = (
@@ -89,7 +89,7 @@ def phases(shard: str, model: str, weights: str, k: int = 100, rounds: int = 5) 
 
 
 def train(shard: str, model: str, weights: str, pop_limit: int = 200) -> dict[str, Any]:
-    """Train one epoch, as `itersel train` does; with the share of the decoder."""
+    """Train one epoch, as `itersel train` does; includes the decoder's share of the time."""
     sentences = read_shard(shard)
     decoder = Decoder(sentences, load_model(model), pop_limit)
     start_weights = read_weights(weights)
@@ -116,14 +116,14 @@ def train(shard: str, model: str, weights: str, pop_limit: int = 200) -> dict[st
 
 
 def start(shard: str, model: str, weights: str, output: str) -> dict[str, Any]:
-    """Run `itersel train`; returns the seconds from the start of the process to the first translation."""
+    """Run `itersel train`; returns the seconds from process start to the first translation."""
     from itersel.cli.main import main
 
     decode_sentence, seconds = Decoder.decode, []
 
     def first(*arguments: Any, **options: Any) -> Any:
         decode_sentence(*arguments, **options)
-        # the clock of `create_time` is coarse: hundredths of a second
+        # the clock of `create_time` only has a resolution of 10 ms
         seconds.append(time() - psutil.Process().create_time())
         raise SystemExit
 
@@ -146,7 +146,7 @@ def start(shard: str, model: str, weights: str, output: str) -> dict[str, Any]:
 
 
 def count_rules(shard: str) -> dict[str, Any]:
-    """Return sizes of a shard: rules in sentence grammars, sentences, bytes."""
+    """Return the sizes of a shard: rules in sentence grammars, sentences, bytes."""
     content = read_shard(shard)
     return {
         "rules": int(content.grammar_rule.shape[0]),
