@@ -40,7 +40,7 @@ fuzz: $(VENV)/installed-for-tests
 	"$(BIN)"/itersel warm-up
 	"$(BIN)"/python -m tests.fuzz --seed 1 --cases $(CASES)
 
-# Tests the wheel of the executor alone, as its users install it.
+# Tests the executor's wheel on its own, as its users install it.
 ALONE := build/executor
 test-executor: package
 	rm -rf $(ALONE)
@@ -71,7 +71,7 @@ lint: $(VENV)/installed-for-lint
 	"$(BIN)"/snakefmt --check Snakefile workflow
 	"$(BIN)"/snakemake --lint
 
-# Hashes overflow on purpose. Without compilation numpy warns about it, but tests expect commands to print nothing.
+# Hashes overflow on purpose. Interpreted kernels make numpy warn about it, but tests expect commands to print nothing.
 coverage: $(VENV)/installed-for-tests
 	NUMBA_DISABLE_JIT=1 PYTHONWARNINGS='ignore:overflow encountered:RuntimeWarning' \
 	  "$(BIN)"/python -m pytest -n 2 --cov=itersel --cov-report=term-missing:skip-covered tests/unit
@@ -91,7 +91,7 @@ package: $(VENV)/installed
 	"$(BIN)"/python -m build --outdir build/dist $(EXECUTOR)
 	"$(BIN)"/twine check --strict build/dist/*
 
-# The site, in build/site. Links are checked, and that nothing is loaded from elsewhere (docs/site).
+# The site, in build/site. The build checks links, and that pages load nothing from other sites (docs/site).
 docs: $(VENV)/installed-for-docs
 	rm -rf build/site
 	NO_MKDOCS_2_WARNING=1 "$(BIN)"/mkdocs build --quiet --strict

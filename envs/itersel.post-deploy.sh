@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Run by Snakemake in the new environment, from wherever; workflow/rules/common.smk tells where the project is.
+# Run by Snakemake in the new environment, from any folder; workflow/rules/common.smk passes the project's folder.
 set -euo pipefail
 cd "${ITERSEL_PROJECT:?the folder of the project; set by the workflow}"
 if [ -e pyproject.toml ]; then
-    # editable: a step whose code was edited since runs as it is now
+    # editable, so that later edits to the code take effect
     package=(--editable packages/snakemake-executor-plugin-arrays --editable '.[align]')
 else
     package=("itersel[align]==${ITERSEL_VERSION:?the version of itersel; set by the workflow}")

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Install the browser that looks at the page of a run, from the packages of Debian or Ubuntu (needs root).
+# Install the browser for the tests of the report page, from the packages of Debian or Ubuntu (needs root).
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
 apt-get -qq update

@@ -1,11 +1,10 @@
 #!/bin/bash
-# Install Slurm and Grid Engine, and what makes files late, from the packages of Debian or Ubuntu (needs root).
-# Nothing is started.
+# Install Slurm, Grid Engine, and bindfs, which delays files, from the packages of Debian or Ubuntu (needs root).
+# Starts nothing.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
 
-# A package that starts its daemon would start it with a configuration that does not fit; a machine's own
-# policy is left as it is.
+# Packages would start their daemons with an unsuitable configuration; an existing policy is kept.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
     printf '#!/bin/sh\nexit 101\n' > "$policy"
@@ -13,7 +12,7 @@ if [ ! -e "$policy" ]; then
     trap 'rm -f "$policy"' EXIT
 fi
 
-# The package would otherwise take the master to be a host of the name "master".
+# Otherwise the package expects the master on a host named "master".
 for package in common client master exec; do
     echo "gridengine-$package shared/gridengineconfig boolean true"
     echo "gridengine-$package shared/gridenginecell string default"
