@@ -1,4 +1,4 @@
-"""Refused configs and their messages: `BAD` by the schema, too, `INCONSISTENT` by the reader alone."""
+"""Invalid configs and their messages: the schema rejects only `BAD`, the reader also `INCONSISTENT`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.configs import experiment, perceptron, selection
 ALIGNED = {"kind": "files", **FILES, "tokenized": True, "train": {**FILES["train"], "alignment": "x"}}
 
 
-# What a schema can say: config, and what the message must contain.
+# Errors that a schema can express: the config, and text that the message must contain.
 BAD = [
     *BAD_DATA,
     *BAD_TASKS,
@@ -89,7 +89,7 @@ BAD += [
 ]
 
 
-# Sections of several forms, keys of others, and of earlier versions.
+# Sections with several forms, keys of other forms, and keys of earlier versions.
 BAD += [
     (experiment(learner="mira"), "'experiments.a.learner' must contain 'name: ...', not 'mira'"),
     (experiment(learner={"c": 1}), "'experiments.a.learner.name' is missing; one of perceptron, margin-"),
@@ -124,7 +124,7 @@ BAD += [
 ]
 
 
-# What only all keys together show.
+# Errors in combinations of keys.
 INCONSISTENT = [
     *INCONSISTENT_DATA,
     *INCONSISTENT_TASKS,
@@ -269,7 +269,7 @@ MERT = {"name": "mert"}
 LINE = {"tuner": {"name": "line-search"}}
 
 
-# Keys of a learner that do nothing together.
+# Keys of a learner that have no effect together.
 INCONSISTENT += [
     (
         experiment(learner=perceptron(regularization="l1", strength=0.1, schedule="1/t")),

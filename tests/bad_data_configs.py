@@ -1,4 +1,4 @@
-"""Refused configs of the text, as `tests.bad_configs` has them."""
+"""Invalid `data` sections, in the form of `tests.bad_configs`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of configs that several tests share."""
+"""Parts of configs shared by several tests."""
 
 from __future__ import annotations
 

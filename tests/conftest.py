@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Fixtures and settings for all tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PARITY_VARIABLE = "ITERSEL_PARITY"
 NOBODY = 65534
 
-# The first example loads or compiles kernels, and machines are busy.
+# The first example loads or compiles kernels, and machines may be busy.
 settings.register_profile("itersel", deadline=None)
 settings.load_profile("itersel")
 
@@ -34,7 +34,7 @@ def parity() -> Path:
 
 @pytest.fixture(scope="session")
 def kenlm() -> ModuleType:
-    """Return the package kenlm, which has to be compiled."""
+    """Return the package kenlm, which must be compiled."""
     try:
         return importlib.import_module("kenlm")
     except ImportError:
@@ -43,7 +43,7 @@ def kenlm() -> ModuleType:
 
 @pytest.fixture
 def ordinary_user() -> Iterator[None]:
-    """Take root's right to read everything away for one test."""
+    """Drop root's right to read everything for one test."""
     user = os.geteuid()
     if user == 0:
         os.seteuid(NOBODY)

@@ -1,4 +1,4 @@
-"""Changing binary files for tests: with the checksums of old, or with new ones that hide the change."""
+"""Changing binary files for tests, with the old checksums or with new ones that hide the change."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ LARGEST_SEALED = 1 << 28  # bytes
 
 @contextlib.contextmanager
 def resealed(path: Path) -> Iterator[h5py.File]:
-    """Open an HDF5 file for changes; in the end all its checksums are right."""
+    """Open an HDF5 file for changes; correct all checksums at the end."""
     with h5py.File(path, "r+") as stream:
         yield stream
         reseal(stream)
 
 
 def reseal(stream: h5py.File) -> None:
-    """Make all checksums of an HDF5 file right; not those of what is no array of numbers, or is huge."""
+    """Correct the checksums of all arrays of numbers in an HDF5 file, except huge ones."""
     digests: dict[str, str] = {}
     for name, item in _arrays(stream):
         if item.shape is None or item.dtype.kind not in "iufb" or item.nbytes > LARGEST_SEALED:
             continue
-        if not item.is_virtual and not item.external:  # HDF5 may crash on what such ones lead to
+        if not item.is_virtual and not item.external:  # HDF5 may crash on the targets of these
             digests[name] = digest(np.asarray(item[()]).reshape(item.shape or (1,)))
     attributes = {name: _value(stream.attrs[name]) for name in stream.attrs if name not in (FORMAT, DIGESTS)}
     if all(isinstance(value, str | int | float) for value in attributes.values()):
@@ -40,19 +40,19 @@ def reseal(stream: h5py.File) -> None:
     write_attribute(stream.attrs, DIGESTS, json.dumps(digests))
     for name in stream.attrs:
         if isinstance(stream.attrs[name], str):
-            with contextlib.suppress(UnicodeEncodeError):  # bytes that are no UTF-8 stay as they are
+            with contextlib.suppress(UnicodeEncodeError):  # bytes that are not UTF-8 are left as they are
                 write_attribute(stream.attrs, name, stream.attrs[name])
 
 
 def _value(value: object) -> object:
-    """Return an attribute as the reader sees it."""
+    """Return an attribute in the form that the reader gets."""
     if isinstance(value, np.bytes_):
         return value.decode(errors="replace")
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _arrays(group: h5py.Group) -> Iterator[tuple[str, h5py.Dataset]]:
-    """Yield all arrays by name, those with two names twice; `visititems` would not."""
+    """Yield all arrays by name, including second names, which `visititems` would skip."""
     for name in group:
         if not isinstance(group.get(name, getlink=True), h5py.HardLink):
             continue
@@ -64,7 +64,7 @@ def _arrays(group: h5py.Group) -> Iterator[tuple[str, h5py.Dataset]]:
 
 
 def reseal_header(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the header of an array file; what it describes moves along, and its checksum is right."""
+    """Change the header of an array file; moves the arrays accordingly and corrects the checksum."""
     content = path.read_bytes()
     length = int.from_bytes(content[8:16], "little")
     header = json.loads(content[16 : 16 + length])
@@ -76,7 +76,7 @@ def reseal_header(path: Path, change: Callable[[dict[str, Any]], object]) -> Non
 
 
 def reseal_array(path: Path, name: str, change: Callable[[Any], object]) -> None:
-    """Change an array of an array file in place; its checksum is right."""
+    """Change an array of an array file in place and correct its checksum."""
     content = bytearray(path.read_bytes())
     length = int.from_bytes(content[8:16], "little")
     entry = json.loads(content[16 : 16 + length])["arrays"][name]

@@ -1,6 +1,6 @@
-"""A folder of results of no real run, for tests of the page.
+"""A synthetic results folder, for tests of the report page.
 
-``python -m tests.made_up_run FOLDER --experiments 40 --epochs 20 --sentences 3000`` makes a large one.
+``python -m tests.made_up_run FOLDER --experiments 40 --epochs 20 --sentences 3000`` generates a large one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def made_up_sentence(source: random.Random) -> str:
 
 
 def changed(source: random.Random, text: str) -> str:
-    """Return a translation that is a little worse than the reference."""
+    """Return a translation that is slightly worse than the reference."""
     words = text.split()
     for _ in range(source.randint(0, 4)):
         words[source.randrange(len(words))] = source.choice(WORDS)
@@ -60,11 +60,11 @@ class MadeUpRun:
     Parameters
     ----------
     folder
-        Becomes ``<output>/<name>``.
+        The results folder, ``<output>/<name>``.
     names
-        Of the experiments.
+        Names of the experiments.
     epochs, repeats
-        Of each experiment.
+        Number of epochs and repeats of each experiment.
     sentences
         Number of test sentences, or the sentences themselves.
     unfinished
@@ -86,7 +86,7 @@ class MadeUpRun:
         if isinstance(sentences, int):
             sentences = [made_up_sentence(self.random) for _ in range(sentences)]
         self.references = list(sentences)
-        # thousands of small files: nobody waits until they are on the disk
+        # thousands of small files that need not be synced to disk
         with mock.patch("itersel.storage.files._flush"):
             self._write()
 

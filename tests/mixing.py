@@ -1,4 +1,4 @@
-"""What the tests of mixing share: made-up weights of shards, and the step on a folder of them."""
+"""Helpers for tests of mixing: synthetic weights of shards, and running the step on a folder of them."""
 
 from __future__ import annotations
 

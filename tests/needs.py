@@ -1,4 +1,4 @@
-"""What tests need that a machine may not have."""
+"""Requirements of tests that a machine may not meet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def missing(what: str) -> NoReturn:
-    """Skip a test; in CI, where all of it has to be there, fail."""
+    """Skip a test, or fail it in CI, where all requirements must be met."""
     if os.environ.get("CI"):
         pytest.fail(what)
     pytest.skip(what)

@@ -1,4 +1,4 @@
-"""A small trained system, as a run leaves it: for tests of what translates."""
+"""A small trained system in the form that a run writes, for tests of translation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WEIGHTS = {
     "Glue": 0.1,
     "PassThrough": -3.0,
     "LanguageModel_OOV": -0.5,
-    # so that sparse features decide something
+    # so that sparse features affect the result
     "R:X:boot:ship": 0.9,
     "RBT:old_house": -0.7,
     "Shape_S10000_T10000": -0.1,
@@ -32,7 +32,7 @@ WEIGHTS = {
 
 
 def sentences(count: int, seed: int = 1) -> list[tuple[str, str, str]]:
-    """Return pairs with their alignment: the verb stands last in the source."""
+    """Return sentence pairs and their alignments; the verb is last in the source."""
     chance = random.Random(seed)
     found = []
     for _ in range(count):
@@ -46,7 +46,7 @@ def sentences(count: int, seed: int = 1) -> list[tuple[str, str, str]]:
 
 
 def raw_text(count: int, seed: int = 2) -> list[str]:
-    """Return raw source sentences, some with words that the training text does not have."""
+    """Return raw source sentences, some with words that are not in the training text."""
     chance = random.Random(seed)
     lines = []
     for source, *_ in sentences(count, seed):
@@ -63,7 +63,7 @@ def make_system(
     templates: Sequence[str] = (),
     corpus: Sequence[tuple[str, str, str]] | None = None,
 ) -> Path:
-    """Make the files of a run in a folder; returns that of the system, ``experiments/x/best``."""
+    """Write the files of a run to a folder; returns the folder of the system, ``experiments/x/best``."""
     best = folder / "experiments/x/best"
     best.mkdir(parents=True)
     columns = zip(*(corpus or sentences(120)), strict=True)

@@ -1,4 +1,4 @@
-"""Small grammars as text, and the shards that are made of them."""
+"""Small text grammars, and shards made from them."""
 
 import gzip
 from pathlib import Path
@@ -17,14 +17,14 @@ def write(path: Path, *lines: str) -> Path:
 
 
 def import_one(folder: Path, *lines: str, text: str = "a b") -> Shard:
-    """Import one sentence with a grammar of these lines."""
+    """Import one sentence with a grammar consisting of these lines."""
     write(folder / "g" / "grammar.0", *lines)
     import_grammars(write(folder / "text", text), folder / "g", folder / "shard.h5")
     return read_shard(folder / "shard.h5")
 
 
 def listed_rules(shard: Shard, sentence: int = 0) -> list[tuple]:
-    """Return kind, source and target of the rules of a sentence, with words."""
+    """Return the kind, source and target side of the rules of a sentence, as words."""
     words = shard.vocabulary.to_list()
 
     def side(symbols, offset, rule):

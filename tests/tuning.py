@@ -1,4 +1,4 @@
-"""Made-up k-best lists: in memory, and as files."""
+"""Synthetic k-best lists, in memory and as files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SETTINGS = {"features": "all", "k_best": 10}
 
 
 def random_translation(random: np.random.Generator, length: int | None = None) -> Translation:
-    """Return a translation with features in eighths, so that sums are not rounded."""
+    """Return a translation whose features are multiples of 1/8, so that sums are exact."""
     length = int(random.integers(9)) if length is None else length
     matches = [int(random.integers(length + 1))]
     for n in range(1, ORDER):
@@ -48,7 +48,7 @@ def random_sentences(seed: int, count: int = 5, most: int = 12) -> list[Sentence
     return [
         Sentence(
             (int(random.integers(1, 9)), *more.integers(1, 9, size=more.integers(3)).tolist()),
-            # a whole match somewhere, so that BLEU is not always 0
+            # a complete match somewhere, so that BLEU is not always 0
             [random_translation(random) for _ in range(random.integers(1, most))]
             + [Translation((6, 5, 4, 3), 6, dict.fromkeys(DENSE_NAMES, 0.125))],
         )
@@ -61,7 +61,7 @@ def dense_part(translation: Translation) -> list[float]:
 
 
 def make_pool(sentences: Sequence[Sentence]) -> tuple[Pool, SparseRows]:
-    """Return lists as tuners get them."""
+    """Return lists in the form that tuners receive."""
     every = [one for sentence in sentences for one in sentence.translations]
     table = string_table(SPARSE_NAMES)
     keys = feature_keys(table)
@@ -105,7 +105,7 @@ def write_file(
     iteration: int = 1,
     attributes: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write a file of lists; sparse features are numbered in the order in which they turn up."""
+    """Write a file of lists; sparse features are numbered in order of first occurrence."""
     names: dict[str, int] = {}
     with write_rows(path, FORMAT, len(DENSE_NAMES)) as writer:
         for sentence in sentences:
@@ -149,7 +149,7 @@ def write_file(
     return path
 
 
-# MERT over forests has tests of its own: test_tune_forest.py
+# MERT over forests has separate tests: test_tune_forest.py
 LIST_TUNERS = sorted({*TUNERS} - {"forest-mert"})
 
 
@@ -165,7 +165,7 @@ def dense(sentences: Sequence[Sentence]) -> list[Sentence]:
 def write_run(
     folder: Path, seed: int = 1, shards: int = 2, iterations: int = 2, sparse: bool = True
 ) -> list[Path]:
-    """Write the files of a run: in every iteration the same sentences, and other translations."""
+    """Write the files of a run: the same sentences in every iteration, with different translations."""
     paths = []
     for shard in range(shards):
         whole = random_sentences(seed + shard, count=4)
@@ -194,16 +194,16 @@ def run_tune(
 def further_references(
     references: Sequence[Sequence[str]],
 ) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
-    """Return two further references of each sentence, but of the last only the second."""
+    """Return two further references of each sentence, except for the last, which has only the second."""
     other = {"x": "y", "y": "z"}
     translated: list[Sequence[str]] = [tuple(other.get(word, word) for word in one) for one in references]
     return [*translated[:-1], ()], [words[:-1] for words in references]
 
 
 def make_decodable(folder: Path, model_text: str, sentences: Sequence[tuple[str, str]]) -> Path:
-    """Make shards of sentences with one reference, with several and without any, and a language model.
+    """Write shards of sentences with one reference, with several and with none, and a language model.
 
-    For further references see `further_references`.
+    For the additional references see `further_references`.
     """
     rules = [Rule((s,), (t,), {"EgivenFCoherent": v}, ((0, 0),)) for s, t, v in
              (("a", "x", 0.5), ("a", "y", 0.25), ("b", "y", 0.125), ("b", "z", 1.0))]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Cost-augmented decoding in plain Python: partial translations are words, counted anew at every item."""
+"""Cost-augmented decoding in plain Python: partial translations are words, recounted at every item."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Words = tuple[int, ...]
 
 
 class Edge(NamedTuple):
-    """What it adds to the score, antecedents (items), target side (-1 and -2 are these), source words."""
+    """Its score, antecedents (items), target side (-1 and -2 stand for these), number of source words."""
 
     score: float
     antecedents: tuple[int, ...]
@@ -33,14 +33,14 @@ class Partial(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The best derivation, if there is one, and whether rounding may have decided somewhere."""
+    """The best derivation, if there is one, and whether rounding may have affected the search."""
 
     best: Partial | None
     is_close_call: bool
 
 
 def read_forest(forest: SentenceForest) -> list[list[Edge]]:
-    """Return the edges of every item."""
+    """Return the edges of each item."""
     found, table = forest.found, forest.table
     items = []
     for item in range(int(found.counts[0])):
@@ -69,14 +69,14 @@ def source_words(forest: Sequence[Sequence[Edge]]) -> list[int]:
 
 
 def approximate_bleu(words: Words, references: Sequence[Words], bleu: Bleu, covered: float) -> float:
-    """Return BLEU with the part of the references that is due, by the share of the whole that it is."""
+    """Return BLEU with a share of the references' length, times that share of the words."""
     before, mean = bleu.context[-1], mean_length(references)
     share = (before + covered * mean) / (before + mean)
     return bleu.score(words, *references, share=covered) * share
 
 
 def future(words: Words, references: Sequence[Words]) -> tuple[object, ...]:
-    """Return all of a partial translation that BLEU of a whole one depends on."""
+    """Return everything about a partial translation that affects BLEU of a complete one."""
     known = [word if any(word in one for one in references) else None for word in words]
     held = tuple(
         min(gram_count(known, gram), max(gram_count(one, gram) for one in references))
@@ -120,7 +120,7 @@ def search(
                 key = future(words, references)
                 old = best.get(key)
                 if old is None or (one.objective, one.model) > (old.objective, old.model):
-                    best.pop(key, None)  # what is found later comes later among equals
+                    best.pop(key, None)  # of equal ones, later finds come later
                     best[key] = one
         ranked = sorted(best.values(), key=lambda one: (-one.objective, -one.model))
         is_close |= any(is_near(a, b, references) for a, b in itertools.pairwise(ranked))
@@ -129,7 +129,7 @@ def search(
 
 
 def is_near(one: Partial, other: Partial, references: Sequence[Words]) -> bool:
-    """Tell whether rounding may decide: objectives are equal or nearly so, but not for the same counts."""
+    """Whether rounding may decide: objectives are nearly equal although the counts differ."""
     same = (len(one.words), counts(one.words, *references)) == (
         len(other.words),
         counts(other.words, *references),

@@ -1,4 +1,4 @@
-"""Slow doubles of the checks of rules and of indexed positions."""
+"""Plain Python versions of the checks of rules and of indexed positions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_good_rule(
     categories: tuple[int, int, int] | None = None,
     ranks: Sequence[int] = (),
 ) -> bool:
-    """Tell whether a rule of a shard is one that the decoder can apply; without categories, all are X."""
+    """Whether the decoder can apply a rule of a shard; without categories, all are X."""
     nonterminals = [symbol for symbol in source if symbol < 0]
     if nonterminals != list(range(-1, -len(nonterminals) - 1, -1)):
         return False
@@ -46,9 +46,9 @@ def is_good_index(
     positions: Sequence[Sequence[int]],
     link: Sequence[int],
 ) -> bool:
-    """Tell whether every position of an index is what sentences and links make it.
+    """Whether all positions of an index agree with the sentences and links.
 
-    sentences: with the word 0 at their ends. positions: rows of five, see `IndexArrays.position`.
+    sentences: each ends with word 0. positions: rows of five, see `IndexArrays.position`.
     """
     p = 0
     ends = [*(row[4] for row in positions[1:]), len(link)]

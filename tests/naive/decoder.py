@@ -1,9 +1,9 @@
-"""A decoder in plain Python: all translations of a sentence, each by its best derivation.
+"""A decoder in plain Python: all translations of a sentence, each with its best derivation.
 
-Chiang 2007, sections 4 and 5, without pruning, and with any categories in place of X. A chart item is a
-category and a span; it holds every string that it can be translated to, with the rules of the best derivation
-of that string. Keeping only the best one loses nothing: what language model and word penalty add to a string
-does not depend on how it was derived.
+Chiang 2007, sections 4 and 5, without pruning, and with any categories instead of X. A chart item is a
+category and a span. It holds every string that it can be translated to, with the rules of the best derivation
+of that string. Keeping only the best derivation loses nothing, because language model and word penalty depend
+only on the string.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Span = tuple[int, int]
 
 
 class Rule(NamedTuple):
-    """A rule with all features that it adds to a derivation; categories: left-hand side, nonterminals."""
+    """A rule and all its features; categories: left-hand side, nonterminals."""
 
     source: tuple[Symbol, ...]
     target: tuple[Symbol, ...]
@@ -30,14 +30,14 @@ class Rule(NamedTuple):
 
 
 class Derivation(NamedTuple):
-    """The score of its rules (without what follows from the string alone), and how often each is used."""
+    """The score of its rules (without features of the string alone), and how often each is used."""
 
     score: float
     rules: Counter[int]
 
 
 class Translation(NamedTuple):
-    """A translation by its best derivation."""
+    """A translation with its best derivation."""
 
     words: Words
     score: float
@@ -53,7 +53,7 @@ def grammar_rule(
     features: Mapping[str, float],
     categories: tuple[str, str, str] = ALL_X,
 ) -> Rule:
-    """Return a rule of a sentence's grammar: its own features and those that follow from it."""
+    """Return a rule of a sentence's grammar, with its given features and those computed from it."""
     return Rule(source, target, {**features, **sparse_features(source, target, categories)}, categories)
 
 
@@ -84,9 +84,9 @@ def decode(
     rules
         Its grammar; see `grammar_rule`.
     weights
-        Weights of features by name; others weigh nothing.
+        Weights of features by name; 0 if missing.
     log10_probability, is_known
-        The language model: of a whole sentence with its end, and whether it has a word.
+        The language model: log10 probability of a sentence with its end, and whether a word is known.
     k
         Number of translations.
     max_span
@@ -94,7 +94,7 @@ def decode(
 
     Returns
     -------
-    The k best different translations, best first, equal ones in alphabetical order.
+    The k best distinct translations, best first, ties in alphabetical order.
     """
     all_rules = [GLUE_START, GLUE, *rules, *map(pass_through, dict.fromkeys(words))]
     goal = Chart(words, all_rules, weights, max_span).item("S", 0, len(words))
@@ -113,7 +113,7 @@ def decode(
 
 
 class Chart:
-    """All items of a sentence, each computed when it is first asked for."""
+    """All items of a sentence, computed on demand."""
 
     def __init__(
         self, words: Sequence[str], rules: Sequence[Rule], weights: Mapping[str, float], max_span: int
@@ -131,7 +131,7 @@ class Chart:
         if (category, begin, end) not in self.items:
             item: Item = {}
             for number, rule in enumerate(self.rules):
-                if rule.categories[0] != category or (number < 2 and begin > 0):  # glue is at the beginning
+                if rule.categories[0] != category or (number < 2 and begin > 0):  # glue starts at 0
                     continue
                 for spans in match(rule.source, self.words, begin, end):
                     pairs = zip(rule.categories[1:], spans, strict=False)
@@ -140,7 +140,7 @@ class Chart:
         return self.items[category, begin, end]
 
     def _combine(self, item: Item, number: int, antecedents: list[Item]) -> None:
-        """Add every string that a rule makes of its antecedents; keep the better derivation."""
+        """Add every string that a rule builds from its antecedents; keep the better derivation."""
         for parts in choices(antecedents):
             derivations = [antecedent[part] for antecedent, part in zip(antecedents, parts, strict=True)]
             string = substitute(self.rules[number].target, parts)

@@ -1,7 +1,7 @@
-"""Grammar extraction in plain Python, from the definition: Chiang 2007, section 3.
+"""Grammar extraction in plain Python, from the definition in Chiang 2007, section 3.
 
-Every rule of every sentence pair is made, by subtracting initial phrases from initial phrases; grammars
-are then looked up in the list. Nothing is indexed, so corpora have to be tiny.
+Extracts every rule of every sentence pair by subtracting initial phrases from initial phrases, and then looks
+up the rules of each grammar in the list. There is no index, so corpora must be tiny.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 Words = tuple[str, ...]
 Span = tuple[int, int]
-# a word, or -1 or -2: the first or the second nonterminal of the source side
+# a word, or -1 or -2 for the first or second nonterminal of the source side
 Symbol = str | int
 Rule = tuple[tuple[Symbol, ...], tuple[Symbol, ...]]
 Alignment = tuple[tuple[int, int], ...]
-# the runs of words of a source side, and where they begin in a sentence
+# the runs of words of a source side, and their begins in a sentence
 Blocks = tuple[Words, ...]
 Starts = tuple[int, ...]
 
@@ -34,7 +34,7 @@ class SentencePair(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """As `itersel.grammar.extract.ExtractionSettings`."""
+    """See `itersel.grammar.extract.ExtractionSettings`."""
 
     max_span: int
     max_symbols: int
@@ -51,17 +51,17 @@ class Entry(NamedTuple):
 
 
 class Occurrence(NamedTuple):
-    """Where the words of a source side are in the corpus."""
+    """An occurrence of a source side in the corpus."""
 
     sentence: int
     starts: Starts
 
 
 def is_initial_phrase(pair: SentencePair, source: Span, target: Span) -> bool:
-    """Return whether two spans are an initial phrase pair, and a tight one.
+    """Return whether two spans are a tight initial phrase pair.
 
-    There is a link, no link leaves the box, and the words at its four edges are aligned (of initial
-    phrase pairs with the same links only the smallest is kept).
+    They have a link, no link leaves the box, and the words at its four edges are aligned (of initial phrase
+    pairs with the same links, only the smallest is kept).
     """
     inside = [(i, j) for i, j in pair.links if source[0] <= i < source[1] and target[0] <= j < target[1]]
     leaving = [(i, j) for i, j in pair.links if (source[0] <= i < source[1]) != (target[0] <= j < target[1])]
@@ -85,7 +85,7 @@ def initial_phrases(pair: SentencePair, max_span: int) -> list[tuple[Span, Span]
 
 
 def write_side(words: Words, span: Span, gaps: Sequence[Span]) -> tuple[list[Symbol], dict[int, int]]:
-    """Return one side of a rule, gaps replaced by -1, -2, and the places of its words there."""
+    """Return one side of a rule, with gaps replaced by -1, -2, and the positions of its words there."""
     symbols: list[Symbol] = []
     places = {}
     position = span[0]
@@ -102,7 +102,7 @@ def write_side(words: Words, span: Span, gaps: Sequence[Span]) -> tuple[list[Sym
 
 
 def split_blocks(symbols: Sequence[Symbol], start: int, gap_lengths: Sequence[int]) -> tuple[Blocks, Starts]:
-    """Return the runs of words of a source side that begins at `start`, and where they begin."""
+    """Return the runs of words of a source side that begins at `start`, and their begins."""
     blocks, starts, position, gaps = [], [], start, list(gap_lengths)
     for is_gap, run in itertools.groupby(symbols, key=lambda symbol: isinstance(symbol, int)):
         if is_gap:
@@ -115,7 +115,7 @@ def split_blocks(symbols: Sequence[Symbol], start: int, gap_lengths: Sequence[in
 
 
 def rules_of(pair: SentencePair, settings: Settings) -> Iterator[tuple[Blocks, Starts, Rule, Alignment]]:
-    """Make every rule of a sentence pair in every way."""
+    """Yield every rule of a sentence pair, once for each way to derive it."""
     phrases = initial_phrases(pair, settings.max_span)
     for source, target in phrases:
         parts = [
@@ -142,7 +142,7 @@ def rules_of(pair: SentencePair, settings: Settings) -> Iterator[tuple[Blocks, S
 
 
 def matches(words: Words, blocks: Blocks, settings: Settings) -> Iterator[Starts]:
-    """Return where the blocks are in a sentence, with gaps of at least `min_gap` between them."""
+    """Yield the positions of the blocks in a sentence, with gaps of at least `min_gap` between them."""
     places = [[i for i in range(len(words)) if words[i : i + len(block)] == block] for block in blocks]
     for starts in itertools.product(*places):
         ends = [start + len(block) for start, block in zip(starts, blocks, strict=True)]
@@ -152,7 +152,7 @@ def matches(words: Words, blocks: Blocks, settings: Settings) -> Iterator[Starts
 
 
 def patterns_of(words: Words, settings: Settings) -> set[Blocks]:
-    """Return the runs of words that source sides of rules for a sentence can have."""
+    """Return the possible runs of words in source sides of rules for a sentence."""
     found = set()
     runs = [(i, j) for i in range(len(words)) for j in range(i + 1, len(words) + 1)]
     for count in range(1, settings.max_nonterminals + 2):
@@ -169,7 +169,7 @@ def patterns_of(words: Words, settings: Settings) -> set[Blocks]:
 
 
 class Extractor:
-    """The rules of a corpus, by the occurrences that give them."""
+    """The rules of a corpus, by the occurrences that yield them."""
 
     def __init__(self, corpus: Sequence[SentencePair], settings: Settings) -> None:
         self.corpus, self.settings = corpus, settings
@@ -181,7 +181,7 @@ class Extractor:
         self.links = link_counts(corpus)
 
     def suffix(self, occurrence: Occurrence) -> list[int]:
-        """Return the text from an occurrence on: words by first appearance, 0 at the ends of sentences."""
+        """Return the text from an occurrence on: words by first appearance, 0 at sentence ends."""
         numbers: dict[str, int] = {}
         for pair in self.corpus:
             for word in pair.source:
@@ -191,7 +191,7 @@ class Extractor:
         return [number for words in rest for number in [*(numbers[word] for word in words), 0]]
 
     def sample(self, blocks: Blocks) -> list[Occurrence]:
-        """Return evenly spaced occurrences: in suffix order, those with gaps in the order of the corpus."""
+        """Return evenly spaced occurrences: in suffix order, or in corpus order if they have gaps."""
         found = [
             Occurrence(number, starts)
             for number, pair in enumerate(self.corpus)
@@ -205,7 +205,7 @@ class Extractor:
         return [found[math.floor(k * len(found) / most + 0.5)] for k in range(most)]
 
     def grammar(self, words: Words, own: int | None = None) -> dict[Rule, Entry]:
-        """Return the grammar of a sentence; `own`: it is that sentence of the corpus, which is left out."""
+        """Return the grammar of a sentence; `own` is its number in the corpus, to leave it out."""
         entries = {}
         for blocks in patterns_of(words, self.settings):
             sample = self.sample(blocks)
@@ -224,7 +224,7 @@ class Extractor:
         return entries
 
     def features(self, rule: Rule, samples: int, count: int, source_count: int) -> tuple[float, ...]:
-        """Return the dense features of a rule (design, section 5)."""
+        """Return the dense features of a rule."""
         source = [symbol for symbol in rule[0] if isinstance(symbol, str)]
         target = [symbol for symbol in rule[1] if isinstance(symbol, str)]
         return (
@@ -238,7 +238,7 @@ class Extractor:
         )
 
     def cost(self, word: str, others: Sequence[str], side: str) -> float:
-        """Return -log10 of the largest p(word | other), NULL being one of the others."""
+        """Return -log10 of the largest p(word | other), where NULL is one of the others."""
         best = 0.0
         for other in [*others, None]:
             key = (word, other) if side == "source" else (other, word)

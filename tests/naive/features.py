@@ -22,9 +22,9 @@ def sparse_features(
     count: int = 0,
     templates: Sequence[str] = ("R", "RBS", "RBT", "Shape"),
 ) -> dict[str, int]:
-    """Return the features of a rule by name; its categories are left-hand side, [.,1] and [.,2].
+    """Return the features of a rule by name; its categories are the left-hand side, [.,1] and [.,2].
 
-    `alignment` has positions within the sides, `count` is how often the rule was seen.
+    `alignment` has positions within the sides, `count` is the rule's count in the sample.
     """
     lhs, first, second = rule_categories
     categories = {-1: first, -2: second}

@@ -1,4 +1,4 @@
-"""Online learners in plain Python: every weight is looked at after every sentence."""
+"""Online learners in plain Python, which visit every weight after every sentence."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def logistic_gradient(kbest: Sequence[Hypothesis], pairs: Sequence[Pair]) -> Vec
 def mira_step(
     kbest: Sequence[Hypothesis], bleu: Sequence[float], words: float, c: float, hope: str, fear: str
 ) -> Vector:
-    """Return the update with one constraint."""
+    """Return the update for a single constraint."""
     cost, count = [words * (1 - score) for score in bleu], range(len(kbest))
     if hope == "oracle":
         good = max(count, key=lambda i: (-cost[i], kbest[i].score, -i))
@@ -50,7 +50,7 @@ def mira_step(
 
 
 class Steps(NamedTuple):
-    """How a direction becomes a step, and what follows."""
+    """Learning rate, regularisation and the like."""
 
     rate: float
     schedule: str
@@ -60,7 +60,7 @@ class Steps(NamedTuple):
 
 
 class EagerWeights:
-    """Weights that are all regularised, and all added up, after every step."""
+    """Weights that are all regularised and summed after every step."""
 
     def __init__(self, weights: Vector, names: Sequence[str], steps: Steps) -> None:
         self.weights = {name: weights.get(name, 0.0) for name in names}

@@ -1,4 +1,4 @@
-"""Learning in plain Python: sentence BLEU, pairs and updates as the papers write them down."""
+"""Learning in plain Python: sentence BLEU, pairs and updates as defined in the papers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def counts(hypothesis: Sequence[int], *references: Sequence[int]) -> tuple[list[
 
 
 def closest(length: float, lengths: Sequence[float]) -> float:
-    """Return the length of the closest reference; of two, the shorter."""
+    """Return the length of the closest reference; ties go to the shorter."""
     return min(lengths, key=lambda one: (abs(length - one), one))
 
 
@@ -52,7 +52,7 @@ class Bleu:
         self.context: list[float] = [0.0] * (2 * ORDER + 2)
 
     def score(self, hypothesis: Sequence[int], *references: Sequence[int], share: float = 1.0) -> float:
-        """Return BLEU; of a part of a translation with only a share of the references' lengths."""
+        """Return BLEU; for a partial translation, with a share of the references' lengths."""
         matches, totals = counts(hypothesis, *references)
         h = float(len(hypothesis))
         r = closest(h, [share * len(one) for one in references])
@@ -76,11 +76,11 @@ class Bleu:
         return penalty * product_mean(matches[:order], totals[:order])
 
     def words(self, *references: Sequence[int]) -> float:
-        """Return what BLEU counts for as a cost."""
+        """Return the factor of BLEU in the cost."""
         return self.context[-1] + mean_length(references) if self.variant == "chiang" else 1.0
 
     def score_all(self, hypotheses: Sequence[Sequence[int]], *references: Sequence[int]) -> list[float]:
-        """Score a k-best list, then let its first one decay into the context."""
+        """Score a k-best list, then add its first translation to the decaying context."""
         scores = [self.score(words, *references) for words in hypotheses]
         matches, totals = counts(hypotheses[0], *references)
         length = len(hypotheses[0])
@@ -90,7 +90,7 @@ class Bleu:
 
 
 def product_mean(matches: Sequence[float], totals: Sequence[float]) -> float:
-    """Return the geometric mean of matches / totals, by logarithms: ties are those of the kernel."""
+    """Return the geometric mean of matches / totals, using logarithms for the same ties as in the kernel."""
     if 0 in matches:
         return 0.0
     return math.exp(sum(math.log(c / s) for c, s in zip(matches, totals, strict=True)) / len(matches))
@@ -133,7 +133,7 @@ def update_pairs(
     update: str,
     rate: float,
 ) -> tuple[dict[str, float], int]:
-    """Go through the pairs; returns new weights and the number of updates."""
+    """Update by each pair; returns the new weights and the number of updates."""
     weights, updates = dict(weights), 0
     for better, worse in pairs:
         if update == "sentence":

@@ -1,4 +1,4 @@
-"""Language models in plain Python: from the definitions, without arrays."""
+"""Language models in plain Python, from the definitions, without arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Model = dict[tuple[str, ...], tuple[float, float]]
 
 
 def score_word(model: Model, context: tuple[str, ...], word: str) -> tuple[float, int]:
-    """Return log10 p(word | context) and the length of the n-gram found, by the definition of backing off."""
+    """Return log10 p(word | context) and the length of the n-gram found, by the definition of backoff."""
     ngram = (*context, word)
     if ngram in model:
         return model[ngram][0], len(ngram)
@@ -23,7 +23,7 @@ def score_word(model: Model, context: tuple[str, ...], word: str) -> tuple[float
 
 
 def score_sentence(model: Model, order: int, words: list[str]) -> float:
-    """Return log10 p of a sentence with its end."""
+    """Return log10 p of a sentence, including its end."""
     known = [word if (word,) in model else UNKNOWN for word in words]
     sentence = [START, *known, END]
     return sum(
@@ -33,7 +33,7 @@ def score_sentence(model: Model, order: int, words: list[str]) -> float:
 
 
 def extend_key(key: int, word: int) -> int:
-    """Return the key of an n-gram that is one word longer to the left, with whole numbers."""
+    """Return the key of an n-gram extended by one word to the left, in integer arithmetic."""
     mask = 2**64 - 1
     mixed = key ^ ((word + 1) * 0xD6E8FEB86659FD93 & mask)
     mixed = (mixed ^ (mixed >> 32)) * 0xFF51AFD7ED558CCD & mask
@@ -42,7 +42,7 @@ def extend_key(key: int, word: int) -> int:
 
 
 def estimate(sentences: list[list[str]], order: int) -> Model:
-    """Estimate interpolated modified Kneser-Ney, n-gram by n-gram; fallback discounts where needed."""
+    """Estimate interpolated modified Kneser-Ney n-gram by n-gram, with fallback discounts if needed."""
     padded = [(START, *words, END) for words in sentences]
     occurrences: dict[int, Counter[tuple[str, ...]]] = {
         n: Counter(s[i : i + n] for s in padded for i in range(len(s) - n + 1)) for n in range(1, order + 1)

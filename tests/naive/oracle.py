@@ -1,4 +1,4 @@
-"""A decoder without a search: every sentence has a fixed list of translations, the model ranks them."""
+"""A decoder without search: every sentence has a fixed list of translations, which the model ranks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DENSE_NAMES = ("LanguageModel", "WordPenalty")
 
 
 class Sentence(NamedTuple):
-    """References, translations, and their features by name (those of `DENSE_NAMES`, and sparse ones)."""
+    """References, translations, and their features by name (`DENSE_NAMES` and sparse ones)."""
 
     references: tuple[tuple[int, ...], ...]
     translations: tuple[tuple[int, ...], ...]
@@ -39,9 +39,9 @@ class Sentence(NamedTuple):
 def random_sentence(
     random: np.random.Generator, names: Sequence[str], *, exact: bool, references: int = 3
 ) -> Sentence:
-    """Return a sentence with at most so many references.
+    """Return a sentence with a random number of references, up to a maximum.
 
-    With `exact`, dense features are eighths, so that no sum of them is rounded.
+    With `exact`, dense features are multiples of 1/8, so that their sums are exact.
     """
     reference = tuple(random.integers(5, size=random.integers(1, 9)).tolist())
     count = int(random.integers(1, 25))
@@ -61,9 +61,9 @@ def random_sentence(
 
 
 def make_shard(sentences: Sequence[Sentence], names: Sequence[str]) -> Shard:
-    """Return a shard of what training looks at: references, and the sparse features of the grammars.
+    """Return a shard with what training reads: references and the sparse features of the grammars.
 
-    Every sentence has the same grammar of one rule, which has all features.
+    Every sentence has the same grammar, with one rule that has all features.
     """
     table = string_table(names)
     keys = feature_keys(table)
@@ -98,7 +98,7 @@ def make_shard(sentences: Sequence[Sentence], names: Sequence[str]) -> Shard:
 
 
 class OracleDecoder:
-    """The same interface as `itersel.decode.decoder.Decoder`."""
+    """A decoder with the interface of `itersel.decode.decoder.Decoder`."""
 
     dense_names = DENSE_NAMES
 
@@ -120,7 +120,7 @@ class OracleDecoder:
 
 
 def make_kbest(hypotheses: Sequence[Hypothesis], names: Sequence[str]) -> KBest:
-    """Lay a k-best list out as arrays; `names` is the table of sparse features."""
+    """Convert a k-best list to arrays; `names` is the table of sparse features."""
     rows = [
         [(i, hypothesis.features[name]) for i, name in enumerate(names) if name in hypothesis.features]
         for hypothesis in hypotheses
@@ -139,7 +139,7 @@ def make_kbest(hypotheses: Sequence[Hypothesis], names: Sequence[str]) -> KBest:
 
 
 def train(sentences: Sequence[Sentence], weights: dict[str, float], how: TrainSettings) -> dict[str, float]:
-    """Train a shard for an epoch by the perceptron, in plain Python."""
+    """Train a perceptron on a shard for one epoch, in plain Python."""
     learner = how.learner
     assert isinstance(learner, Perceptron)
     bleu = Bleu(learner.bleu)

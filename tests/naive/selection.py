@@ -1,7 +1,7 @@
 """Algorithms 1 to 4 of Simianer, Riezler & Dyer (ACL 2012), transcribed from their pseudo-code.
 
-Weight vectors are dictionaries. A corpus is a list of shards, a shard a list of sentences; `train` stands
-for the loop over the pairs of all its sentences: it takes a shard and weights, and returns weights.
+Weight vectors are dictionaries. A corpus is a list of shards, a shard a list of sentences. `train` replaces
+the loop over the pairs of all sentences: it takes a shard and weights, and returns weights.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def iter_mix_sgd(shards: Sequence[Shard], epochs: int, train: Train[Shard]) -> V
 
 
 def iter_sel_sgd(shards: Sequence[Shard], epochs: int, train: Train[Shard], number: int) -> Vector:
-    """Algorithm 4: of each epoch, the K features of the largest l2 norm (equal norms by key)."""
+    """Algorithm 4: in each epoch, select the K features with the largest l2 norm (ties by key)."""
     weights: Vector = {}
     for _ in range(epochs):
         results = [train(shard, weights) for shard in shards]

@@ -1,4 +1,4 @@
-"""Random small translation problems: a sentence, its grammar, weights and a language model."""
+"""Small random translation problems: a sentence, its grammar, weights and a language model."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES
 
 SOURCE_WORDS = ("a", "b", "c=d")
 TARGET_WORDS = ("x", "y", "z")
-# Target words that a language model may know; "a" comes from pass-through rules.
+# Target words that a language model may contain; "a" comes from pass-through rules.
 MODEL_WORDS = ("x", "y", "a")
 MAX_WORDS = 5
 MAX_RULES = 7
 MAX_CATEGORIZED = 12  # fewer of them fit together
-# A lone nonterminal may only be one that stands before the left-hand side here: no circles, and S above X.
+# The right-hand side of a unary rule must precede its left-hand side here: no cycles, and S above X.
 CATEGORIES = ("A", "X", "S", "B")
 
 
 class Problem(NamedTuple):
-    """What a decoder needs to translate one sentence.
+    """The input of a decoder for one sentence.
 
     Attributes
     ----------
     words
         The source sentence.
     rules
-        Its grammar, as `itersel.grammar.build.make_shard` takes it.
+        Its grammar, in the form of `itersel.grammar.build.make_shard`.
     weights
-        By feature name, dense and sparse.
+        Weights by feature name, dense and sparse.
     model, order
         Language model: log10 probability and backoff of n-grams.
     """
@@ -46,29 +46,29 @@ class Problem(NamedTuple):
     order: int
 
     def is_known(self, word: str) -> bool:
-        """Tell whether the language model has a word."""
+        """Whether the language model contains a word."""
         return (word,) in self.model
 
     def log10_probability(self, words: Sequence[str]) -> float:
-        """Return the log10 probability of a sentence with its end."""
+        """Return the log10 probability of a sentence, including its end."""
         return naive_lm.score_sentence(self.model, self.order, list(words))
 
 
 def eighths(largest: int = 16) -> st.SearchStrategy[float]:
-    """Return numbers that single precision holds exactly."""
+    """Draw numbers that are exact in single precision."""
     return st.integers(-largest, largest).map(lambda n: n / 8)
 
 
 @st.composite
 def small_rules(draw: st.DrawFn, words: Sequence[str]) -> Rule:
-    """Draw a rule that covers some span of `words`, at most two parts of it by nonterminals."""
+    """Draw a rule that covers a span of `words`, with nonterminals for at most two parts of it."""
     begin = draw(st.integers(0, len(words) - 1))
     end = draw(st.integers(begin + 1, len(words)))
     source: list[str | int] = []
     nonterminals = place = 0
     while place < end - begin:
         room = end - begin - place
-        # A nonterminal over the whole span would be a rule whose source side is a lone nonterminal.
+        # A nonterminal over the whole span would make the rule unary.
         longest = min(room, end - begin - 1)
         if nonterminals < 2 and longest and draw(st.integers(0, 2)) == 0:
             nonterminals += 1
@@ -86,7 +86,7 @@ def small_rules(draw: st.DrawFn, words: Sequence[str]) -> Rule:
 
 @st.composite
 def categorized_rules(draw: st.DrawFn, words: Sequence[str]) -> Rule:
-    """Draw a rule with any categories, its source side perhaps a lone nonterminal."""
+    """Draw a rule with any categories, possibly unary."""
     rule = draw(small_rules(words))
     left = draw(st.integers(0, len(CATEGORIES) - 1))
     if left > 0 and draw(st.integers(0, 4)) == 0:
@@ -118,20 +118,20 @@ def small_models(draw: st.DrawFn) -> tuple[naive_lm.Model, int]:
 
 @st.composite
 def small_grammars(draw: st.DrawFn, categories: bool = False) -> Problem:
-    """Draw a problem that `tests.naive.decoder` solves in no time."""
+    """Draw a problem that `tests.naive.decoder` solves quickly."""
     words = tuple(draw(st.lists(st.sampled_from(SOURCE_WORDS), min_size=1, max_size=MAX_WORDS)))
     one = categorized_rules(words) if categories else small_rules(words)
     rules = tuple(draw(st.lists(one, max_size=MAX_CATEGORIZED if categories else MAX_RULES)))
     sparse = {name for rule in naive_rules(rules) for name in rule.features}
     names = sorted({*GRAMMAR_FEATURES, *DECODER_FEATURES, *sparse})
-    # Thousandths, so that different derivations seldom have equal scores.
+    # Multiples of 1/1000, so that different derivations rarely have equal scores.
     numbers = draw(st.lists(st.integers(-2000, 2000), min_size=len(names), max_size=len(names)))
     model, order = draw(small_models())
     return Problem(words, rules, {n: v / 1000 for n, v in zip(names, numbers, strict=True)}, model, order)
 
 
 def naive_rules(rules: Sequence[Rule]) -> list[naive_decoder.Rule]:
-    """Return rules as the slow decoder takes them."""
+    """Convert rules to those of the naive decoder."""
     return [
         naive_decoder.grammar_rule(rule.source, rule.target, rule.features, rule.categories) for rule in rules
     ]

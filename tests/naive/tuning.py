@@ -1,4 +1,4 @@
-"""Batch tuning in plain Python: merged lists, line search by trying every point, MIRA step by step."""
+"""Batch tuning in plain Python: merged lists, exhaustive line search, MIRA step by step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ORDER = 4
 
 
 class Translation(NamedTuple):
-    """Clipped matches, words, and features by name."""
+    """Clipped matches, number of words, and features by name."""
 
     matches: tuple[int, ...]
     length: int
@@ -22,18 +22,18 @@ class Translation(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """Words of each reference, and translations."""
+    """Length of each reference, and translations."""
 
     reference_lengths: tuple[int, ...]
     translations: Sequence[Translation]
 
     def reference_length(self, one: Translation) -> int:
-        """Return the length of the reference that is closest to a translation."""
+        """Return the length of the reference closest to a translation in length."""
         return int(closest(one.length, self.reference_lengths))
 
 
 def reference_length(sentences: Sequence[Sentence], chosen: Sequence[Translation]) -> int:
-    """Return the length of the references that a translation of each sentence is compared with."""
+    """Return the total length of the references closest to the chosen translations."""
     return sum(sentence.reference_length(one) for sentence, one in zip(sentences, chosen, strict=True))
 
 
@@ -52,7 +52,7 @@ def dot(weights: dict[str, float], features: dict[str, float]) -> float:
 
 
 def best(scores: Sequence[float | Fraction]) -> int:
-    """Return the first of the highest."""
+    """Return the index of the highest score, the first if there are several."""
     return max(range(len(scores)), key=lambda i: (scores[i], -i))
 
 
@@ -68,7 +68,7 @@ Line = tuple[Fraction, Fraction]  # intercept and slope
 
 
 def crossings(lists: Sequence[Sequence[Line]]) -> list[Fraction]:
-    """Return where any two lines of one list cross, ascending."""
+    """Return the points where any two lines of a list cross, in ascending order."""
     found = set()
     for lines in lists:
         for (a, b), (c, d) in itertools.combinations(lines, 2):
@@ -85,12 +85,12 @@ def points_between(found: Sequence[Fraction]) -> list[Fraction]:
 
 
 def highest_lines(lists: Sequence[Sequence[Line]], x: Fraction) -> list[int]:
-    """Return the highest line of each list at a point; the first of equal ones."""
+    """Return the highest line of each list at a point; ties go to the first."""
     return [best([a + b * x for a, b in lines]) for lines in lists]
 
 
 class Mira:
-    """k-best MIRA (Cherry and Foster 2012, algorithm 1) that keeps the weights of every step."""
+    """k-best MIRA (Cherry and Foster 2012, algorithm 1) that stores the weights of every step."""
 
     def __init__(self, start: dict[str, float], limit: float, decay: float) -> None:
         self.weights, self.limit, self.decay = dict(start), limit, decay
@@ -135,7 +135,7 @@ class Mira:
 
 
 class Edge(NamedTuple):
-    """An edge: its line, antecedents (items by number), and target side (words, or -1 and -2 for these)."""
+    """An edge: its line, antecedents (item numbers), and target side (words, or -1 and -2 for these)."""
 
     line: Line
     antecedents: tuple[int, ...]
@@ -143,7 +143,7 @@ class Edge(NamedTuple):
 
 
 def derivations(forest: Sequence[Sequence[Edge]], item: int) -> list[tuple[Line, tuple[int, ...]]]:
-    """Return line and words of every derivation of an item; a forest is a list of edges for each item."""
+    """Return the line and words of each derivation of an item; a forest is a list of edges per item."""
     found = []
     for edge in forest[item]:
         for parts in itertools.product(*(derivations(forest, one) for one in edge.antecedents)):
