@@ -1,4 +1,4 @@
-"""A headless Chromium; tests are skipped where there is none, except under CI."""
+"""A headless Chromium; without it, tests are skipped, except under CI."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
 
-# All charts that there is something to show in.
+# All charts with data.
 DRAWN = (
     "[...document.querySelectorAll('.chart')]"
     ".every((one) => one.closest('[hidden]') || 'drawn' in one.dataset)"
@@ -23,7 +23,7 @@ DRAWN = (
 
 
 class Browser:
-    """A browser without a network, that looks at one page after another."""
+    """A browser without network access that opens pages one after another."""
 
     def __init__(self, chromium: str, driver: str) -> None:
         options = Options()
@@ -45,7 +45,7 @@ class Browser:
         self.driver.execute_cdp_cmd(name, arguments)
 
     def open(self, page: Path, width: int = 1440, theme: str = "light") -> None:
-        """Open a page, and wait for its charts."""
+        """Open a page and wait for its charts."""
         mobile = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 800}
         self._command("Emulation.setDeviceMetricsOverride", **mobile)
         self._command(
@@ -55,7 +55,7 @@ class Browser:
         self.wait(DRAWN)
 
     def run(self, script: str, *arguments: object) -> object:
-        """Return what a script returns."""
+        """Run a script and return its result."""
         return self.driver.execute_script(script, *arguments)
 
     def wait(self, condition: str) -> None:
@@ -65,14 +65,14 @@ class Browser:
         )
 
     def texts(self, selector: str) -> list[str]:
-        """Return the texts of the elements of a selector."""
+        """Return the texts of the elements that match a selector."""
         script = "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent.trim())"
         found = self.run(script, selector)
         assert isinstance(found, list)
         return found
 
     def choose(self, selector: str, value: str) -> None:
-        """Choose or write a value, as a reader does."""
+        """Choose or enter a value, as a user does."""
         self.run(
             "const one = document.querySelector(arguments[0]); one.value = arguments[1];"
             "for (const kind of ['input', 'change']) one.dispatchEvent(new Event(kind, { bubbles: true }))",
@@ -81,7 +81,7 @@ class Browser:
         )
 
     def complaints(self) -> list[str]:
-        """Return all that the console has, warnings too."""
+        """Return all messages of the console, including warnings."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
 

@@ -1,4 +1,4 @@
-"""Take the picture of the README: ``python -m tests.browser.picture PAGE PICTURE``."""
+"""Take the screenshot for the README: ``python -m tests.browser.picture PAGE PICTURE``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a run in a real browser: charts, tables, sentences, hostile texts, narrow and wide."""
+"""The report page in a real browser: charts, tables, sentences, hostile text, narrow and wide windows."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def page(run, folder):
 
 
 def fits(browser):
-    """Return whether nothing but what scrolls by itself is wider than the window."""
+    """Return whether only elements that scroll are wider than the window."""
     return browser.run("return document.documentElement.scrollWidth <= innerWidth")
 
 
@@ -59,7 +59,7 @@ def test_looks(browser, page, width, theme):
     assert browser.run("return document.documentElement.dataset.theme") == theme
     paper = browser.run("return getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(255, 255, 255)") == (theme == "light")
-    # the reader's own choice goes before that of the system
+    # the user's choice overrides that of the system
     browser.choose("#theme", "light" if theme == "dark" else "dark")
     assert browser.run("return getComputedStyle(document.body).backgroundColor") != paper
     browser.choose("#theme", "")
@@ -81,7 +81,7 @@ def test_paper_is_white(browser, page):
 
 def test_charts_have_marks_and_text(browser, run, page):
     browser.open(page)
-    # 3 repeats of 3 experiments: a line each, a point for each epoch, a ring for the chosen ones
+    # 3 repeats of 3 experiments: a line for each, a point for each epoch, a ring for each chosen epoch
     chart = "[data-chart=devtest_bleu] svg"
     assert browser.run(f"return document.querySelectorAll('{chart} .mark-line path').length") == 9
     assert browser.run(f"return document.querySelectorAll('{chart} .layer_1_marks path').length") == 9

@@ -1,4 +1,4 @@
-"""Symmetrisation against cdec's atools, on the whole training corpus."""
+"""Symmetrisation compared with cdec's atools, on the whole training corpus."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from itersel.cli.main import main
 from itersel.storage.files import read_lines
 
 
-def test_grow_diag_final_and_is_that_of_atools(parity: Path, tmp_path: Path) -> None:
+def test_grow_diag_final_and_equals_atools(parity: Path, tmp_path: Path) -> None:
     folder = parity / "align"
     options = ["--forward", str(folder / "fwd.gz"), "--reverse", str(folder / "rev.gz")]
     assert main(["align", *options, "--output", str(tmp_path / "gdfa.gz")]) == 0
     assert read_lines(tmp_path / "gdfa.gz") == read_lines(folder / "gdfa.gz")
 
 
-def test_recorded_directions_are_what_we_call_them(parity: Path) -> None:
+def test_directions_have_the_same_meaning_as_in_cdec(parity: Path) -> None:
     forward = read_alignment(parity / "align" / "fwd.gz")
     reverse = read_alignment(parity / "align" / "rev.gz")
     assert all(len({j for _, j in points}) == len(points) for points in forward)

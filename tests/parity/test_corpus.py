@@ -1,4 +1,4 @@
-"""Splits and preparation against the recorded corpus."""
+"""Splits and preparation compared with the recorded corpus."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_alignment_lies_inside_its_sentences(parity: Path) -> None:
     assert bitext.size == 30_639
 
 
-def test_tokenized_text_stays_as_it_is(parity: Path) -> None:
+def test_tokenized_text_is_unchanged(parity: Path) -> None:
     folder = parity / "corpus"
     bitext = read_parallel(folder / "dev.de.gz", folder / "dev.en.gz")
     preparation = Preparation("de", "en", tokenized=True)

@@ -1,4 +1,4 @@
-"""The decoder against what cdec found in 60 sentences with the same grammars, weights and language model."""
+"""The decoder compared with cdec on 60 sentences, with the same grammars, weights and language model."""
 
 from collections import Counter
 
@@ -14,13 +14,13 @@ from itersel.storage.files import read_lines
 from itersel.vectors.weights import read_weights
 
 SENTENCES = 60
-# printed to 6 digits, and cdec adds in single precision
+# cdec adds in single precision and prints 6 digits
 SCORE_TOLERANCE = 1e-3
 
 
 @pytest.fixture(scope="module")
 def problem(parity, tmp_path_factory):
-    """Return shard, language model and weights."""
+    """Return the shard, language model and weights."""
     folder = tmp_path_factory.mktemp("decode")
     source = parity / "decode"
     import_grammars(source / "src.de", source / "grammar", folder / "shard.h5", [source / "ref.en"])
@@ -33,7 +33,7 @@ def problem(parity, tmp_path_factory):
 
 
 def decode(problem, pop_limit, k, every=1):
-    """Decode all sentences, or one of so many."""
+    """Decode every n-th sentence, all by default."""
     shard, model, weights = problem
     decoder = Decoder(shard, model, pop_limit)
     vectors = decoder.weight_vectors(weights)
@@ -47,7 +47,7 @@ def at_200(problem):
 
 
 def recorded(path):
-    """Return lists of (text, features, score) by sentence."""
+    """Return a list of (text, features, score) for each sentence."""
     lists = [[] for _ in range(SENTENCES)]
     for line in read_lines(path):
         number, text, features, score = line.split(" ||| ")
@@ -57,7 +57,7 @@ def recorded(path):
 
 
 def features_of(decoder, found, rank):
-    """Return all features of a translation that are not zero."""
+    """Return all non-zero features of a translation."""
     values = dict(zip(decoder.dense_names, found.dense[rank].tolist(), strict=True))
     begin, end = found.feature_offset[rank : rank + 2]
     for i, value in zip(found.feature[begin:end], found.feature_value[begin:end], strict=True):
@@ -66,21 +66,21 @@ def features_of(decoder, found, rank):
 
 
 @pytest.mark.slow
-def test_with_a_high_pop_limit_the_best_scores_are_cdecs(problem, parity):
-    """For one sentence in three: at this limit, each takes half a second."""
+def test_best_scores_at_a_high_pop_limit_equal_cdecs(problem, parity):
+    """Only every third sentence, because each takes half a second at this limit."""
     _, found = decode(problem, 5000, 1, every=3)
     expected = [best[0][2] for best in recorded(parity / "decode" / "best.pop5000.txt")][::3]
     difference = np.array([one.score[0] for one in found]) - expected
     assert difference.min() > -SCORE_TOLERANCE
 
 
-def test_at_pop_limit_200_the_mean_best_score_is_no_worse(at_200, parity):
+def test_mean_best_score_at_pop_limit_200_is_no_worse_than_cdecs(at_200, parity):
     expected = recorded(parity / "decode" / "kbest.pop200.gz")
     ours = np.mean([found.score[0] for found in at_200[1]])
     assert ours >= np.mean([best[0][2] for best in expected])
 
 
-def test_lists_are_as_long_and_hold_no_string_twice(at_200, parity):
+def test_lists_are_as_long_as_cdecs_and_have_distinct_strings(at_200, parity):
     decoder, lists = at_200
     words = decoder.shard.vocabulary.to_list()
     for found, expected in zip(lists, recorded(parity / "decode" / "kbest.pop200.gz"), strict=True):
@@ -111,12 +111,12 @@ def test_strings_of_both_lists_have_the_same_scores_and_dense_features(problem, 
     assert lower <= 0.005 * shared
     assert equal > 2500
     assert other == 0
-    # derivations that differ in features without weight alone are as good
+    # derivations that differ only in features with zero weight have equal scores
     assert elsewhere <= 0.005 * equal
 
 
 def same_values(ours, theirs, names):
-    """Compare the features of these names."""
+    """Compare the features with these names."""
     return all(abs(ours.get(name, 0) - theirs.get(name, 0)) < 1e-3 for name in names)
 
 

@@ -1,4 +1,4 @@
-"""The folder for cdec has the form of the files with which cdec was run."""
+"""The exported folder has the format of the files with which cdec was run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RULE = re.compile(
 
 @pytest.fixture(scope="module")
 def folder(parity: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return an export of recorded sentences, with grammars from a part of the recorded corpus."""
+    """Export recorded sentences, with grammars from a part of the recorded corpus."""
     run = tmp_path_factory.mktemp("run")
     texts = [parity / "corpus/train.de.gz", parity / "corpus/train.en.gz", parity / "align/gdfa.gz"]
     system = make_system(run, corpus=list(zip(*(read_lines(path)[:PAIRS] for path in texts), strict=True)))
@@ -59,14 +59,14 @@ def test_grammars(folder, parity):
             assert feature_names(rule) == list(GRAMMAR_FEATURES)
         sides, others = ({tuple(rule.split(" ||| ")[:3]) for rule in one} for one in (recorded, exported))
         shared += len(sides & others)
-    # cdec's grammars are those of the whole corpus
+    # cdec's grammars were extracted from the whole corpus
     assert shared > 500
 
 
 def test_input_has_the_recorded_words(folder, parity):
     recorded = (parity / "decode/src.de").read_text(encoding="utf-8").splitlines()[:SENTENCES]
     lines = (folder / "input.sgm").read_text(encoding="utf-8").splitlines()
-    # compounds would be split; none of these sentences has one that the system knows
+    # compounds would be split, but none of these sentences has one that the system knows
     assert lines == [
         f'<seg grammar="grammars/grammar.{number}.gz" id="{number}"> {text} </seg>'
         for number, text in enumerate(recorded)
@@ -84,7 +84,7 @@ def test_weights(folder, parity, tmp_path):
 
 
 def test_feature_functions_give_the_features_of_the_templates(parity):
-    """Recorded output has features of all of them, and no others but those that the decoder adds."""
+    """The recorded features are those of all templates, and those that the decoder adds."""
     found = set()
     with gzip.open(parity / "decode/kbest20.sparse.gz", "rt", encoding="utf-8") as stream:
         for line in stream:

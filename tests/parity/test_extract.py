@@ -1,4 +1,4 @@
-"""Extraction against cdec's extractor, on German-English LibreOffice Help; see docs/extraction.md."""
+"""Extraction compared with cdec's extractor, on German-English LibreOffice Help; see docs/extraction.md."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from itersel.storage.files import read_lines, write_lines
 SETTINGS = naive.Settings(max_span=15, max_symbols=5, max_nonterminals=2, min_gap=1, max_samples=300)
 TOLERANCE = 1e-3
 
-# source and target side, as cdec writes them
+# source and target side in cdec's format
 Sides = tuple[str, str]
 
 
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One recorded run: sentences, and of each the two grammars."""
+    """One recorded run: sentences, and both grammars of each."""
 
     sentences: list[naive.Words]
     ours: list[dict[Sides, Entry]]
@@ -103,7 +103,7 @@ class Corpus:
         self.known: dict[naive.Blocks, bool] = {}
 
     def is_sampled(self, source: str) -> bool:
-        """Return whether a source side, without X at its edges, occurs more often than is looked at."""
+        """Return whether a source side, without X at its edges, occurs more often than the sample size."""
         blocks = blocks_of(source)
         if blocks not in self.known:
             candidates = set.intersection(*(self.having[word] for block in blocks for word in block))
@@ -142,7 +142,7 @@ def same_features(ours: Mapping[str, float], theirs: Mapping[str, float]) -> boo
 
 
 def test_rules_without_nonterminals(case: Case, corpus: Corpus) -> None:
-    """All rules of source sides that occur at most 300 times, and all their features, are cdec's."""
+    """All rules of source sides that occur at most 300 times equal cdec's, with all features."""
     compared = 0
     for _, ours, theirs in pairs(case):
         kept = [
@@ -157,12 +157,12 @@ def test_rules_without_nonterminals(case: Case, corpus: Corpus) -> None:
 
 
 def test_rules_with_nonterminals(case: Case, corpus: Corpus) -> None:
-    """Every difference has one of two reasons; at least 95 % of cdec's rules are there."""
+    """Every difference has one of two reasons; at least 95 % of cdec's rules are found."""
     missing = {"wide": 0, "sampled": 0}
     more, both = 0, 0
     for words, ours, theirs in pairs(case):
         for sides in filter(has_nonterminal, theirs.keys() - ours.keys()):
-            # cdec looks for source sides in 16 words of the input, wider than a rule may be
+            # cdec matches source sides in 16 words of the input, more than the maximum span of a rule
             wide = not any(naive.matches(words, blocks_of(sides[0]), SETTINGS))
             assert wide or corpus.is_sampled(sides[0]), sides
             missing["wide" if wide else "sampled"] += 1
@@ -172,22 +172,22 @@ def test_rules_with_nonterminals(case: Case, corpus: Corpus) -> None:
         both += sum(map(has_nonterminal, ours.keys() & theirs.keys()))
     total = both + sum(missing.values())
     assert both >= 0.95 * total
-    # the figures of docs/extraction.md: 97 % there; 2.3 % too wide, 0.6 % sampled otherwise
+    # the figures of docs/extraction.md: 97 % found, 2.3 % too wide, 0.6 % sampled differently
     assert missing["wide"] < 0.025 * total
     assert missing["sampled"] < 0.01 * total
     assert more < 0.01 * total
 
 
 def is_counted(theirs: Entry) -> bool:
-    """Return whether cdec has looked at all occurrences, by its own count.
+    """Return whether cdec has used all occurrences, according to its own count.
 
-    With leave-one-out a sample of 300 may have lost a few.
+    With leave-one-out, a sample of 300 may be a few occurrences short.
     """
     return theirs.features["SampleCountF"] < math.log10(1 + 280)
 
 
 def test_features_of_rules_with_nonterminals(case: Case) -> None:
-    """Where all occurrences are looked at, counts and costs are cdec's."""
+    """If all occurrences are used, counts and costs equal cdec's."""
     compared = 0
     for _, ours, theirs in pairs(case):
         for sides in filter(has_nonterminal, ours.keys() & theirs.keys()):
@@ -198,7 +198,7 @@ def test_features_of_rules_with_nonterminals(case: Case) -> None:
 
 
 def test_alignments(case: Case) -> None:
-    """All but a few: with leave-one-out, cdec leaves the sentence out of the vote, too."""
+    """Most alignments are equal: with leave-one-out, cdec also leaves the sentence out of the vote."""
     compared = same = 0
     for _, ours, theirs in pairs(case):
         for sides in ours.keys() & theirs.keys():

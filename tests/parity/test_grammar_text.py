@@ -49,7 +49,7 @@ def parse_features(text: str) -> dict[str, float]:
 
 @pytest.fixture(scope="module")
 def rows(shard: Shard) -> list[dict[str, float]]:
-    """Sparse features of every rule, by name."""
+    """Return the sparse features of each rule, by name."""
     names, bounds = shard.feature_name.to_list(), shard.rule_feature_offset.tolist()
     feature, value = shard.rule_feature.tolist(), shard.rule_feature_value.tolist()
     return [
@@ -59,7 +59,7 @@ def rows(shard: Shard) -> list[dict[str, float]]:
 
 @pytest.fixture(scope="module")
 def identities(rows: list[dict[str, float]]) -> list[str]:
-    """The identity feature of every rule."""
+    """Return the identity feature of each rule."""
     found = [[name for name in row if name.startswith("R:")] for row in rows]
     assert all(len(names) == 1 for names in found)
     return [names[0] for names in found]
@@ -89,7 +89,7 @@ def test_glue_is_the_identity_of_the_glue_rule(
 
 
 def rule_instances(shard: Shard, identities: list[str], sentence: int) -> dict[str, list[np.ndarray]]:
-    """Return, by identity, the dense features and PassThrough of the rules of a sentence."""
+    """Return the dense features and PassThrough of the rules of a sentence, by identity."""
     columns = [shard.dense_names.index(name) for name in GRAMMAR_FEATURES]
     instances: dict[str, list[np.ndarray]] = defaultdict(list)
     for place in range(shard.grammar_offset[sentence], shard.grammar_offset[sentence + 1]):
@@ -102,7 +102,7 @@ def rule_instances(shard: Shard, identities: list[str], sentence: int) -> dict[s
 def test_dense_and_pass_through_features_are_those_of_the_rules(
     shard: Shard, hypotheses: list[Hypothesis], identities: list[str]
 ) -> None:
-    """A known word may be passed through or translated by itself: the identity of both is the same."""
+    """A known word may be passed through or translated as itself; both rules have the same identity."""
     for sentence, group in itertools.groupby(hypotheses, lambda hypothesis: hypothesis.sentence):
         instances = rule_instances(shard, identities, sentence)
         for _, features in group:
@@ -121,7 +121,7 @@ def test_dense_and_pass_through_features_are_those_of_the_rules(
             )
 
 
-def test_export_gives_the_rules_of_cdec_back(parity: Path, shard_path: Path, tmp_path: Path) -> None:
+def test_export_restores_the_rules_of_cdec(parity: Path, shard_path: Path, tmp_path: Path) -> None:
     export_grammars(shard_path, tmp_path)
     for sentence in (0, 2, 59):
         ours = list(read_grammar(tmp_path / f"grammar.{sentence}.gz"))
@@ -134,7 +134,7 @@ def test_export_gives_the_rules_of_cdec_back(parity: Path, shard_path: Path, tmp
             values = tuple(np.float32(rule.features[name]).tobytes() for name in GRAMMAR_FEATURES)
             return rule.source, rule.target, rule.alignment, values
 
-        # ours has the rules of one source side together
+        # our export groups rules by source side
         assert Counter(map(rounded, ours)) == Counter(map(rounded, theirs))
 
 

@@ -1,4 +1,4 @@
-"""The language model against KenLM: recorded models of lmplz, and the package where it is installed."""
+"""The language model compared with KenLM: recorded models of lmplz, and the package if it is installed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def sort(words: np.ndarray) -> np.ndarray:
     return np.lexsort(words.T[::-1])
 
 
-def test_estimated_model_equals_that_of_lmplz(estimated: Arpa, recorded: Path) -> None:
+def test_estimated_model_equals_lmplz(estimated: Arpa, recorded: Path) -> None:
     expected = parse_arpa(read_bytes(recorded), recorded)
     assert estimated.words == expected.words
     assert len(estimated.ngrams) == len(expected.ngrams)
@@ -63,7 +63,7 @@ def test_estimated_model_equals_that_of_lmplz(estimated: Arpa, recorded: Path) -
         np.testing.assert_allclose(found.backoff[a], wanted.backoff[b], rtol=0, atol=1e-5)
 
 
-def test_scores_equal_those_of_kenlm(kenlm: ModuleType, parity: Path, recorded: Path, compiled: Path) -> None:
+def test_scores_equal_kenlm(kenlm: ModuleType, parity: Path, recorded: Path, compiled: Path) -> None:
     scores, expected, unknown, expected_unknown = of_both(
         kenlm.Model(str(recorded)), load_model(compiled), read_lines(parity / "corpus" / "dev.en.gz")
     )
@@ -74,7 +74,7 @@ def test_scores_equal_those_of_kenlm(kenlm: ModuleType, parity: Path, recorded: 
 def of_both(
     reference: object, model: LanguageModel, lines: list[str]
 ) -> tuple[NDArray[np.float64], list[float], list[int], list[int]]:
-    """Return scores of KenLM and ours of the lines and of odd ones, then the numbers of unknown words."""
+    """Return KenLM's and our scores of the lines and of unusual lines, and the numbers of unknown words."""
     lines = lines + ODD_LINES
     scores, unknown = score_lines(model, lines)
     expected = [sum(found[2] for found in reference.full_scores(line, eos=False)) for line in lines]
@@ -87,7 +87,7 @@ def test_pruned_model_with_open_vocabulary_scores_as_in_kenlm(
     vocabulary = tmp_path / "vocabulary"
     vocabulary.write_text("\n".join(read_lines(parity / "corpus" / "dev.en.gz")[:100]))
     model = estimate(read_text([parity / "corpus" / "devtest.en.gz"], vocabulary), 4).model
-    # KenLM wants every prefix of an n-gram; suffixes go.
+    # KenLM requires every prefix of an n-gram, so suffixes are pruned.
     trigrams, fourgrams = model.ngrams[2:]
     fourgrams = keep(fourgrams, np.arange(fourgrams.words.shape[0]) % 3 == 0)
     prefixes = {tuple(words) for words in fourgrams.words[:, :-1].tolist()}
