@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz``: run cases for a time, count what comes of them, keep those that fail."""
+"""``python -m tests.fuzz``: run cases for a given time, count their outcomes, keep those that fail."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of all cases (default: 1)")
     parser.add_argument("--seconds", type=float, default=60, help="how long to run (default: 60)")
     parser.add_argument(
-        "--cases", type=int, help="run so many of each format and mode, however long it takes"
+        "--cases", type=int, help="run this many cases of each format and mode, without a time limit"
     )
-    parser.add_argument("--formats", help="which, separated by commas (default: all)")
+    parser.add_argument("--formats", help="formats, separated by commas (default: all)")
     parser.add_argument("--first", type=int, default=0, help="number of the first case of each (default: 0)")
-    parser.add_argument("--case", help="run this case alone: [SEED/]FORMAT/MODE/NUMBER")
+    parser.add_argument("--case", help="run only this case: [SEED/]FORMAT/MODE/NUMBER")
     parser.add_argument(
         "--kept", type=Path, default=Path("build/fuzz"), help="folder for failed cases (default: build/fuzz)"
     )
     parser.add_argument(
         "--bounds-check",
         action="store_true",
-        help="kernels check the bounds of arrays; they are compiled for it first, which takes minutes",
+        help="check array bounds in kernels, which are compiled for this first (takes minutes)",
     )
     options = parser.parse_args()
-    # before itersel is imported, and with it numba: both look at this once
+    # before importing itersel and numba, which read this once
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if options.bounds_check:
         os.environ["NUMBA_BOUNDSCHECK"] = "1"
@@ -59,7 +59,7 @@ def _run(options: argparse.Namespace) -> int:
             print(_line(result))
             return int(result.is_bad)
         end = time.monotonic() + options.seconds
-        with contextlib.suppress(KeyboardInterrupt):  # the table comes all the same
+        with contextlib.suppress(KeyboardInterrupt):  # still print the table
             for case in _cases(options):
                 if options.cases is None and time.monotonic() > end:
                     break
@@ -77,7 +77,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _cases(options: argparse.Namespace) -> Iterator[Case]:
-    """Yield cases without end, of all formats in turn."""
+    """Yield cases endlessly, of all formats in turn."""
     from tests.fuzz.cases import Case, case_names
     from tests.fuzz.targets import TARGETS
 
@@ -97,7 +97,7 @@ def _line(result: Result) -> str:
 
 
 def _print_table(results: list[Result]) -> None:
-    """Print how many cases came to what: by format and mode, by mutation, and in all."""
+    """Print the number of cases for each outcome: by format and mode, by mutation, and in total."""
     from tests.fuzz.verdicts import BAD, GOOD
 
     used = {result.verdict.outcome for result in results}

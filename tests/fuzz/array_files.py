@@ -1,4 +1,4 @@
-"""Damage to array files: what the header says, and the arrays."""
+"""Damage to array files: the header and the arrays."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ TEXTS = ("", "x", "grammar-index", "language-model", "shard", 1, None)
 
 
 class Parts:
-    """An array file in parts: its header, and the arrays by name."""
+    """The parts of an array file: its header, and its arrays by name."""
 
     def __init__(self, content: bytes) -> None:
         length = int.from_bytes(content[8:16], "little")
@@ -76,12 +76,12 @@ class Parts:
             self.arrays[name] = flat.reshape(entry["shape"]).copy()
 
     def put(self, name: str, array: arrays.AnyArray) -> None:
-        """Replace an array, and what the header says of it."""
+        """Replace an array and its entry in the header."""
         self.arrays[name] = array
         self.header["arrays"][name].update(dtype=array.dtype.str, shape=list(array.shape))
 
     def join(self, *, seal: bool) -> bytes:
-        """Return the file with all arrays in their order, with the right checksums or those of old."""
+        """Return the file with all arrays in order, with correct checksums or the old ones."""
         position = 0
         body = b""
         for name, array in self.arrays.items():
@@ -96,7 +96,7 @@ class Parts:
 
 
 def container(header: bytes, body: bytes) -> bytes:
-    """Return a file with a header, whose checksum is right."""
+    """Return a file with a header and its correct checksum."""
     start = MAGIC + len(header).to_bytes(8, "little") + header + xxhash.xxh3_128_digest(header)
     return start + bytes(-len(start) % ALIGNMENT) + body
 
@@ -144,7 +144,7 @@ def _dtype(chance: Random, header: Header) -> None:
 
 
 def _key(chance: Random, header: Header) -> None:
-    """Drop, rename or replace a key anywhere."""
+    """Drop, rename or replace any key."""
     place = chance.choice((header, header["arrays"], header["attributes"], _entry(chance, header)))
     key = chance.choice(sorted(place))
     kind = chance.randrange(3)
@@ -157,7 +157,7 @@ def _key(chance: Random, header: Header) -> None:
 
 
 def _names(chance: Random, header: Header) -> None:
-    """Exchange what two entries describe, or let both describe one array."""
+    """Swap two entries, or make both describe the same array."""
     one, other = (chance.choice(sorted(header["arrays"])) for _ in range(2))
     entries = header["arrays"]
     if chance.random() < 0.5:
@@ -192,7 +192,7 @@ WEIGHTS = {
 
 
 def mutate(chance: Random, original: Path, copy: Path, mode: str, format: FileFormat) -> list[str]:
-    """Write a damaged copy of a file; returns what was done to it."""
+    """Write a damaged copy of a file; returns the changes."""
     content = original.read_bytes()
     if mode == DAMAGED and chance.random() < 0.6:
         name = chance.choice(sorted(raw_bytes.OPERATIONS))
@@ -231,7 +231,7 @@ def mutate(chance: Random, original: Path, copy: Path, mode: str, format: FileFo
 
 
 def _values_alone(chance: Random, content: bytes, copy: Path) -> list[str]:
-    """Change values, and leave the checksums."""
+    """Change values without updating the checksums."""
     parts = Parts(content)
     names = chance.choices(sorted(arrays.VALUES), k=chance.choice((1, 1, 1, 3)))
     for name in names:

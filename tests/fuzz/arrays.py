@@ -51,7 +51,7 @@ TYPES = (
 
 
 def set_values(chance: Random, array: AnyArray) -> None:
-    """Put values of the far ends of a type into some places."""
+    """Set some elements to extreme values of the type."""
     flat = array.reshape(-1)
     for _ in range(chance.choice((1, 1, 1, 2, 5))):
         value = chance.choice(ODD_NUMBERS if array.dtype.kind == "f" else BOUNDARIES)
@@ -59,7 +59,7 @@ def set_values(chance: Random, array: AnyArray) -> None:
 
 
 def nudge(chance: Random, array: AnyArray) -> None:
-    """Change one value a little."""
+    """Change one value slightly."""
     flat = array.reshape(-1)
     place = chance.randrange(flat.size)
     with np.errstate(all="ignore"):
@@ -67,7 +67,7 @@ def nudge(chance: Random, array: AnyArray) -> None:
 
 
 def fill(chance: Random, array: AnyArray) -> None:
-    """Make all values the same."""
+    """Make all values equal."""
     array[...] = _cast(chance.choice((0, 1, -1, 255, 2**31 - 1)), array.dtype)
 
 
@@ -80,18 +80,18 @@ def copy_row(chance: Random, array: AnyArray) -> None:
 
 
 def swap_rows(chance: Random, array: AnyArray) -> None:
-    """Exchange two rows."""
+    """Swap two rows."""
     one, other = chance.randrange(array.shape[0]), chance.randrange(array.shape[0])
     array[[one, other]] = array[[other, one]]
 
 
 def reverse(chance: Random, array: AnyArray) -> None:
-    """Turn the array around."""
+    """Reverse the array."""
     array[...] = array[::-1].copy()
 
 
 def shuffle(chance: Random, array: AnyArray) -> None:
-    """Put all rows in another order."""
+    """Shuffle all rows."""
     order = list(range(array.shape[0]))
     chance.shuffle(order)
     array[...] = array[order]
@@ -140,9 +140,9 @@ def change_values(chance: Random, array: AnyArray, name: str) -> AnyArray:
 
 
 def redraw(chance: Random, array: AnyArray, declared: Array, sizes: dict[str, int]) -> AnyArray:
-    """Return other values that are as declared: what gets past the check of the format.
+    """Return different values within the declared bounds, which pass the check of the format.
 
-    sizes: by name, as `check_arrays` returns them.
+    sizes: by name, as returned by `check_arrays`.
     """
     result = np.array(array)
     if not result.size:
@@ -159,7 +159,7 @@ def redraw(chance: Random, array: AnyArray, declared: Array, sizes: dict[str, in
 
 
 def _redraw_offsets(chance: Random, offset: AnyArray, size: int) -> None:
-    """Move one inner offset between its neighbours, or draw all of them anew."""
+    """Move one inner offset between its neighbours, or redraw all of them."""
     if offset.size < 3:
         return
     if chance.random() < 0.3:
@@ -183,7 +183,7 @@ def _declared_value(chance: Random, flat: AnyArray, declared: Array, sizes: dict
 
 
 def rows_less(chance: Random, array: AnyArray) -> AnyArray:
-    """Drop rows at an end, or all of them."""
+    """Drop rows at either end, or all rows."""
     count = chance.choice((1, 1, 2, array.shape[0] // 2, array.shape[0]))
     return array[count:] if chance.random() < 0.3 else array[: max(0, array.shape[0] - count)]
 
@@ -196,7 +196,7 @@ def rows_more(chance: Random, array: AnyArray) -> AnyArray:
 
 
 def another_dimension(chance: Random, array: AnyArray) -> AnyArray:
-    """Add a dimension, or take one away."""
+    """Add or remove a dimension."""
     kind = chance.randrange(4)
     if kind == 0:
         return array.reshape(-1, 1)
@@ -206,7 +206,7 @@ def another_dimension(chance: Random, array: AnyArray) -> AnyArray:
 
 
 def another_type(chance: Random, array: AnyArray) -> AnyArray:
-    """Convert to another type, or take the bytes for one."""
+    """Convert to another type, or reinterpret the bytes."""
     dtype = np.dtype(chance.choice(TYPES))
     if chance.random() < 0.5 and array.ndim and array.nbytes % dtype.itemsize == 0:
         return array.reshape(-1).view(dtype)
@@ -223,7 +223,7 @@ SHAPES: dict[str, Callable[[Random, AnyArray], AnyArray]] = {
 
 
 def _cast(value: float, dtype: np.dtype[Any]) -> Any:
-    """Return a number as the type has it; too large ones wrap around."""
+    """Convert a number to a type; numbers that are too large wrap around."""
     if dtype.kind in "iu":
         return np.array([int(value) & (2**64 - 1)], np.uint64).astype(dtype)[0]
     with np.errstate(all="ignore"):

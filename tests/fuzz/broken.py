@@ -1,6 +1,6 @@
-"""Readers with intentional faults: ``python -m tests.fuzz.broken`` prints what the fuzzer says of each.
+"""Readers with deliberate bugs: ``python -m tests.fuzz.broken`` prints the fuzzer's verdict on each.
 
-A process of its own, as it forks, and as pytest's workers have threads.
+Runs in a separate process because it forks, and pytest's workers have threads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-SECONDS = 1.5  # in place of a minute
+SECONDS = 1.5  # instead of a minute
 CASES = 6
 
 
@@ -77,13 +77,13 @@ FAULTS: dict[str, tuple[str, Callable[..., None], str]] = {
 
 @contextlib.contextmanager
 def broken(place: str, replacement: Callable[..., None]) -> Iterator[None]:
-    """Replace a function of the reader, in this process and those that it forks."""
+    """Replace a function of the reader in this process and its forks."""
     with mock.patch(place, replacement):
         yield
 
 
 def main() -> None:
-    """Print the outcomes of some cases for each fault, as JSON."""
+    """Print the outcomes of some cases for each bug, as JSON."""
     from tests.fuzz.cases import Case
     from tests.fuzz.run import runner
 
@@ -91,7 +91,7 @@ def main() -> None:
     with runner(seconds=SECONDS) as cases:
         for number in range(CASES):
             for mode in ("damaged", "resealed"):
-                cases.run(Case(1, "weights", mode, number))  # what the whole reader does is known now
+                cases.run(Case(1, "weights", mode, number))  # learn the outcome with the intact reader
         for name, (place, replacement, mode) in FAULTS.items():
             with broken(place, replacement):
                 results = [cases.run(Case(1, "weights", mode, number)) for number in range(CASES)]

@@ -1,4 +1,4 @@
-"""Cases: which file is damaged, how, and which step reads it; all of it follows from the name of the case."""
+"""Cases: the file to damage, how, and the step that reads it, all determined by the name of the case."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Case(NamedTuple):
 
     @classmethod
     def parse(cls, text: str, seed: int) -> Case:
-        """Read a name; without a seed it is of `seed`."""
+        """Parse a name; without a seed, use `seed`."""
         fields = text.split("/")
         if len(fields) == 3:
             fields = [str(seed), *fields]
@@ -57,7 +57,7 @@ class Case(NamedTuple):
         return case
 
     def chance(self) -> Random:
-        """Return the source of all that is chosen for this case."""
+        """Return the random generator of this case."""
         return Random(f"itersel {self}")
 
     def choice(self) -> tuple[str, list[str]]:
@@ -74,13 +74,13 @@ def case_names(formats: list[str]) -> list[tuple[str, str]]:
 
 
 def write_damaged(case: Case, base: Path, folder: Path) -> list[str]:
-    """Write the damaged file of a case to a folder of links; returns what was done to the file."""
+    """Write the damaged file of a case to a folder of links; returns the changes."""
     file, _ = case.choice()
     chance = case.chance()
-    chance.seed(chance.getrandbits(64))  # not the numbers again that chose file and step
+    chance.seed(chance.getrandbits(64))  # different numbers from those that chose file and step
     target = folder / file
     target.unlink()
-    # apart from all others: HDF5 opens files that links lead to for writing, too
+    # not among the links, because HDF5 also opens the targets of links for writing
     apart = folder.parent / "damaged"
     names = _damage(case, chance, base / file, apart)
     shutil.move(apart, target)
@@ -103,7 +103,7 @@ def format_of(name: str) -> FileFormat:
 
 
 def lay_out(base: Path, folder: Path) -> None:
-    """Fill a folder with links to all undamaged files; folders are made anew."""
+    """Fill a folder with links to all undamaged files; folders are recreated."""
     folder.mkdir()
     for entry in os.scandir(base):
         if entry.is_dir():

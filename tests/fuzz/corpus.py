@@ -1,4 +1,4 @@
-"""The undamaged files: a small corpus, and everything that the steps make of it."""
+"""The undamaged files: a small corpus, and everything that the steps make from it."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ MEMORY = [
 
 
 def _one_link(column: int) -> list[str]:
-    """Return alignments of one direction: of the words of a side each has one link at most."""
+    """Return alignments of one direction: each word of one side has at most one link."""
     links = [{point.split("-")[column]: point for point in line.split()} for line in ALIGNMENT]
     return [" ".join(points.values()) for points in links]
 
 
 FORWARD, REVERSE = _one_link(1), _one_link(0)
-# With categories other than X, a chain of lone nonterminals, and both ways to write those of the target side.
+# Categories other than X, a chain of unary rules, and both notations for nonterminals of the target side.
 SYNTAX = [
     "[S] ||| [NP,1] [VP,2] ||| [1] [2] ||| Rule=1",
     "[S] ||| [CL,1] . ||| [CL,1] . |||",
@@ -104,7 +104,7 @@ experiments:
 
 
 def make_corpus(folder: Path) -> None:
-    """Write all files to a folder, which becomes the working folder; this loads every kernel, too."""
+    """Write all files to a folder, which becomes the working folder; this also loads all kernels."""
     folder.mkdir(parents=True)
     os.chdir(folder)
     texts = {
@@ -197,7 +197,7 @@ def _make_weights() -> None:
 
 
 def _make_path() -> None:
-    """Make an epoch of path following, and the weights of the shards in the next one."""
+    """Write an epoch of path following, and the weights of the shards in the next epoch."""
     for epoch, start in ((1, ()), (2, ("--weights", "path.h5"))):
         for number, shard in enumerate(("shard.h5", "shard1.h5")):
             train = ("--shard", shard, "--model", "lm.bin", "--shard-number", str(number), *SEARCH, *start)
@@ -247,12 +247,12 @@ def _make_descriptions() -> None:
 
 
 def pack(name: str) -> None:
-    """Write a compressed copy beside a file."""
+    """Write a compressed copy next to a file."""
     Path(f"{name}.gz").write_bytes(gzip.compress(Path(name).read_bytes(), mtime=0))
 
 
 def itersel(*arguments: str) -> None:
-    """Run a step that must end well."""
+    """Run a step that must succeed."""
     messages, text = io.StringIO(), io.StringIO()
     with contextlib.redirect_stderr(messages), contextlib.redirect_stdout(text):
         status = main(arguments)

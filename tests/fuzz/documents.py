@@ -24,7 +24,7 @@ KEYS = ("? [a, b]\n: c\n", "1: 2\n", "null: 3\n", "? {a: b}\n: c\n", "true: x\n"
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
-    """Return all places in a document: a list or mapping, and an index or key of it."""
+    """Return all places in a document: a list or mapping, and an index or key."""
     found = []
     for key in sorted(value, key=str) if isinstance(value, dict) else range(len(value)):
         found.append((value, key))

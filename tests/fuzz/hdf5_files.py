@@ -16,7 +16,7 @@ from itersel.errors import InputError
 from itersel.storage.formats import FileFormat, check_arrays, without_extra
 from itersel.storage.hdf5 import ERRORS, find_dataset
 
-# What a case does once or a few times; the frequent ones reach the code behind the checks.
+# Operations, of which a case applies one or a few; the frequent ones reach the code behind the checks.
 WEIGHTS = {
     **dict.fromkeys(arrays.VALUES, 3),
     **dict.fromkeys(arrays.SHAPES, 3),
@@ -28,7 +28,7 @@ WEIGHTS = {
 
 
 def mutate(chance: Random, original: Path, copy: Path, mode: str, format: FileFormat) -> list[str]:
-    """Write a damaged copy of a file; returns what was done to it."""
+    """Write a damaged copy of a file; returns the changes."""
     copy.write_bytes(original.read_bytes())
     if mode == DAMAGED and chance.random() < 0.4:
         name = chance.choice(sorted(raw_bytes.OPERATIONS))
@@ -52,11 +52,11 @@ def _how_many(chance: Random) -> int:
 
 
 def apply(chance: Random, stream: h5py.File, name: str, format: FileFormat, sizes: dict[str, int]) -> None:
-    """Do one thing to a file; nothing where it cannot be done after what was done before."""
+    """Apply one operation to a file; do nothing if earlier operations made it impossible."""
     if name in STRUCTURE:
         with contextlib.suppress(
             *ERRORS, MemoryError
-        ):  # what came before may have left nothing that it can be done to
+        ):  # earlier operations may have left nothing to apply it to
             STRUCTURE[name](chance, stream)
         return
     present = sorted(array for array in format.arrays if _is_plain(stream, array, format))
@@ -75,7 +75,7 @@ def apply(chance: Random, stream: h5py.File, name: str, format: FileFormat, size
 
 
 def _is_plain(stream: h5py.File, name: str, format: FileFormat) -> bool:
-    """Whether an array is there still, in this file and no other, and has numbers and rows."""
+    """Whether an array still exists in this file itself, and has numbers and rows."""
     try:
         dataset = find_dataset(stream, name, format.arrays[name])
     except (*ERRORS, MemoryError):
@@ -85,7 +85,7 @@ def _is_plain(stream: h5py.File, name: str, format: FileFormat) -> bool:
 
 def declared_sizes(stream: h5py.File, format: FileFormat, path: Path) -> dict[str, int]:
     """Return the sizes of a file's arrays by name."""
-    # what a file may lack is not counted where it is not there
+    # skip optional arrays that the file does not have
     if not any(name in stream for name, array in format.arrays.items() if array.is_extra):
         format = without_extra(format)
     try:

@@ -1,4 +1,4 @@
-"""Damage to the structure of HDF5 files: attributes, and what HDF5 can put in the place of arrays."""
+"""Damage to the structure of HDF5 files: attributes, and other HDF5 objects instead of arrays."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def _name(chance: Random, stream: h5py.File) -> str:
 
 
 def _values(stream: h5py.File, name: str) -> Any:
-    """Return an array, or zeros in place of one that was made huge before, or made of itself."""
+    """Return an array, or zeros if an earlier operation made it huge or self-referential."""
     dataset = stream[name]
     return np.zeros(3) if dataset.nbytes > 1 << 24 or dataset.is_virtual else dataset[()]
 
 
 def replace(stream: h5py.File, name: str, array: Any, **more: Any) -> None:
-    """Put another array in the place of one."""
+    """Replace an array by another."""
     del stream[name]
     stream.create_dataset(name, data=array, **more)
 
@@ -59,7 +59,7 @@ def _duplicated(chance: Random, stream: h5py.File) -> None:
 
 
 def _linked(chance: Random, stream: h5py.File) -> None:
-    """Put a link in the place of an array: to itself, into nothing, into another file."""
+    """Replace an array by a link: to itself, to nothing, or to another file."""
     name = _name(chance, stream)
     array = _values(stream, name)
     del stream[name]
@@ -76,7 +76,7 @@ def _linked(chance: Random, stream: h5py.File) -> None:
 
 
 def _elsewhere(chance: Random, stream: h5py.File) -> None:
-    """Keep the values of an array outside of the file, or nowhere."""
+    """Store the values of an array outside of the file, or nowhere."""
     name = _name(chance, stream)
     shape, dtype = stream[name].shape, stream[name].dtype
     array = _values(stream, name)
@@ -97,7 +97,7 @@ def _elsewhere(chance: Random, stream: h5py.File) -> None:
 
 
 def _huge(chance: Random, stream: h5py.File) -> None:
-    """Declare an array of a huge size, of which the file holds nothing."""
+    """Declare a huge array without data."""
     name = _name(chance, stream)
     dtype, ndim = stream[name].dtype, stream[name].ndim
     del stream[name]
@@ -113,7 +113,7 @@ def _huge(chance: Random, stream: h5py.File) -> None:
 
 
 def _filters(chance: Random, stream: h5py.File) -> None:
-    """Store an array in another way."""
+    """Change the storage of an array."""
     name = _name(chance, stream)
     array = _values(stream, name)
     if array.size == 0:
@@ -131,7 +131,7 @@ def _filters(chance: Random, stream: h5py.File) -> None:
 
 
 def _packed_zeros(chance: Random, stream: h5py.File) -> None:
-    """Put zeros that compress well, 50 to 100 MB of them, in the place of an array."""
+    """Replace an array by 50 to 100 MB of zeros, which compress well."""
     name = _name(chance, stream)
     dtype, columns = stream[name].dtype, stream[name].shape[1:]
     del stream[name]
@@ -142,7 +142,7 @@ def _packed_zeros(chance: Random, stream: h5py.File) -> None:
 
 
 def _odd_type(chance: Random, stream: h5py.File) -> None:
-    """Put texts, records, references or a single number in the place of an array."""
+    """Replace an array by texts, records, references or a single number."""
     name = _name(chance, stream)
     rows = stream[name].shape[0]
     del stream[name]
@@ -207,12 +207,12 @@ def _attribute(chance: Random, stream: h5py.File) -> None:
 
 
 def _short(value: Any) -> Any:
-    """Return a text that fits into an attribute, which holds 64 KB."""
+    """Return a text that fits into an attribute (64 KB)."""
     return value[:60_000] if isinstance(value, str) else value
 
 
 def _json_values(chance: Random, text: str) -> str:
-    """Drop, double or exchange what a list or a mapping in JSON holds."""
+    """Drop, duplicate or swap elements of a list or mapping in JSON."""
     try:
         value = json.loads(text)
     except ValueError:
@@ -228,7 +228,7 @@ def _json_values(chance: Random, text: str) -> str:
 
 
 def _added(chance: Random, stream: h5py.File) -> None:
-    """Add what nobody asked for."""
+    """Add an undeclared object."""
     kind = chance.randrange(3)
     if kind == 0:
         stream.attrs["more"] = chance.choice((1, "x", np.arange(3)))

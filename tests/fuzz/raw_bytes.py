@@ -1,11 +1,11 @@
-"""Damage to the bytes of a file, whatever they mean."""
+"""Damage to the bytes of a file, regardless of their meaning."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
 
-# Most of what decides is at the begin of a file.
+# The most important bytes are at the beginning of a file.
 HEADER = 2048
 
 
@@ -21,7 +21,7 @@ def flip_bits(chance: Random, content: bytearray) -> None:
 
 
 def overwrite(chance: Random, content: bytearray) -> None:
-    """Replace a run of bytes, as a bad block of a disk does."""
+    """Replace a run of bytes, like a bad block of a disk."""
     begin = _place(chance, content)
     size = min(_length(chance), len(content) - begin)
     kind = chance.randrange(3)
@@ -31,13 +31,13 @@ def overwrite(chance: Random, content: bytearray) -> None:
 
 
 def insert(chance: Random, content: bytearray) -> None:
-    """Insert bytes: all behind them moves."""
+    """Insert bytes, which moves all bytes after them."""
     begin = _place(chance, content)
     content[begin:begin] = chance.randbytes(_length(chance))
 
 
 def delete(chance: Random, content: bytearray) -> None:
-    """Delete bytes: all behind them moves."""
+    """Delete bytes, which moves all bytes after them."""
     begin = _place(chance, content)
     del content[begin : begin + _length(chance)]
 
@@ -50,7 +50,7 @@ def copy_block(chance: Random, content: bytearray) -> None:
 
 
 def cut(chance: Random, content: bytearray) -> None:
-    """Cut the file, often close to its begin or its end."""
+    """Truncate the file, often close to its beginning or end."""
     size = len(content)
     keep = chance.choice((0, 1, 7, 8, 15, 16, 100, size - 1, size - 8, size // 2, chance.randrange(size)))
     del content[max(0, keep) :]
@@ -75,7 +75,7 @@ OPERATIONS: dict[str, Callable[[Random, bytearray], None]] = {
 
 
 def damage(chance: Random, content: bytes, name: str) -> bytes:
-    """Return the bytes after one of `OPERATIONS`."""
+    """Return the bytes after applying one of `OPERATIONS`."""
     result = bytearray(content)
     OPERATIONS[name](chance, result)
     return bytes(result)

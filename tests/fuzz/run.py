@@ -1,4 +1,4 @@
-"""Runs cases one after the other, and keeps what is found."""
+"""Runs cases one after the other, and keeps the files of failures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.fuzz.verdicts import BAD, NOT_MADE, UNTIDY, Outputs, Verdict, judge, 
 
 
 class Result(NamedTuple):
-    """A case, what was done to the file, the step, and what came of it."""
+    """A case, the changes to the file, the step, and the verdict."""
 
     case: Case
     mutation: tuple[str, ...]
@@ -28,7 +28,7 @@ class Result(NamedTuple):
 
     @property
     def is_bad(self) -> bool:
-        """Whether the bar was missed."""
+        """Whether the case failed."""
         return self.verdict.outcome in BAD
 
 
@@ -38,9 +38,9 @@ class Runner:
     Parameters
     ----------
     folder
-        Temporary, empty.
+        Temporary, empty folder.
     kept
-        Where the folders of failed cases are kept; None: nowhere.
+        Where to keep the folders of failed cases; None to discard them.
     """
 
     def __init__(self, folder: Path, kept: Path | None = None, seconds: float = TIME_LIMIT) -> None:
@@ -77,7 +77,7 @@ class Runner:
             shutil.rmtree(self._case)
 
     def _restore(self) -> list[Path]:
-        """Return the files of the corpus that a case has changed, which are as before then."""
+        """Restore the files of the corpus that a case has changed, and return them."""
         changed = [path for path, (time, _) in self._whole.items() if path.stat().st_mtime_ns != time]
         for path in changed:
             path.write_bytes(self._whole[path][1])
@@ -85,7 +85,7 @@ class Runner:
         return changed
 
     def _expect(self, arguments: list[str]) -> Outputs:
-        """Return what a step writes when all files are undamaged."""
+        """Return the outputs of a step with undamaged files."""
         key = tuple(arguments)
         if key not in self._expected:
             lay_out(self._base, self._case)
@@ -102,7 +102,7 @@ class Runner:
         return ended, new_files(self._case, before, ended.output)
 
     def _keep(self, result: Result, file: str, ended: Ended) -> None:
-        """Copy the files of a case, with the command that runs it again."""
+        """Copy the files of a case, with the command that repeats it."""
         assert self._kept is not None
         folder = self._kept / str(result.case).replace("/", "-")
         shutil.rmtree(folder, ignore_errors=True)
@@ -121,6 +121,6 @@ class Runner:
 
 @contextlib.contextmanager
 def runner(kept: Path | None = None, seconds: float = TIME_LIMIT) -> Iterator[Runner]:
-    """Yield a runner; its files are gone in the end."""
+    """Yield a runner; its files are removed at the end."""
     with tempfile.TemporaryDirectory(prefix="itersel-fuzz-") as folder:
         yield Runner(Path(folder), kept, seconds)

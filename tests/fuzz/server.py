@@ -1,8 +1,7 @@
-"""Runs functions and steps in processes of their own, forked from one that has loaded everything.
+"""Runs functions and steps in separate processes, forked from one that has loaded everything.
 
-A process is watched from outside: its time by a clock; its memory twice, by RLIMIT_DATA, beyond which it is
-refused more (RLIMIT_AS would count the maps of files and what HDF5 and numba only reserve), and in the end by
-the peak of what it had resident.
+Processes are limited in time, and in memory by RLIMIT_DATA (RLIMIT_AS would also count mapped files and
+memory that HDF5 and numba only reserve). At the end, the peak resident memory is checked, too.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from typing import NamedTuple
 
 MEMORY_LIMIT = 4 << 30
 TIME_LIMIT = 60.0
-TRACEBACK = 70  # exit status of a process that ended with an exception
+TRACEBACK = 70  # exit status after an exception
 
 
 class Ended(NamedTuple):
-    """How a process ended: its status, or minus the number of the signal; seconds; bytes; what it printed."""
+    """The end of a process: its status, or minus the signal number; seconds; bytes; output."""
 
     status: int
     seconds: float
@@ -37,10 +36,10 @@ class Ended(NamedTuple):
 
 
 def run_apart(work: Callable[[], int], folder: Path, streams: Path, seconds: float = TIME_LIMIT) -> Ended:
-    """Run a function in a process of its own, with `folder` as its working folder.
+    """Run a function in a separate process with the working folder `folder`.
 
     streams
-        A folder for what it prints.
+        A folder for its output.
     """
     output, errors = streams / "stdout", streams / "stderr"
     sys.stdout.flush()
@@ -76,12 +75,12 @@ def _child(work: Callable[[], int], folder: Path, output: Path, errors: Path) ->
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(descriptor, number)
             os.close(descriptor)
-        # the streams of Python, too, whatever pytest has put in their places
+        # also Python's streams, which pytest may have replaced
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT, MEMORY_LIMIT))
-        os.fsync = lambda descriptor: None  # these files need not survive a power cut
+        os.fsync = lambda descriptor: None  # these files need not survive a power failure
         os.chdir(folder)
         status = work()
     except BaseException:
@@ -105,12 +104,12 @@ def run_step(arguments: Sequence[str], folder: Path, streams: Path, seconds: flo
 
 
 def call_apart(work: Callable[[], list[str]], folder: Path, streams: Path) -> list[str]:
-    """Return what a function returns that is run in a process of its own.
+    """Run a function in a separate process and return its result.
 
     Raises
     ------
     RuntimeError
-        If it fails: the fuzzer is wrong, not what it tests.
+        If it fails, which is a bug in the fuzzer.
     """
 
     def write() -> int:

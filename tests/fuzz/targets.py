@@ -1,4 +1,4 @@
-"""What is damaged, and which steps read it."""
+"""The files to damage, and the steps that read them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from tests.fuzz.corpus import LANGUAGES, PATH, SEARCH
 
 DAMAGED, RESEALED, CHANGED = "damaged", "resealed", "changed"
-# How files are damaged: the modules that do it are in `cases`.
+# Ways to damage files; `cases` maps them to modules.
 HDF5, ARRAYS, TEXT, PACKED, JSON, YAML = "hdf5", "arrays", "text", "packed", "json", "yaml"
-# Not with gzip.
+# Compressed, but not with gzip.
 PACKED_OTHERWISE = "packed otherwise"
-# damaged: checksums stay as they were. resealed: they are made right again. changed: what is changed is text.
+# damaged: checksums are unchanged. resealed: checksums are corrected. changed: text, without checksums.
 MODES = {
     HDF5: (DAMAGED, RESEALED),
     ARRAYS: (DAMAGED, RESEALED),
@@ -25,12 +25,12 @@ MODES = {
 
 @dataclass(frozen=True)
 class Target:
-    """A format: files of it, how they are damaged, and steps that read them.
+    """A format: its files, how to damage them, and the steps that read them.
 
     In the arguments of a step, FILE stands for the damaged file. Output files begin with ``out``.
 
     also
-        What an error may name in place of the file: what the file names. "" is anything.
+        Names that an error may give instead of the file's, such as files that it names. "" matches anything.
     """
 
     files: tuple[str, ...]

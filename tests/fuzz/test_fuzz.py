@@ -1,4 +1,4 @@
-"""A minute of the fuzzer: the same cases each time, however fast the machine is."""
+"""A short run of the fuzzer: always the same cases, however fast the machine is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.fuzz.targets import ARRAYS, HDF5, TARGETS
 
 BINARY = [name for name, target in TARGETS.items() if target.kind in (HDF5, ARRAYS)]
 REST = [name for name in TARGETS if name not in BINARY]
-SECONDS = 600  # of a machine that is busy; usually 20
+SECONDS = 600  # for a busy machine; 20 are usually enough
 
 
 @pytest.mark.slow
@@ -23,7 +23,7 @@ SECONDS = 600  # of a machine that is busy; usually 20
         pytest.param(REST, 4, id="text"),
     ],
 )
-def test_damaged_files_are_refused(formats, cases, root, tmp_path):
+def test_damaged_files_are_rejected(formats, cases, root, tmp_path):
     command = [sys.executable, "-m", "tests.fuzz", "--seed", "1", "--cases", str(cases)]
     command += ["--formats", ",".join(formats), "--kept", str(tmp_path / "kept")]
     result = subprocess.run(

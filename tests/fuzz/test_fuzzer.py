@@ -1,4 +1,4 @@
-"""The fuzzer itself: it must see every kind of failure, and do the same each time."""
+"""The fuzzer itself: it must detect every kind of failure, and be deterministic."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def test_what_is_printed_counts():
 
 
 @pytest.mark.slow
-def test_readers_with_faults_are_found(root):
-    """One for each kind of failure; that the whole reader passes is what the other tests show."""
+def test_faulty_readers_are_detected(root):
+    """One for each kind of failure; other tests show that the intact reader passes."""
     environment = {**os.environ, "PYTHONPATH": str(root)}
     result = subprocess.run(
         [sys.executable, "-m", "tests.fuzz.broken"],
@@ -102,7 +102,7 @@ def test_readers_with_faults_are_found(root):
 
 @pytest.mark.slow
 def test_kernels_that_check_bounds_raise(tmp_path):
-    """Those without reference counting, too; otherwise `--bounds-check` would find nothing."""
+    """Also kernels without reference counting; otherwise `--bounds-check` would find nothing."""
     code = (
         "import numpy as np; from itersel.storage.string_kernels import copy_strings as copy; "
         "data, ends = np.zeros(3, np.uint8), np.array([0, 3]); copy(data, ends, np.array([5]), data, ends)"
@@ -154,9 +154,9 @@ def test_cases_have_names():
 
 @pytest.mark.parametrize("name", sorted(STRUCTURE))
 def test_damage_to_the_structure_of_hdf5_files(name, weights, tmp_path):
-    """Everything can be done to a whole file; errors are ignored only after other damage."""
+    """Every operation works on an intact file; errors are ignored only after other damage."""
     done = 0
-    times = 40 if name != "packed zeros" else 2  # which takes a second each
+    times = 40 if name != "packed zeros" else 2  # takes a second each
     for number in range(times):
         copy = tmp_path / "copy.h5"
         copy.write_bytes(weights.read_bytes())
@@ -165,7 +165,7 @@ def test_damage_to_the_structure_of_hdf5_files(name, weights, tmp_path):
                 STRUCTURE[name](Random(number), stream)
                 done += 1
             except ValueError:
-                assert name == "huge size"  # HDF5 refuses 2**61 rows
+                assert name == "huge size"  # HDF5 rejects 2**61 rows
     assert done > times // 4
 
 
@@ -182,7 +182,7 @@ def test_damage_to_values(name):
 
 
 def test_values_as_declared(weights, tmp_path):
-    """What is drawn as declared passes the check of the format, nearly always: that is its use."""
+    """Values drawn within the declared bounds nearly always pass the check of the format."""
     passed = changed = 0
     with h5py.File(weights) as stream:
         original = {name: stream[name][()] for name in WEIGHTS.arrays}
@@ -204,7 +204,7 @@ def test_values_as_declared(weights, tmp_path):
 
 
 def test_resealed_files_get_past_the_checksums(weights, tmp_path):
-    """Otherwise nothing but the comparison of checksums would be tried."""
+    """Otherwise only the comparison of checksums would be tested."""
     read = 0
     for number in range(60):
         copy = tmp_path / "copy.h5"
@@ -240,7 +240,7 @@ def test_some_changed_text_is_still_read(tmp_path):
     read = 0
     for number in range(60):
         text, _ = texts.change(Random(number), ARPA.encode())
-        with contextlib.suppress(Exception):  # whether it is the right one is for the fuzzer to say
+        with contextlib.suppress(Exception):  # the fuzzer checks that it is the right error
             parse_arpa(text, "lm.arpa")
             read += 1
     assert 3 < read < 57
@@ -263,7 +263,7 @@ def test_packed_text(tmp_path):
     changed, damaged = set(), set()
     for number in range(30):
         texts.mutate_packed(Random(number), original, copy, CHANGED)
-        # a good file, whatever its text
+        # a valid file, whatever its text
         changed.add(gzip.decompress(copy.read_bytes()))
         texts.mutate_packed(Random(number), original, copy, DAMAGED)
         damaged.add(copy.read_bytes())
@@ -271,7 +271,7 @@ def test_packed_text(tmp_path):
     assert len(damaged - {original.read_bytes()}) > 20
 
 
-def test_the_parts_of_an_array_file_make_the_same_file(model):
+def test_parts_of_an_array_file_join_to_the_same_file(model):
     content = model.read_bytes()
     parts = array_files.Parts(content)
     assert parts.join(seal=True) == content

@@ -12,12 +12,12 @@ from tests.fuzz.targets import CHANGED, DAMAGED
 
 Lines = list[bytes]
 ODD_BYTES = (
-    # what is no UTF-8, and what some take for the end of a line or of a word
+    # invalid UTF-8, and characters that may be mistaken for line or word boundaries
     *(b"\x00", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xef\xbb\xbf"),
     *(b"\r", b"\r\n", b"\n", b"\t", b" ", b"  ", b"\x0b", b"\x0c", b"\x1c", b"\x1e", b"\x85", b"\xc2\x85"),
     *(b"\xc2\xa0", b"\xe2\x80\xa8", b"\xe2\x80\xa9", b"\xe3\x80\x80", b"\xe2\x80\x8b"),
     *(b"\xcc\x81" * 50, b"\xf0\x9f\x9a\xa4"),
-    # what some format gives a meaning
+    # text with a meaning in some format
     *(
         b"|||",
         b" ||| ",
@@ -56,7 +56,7 @@ def _insert_odd(chance: Random, lines: Lines) -> None:
 
 
 def _begin(chance: Random, lines: Lines) -> None:
-    """Put something before the whole text."""
+    """Insert something before the text."""
     lines[0] = (
         chance.choice((b"\xef\xbb\xbf", b"\xff\xfe", b"\x00", b"\n", b"\x1f\x8b", b"%", b"-")) + lines[0]
     )
@@ -77,7 +77,7 @@ def _delete_byte(chance: Random, lines: Lines) -> None:
 
 
 def _number(chance: Random, lines: Lines) -> None:
-    """Replace a run of digits, with its sign and its point."""
+    """Replace a run of digits with its sign and decimal point."""
     places = [i for i, line in enumerate(lines) if any(digit in line for digit in DIGITS)]
     if not places:
         return
@@ -95,7 +95,7 @@ def _number(chance: Random, lines: Lines) -> None:
 
 
 def _fields(chance: Random, lines: Lines) -> None:
-    """Swap, drop, double or replace fields of a line."""
+    """Swap, drop, duplicate or replace fields of a line."""
     place = _line(chance, lines)
     separator = chance.choice((b" ", b" ", b"\t", b" ||| ", b":", b"-", b"="))
     fields = lines[place].split(separator)
@@ -168,7 +168,7 @@ WEIGHTS = {**dict.fromkeys(OPERATIONS, 2), "odd numbers": 6, "fields": 6, "odd b
 
 
 def change(chance: Random, content: bytes) -> tuple[bytes, list[str]]:
-    """Return another text, and what was done to it."""
+    """Return a changed text and the changes."""
     names = chance.choices(list(WEIGHTS), list(WEIGHTS.values()), k=chance.choice((1, 1, 1, 2, 4)))
     lines = content.split(b"\n")
     for name in names:
@@ -189,7 +189,7 @@ def change(chance: Random, content: bytes) -> tuple[bytes, list[str]]:
 
 
 def mutate_text(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
-    """Write another text."""
+    """Write a changed text."""
     assert mode == CHANGED
     text, names = change(chance, original.read_bytes())
     copy.write_bytes(text)
@@ -197,10 +197,10 @@ def mutate_text(chance: Random, original: Path, copy: Path, mode: str) -> list[s
 
 
 def mutate_packed(chance: Random, original: Path, copy: Path, mode: str) -> list[str]:
-    """Write a damaged compressed file, or a gzip file of another text."""
+    """Write a damaged compressed file, or a gzip file of a changed text."""
     content = original.read_bytes()
     if mode == DAMAGED:
-        # not "grow": gzip files end to end are a gzip file, and zeros may follow
+        # not "grow": concatenated gzip files are a valid gzip file, and zeros may follow
         name = chance.choice(sorted(raw_bytes.OPERATIONS.keys() - {"grow"}))
         copy.write_bytes(raw_bytes.damage(chance, content, name))
         return [name]

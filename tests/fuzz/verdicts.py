@@ -1,4 +1,4 @@
-"""Whether a step that read a damaged file ended as it should."""
+"""Verdicts: whether a step that read a damaged file ended as it should."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from tests.fuzz.targets import DAMAGED
 SAME, REFUSED, DIFFERENT = "same", "refused", "different"
 SILENT, UNTIDY, RAISED, CRASHED = "silently different", "untidy", "traceback", "crash"
 MEMORY, TIME = "memory", "time"
-NOT_MADE = "not made"  # a fault of the fuzzer: the file could not be damaged
+NOT_MADE = "not made"  # a bug in the fuzzer: the file could not be damaged
 GOOD, BAD = (SAME, REFUSED, DIFFERENT), (SILENT, UNTIDY, RAISED, CRASHED, MEMORY, TIME, NOT_MADE)
 
 Outputs = dict[str, bytes]
 
 
 class Verdict(NamedTuple):
-    """What a case has come to, and why."""
+    """The outcome of a case, and why."""
 
     outcome: str
     why: str = ""
 
 
 def judge(ended: Ended, outputs: Outputs, expected: Outputs, names: Sequence[str], mode: str) -> Verdict:
-    """Compare how a step ended with how it may.
+    """Compare the end of a step with what is allowed.
 
     Parameters
     ----------
     ended
         The end of the process.
     outputs, expected
-        What it wrote, by name, standard output included; and what it writes when the file is undamaged.
+        Its outputs by name, including standard output, with the damaged and the undamaged file.
     names
-        The damaged file, and what else an error may name.
+        The damaged file, and other names that an error may give.
     mode
-        `DAMAGED`: a checksum must have told.
+        `DAMAGED`: a checksum must have detected the damage.
     """
     if ended.timed_out:
         return Verdict(TIME, f"over {ended.seconds:.0f} s")
@@ -66,7 +66,7 @@ def _judge_refusal(ended: Ended, outputs: Outputs, names: Sequence[str]) -> Verd
     left = sorted(name for name in outputs if name)
     if ended.status != 1:
         return Verdict(UNTIDY, f"exit status {ended.status}: {_last(ended.errors)}")
-    # One line, or several if each begins with the file: the errors of a config are reported together.
+    # One line, or several if each names the file first: the errors of a config are reported together.
     lines = ended.errors.splitlines()
     if len(lines) != 1 and not (lines and all(line.split(": ")[1:2] == [names[0]] for line in lines)):
         return Verdict(UNTIDY, f"{len(lines)} lines: {ended.errors[:300]!r}")
@@ -78,7 +78,7 @@ def _judge_refusal(ended: Ended, outputs: Outputs, names: Sequence[str]) -> Verd
 
 
 def new_files(folder: Path, before: set[str], printed: bytes) -> Outputs:
-    """Return what is in a folder that was not there before, by name; and under "" what was printed."""
+    """Return the new files in a folder by name, and the printed output under ""."""
     found = {str(path.relative_to(folder)): path for path in folder.rglob("*")}
     outputs = {
         name: path.read_bytes() for name, path in found.items() if name not in before and path.is_file()
