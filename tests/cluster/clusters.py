@@ -1,4 +1,4 @@
-"""A Slurm and a Grid Engine of one machine, and a small project that runs on them."""
+"""Single-machine Slurm and Grid Engine clusters, and a small project to run on them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tests.workflow.conftest import Project
 
 HERE = Path(__file__).resolve().parent
 SHARDS, EPOCHS = 8, 2
-# The profiles' numbers are for real clusters: a test has no other hosts to wait for.
+# The profiles' waiting times are for real clusters; tests have no other hosts to wait for.
 FAST = ["--arrays-poll-seconds", "2", "--arrays-lost-seconds", "4", "--latency-wait", "10", "--retries", "0"]
 
-# Run before a job: those of one array do, by their task and once, what is named here.
+# Run before every job: in tasks of one array, runs the command given for the task, once.
 SABOTAGE = """
 name=${{SLURM_JOB_NAME:-$JOB_NAME}}
 task=${{SLURM_ARRAY_TASK_ID:-$SGE_TASK_ID}}
@@ -42,22 +42,22 @@ class Cluster:
     environment: dict[str, str] = field(default_factory=dict)
 
     def control(self, action: str, part: str = "all") -> None:
-        """Start or stop all of it, or one daemon."""
+        """Start or stop all daemons, or one."""
         command = [str(self.script), action, str(self.folder), *([] if part == "all" else [part])]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=180)
 
     def start(self) -> None:
-        """Start all daemons, and read how clients reach them."""
+        """Start all daemons, and read the environment for clients."""
         self.control("start")
         path = self.folder / "environment"
-        # as a user does it
+        # as a user does
         command = ["bash", "-c", '. "$1" && env --null', "bash", str(path)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         found = dict(word.split("=", 1) for word in done.stdout.split("\0") if word)
         self.environment = {name: found[name] for name in re.findall(r"(\w+)=", path.read_text())}
 
     def ask(self, *command: str) -> str:
-        """Return what a command of the scheduler prints."""
+        """Return the output of a scheduler command."""
         done = subprocess.run(
             command,
             env={**os.environ, **self.environment},
@@ -69,7 +69,7 @@ class Cluster:
         return done.stdout
 
     def arrays(self) -> dict[str, int]:
-        """Return the number of tasks of the arrays that the scheduler remembers, by name and number."""
+        """Return the number of tasks of each array that the scheduler remembers, by name and number."""
         found: dict[str, set[tuple[str, str]]] = {}
         if self.key == "slurm":
             lines = self.ask(
@@ -91,21 +91,21 @@ class Cluster:
         return {key: len(tasks) for key, tasks in found.items()}
 
     def tasks(self) -> int:
-        """Return the number of tasks that wait or run."""
+        """Return the number of waiting and running tasks."""
         if self.key == "slurm":
             return len(self.ask("squeue", "--noheader", "--array").splitlines())
         return len(self.ask("qstat", "-g", "d").splitlines()[2:])
 
     def clear(self) -> None:
-        """Cancel everything, for the next test."""
-        user = pwd.getpwuid(os.getuid()).pw_name  # whatever $USER says
+        """Cancel all jobs before the next test."""
+        user = pwd.getpwuid(os.getuid()).pw_name  # $USER may differ
         self.ask(*(["scancel", f"--user={user}"] if self.key == "slurm" else ["qdel", "-u", user]))
         wait_until(lambda: self.tasks() == 0, 60, "the tasks are cancelled")
 
 
 @dataclass
 class ClusterProject:
-    """The small project, and the cluster that it runs on."""
+    """The small project and the cluster on which it runs."""
 
     cluster: Cluster
     project: Project
@@ -116,7 +116,7 @@ class ClusterProject:
         return self.project.folder
 
     def arguments(self, *further: str) -> list[str]:
-        """Return the arguments of Snakemake."""
+        """Return the arguments for Snakemake."""
         profile = self.project.snakefile.parent / "profiles" / self.cluster.key
         return ["--profile", str(profile), *FAST, *further]
 
@@ -125,7 +125,7 @@ class ClusterProject:
         return self.project.start(*self.arguments(*further), environment=self.cluster.environment)
 
     def run(self, *further: str, status: int = 0) -> str:
-        """Run Snakemake to its end."""
+        """Run Snakemake and wait for it."""
         return self.project.run(
             *self.arguments(*further), status=status, environment=self.cluster.environment
         )
@@ -133,7 +133,7 @@ class ClusterProject:
     def sabotage(
         self, epoch: int, actions: Mapping[int, str], array: str = "train_shard.selected"
     ) -> list[str]:
-        """Arrange that jobs of tasks (from 0) of an array fail once; returns arguments of Snakemake."""
+        """Make jobs of given tasks (from 0) of an array fail once; returns arguments for Snakemake."""
         script = self.folder / "sabotage.sh"
         text = SABOTAGE.format(
             array=f"{array}.{epoch}-",
@@ -146,21 +146,21 @@ class ClusterProject:
         return ["--precommand", f"bash {shlex.quote(str(script))}"]
 
     def sabotage_happened(self) -> bool:
-        """Whether all that was arranged has been done."""
+        """Whether all of the sabotage has happened."""
         return not list(self.folder.glob("armed-*"))
 
     def weights(self) -> dict[str, bytes]:
-        """Return all weights of shards and epochs."""
+        """Return all weights files of shards and epochs."""
         return self.project.contents("experiments/**/*.h5")
 
 
 def submitted(output: str) -> dict[str, str]:
-    """Return the number of tasks of the arrays that Snakemake says it has submitted, by name."""
+    """Return the number of tasks of each array that Snakemake reports as submitted, by name."""
     return dict(re.findall(r"array \d+ (\S+)-[0-9a-f]{6}: (\d+) tasks", output))
 
 
 def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> None:
-    """Wait for something."""
+    """Wait for a condition."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

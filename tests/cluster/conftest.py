@@ -23,7 +23,7 @@ PROGRAMS = {
 
 @pytest.fixture(scope="session", params=list(PROGRAMS))
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Return a running Slurm, and a running Grid Engine."""
+    """Return a running Slurm or Grid Engine."""
     path = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"])
     lacking = [name for name in PROGRAMS[request.param] if shutil.which(name, path=path) is None]
     if lacking:
@@ -40,9 +40,9 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="session")
 def local(make_project: Callable[[], Project], tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Return the small project, run to its end on this machine, without a scheduler."""
+    """Return the small project after a complete run on this machine, without a scheduler."""
     project = make_project()
-    # one process of pytest runs it, the others take what came out
+    # one process of pytest runs it, the others use the result
     together = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         together = together.parent
@@ -66,7 +66,7 @@ def local(make_project: Callable[[], Project], tmp_path_factory: pytest.TempPath
 
 @pytest.fixture
 def prepared(local: Project, cluster: Cluster, tmp_path: Path) -> Iterator[ClusterProject]:
-    """Return a copy in which everything is there up to the first epoch."""
+    """Return a copy that has run up to the first epoch."""
     copy = local.copy(tmp_path / "a project")
     for path in (copy.results / "experiments/selected").iterdir():
         if path.is_dir() and path.name != "epoch-1":
@@ -80,7 +80,7 @@ def prepared(local: Project, cluster: Cluster, tmp_path: Path) -> Iterator[Clust
 
 @pytest.fixture
 def fresh(local: Project, cluster: Cluster, tmp_path: Path) -> ClusterProject:
-    """Return a copy in which nothing is there but text and config."""
+    """Return a copy that has only text and config."""
     copy = local.copy(tmp_path / "a project")
     shutil.rmtree(copy.results)
     shutil.rmtree(copy.folder / ".snakemake")

@@ -1,9 +1,9 @@
-# Shell functions for daemons without systemd: each leaves its process in a file. To be sourced.
+# Shell functions for daemons without systemd; each writes its process ID to a file. To be sourced.
 
-# Daemons are there, and ordinary users do not look there.
+# Daemons are in sbin, which is not on the PATH of ordinary users.
 PATH=$PATH:/usr/sbin:/sbin
 
-# A file counts only if its process has the right name: files outlive processes.
+# A file is only valid if its process has the right name, because files outlive processes.
 is_up() {  # FILE NAME
     local process
     process=$(cat "$1" 2> /dev/null) && [ "$(cat "/proc/$process/comm" 2> /dev/null)" = "$2" ]
@@ -28,6 +28,6 @@ wait_until() {  # SECONDS COMMAND...
         "$@" > /dev/null 2>&1 && return 0
         sleep 0.2
     done
-    echo "not reached in $seconds s: $*" >&2
+    echo "timeout after $seconds s: $*" >&2
     return 1
 }

@@ -1,13 +1,13 @@
 #!/bin/bash
 # late.sh FOLDER SECONDS COMMAND...
 #
-# Run COMMAND in FOLDER, with a view of it as of a client of NFS: what it has once looked at stays as it was for SECONDS,
-# so that files of others appear late. Nobody else sees FOLDER so. Needs bindfs, and the right to use /dev/fuse.
+# Run COMMAND in FOLDER as seen by an NFS client: look-ups are cached for SECONDS, so files of other processes appear
+# late. Only COMMAND gets this view of FOLDER. Needs bindfs and access to /dev/fuse.
 set -euo pipefail
 
 if [ "$1" != --inside ]; then
     folder=$(realpath "$1") script=$(realpath "$0")
-    cd /  # nothing may stand in the folder when it is unmounted
+    cd /  # no process may be in the folder when it is unmounted
     own=(--mount)
     [ "$(id -u)" = 0 ] || own+=(--user --map-current-user --keep-caps)
     exec unshare "${own[@]}" "$script" --inside "$folder" "${@:2}"
@@ -24,6 +24,6 @@ until mountpoint -q "$folder"; do
 done
 status=0
 (cd "$folder" && "$@") || status=$?
-# what COMMAND has left running may stand in the folder
+# processes left running by COMMAND may be in the folder
 umount "$folder" 2> /dev/null || umount --lazy "$folder"
 exit "$status"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # sge.sh start|stop FOLDER [DAEMON]
 #
-# A Grid Engine of one machine, of the user who starts it (who needs a shell to log in with): queue all.q, parallel
-# environment smp, complex h_vmem to be asked for. All its files are in FOLDER, and FOLDER/environment is for clients
-# to source. DAEMON (sge_qmaster, sge_execd) starts or stops that part alone.
+# A single-machine Grid Engine run by the user who starts it (who needs a login shell): queue all.q, parallel
+# environment smp, requestable complex h_vmem. All its files are in FOLDER; clients source FOLDER/environment. With
+# DAEMON (sge_qmaster, sge_execd), only that daemon is started or stopped.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=daemons.sh
@@ -18,17 +18,17 @@ installed=/var/lib/gridengine
 programs=/usr/lib/gridengine
 
 initialize() {
-    # Several may run side by side: ports (above them are those of clients), groups by which tasks are known and folders
-    # for temporary files, which are named by the number of the task, are of this one alone.
+    # Several may run side by side, so each has its own ports (below those of clients), its own group IDs, which
+    # identify tasks, and its own folder for temporary files, which are named after task numbers.
     local port=$((20000 + $$ % 3000 * 4)) groups=$((1000000 + $$ % 3000 * 1000))
     local common=$folder/default/common administrator=none
-    # Daemons of root run as the administrator; those of another user trust nobody but him.
+    # Daemons started by root run as the administrator; those of another user trust only that user.
     [ "$(id -u)" = 0 ] || administrator=$(id -un)
     mkdir -p "$common" "$folder"/{qmaster/job_scripts,execd,spooldb,run,tmp}
     ln -sfn /usr/share/gridengine/util "$folder/util"
     cp -a "$installed/bin" "$installed/lib" "$installed/utilbin" "$folder/"
-    # The programs themselves: what Debian has in the usual place are scripts that first find out what machine this
-    # is, with the C preprocessor; also sge_shepherd, which starts every task.
+    # The programs themselves: Debian's usual paths have scripts that first determine the architecture with the C
+    # preprocessor. Also sge_shepherd, which starts every task.
     cat > "$folder/environment" << END
 export PATH="$programs:\$PATH"
 export SGE_ROOT=$folder SGE_CELL=default SGE_QMASTER_PORT=$port SGE_EXECD_PORT=$((port + 1))
@@ -38,7 +38,7 @@ END
     sed -e "s#^admin_user .*#admin_user $administrator#" -e "s#/var/spool/gridengine#$folder#" \
         /usr/share/gridengine/default-bootstrap > "$common/bootstrap"
     echo "$host" > "$common/act_qmaster"
-    # Where 127.0.0.1 is called localhost, clients are otherwise refused: their host would not be this one.
+    # If 127.0.0.1 resolves to localhost, clients would be rejected otherwise, as coming from another host.
     echo "$host localhost" > "$common/host_aliases"
     sed -e "s#/var/spool/gridengine#$folder#" -e "s/^min_uid .*/min_uid 0/" -e "s/^min_gid .*/min_gid 0/" \
         -e "s/^load_report_time .*/load_report_time 00:00:05/" -e "s/^administrator_mail .*/administrator_mail none/" \
@@ -57,7 +57,7 @@ END
 configure() {
     local file=$folder/change
     export SGE_SINGLE_LINE=1
-    # As fast as can be: a test waits for every start.
+    # As fast as possible, because tests wait for every start.
     qconf -ssconf | sed -e 's/^schedule_interval .*/schedule_interval 0:0:2/' \
         -e 's/^flush_submit_sec .*/flush_submit_sec 1/' -e 's/^flush_finish_sec .*/flush_finish_sec 1/' \
         -e 's/^job_load_adjustments .*/job_load_adjustments NONE/' \
@@ -88,7 +88,7 @@ start_qmaster() {
 }
 
 start_execd() {
-    # It closes every number that a file could have, twice a task.
+    # sge_execd closes all possible file descriptors twice per task.
     is_up "$SGE_EXECD_PIDFILE" sge_execd || (ulimit -n 1024 && sge_execd)
     wait_until 60 queue_is_up
 }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # slurm.sh start|stop FOLDER [DAEMON]
 #
-# A Slurm of one machine and two nodes, n1 and n2, of the user who starts it; all its files are in FOLDER, and
-# FOLDER/environment is for clients to source. DAEMON (slurmctld, n1, n2) starts or stops that part alone.
+# A single-machine Slurm with two nodes, n1 and n2, run by the user who starts it. All its files are in FOLDER; clients
+# source FOLDER/environment. With DAEMON (slurmctld, n1, n2), only that daemon is started or stopped.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=daemons.sh
@@ -17,7 +17,7 @@ configure() {
     mkdir -p "$folder"/{munge,state,spool-n1,spool-n2,log}
     chmod 700 "$folder/munge"
     [ -e "$folder/munge/key" ] || (umask 077 && head -c 128 /dev/urandom > "$folder/munge/key")
-    # Ports of its own for each cluster: several may run side by side. Above them are those of clients.
+    # Each cluster has its own ports (below those of clients), because several may run side by side.
     local port=$((20000 + $$ % 3000 * 4))
     sed -e "s#@FOLDER@#$folder#g" -e "s#@HOST@#$(hostname)#g" -e "s#@USER@#$(id -un)#g" \
         -e "s#@CONTROLLER@#$port#" -e "s#@N1@#$((port + 1))#" -e "s#@N2@#$((port + 2))#" \
@@ -27,7 +27,7 @@ configure() {
 
 start_munge() {
     is_up "$folder/munge/pid" munged && return
-    # --force: the folder may lie below one that others can write to
+    # --force: a parent folder may be writable by others
     munged --force --key-file="$folder/munge/key" --socket="$folder/munge/socket" --pid-file="$folder/munge/pid" \
         --log-file="$folder/log/munged.log" --seed-file="$folder/munge/seed" 2>> "$folder/log/munged.log"
 }

@@ -16,19 +16,19 @@ from tests.cluster.clusters import FAST, Cluster
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 JOBS = 12
-# In front of the command of the third job: it fails at its first attempt.
+# Prepended to the command of the third job, so that its first attempt fails.
 ONCE = 'if [ {wildcards.i} = 3 ] && mkdir tried; then echo "no luck" >&2; exit 7; fi; '
 
 
 @dataclass
 class Alone:
-    """A folder with the README's Snakefile, and the README's profile for a scheduler."""
+    """A folder with the README's Snakefile and its profile for a scheduler."""
 
     cluster: Cluster
     folder: Path
 
     def run(self, *arguments: str, status: int = 0) -> str:
-        """Run Snakemake; returns what it says."""
+        """Run Snakemake; returns its output."""
         command = [sys.executable, "-m", "snakemake", "--cores", "1", "--profile", "profile", *arguments]
         done = subprocess.run(
             command,
@@ -44,7 +44,7 @@ class Alone:
         return done.stdout
 
     def arrays(self, output: str) -> list[tuple[str, int]]:
-        """Return the rules and the numbers of tasks of the arrays that were submitted."""
+        """Return the rule and the number of tasks of each submitted array."""
         found = re.findall(r"array \d+ (\w+)-[0-9a-f]{6}: (\d+) tasks", output)
         return [(rule, int(tasks)) for rule, tasks in found]
 
@@ -65,7 +65,7 @@ def alone(cluster: Cluster, root: Path, tmp_path: Path) -> Iterator[Alone]:
 
 
 def test_readme(alone: Alone) -> None:
-    """One array, the right result, and no files left."""
+    """One array, the right result, and no files left behind."""
     output = alone.run(*FAST)
     assert alone.arrays(output) == [("count", JOBS)]
     assert (alone.folder / "total.txt").read_text() == f"{sum(range(JOBS + 1))}\n"
@@ -74,16 +74,16 @@ def test_readme(alone: Alone) -> None:
 
 
 def test_one_of_them_fails(alone: Alone) -> None:
-    """The others do not mind, and it alone is submitted again, as the profile says."""
+    """The others are not affected, and only the failed job is resubmitted, as set in the profile."""
     path = alone.folder / "Snakefile"
     first, rule, second = path.read_text().partition("rule count:")
     second = second.replace('shell: "seq', f"shell: '{ONCE}seq").replace('{output}"', "{output}'")
     path.write_text(first + rule + second)
-    # not without retries, as other tests
+    # with retries, unlike other tests
     output = alone.run(*FAST[:-2])
     assert alone.arrays(output) == [("count", JOBS), ("count", 1)]
     assert len(re.findall(r"message: count \(i 3\): .* ended with exit status 1", output)) == 1
     assert (alone.folder / "total.txt").exists()
-    # the log of the attempt that failed stays
+    # the log of the failed attempt is kept
     [log] = (alone.folder / ".snakemake/arrays").glob("*/count-*/*.log")
     assert "no luck" in log.read_text()

@@ -1,4 +1,4 @@
-"""Arrays of many tasks, tasks of many jobs, and runs side by side."""
+"""Arrays with many tasks, tasks with many jobs, and concurrent runs."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ rule nothing:
     resources: mem_mb=100, runtime=5
     shell: "this is never run"
 """
-# In place of a job: two thousand starts of Snakemake would take an hour. The command line tells which job.
+# Replaces jobs, since starting Snakemake two thousand times would take an hour. The command line names the job.
 IN_PLACE = """
 number=$(tr '\\0' ' ' < /proc/$PPID/cmdline | grep -o 'nothing:i=[0-9][0-9]*' | cut -d= -f2)
 {before}
 mkdir -p out
 echo ${SLURM_ARRAY_TASK_ID:-$SGE_TASK_ID} > out/$number
 """
-# How many jobs of an array have started and not ended.
+# Number of jobs of an array that have started and not ended.
 COUNT = """
 folder=$(ls -d .snakemake/arrays/*/nothing-*)
 echo $(($(ls $folder | grep -c running$) - $(ls $folder | grep -c status$))) >> beside
@@ -42,7 +42,7 @@ sleep 1
 
 
 def slots(cluster, number):
-    """Let a cluster of four processors run so many tasks at a time."""
+    """Let a cluster with four processors run `number` tasks at a time."""
     if cluster.key == "sge":
         cluster.ask("qconf", "-mattr", "queue", "slots", str(number), "all.q")
     else:
@@ -52,20 +52,20 @@ def slots(cluster, number):
 
 @dataclass
 class Nothing:
-    """A workflow of jobs that do nothing, but for what their task is called."""
+    """A workflow of jobs that only record the number of their task."""
 
     cluster: Cluster
     folder: Path
     profile: Path
 
     def run(self, jobs: int, *arguments: str, before: str = "") -> list[int]:
-        """Run so many jobs; returns the tasks of the arrays, and leaves by job the number of its task."""
+        """Run a number of jobs, which record the number of their task; returns the tasks of each array."""
         done = self.start(jobs, *arguments, before=before)
         assert done.returncode == 0, done.stderr[-3000:]
         return [int(tasks) for tasks in re.findall(r"array \d+ nothing-\S+ (\d+) tasks", done.stderr)]
 
     def start(self, jobs: int, *arguments: str, before: str = "") -> subprocess.CompletedProcess[str]:
-        """Run so many jobs, however that ends; commands of the scheduler are first looked for in `bin`."""
+        """Run a number of jobs, successfully or not; scheduler commands are first looked up in `bin`."""
         (self.folder / "Snakefile").write_text(NOTHING.format(jobs=jobs))
         (self.folder / "job.sh").write_text(IN_PLACE.replace("{before}", before))
         command = [sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "rules"]
@@ -90,7 +90,7 @@ class Nothing:
         )
 
     def tasks(self) -> dict[int, int]:
-        """Return the number of the task that ran a job, by the number of the job."""
+        """Return the number of the task that ran each job."""
         return {int(path.name): int(path.read_text()) for path in (self.folder / "out").iterdir()}
 
 
@@ -101,7 +101,7 @@ def nothing(cluster, root, tmp_path):
 
 
 def test_two_thousand_tasks(nothing, cluster):
-    """In one array, with far fewer slots: task i runs job i, for all i."""
+    """One array with far fewer slots than tasks: task i runs job i, for all i."""
     slots(cluster, 100)
     try:
         arrays = nothing.run(2000, "--arrays-limit", "2000")
@@ -112,20 +112,20 @@ def test_two_thousand_tasks(nothing, cluster):
 
 
 def test_limit_of_tasks(nothing):
-    """More jobs than an array may have become several arrays."""
+    """More jobs than an array may have are split into several arrays."""
     assert nothing.run(8, "--arrays-limit", "5") == [5, 3]
     assert nothing.tasks() == dict(zip(range(1, 9), [1, 2, 3, 4, 5, 1, 2, 3], strict=True))
 
 
 def test_concurrent_tasks(nothing):
-    """Two tasks of an array at a time, where four would fit."""
+    """Two tasks of an array at a time, although four would fit."""
     assert nothing.run(8, "--arrays-concurrent", "2", before=COUNT) == [8]
     counts = [int(line) for line in (nothing.folder / "beside").read_text().split()]
     assert len(counts) == 8
     assert max(counts) == 2
 
 
-# 24 hours is what the partition gives; eight jobs ask for 32.
+# The partition allows 24 hours; eight jobs request 32.
 LONG = ["--set-resources", "nothing:runtime=240", "nothing:mem_mb=100", "nothing:jobs_per_task=8"]
 
 
@@ -137,7 +137,7 @@ def test_time_of_a_task_stays_within_that_of_the_partition(nothing):
 
 @pytest.mark.parametrize("cluster", ["slurm"], indirect=True)
 def test_array_that_will_never_run_is_one_failure(nothing, cluster):
-    """One message, one scancel, and no retry, which would ask for the same."""
+    """One message, one scancel, and no retry, which would request the same."""
     (nothing.folder / "bin").mkdir()
     (nothing.folder / "bin/scancel").write_text(
         '#!/bin/bash\necho "$@" >> scancel.calls\n/usr/bin/scancel "$@"\n'
@@ -158,7 +158,7 @@ def test_array_that_will_never_run_is_one_failure(nothing, cluster):
 
 
 def test_shards_per_job(prepared, local):
-    """Three shards a task: the first of the second task fails, those after it are trained."""
+    """Three shards per task: the first of the second task fails, the next two are trained."""
     content = prepared.project.config()
     content["experiments"]["selected"]["tasks"]["shards_per_job"] = 3
     prepared.project.configure(**content)
@@ -176,7 +176,7 @@ def test_shards_per_job(prepared, local):
 
 
 def test_two_runs_side_by_side(prepared, local, tmp_path):
-    """In two folders, at the same time, on one scheduler; one of them in smaller arrays."""
+    """Two runs in two folders, at the same time, on one scheduler; one has smaller arrays."""
     other = type(prepared)(prepared.cluster, prepared.project.copy(tmp_path / "another project"))
     limits = ["--arrays-limit", "5", "--arrays-concurrent", "3"]
     runs = {(SHARDS,): prepared.start(TARGET), (5, 3): other.start(TARGET, *limits)}
@@ -190,7 +190,7 @@ def test_two_runs_side_by_side(prepared, local, tmp_path):
 
 
 def test_refusal(prepared):
-    """What the scheduler says is told, and nothing is left."""
+    """The scheduler's message is shown, and nothing is left behind."""
     wrong = {"slurm": "--arrays-partition", "sge": "--arrays-queue"}[prepared.cluster.key]
     output = prepared.run(TARGET, wrong, "nowhere", status=1)
     assert re.search(r"could not be submitted: (sbatch|qsub) .*nowhere", output)
@@ -201,7 +201,7 @@ def test_refusal(prepared):
 
 
 def test_environment_of_a_client(cluster):
-    """What a client sources adds to the caller's PATH, not to that of whoever started the scheduler."""
+    """The environment for clients extends the caller's PATH, not that of whoever started the scheduler."""
     done = subprocess.run(
         ["bash", "-c", '. "$1" && echo "$PATH"', "bash", str(cluster.folder / "environment")],
         env={"PATH": "/my/programs:/usr/bin:/bin"},

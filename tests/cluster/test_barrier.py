@@ -1,4 +1,4 @@
-"""What takes time besides training: between the weights of two epochs, part by part; and a large plan."""
+"""Time spent on anything but training: between two epochs, part by part, and for planning a large run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIMIT = 10
 
 
 class Watch(threading.Thread):
-    """Notes when files of arrays appear; they are removed when a run ends."""
+    """Records when files of arrays appear, because they are removed at the end of a run."""
 
     def __init__(self, folder):
         super().__init__(daemon=True)
@@ -43,7 +43,7 @@ class Watch(threading.Thread):
 
 @pytest.fixture(scope="module")
 def two_shards(make_project) -> Project:
-    """Return a project of two shards, as many as the machine has cores."""
+    """Return a project with two shards, one per core."""
     project = make_project()
     experiment = {
         "epochs": EPOCHS,
@@ -58,7 +58,7 @@ def two_shards(make_project) -> Project:
 
 @pytest.mark.parametrize("cluster", ["slurm"], indirect=True)
 def test_plan_of_the_largest_config(cluster, root, tmp_path, record_property):
-    """2,290 shards and 10 epochs; the corpus would be downloaded."""
+    """2,290 shards and 10 epochs; a real run would download the corpus."""
     start = time.monotonic()
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "rules"]
     command += ["--profile", str(root / "profiles" / cluster.key), "--directory", str(tmp_path)]
@@ -76,13 +76,13 @@ def test_plan_of_the_largest_config(cluster, root, tmp_path, record_property):
 
 
 def seconds_of(project, name):
-    """Return how long the command of a job ran, as its benchmark says."""
+    """Return the time that the command of a job took, from its benchmark file."""
     with (project.results / f"benchmarks/{name}.tsv").open() as stream:
         return float(next(csv.DictReader(stream, delimiter="\t"))["s"])
 
 
 def start_of_training(project):
-    """Return the seconds of `itersel train` for imports, and for kernels: a second time it is faster."""
+    """Return the seconds of `itersel train` for imports and for kernels (the first run minus the second)."""
     code = (
         "import time; start = time.monotonic(); import itersel.learn.train; imported = time.monotonic();"
         "import sys; from itersel.cli.main import main; status = main(sys.argv[1:]);"
@@ -140,7 +140,7 @@ def test_barrier(two_shards, cluster, tmp_path, record_property):
                 "scheduler starts mix": mix_started - mix_submission,
                 "Snakemake around mix": mix_ended - mix_started - mixing,
                 "itersel mix": mixing,
-                # Snakemake sets the time of an output when it sees the end of its job
+                # Snakemake sets the time of an output when it notices the end of its job
                 "poll after mix": written[epoch - 1] - mix_ended,
                 "submission of the next epoch": submission - written[epoch - 2],
             }
@@ -154,7 +154,7 @@ def test_barrier(two_shards, cluster, tmp_path, record_property):
     for name, seconds in mean.items():
         print(f"{seconds:7.2f} s  {name}")
         record_property(name, round(seconds, 2))
-    # what is the executor's own is bounded on any machine; how fast Python starts is the machine's
+    # only the executor's own time is bounded; the start-up time of Python depends on the machine
     own = [mean[part] for part in mean if part.startswith(("scheduler", "poll", "submission"))]
     assert sum(own) <= LIMIT
     if not os.environ.get("CI"):

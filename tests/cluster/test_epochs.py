@@ -1,4 +1,4 @@
-"""The main job on both schedulers: epochs are arrays, shards fail one by one, and the bytes stay the same."""
+"""The main job on both schedulers: epochs are arrays, shards fail independently, results are identical."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_main_job(fresh, local):
     for epoch in range(1, EPOCHS + 1):
         name = f"train_shard.selected.{epoch}"
         assert submitted(output)[name] == str(SHARDS)
-        # in the scheduler's own words: one array, all of the shards; other tests had arrays of that name
+        # according to the scheduler: one array with all shards; other tests had arrays with that name
         [number] = re.findall(rf"array (\d+) {re.escape(name)}-", output)
         assert fresh.cluster.arrays()[f"{name} {number}"] == SHARDS
     assert fresh.project.contents() == local.contents()

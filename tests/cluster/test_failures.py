@@ -1,4 +1,4 @@
-"""Shards that fail, and schedulers and heads that go away: nothing is lost, and the bytes stay the same."""
+"""Failing shards, schedulers and head processes: nothing is lost, and results are identical."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ FAILED = f"train_shard.selected.{EPOCH}"
 
 
 def hog(gigabytes):
-    """Return the command that takes memory: address space for Grid Engine, pages for Slurm."""
+    """Return a command that uses memory: address space for Grid Engine, pages for Slurm."""
     return python(f"import time; taken = bytearray({gigabytes} << 30); time.sleep(8)")
 
 
 def over_memory(cluster):
-    """Return what takes more memory than a shard may have, and the arguments that say how much that is."""
+    """Return a command that exceeds the memory limit of a shard, and the arguments that set the limit."""
     if cluster.key == "slurm":
-        # less than the hog, of which twice is more
+        # less than the command uses; twice as much is enough
         return f"{hog(2)} || exit 1", ["--set-resources", "train_shard:mem_mb=1500"]
-    # h_vmem counts address space
+    # h_vmem limits address space
     further = ["--arrays-memory-complex", "h_vmem"]
     return f"{hog(8)} || exit 1", [*further, "--set-resources", "train_shard:mem_mb=6000"]
 
 
 def check_failures(prepared, output, shards):
-    """Check what is said of the shards that failed, and that the others are there."""
+    """Check the messages about the failed shards, and that the others exist."""
     messages = re.findall(r"message: (train_shard .*)", output)
     assert len(messages) == len(shards)
     for shard in shards:
@@ -43,14 +43,14 @@ def check_failures(prepared, output, shards):
         assert re.search(rf"task \d+_{shard + 1} ", message)
         assert f"results/tiny/logs/train/selected/epoch-{EPOCH}/{shard}.log" in message
         assert re.search(rf"\.snakemake/arrays/\S+/{FAILED}-\S+/{shard + 1}\.log", message)
-    # nothing is mixed without them
+    # weights are not mixed without them
     trained = prepared.project.files(f"experiments/selected/epoch-{EPOCH}/*.h5")
     assert set(trained) == {WEIGHTS.format(shard) for shard in set(range(SHARDS)) - set(shards)}
     return trained
 
 
 def check_next_run(prepared, local, before, shards=1):
-    """Check that the next run trains nothing but the shards that failed, to the same bytes."""
+    """Check that the next run trains only the failed shards, with identical results."""
     output = prepared.run(TARGET)
     assert submitted(output)[FAILED] == str(shards)
     assert "train_shard.selected.1" not in submitted(output)
@@ -60,7 +60,7 @@ def check_next_run(prepared, local, before, shards=1):
 
 
 def test_shard_killed(prepared, local):
-    """SIGKILL in the middle of the training itself."""
+    """SIGKILL in the middle of training."""
     run = prepared.start(TARGET)
     prepared.project.wait_for_job("train", VICTIM).kill()
     output, _ = run.communicate()
@@ -70,9 +70,9 @@ def test_shard_killed(prepared, local):
 
 
 def test_shards_fail(prepared, local):
-    """Four shards, each in a way of its own; the other four end well.
+    """Four shards fail, each in a different way; the other four succeed.
 
-    One of them loses the shell of its task and what that runs: nobody is left to write an exit status.
+    For one of them, the shell of its task is killed with its children, so nothing writes an exit status.
     """
     hogging, memory = over_memory(prepared.cluster)
     ways = {
@@ -88,7 +88,7 @@ def test_shards_fail(prepared, local):
 
 
 def test_retries(prepared, local):
-    """A shard that needs more memory than it asks for the first time gets it the second time."""
+    """A shard that needs more memory than it requests at first gets it in the retry."""
     hogging, memory = over_memory(prepared.cluster)
     armed = prepared.sabotage(EPOCH, {SHARD: f"touch armed-$task; {hogging}"})
     output = prepared.run(TARGET, *armed, "--retries", "2", *memory)
@@ -99,7 +99,7 @@ def test_retries(prepared, local):
 
 @pytest.mark.parametrize("wait", [False, True], ids=["running", "ended"])
 def test_head_killed(prepared, local, wait):
-    """Snakemake killed while an array runs: the next one cancels its tasks, or finds what they made."""
+    """Snakemake is killed while an array runs: the next run cancels its tasks or uses their results."""
     armed = prepared.sabotage(EPOCH, {SHARD: "sleep 15" if wait else "sleep 400"})
     run = prepared.start(*armed, TARGET)
     wait_until(prepared.sabotage_happened, 240, "the shard starts")
@@ -113,7 +113,7 @@ def test_head_killed(prepared, local, wait):
     before = prepared.project.files()
     output = prepared.run(TARGET)
     assert ("Cancelling what an earlier run left" in output) == (not wait)
-    # shards that end before the new head looks are kept as well
+    # shards that finish before the new head checks are also kept
     assert (0 if wait else 1) <= int(submitted(output).get(FAILED, 0)) <= SHARDS - trained(before)
     after = prepared.project.files()
     assert {name: after[name] for name in before} == before
@@ -122,12 +122,12 @@ def test_head_killed(prepared, local, wait):
 
 
 def trained(files):
-    """Return the number of shards of the epoch among files."""
+    """Return the number of trained shards of the epoch among files."""
     return sum(name.startswith(f"experiments/selected/epoch-{EPOCH}/shard-") for name in files)
 
 
 def test_interrupted(prepared, local):
-    """After Ctrl-C nothing runs on."""
+    """Nothing keeps running after Ctrl-C."""
     armed = prepared.sabotage(EPOCH, {SHARD: "sleep 400"})
     run = prepared.start(*armed, TARGET)
     wait_until(prepared.sabotage_happened, 240, "the shard starts")
@@ -140,9 +140,9 @@ def test_interrupted(prepared, local):
 
 
 def test_scheduler_down(prepared, local):
-    """The controller is away for 30 s while an epoch ends, and the next job is submitted into its absence."""
+    """The controller is down for 30 s while an epoch ends and the next job is submitted."""
     daemon = {"slurm": "slurmctld", "sge": "sge_qmaster"}[prepared.cluster.key]
-    # one of the last, when all others have been started
+    # one of the last, after all others have started
     armed = prepared.sabotage(EPOCH, {SHARDS - 1: "sleep 5"})
     run = prepared.start(*armed, TARGET)
     wait_until(prepared.sabotage_happened, 240, "the shard starts")
@@ -165,9 +165,9 @@ def test_scheduler_down(prepared, local):
 
 @pytest.mark.parametrize("cluster", ["slurm"], indirect=True)
 def test_node_down(prepared, local, cluster):
-    """A node is set down in the middle of an epoch; Slurm runs its shards again elsewhere.
+    """A node is set to DOWN in the middle of an epoch; Slurm reruns its shards elsewhere.
 
-    The Grid Engine of the tests has one node.
+    Not for Grid Engine, which has only one node in the tests.
     """
     armed = prepared.sabotage(EPOCH, {SHARD: "sleep 400"})
     run = prepared.start(*armed, TARGET)
@@ -180,7 +180,7 @@ def test_node_down(prepared, local, cluster):
     lost = [f"{array}_{task}" for array, task, where in running if where == node]
     try:
         cluster.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
-        # Slurm holds back for two minutes what it starts again; a test need not wait
+        # Slurm delays requeued jobs for two minutes; tests need not wait
         for task in lost:
 
             def waits_or_ended(task=task):
@@ -189,7 +189,7 @@ def test_node_down(prepared, local, cluster):
 
             wait_until(waits_or_ended, 60, f"{task} is to run again")
             cluster.ask("scontrol", "update", f"jobid={task}", "starttime=now")
-        # the shard would sleep for longer
+        # the shard would sleep longer
         output, _ = run.communicate(timeout=300)
     finally:
         cluster.ask("scontrol", "update", f"nodename={node}", "state=resume")

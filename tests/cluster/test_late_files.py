@@ -1,4 +1,4 @@
-"""Files that are seen late, as on NFS: the profiles wait for them."""
+"""Files that become visible late, as on NFS: the profiles wait for them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.workflow.conftest import Project
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 LATE = str(HERE / "late.sh")
-SECONDS = "45"  # a busy machine has a task end in as many
+SECONDS = "45"  # even on a busy machine, a task ends within this time
 TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
 
 
 def run(folder: Path, cluster: Cluster, *command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command for which files of others appear late in a folder."""
+    """Run a command for which files of other processes appear late in a folder."""
     return subprocess.run(
         [LATE, str(folder), SECONDS, *command],
         env={**os.environ, **cluster.environment},
@@ -34,7 +34,7 @@ def run(folder: Path, cluster: Cluster, *command: str) -> subprocess.CompletedPr
 
 @pytest.fixture
 def late(prepared: ClusterProject, tmp_path: Path) -> ClusterProject:
-    """Return the small project, where such views can be had."""
+    """Return the small project, if such views are possible."""
     if not shutil.which("bindfs"):
         missing("no bindfs here: tests/cluster/install.sh installs it (Debian, Ubuntu; as root)")
     if not os.access("/dev/fuse", os.R_OK | os.W_OK):
@@ -47,7 +47,7 @@ def late(prepared: ClusterProject, tmp_path: Path) -> ClusterProject:
 
 
 def test_head_sees_files_late(late: ClusterProject, local: Project) -> None:
-    """With what the profile says about waiting, no result is taken for lost, and the bytes are the same."""
+    """With the profile's waiting times, no output counts as missing, and results are identical."""
     profile = ["--profile", str(late.project.snakefile.parent / "profiles" / late.cluster.key)]
     done = run(late.folder, late.cluster, *late.project.command(*profile, "--retries", "0", TARGET))
     assert done.returncode == 0, done.stdout[-3000:]
@@ -58,7 +58,7 @@ def test_head_sees_files_late(late: ClusterProject, local: Project) -> None:
 
 @pytest.mark.parametrize("cluster", ["slurm"], indirect=True)
 def test_head_does_not_wait(late: ClusterProject, local: Project) -> None:
-    """What is not waited for is a failure that says so; the next run finds all of it, and trains nothing."""
+    """Without waiting, late outputs are reported as failures; the next run finds them and trains nothing."""
     hasty = late.project.command(*late.arguments("--latency-wait", "1", TARGET))
     done = run(late.folder, late.cluster, *hasty)
     assert done.returncode == 1, done.stdout[-3000:]

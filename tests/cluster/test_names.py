@@ -1,4 +1,4 @@
-"""Names of files and folders with which a shell would do something else than take them for names."""
+"""File and folder names with characters that are special to a shell."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NAMES = [
     " two  spaces ",
     "a=b:c",
 ]
-# Slurm cannot write logs beside a backslash; Grid Engine fills in variables of its own.
+# Slurm cannot write logs to paths with a backslash; Grid Engine expands some variables.
 FOLDERS = {
     "slurm": "a b'c$(touch pwned)`touch pwned`\"$HOME ta\tb*?[x];&|<>#%a é,:",
     "sge": "a b'c$(touch pwned)`touch pwned`\"$PWD ta\tb*?[x];&|<>#%a é,:\\x",
@@ -76,14 +76,14 @@ rule grouped:
 
 @dataclass
 class Named:
-    """A folder with a small workflow, and the names of its files."""
+    """A folder with a small workflow and the names of its files."""
 
     cluster: Cluster
     folder: Path
     profile: Path
 
     def make(self, names: list[str]) -> None:
-        """Make the folder, and a file of each name that holds its name."""
+        """Create the folder, and for each name a file that contains the name."""
         self.folder.mkdir()
         for name in names:
             (self.folder / name).write_text(name)
@@ -116,12 +116,12 @@ def named(cluster: Cluster, root: Path, tmp_path: Path) -> Iterator[Named]:
 
 
 def executed(folder: Path) -> list[Path]:
-    """Return what commands have left that were read out of names."""
+    """Return the files created by commands in names."""
     return list(folder.rglob("pwned"))
 
 
 def test_names_of_files(named: Named, tmp_path: Path) -> None:
-    """One array of jobs with such names: each gets its own file, and no name is run."""
+    """One array of jobs with such names: each gets its own file, and no name is executed."""
     named.make(NAMES)
     done = named.run()
     assert executed(tmp_path) == []
@@ -131,7 +131,7 @@ def test_names_of_files(named: Named, tmp_path: Path) -> None:
         assert (named.folder / "out" / f"{name}.txt").read_text() == f"{name}\n{NOTE}\n{NOTE}\n{NOTE}"
     for name in NAMES[:4]:
         assert (named.folder / "group" / f"{name}.txt").read_text() == name
-    # what the scheduler prints has a place, too
+    # the scheduler's output is stored, too
     assert not [path for path in (named.folder / ".snakemake/arrays").iterdir() if path.is_dir()]
 
 
@@ -141,7 +141,7 @@ def test_names_of_files(named: Named, tmp_path: Path) -> None:
     ids=["line", "comma", "quotation"],
 )
 def test_names_that_cannot_be_passed(named: Named, tmp_path: Path, name: str, why: str) -> None:
-    """One line says so, and nothing is submitted."""
+    """The error is one line, and nothing is submitted."""
     named.make(["plain", name])
     done = named.run(*(["odd"] if "\n" in name else []))
     assert done.returncode == 1
@@ -156,7 +156,7 @@ def test_names_that_cannot_be_passed(named: Named, tmp_path: Path, name: str, wh
     "name", ["line\nbreak", "x$HOME", "back\\slash"], ids=["line", "variable", "backslash"]
 )
 def test_folders_that_cannot_be(named: Named, tmp_path: Path, name: str) -> None:
-    """A folder from which a scheduler cannot start jobs is refused in one line, by that scheduler alone."""
+    """Only a scheduler that cannot start jobs in a folder rejects it, in one line."""
     named.folder = tmp_path / name
     named.make(["plain"])
     done = named.run("out/plain.txt")
@@ -167,7 +167,7 @@ def test_folders_that_cannot_be(named: Named, tmp_path: Path, name: str) -> None
 
 
 def test_project(fresh: ClusterProject, tmp_path: Path) -> None:
-    """The workflow itself, in such a folder, with such a name of a file in its config."""
+    """The workflow itself, in such a folder, with such a file name in its config."""
     name = "l'été $(touch pwned).en"
     folder = tmp_path / "a b'c$(touch pwned)"
     fresh.project.folder.rename(folder)

@@ -1,4 +1,4 @@
-"""Batch tuners on both schedulers: a failed shard is the only one that runs again, to the same bytes."""
+"""Batch tuners on both schedulers: only a failed shard is rerun, with identical results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TARGETS = [f"results/tiny/experiments/{name}/weights.h5" for name in ("batch/epo
 
 @pytest.fixture(scope="module")
 def tuned(local, tmp_path_factory):
-    """Return the small project, tuned to its end on this machine."""
+    """Return the small project after complete tuning on this machine."""
     project = local.copy(tmp_path_factory.mktemp("tuned") / "a project")
     shutil.rmtree(project.results / "experiments")
     project.configure(experiments=EXPERIMENTS, decoder={"k_best": 20, "pop_limit": 30, "jobs": 2})
