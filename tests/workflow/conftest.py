@@ -1,4 +1,4 @@
-"""A small project of its own making, to run the workflow on."""
+"""A small synthetic project on which to run the workflow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import yaml
 
 from itersel.kernel_cache import cache_folder
 
-# Not the same twice: measured times, and the page that shows them.
+# Not reproducible: measured times, and the page that shows them.
 MEASURED = ("logs/", "benchmarks/", "report/index.html", "report/progress.html")
 VERBS = {f"geht{i}": f"goes{i}" for i in range(12)}
 NOUNS = {f"haus{i}": f"house{i}" for i in range(25)}
@@ -38,16 +38,16 @@ EXPERIMENTS = {
 }
 
 
-# What the run of `finished` said.
+# The output of the run of `finished`.
 CONSOLE = "console.txt"
 
-# Of the experiments 'averaged' and 'selected', where a test names tasks; the labels take turns.
+# Tasks of the experiments 'averaged' and 'selected' in tests with natural tasks; labels alternate.
 RESHARDED = {"name": "resharding", "shards": 2, "parts": 2}
 NATURAL = {"name": "natural", "labels": {"even": 1}, "others": "join", "language_model_folds": 1}
 
 
 def sentence(source: random.Random) -> tuple[str, str]:
-    """Return a pair: the verb stands last in the source; an adjective may go over into another word."""
+    """Return a sentence pair: the verb is last in the source, and adjectives have two translations."""
     noun, other = source.choices(sorted(NOUNS), k=2)
     adjective, verb = source.choice(sorted(ADJECTIVES)), source.choice(sorted(VERBS))
     english = "fine" if source.random() < 0.2 else ADJECTIVES[adjective]
@@ -57,7 +57,7 @@ def sentence(source: random.Random) -> tuple[str, str]:
 
 @dataclass
 class Project:
-    """A folder with text and a config, on which Snakemake runs."""
+    """A folder with text and a config in which Snakemake runs."""
 
     folder: Path
     snakefile: Path
@@ -72,7 +72,7 @@ class Project:
         return [sys.executable, "-m", "snakemake", *files, "--configfile", "config.yaml", *arguments]
 
     def start(self, *arguments: str, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-        """Start Snakemake; with the code of `source`, if there is one."""
+        """Start Snakemake, with the code of `source` if that is set."""
         environment = {**os.environ, **(environment or {})}
         if self.source is not None:
             environment["PYTHONPATH"] = str(self.source)
@@ -83,19 +83,19 @@ class Project:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            # of what a shell runs in the background, Ctrl-C is ignored
+            # shells make background processes ignore Ctrl-C
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
 
     def run(self, *arguments: str, status: int = 0, environment: Mapping[str, str] | None = None) -> str:
-        """Run Snakemake to its end; returns what it says."""
+        """Run Snakemake and return its output."""
         process = self.start(*arguments, environment=environment)
         output, _ = process.communicate()
         assert process.returncode == status, output[-3000:]
         return output
 
     def planned(self, *arguments: str) -> dict[str, int]:
-        """Return the number of jobs by rule that a dry run shows."""
+        """Return the number of jobs of each rule according to a dry run."""
         output = self.run("--quiet", "rules", "--dry-run", *arguments)
         lines = output.partition("Job stats:")[2].partition("\n\n")[0].splitlines()[3:]
         counts = {name: int(number) for name, number in (line.split() for line in lines)}
@@ -113,7 +113,7 @@ class Project:
         (self.folder / "config.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
 
     def name_tasks(self) -> None:
-        """Let the shards of 'selected' be natural tasks, and those of 'averaged' change between epochs."""
+        """Make the shards of 'selected' natural tasks, and let those of 'averaged' change between epochs."""
         content = self.config()
         content["data"]["train"]["task"] = "train.task"
         content["experiments"]["selected"]["tasks"] = NATURAL
@@ -121,7 +121,7 @@ class Project:
         self.configure(**content)
 
     def files(self, pattern: str = "**/*") -> dict[str, tuple[float, bytes]]:
-        """Return time and content of result files by name; not of measured times, nor of what shows them."""
+        """Return the times and contents of all reproducible result files by name."""
         found = {}
         for path in sorted(self.results.glob(pattern)):
             name = path.relative_to(self.results).as_posix()
@@ -130,16 +130,16 @@ class Project:
         return found
 
     def contents(self, pattern: str = "**/*") -> dict[str, bytes]:
-        """Return the content of result files by name."""
+        """Return the contents of result files by name."""
         return {name: content for name, (_, content) in self.files(pattern).items()}
 
     def copy(self, folder: Path) -> Project:
-        """Return a copy that stands where this one stands."""
+        """Return a copy in the same state."""
         shutil.copytree(self.folder, folder, symlinks=True)
         return Project(folder, self.snakefile)
 
     def without_experiments(self, *names: str) -> Project:
-        """Remove what is learned in some experiments, or in all; what it is learned from stays."""
+        """Remove the results of some or all experiments, but not their inputs."""
         for folder in (self.results / "experiments").iterdir():
             if not names or folder.name in names:
                 shutil.rmtree(folder)
@@ -148,7 +148,7 @@ class Project:
         return self
 
     def wait_for_job(self, *words: str, seconds: float = 240) -> psutil.Process:
-        """Return the process of a job of this project whose command line has all `words`."""
+        """Wait for a job of this project whose command line contains all `words`; returns its process."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for process in self.jobs():
@@ -167,12 +167,12 @@ class Project:
                 yield process
 
     def wait_for_the_end_of_jobs(self, seconds: float = 60) -> None:
-        """Wait for what a killed Snakemake left running."""
+        """Wait for the jobs that a killed Snakemake left running."""
         psutil.wait_procs(list(self.jobs()), timeout=seconds)
         assert not list(self.jobs())
 
     def kill_jobs(self) -> None:
-        """End what a killed Snakemake left running."""
+        """Kill the jobs that a killed Snakemake left running."""
         for process in list(self.jobs()):
             process.kill()
             process.wait()
@@ -180,10 +180,10 @@ class Project:
 
 @pytest.fixture(scope="session")
 def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callable[[], Project]:
-    """Return a function that makes a new project."""
+    """Return a function that creates a new project."""
 
     def make() -> Project:
-        folder = tmp_path_factory.mktemp("a project")  # a space, to see that paths are quoted
+        folder = tmp_path_factory.mktemp("a project")  # a space, to test that paths are quoted
         source = random.Random(5)
         data = {}
         for split, size in SIZES.items():
@@ -210,7 +210,7 @@ def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callab
 
 @pytest.fixture(scope="session")
 def finished(make_project: Callable[[], Project]) -> Project:
-    """Return a project that was run to its end on two cores; tests work on copies."""
+    """Return a project after a complete run on two cores; tests work on copies."""
     project = make_project()
     project.name_tasks()
     (project.folder / CONSOLE).write_text(project.run("--cores", "2"))

@@ -1,4 +1,4 @@
-"""What a run shows: steps instead of jobs, errors in full, and Snakemake's own output if asked for."""
+"""The console of a run: steps instead of jobs, complete errors, and Snakemake's own output on request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from tests.workflow.conftest import CONSOLE
 
-# one group: `finished` is made once, however many processes run the tests
+# one group, so that `finished` is created only once, even with several test processes
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
 
 SHARD = "results/tiny/experiments/dev-dense/epoch-1/shard-0.h5"
@@ -59,8 +59,8 @@ def test_the_log_of_snakemake_has_every_job(finished):
     assert "differs from" in text
 
 
-def test_what_to_do_next(finished, console):
-    """The commands work as they are printed, in the folder of the run."""
+def test_next_commands(finished, console):
+    """The commands work as printed, in the folder of the run."""
     assert "Tables: results/tiny/report\n" in console
     assert "Report: results/tiny/report/index.html\n" in console
     command = next(line for line in console.splitlines() if line.startswith("    printf"))
@@ -83,7 +83,7 @@ def test_what_to_do_next(finished, console):
 
 
 def test_failed_job(copy):
-    """The rule, the log and what it says at its end are on the console."""
+    """The console shows the rule, the log and its end."""
     (copy.folder / SHARD).unlink()
     model = copy.results / "lm/lm.bin"
     status = model.stat()
@@ -100,7 +100,7 @@ def test_failed_job(copy):
 
 
 def test_a_long_log_is_cut(copy):
-    """Of a job that wrote a line a minute for hours, the end is shown."""
+    """Only the end of a long log is shown."""
     script = copy.folder / "Snakefile"
     script.write_text('rule all:\n    log: "l"\n    shell: "seq 500 > {log}; exit 3"\n')
     copy.snakefile = script
@@ -111,7 +111,7 @@ def test_a_long_log_is_cut(copy):
 
 
 def test_compilation_is_announced(copy, console, tmp_path):
-    """Of what a run compiles, whichever job is the first to need it; this one needs nothing."""
+    """Announced at the start of a run, whichever job needs kernels first; this run's job needs none."""
     (copy.results / "corpus/dev.source.gz").unlink()
     copy.configure(cache=str(tmp_path / "empty"))
     said = "The first job that needs kernels compiles them, once for this machine and version"
@@ -133,7 +133,7 @@ def test_dry_run_lists_jobs_and_reasons(copy):
 )
 def test_options_of_snakemake_keep_their_meaning(copy, option, text):
     (copy.folder / SHARD).unlink()
-    # --quiet takes words after it as what to be quiet about
+    # --quiet takes the words after it as its values
     output = copy.run("--cores", "1", SHARD, option)
     assert (copy.folder / SHARD).exists()
     if text is None:
@@ -143,7 +143,7 @@ def test_options_of_snakemake_keep_their_meaning(copy, option, text):
         assert text in output
 
 
-def test_output_that_nobody_reads(copy):
+def test_closed_pipe(copy):
     """`snakemake -n | head -1` ends without a traceback."""
     (copy.folder / SHARD).unlink()
     command = copy.command("--dry-run")

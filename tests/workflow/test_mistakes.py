@@ -1,6 +1,6 @@
-"""The mistakes that users make first: each is one line that says what to do.
+"""Common mistakes of users: each is reported in one line that says what to do.
 
-Wrong keys, and configs that are missing or not YAML, are in test_plan; two runs at once in test_run_killed.
+Wrong keys and configs that are missing or not YAML are in test_plan, two runs at once in test_run_killed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def test_misspelt_profile_and_wrong_folder(make_project, tmp_path):
     ],
 )
 def test_text_that_cannot_be_used(make_project, name, text, message):
-    """Other numbers of lines, another encoding: the log of the failed job ends with the line."""
+    """Unequal numbers of lines, wrong encoding: the log of the failed job ends with the error."""
     project = make_project()
     (project.folder / name).write_bytes(text)
     output = project.run("--cores", "1", "results/tiny/corpus/dev.source.gz", status=1)
@@ -88,7 +88,7 @@ def test_more_shards_than_sentences(make_project):
 
 
 def test_full_disk(make_project):
-    """A limit for the size of files stands for the disk; it counts for jobs, too."""
+    """A limit on file sizes, which also applies to jobs, simulates a full disk."""
     project = make_project()
     with gzip.open(project.folder / "more.gz", "wt") as stream:
         stream.writelines(f"word{number} {number * 7919}\n" for number in range(20_000))

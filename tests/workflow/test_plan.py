@@ -1,4 +1,4 @@
-"""What the workflow plans, without running it."""
+"""The plan of the workflow, without running it."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def test_jobs_of_all_algorithms(jobs):
     # dev-dense: 1 shard x 1 epoch; averaged: 2 x 2; selected: 2 x 2
     assert jobs["train_shard"] == 9
     assert jobs["mix"] == 5
-    # the same epochs, and dev in 1 and in 2 shards, train in 2
+    # the same epochs; dev in 1 and in 2 shards, train in 2
     assert jobs["list_files"] == 5 + 3
-    # devtest after each of 5 epochs and test of 3 experiments
+    # devtest after each of 5 epochs, and test for 3 experiments
     assert jobs["decode_shard"] == jobs["join_translations"] == 8
     # dev in 1 and in 2 shards, train in 2, devtest and test in 1
     assert jobs["extract_shard"] == 7
@@ -50,7 +50,7 @@ def test_jobs_of_all_algorithms(jobs):
 
 
 def test_scores_of_text(jobs):
-    """Every experiment's translations of test, and its references, are scored as text."""
+    """Translations of test are scored as text for every experiment, and so are the references."""
     assert len(jobs["detokenize"]) == 3
     assert len(jobs["write_references"]) == 1
     (table,) = jobs["compare_systems"]
@@ -94,7 +94,7 @@ def test_matrix(make_project):
         )
         assert (len(trained), len(mixed)) == (3 * shards, 3)
         assert all(f"--shard results/tiny/shards/{split}/{shards}/" in job for job in trained)
-    # shards that several experiments train are made once, and devtest and test are one shard each
+    # shards shared by several experiments are created once; devtest and test are one shard each
     assert len(jobs["extract_shard"]) == 2 * (1 + 7) + 2
 
 
@@ -179,8 +179,8 @@ def test_where_epochs_start(jobs):
     assert "--shard results/tiny/shards/dev/1/0.h5" in job("dev-dense", 1, 0)
 
 
-def test_models_that_leave_shards_out(make_project):
-    """Shards have the model of their fold; dev, and what is decoded, that of all text."""
+def test_held_out_language_models(make_project):
+    """Shards use the model of their fold; dev, devtest and test use the model of all text."""
     project = make_project()
     content = project.config()
     content["experiments"]["selected"].update(tasks={"shards": 5, "language_model_folds": 2})
@@ -213,7 +213,7 @@ def test_how_epochs_are_mixed(jobs):
 
 
 def test_path_following(make_project):
-    """Shards measure the loss, and the threshold depends on the epoch before."""
+    """Shards measure the loss, and the threshold depends on the previous epoch."""
     project = make_project()
     path = {"name": "path-following", "threshold": 1, "epsilon": 5, "minimum": 0.01}
     mira = {"name": "mira"}
@@ -240,7 +240,7 @@ def test_path_following(make_project):
     limits = "--mixing path-following --shards 2 --threshold 1.0 --epsilon 5.0 --minimum 0.01 --norm l2"
     assert f"{limits} --epoch 1 --matrix" in mixed[1]
     assert f"{limits} --epoch 2 --previous results/tiny/experiments/x/epoch-1/weights.h5" in mixed[2]
-    # a step on dev in between changes nothing
+    # a step on dev in between makes no difference
     mixed_before = "results/tiny/experiments/z/epoch-1/mixed.h5"
     [job] = [job for job in jobs["mix_before_tuning"] if "--epoch 2" in job]
     assert f"--previous {mixed_before}" in job
@@ -284,7 +284,7 @@ def test_several_errors_of_a_config_are_counted(make_project):
     [(None, "no such file"), ("a: [1\nb: 2\n", "not YAML: expected ',' or ']', but got ':'")],
 )
 def test_config_that_cannot_be_read(make_project, named, content, message):
-    """Snakemake's own messages are a traceback, or say neither file nor line."""
+    """Snakemake itself would show a traceback, or name neither file nor line."""
     project = make_project()
     name = "other.yaml" if named else "config.yaml"
     (project.folder / "config.yaml").rename(project.folder / "old.yaml")
@@ -309,7 +309,7 @@ def test_merged_configs(make_project):
     assert "warning" not in project.run("--dry-run", "--configfile", "config.yaml")
 
 
-def test_keys_that_are_there_twice(make_project):
+def test_duplicate_keys(make_project):
     project = make_project()
     with (project.folder / "config.yaml").open("a") as stream:
         stream.write("name: again\n")
@@ -321,7 +321,7 @@ def test_keys_that_are_there_twice(make_project):
 
 @pytest.mark.parametrize("arguments", [["results/tiny/corpus/dev.source.gz"], ["--until", "prepare_train"]])
 def test_a_part_of_the_run_in_an_empty_folder(make_project, arguments):
-    """There is no table to be shown at the end."""
+    """There is no table to show at the end."""
     project = make_project()
     output = project.run("--cores", "1", *arguments)
     assert "Traceback" not in output
@@ -330,7 +330,7 @@ def test_a_part_of_the_run_in_an_empty_folder(make_project, arguments):
 
 
 def test_leftovers_of_killed_jobs(make_project):
-    """Temporary files of dead processes of this host go; what only looks like one stays."""
+    """Temporary files of dead processes of this host are removed; similar names are kept."""
     project = make_project()
     process = subprocess.Popen(["true"])
     process.wait()
@@ -354,7 +354,7 @@ def test_leftovers_of_killed_jobs(make_project):
     assert (project.results / ".tmp.999999.x").exists()
 
 
-def test_output_that_cannot_be_made(make_project):
+def test_output_folder_that_cannot_be_created(make_project):
     project = make_project()
     project.configure(output="/proc/results")
     output = project.run("--cores", "1", status=1)
@@ -390,16 +390,16 @@ def test_paths(make_project, tmp_path):
 
 
 def test_config_files_do_not_mix(project):
-    """A file named on the command line replaces config.yaml; Snakemake by itself would merge them."""
+    """A file named on the command line replaces config.yaml; Snakemake would merge them by default."""
     assert "train-selected" not in (output := project.run("--dry-run", "--quiet", "rules"))
     assert re.search(r"^choose_epoch +3$", output, re.M)
 
 
 @pytest.mark.parametrize("graph", [["--dag"], ["--rulegraph"], ["--filegraph"], ["--dag=dot"]])
 @pytest.mark.parametrize("dry", [[], ["--dry-run"]])
-def test_graph_is_all_there_is_on_standard_output(project, graph, dry):
+def test_standard_output_has_only_the_graph(project, graph, dry):
     """`snakemake -n --dag | dot`."""
-    # --dag takes a word after it as the format
+    # --dag takes the word after it as the format
     command = project.command(*dry, *graph)
     done = subprocess.run(command, cwd=project.folder, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("digraph ")
@@ -407,7 +407,7 @@ def test_graph_is_all_there_is_on_standard_output(project, graph, dry):
     assert "Building DAG" in done.stderr
 
 
-def test_no_rule_is_started_as_a_process_of_its_own():
-    """Snakemake starts those with `run:` or `shadow:` through a shell, and quotes for Python."""
+def test_no_rule_needs_a_separate_snakemake_process():
+    """Snakemake starts rules with `run:` or `shadow:` through a shell, with quotes meant for Python."""
     rules = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
     assert not re.search(r"^\s+(run|shadow|script|notebook|wrapper):", rules, re.M)

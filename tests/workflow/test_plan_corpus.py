@@ -1,4 +1,4 @@
-"""What is planned for corpora: given files, the help, test sets, natural tasks."""
+"""The plan for corpora: given files, the LibreOffice Help, test sets, natural tasks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.workflow.test_plan import dry_run
 
 
 def test_natural_tasks(make_project):
-    """Their shards have a folder of their own, named by what they are; those of dev may be natural, too."""
+    """Their shards have a separate folder, named after the tasks; shards of dev may also be natural."""
     project = make_project()
     project.name_tasks()
     content = project.config()
@@ -38,7 +38,7 @@ def test_natural_tasks(make_project):
         re.search(r"--output results/tiny/report/rules\.(\w+)\.json", job)[1] for job in jobs["count_rules"]
     }
     assert counted == {"train", "dev", "devtest", "test"}
-    # where sentences are dropped, no shards have all rules of train
+    # if sentences are dropped, the shards do not have all rules of train
     del content["experiments"]["selected"]
     project.configure(**content)
     jobs = dry_run(project)
@@ -76,7 +76,7 @@ def test_given_files(make_project):
 
 
 def _check_references_of_dev(jobs):
-    """Those of dev go into its shards: weights are learned from all of them."""
+    """Shards of dev have all references, from which weights are learned."""
     [job] = jobs["prepare_held_out_target_1"]
     assert "--target dev.target --target dev.other" in job
     for job in jobs["shard_corpus"]:
@@ -87,7 +87,7 @@ def _check_references_of_dev(jobs):
 
 
 def test_several_corpora_for_training(make_project):
-    """Their names are labels; what is downloaded is fetched first; every file that is read is an input."""
+    """Their names are labels; downloads are separate jobs; every file that is read is an input."""
     project = make_project()
     content = project.config()
     pairs = "das haus\tthe house\tnews\n"

@@ -1,4 +1,4 @@
-"""What is planned for tasks: files that are dealt anew, pools, a model for each task, the table by task."""
+"""The plan for tasks: reshuffled files, pools, a model for each task, the table by task."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def trained(jobs, output):
     return found[1].split(), found[2].split()
 
 
-def test_files_are_dealt_anew_for_each_epoch(make_project):
+def test_files_are_reshuffled_in_each_epoch(make_project):
     tasks = {"name": "resharding", "shards": 3, "parts": 2, "language_model_folds": 4}
     jobs = plan(make_project(), {"a": {"tasks": tasks}, "b": {"tasks": {"shards": 6}}})
     [text] = [job for job in jobs["shard_corpus"] if "--split" not in job and "shards/train" in job]
     assert "--shards 6 --seed 1" in text
-    # the same files as those of six random shards
+    # the same files as for six random shards
     assert len([job for job in jobs["extract_shard"] if "--output results/tiny/shards/train/" in job]) == 6
     for epoch in (1, 2):
         for shard, files in enumerate(deal_files(6, 3, 1, epoch)):
@@ -71,7 +71,7 @@ def test_a_model_for_each_task(make_project):
             "dev": {"algorithm": "sgd", "tune_on": "dev"},
         },
     )
-    # files of the first repeat are those of the natural tasks, the second has another seed
+    # the first repeat uses the files of the natural tasks, the second has a different seed
     assert len(jobs["shard_corpus"]) == 2 + 2 + 1
     shared, _ = trained(jobs, "shared/epoch-2/shard-2.h5")
     assert trained(jobs, "own.task-odd/epoch-2/shard-0.h5")[0] == shared

@@ -1,4 +1,4 @@
-"""The profiles: found as typed, and with memory and time for every rule."""
+"""The profiles: found by name, with memory and time for every rule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROFILES = ["slurm", "sge", "slurm-single"]
 
 
 @pytest.mark.parametrize("name", PROFILES)
-def test_profiles_say_nothing_of_a_rule_again(root, name):
+def test_profiles_do_not_repeat_sizes_of_rules(root, name):
     profile = yaml.safe_load((root / "profiles" / name / "config.yaml").read_text())
     assert {"mem_mb", "runtime"} <= set(profile["default-resources"])
     assert "set-resources" not in profile
@@ -22,7 +22,7 @@ def test_profiles_say_nothing_of_a_rule_again(root, name):
 
 @pytest.mark.parametrize("name", ["slurm", "sge"])
 def test_every_job_has_memory_and_time(make_project, root, name):
-    """Said by its rule, or else the default of the profile."""
+    """Set by its rule, or by default in the profile."""
     output = make_project().run("--dry-run", "--profile", str(root / "profiles" / name))
     jobs = dict(re.findall(r"^rule (\w+):$.*?^    resources: (.*?)$", output, re.MULTILINE | re.DOTALL))
     assert len(jobs) > 10
@@ -34,7 +34,7 @@ def test_every_job_has_memory_and_time(make_project, root, name):
 
 
 def test_sizes_are_of_rules(root):
-    """A rule that is renamed takes its size along."""
+    """A renamed rule must keep its size."""
     text = (root / "workflow/rules/common.smk").read_text()
     sizes = set(re.findall(r'^    "(\w+)": \{"mem_mb"', text, re.MULTILINE))
     used = set()
@@ -44,8 +44,8 @@ def test_sizes_are_of_rules(root):
 
 
 @pytest.mark.parametrize("name", ["slurm", "sge"])
-def test_profile_is_found_as_typed(make_project, root, tmp_path, name):
-    """By the links that `make` sets, whatever profile of the same name the user has."""
+def test_profile_is_found_by_name(make_project, root, tmp_path, name):
+    """Through the links that `make` creates, even if the user has a profile with the same name."""
     project = make_project()
     for path in ("Snakefile", "workflow", "profiles", "envs"):
         (project.folder / path).symlink_to(root / path)
@@ -71,7 +71,7 @@ def test_profile_is_found_as_typed(make_project, root, tmp_path, name):
     assert (own / "config.yaml").exists()
 
 
-def test_links_leave_alone_what_is_there(root, tmp_path):
+def test_links_do_not_replace_existing_files(root, tmp_path):
     recipe = re.search(r"^\t@for name in slurm.*$", (root / "Makefile").read_text(), re.MULTILINE).group()
     shutil.copytree(root / "profiles", tmp_path / "profiles")
     (tmp_path / "slurm").mkdir()

@@ -1,4 +1,4 @@
-"""The workflow from end to end: results, determinism, and what a change makes again."""
+"""The workflow from end to end: results, determinism, and what reruns after a change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from itersel.report.page.render import render
 from itersel.report.page.table import table_view
 from itersel.vectors.weights import read_weights
 
-# one group: `finished` is made once, however many processes run the tests
+# one group, so that `finished` is created only once, even with several test processes
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
 
 TABLE = "results/tiny/report/table.json"
@@ -35,7 +35,7 @@ def test_results(finished):
     systems = {system["name"]: system for system in table["systems"]}
     assert list(systems) == ["dev-dense", "averaged", "selected"]
     for name, system in systems.items():
-        # 20 sentences are too few for the dense features alone
+        # 20 sentences are too few for dense features only
         (run,) = system["runs"]
         assert run["test"]["bleu"] >= (0 if name == "dev-dense" else 50)
         assert run["devtest_bleu"][run["epoch"] - 1] == max(run["devtest_bleu"]) == system["devtest"]["mean"]
@@ -52,7 +52,7 @@ def test_results(finished):
     ("case", "arguments"),
     [("cased", ["--ter-case-sensitive"]), ("lowercased", ["--lowercase", "--chrf-lowercase"])],
 )
-def test_scores_are_those_of_sacrebleu_on_the_files(finished, case, arguments):
+def test_scores_equal_sacrebleu_on_the_files(finished, case, arguments):
     folder = finished.results / "evaluation/test"
     assert (folder / "reference.0.txt").read_text() == (finished.folder / "test.target").read_text()
     [table] = json.loads((finished.results / "report/table.json").read_text())["test_sets"]
@@ -69,7 +69,7 @@ def test_scores_are_those_of_sacrebleu_on_the_files(finished, case, arguments):
 
 
 def test_page(finished):
-    """The page has the figures of the table, and the derivations give the translations."""
+    """The page has the figures of the table, and the derivations yield the translations."""
     report = finished.results / "report"
     table = json.loads((report / "table.json").read_text())
     document = read_document(finished.results)
@@ -112,7 +112,7 @@ def test_report_of_snakemake(copy):
 
 
 def test_system_translates_raw_text(finished):
-    """The sentences of test, given as raw text, get the translations that the run gave them."""
+    """Raw test sentences get the same translations as in the run."""
     system = finished.results / "experiments/selected/best"
     command = [sys.executable, "-m", "itersel.cli.main", "translate", "--system", str(system)]
     source = (finished.folder / "test.source").read_text()
@@ -133,7 +133,7 @@ def test_nothing_to_be_done(copy):
 
 
 def test_one_core_and_more_decoding_jobs_give_the_same_bytes(finished, copy):
-    """Of shards and an experiment; what the aligner and the language model make is one job each."""
+    """Only shards and one experiment are recreated; alignment and language model are one job each."""
     project = copy.without_experiments()
     shutil.rmtree(project.results / "shards")
     project.configure(decoder={"k_best": 20, "pop_limit": 30, "jobs": 3})
@@ -151,7 +151,7 @@ def test_one_core_and_more_decoding_jobs_give_the_same_bytes(finished, copy):
 
 
 def test_a_shard_is_trained_without_its_text_in_the_model(copy, finished):
-    """Of two shards each has the model of the other one's text; nothing else of the run changes."""
+    """Each of two shards uses the model of the other's text; nothing else in the run changes."""
     content = copy.config()
     content["experiments"]["selected"]["tasks"]["language_model_folds"] = 2
     copy.configure(**content)
@@ -175,7 +175,7 @@ def test_a_shard_is_trained_without_its_text_in_the_model(copy, finished):
     assert {name: copy.contents()[name] for name in before} == before
 
 
-def test_one_file_is_made_again_by_its_name(copy, finished):
+def test_a_single_file_is_recreated_by_name(copy, finished):
     name = "experiments/selected/epoch-1/shard-0.h5"
     (copy.results / name).unlink()
     before = copy.files()
@@ -186,7 +186,7 @@ def test_one_file_is_made_again_by_its_name(copy, finished):
 
 
 CHANGES = [
-    # what changes, and which rules run again; of train, the first epoch starts from nothing
+    # the change, and the rules that rerun; in train, the first epoch starts from zero
     (
         {"experiments": {"mixing": {"name": "selection", "select": 200}}},
         {"mix": 2, "train_shard": 2},
@@ -229,7 +229,7 @@ def test_changed_config_reruns_what_depends_on_it(copy, changes, run, kept):
 
 
 EDITS = [
-    # edited module, which rules run again for it or after it, and which do not
+    # the edited module, rules that rerun because of it, and rules that do not
     ("errors.py", {}, None),
     ("progress.py", {}, None),
     ("vectors/common.py", {"train_shard": 9, "mix": 5}, {"extract_shard", "compile_language_model"}),
@@ -253,7 +253,7 @@ def test_edited_code_reruns_what_uses_it(copy, root, tmp_path, module, run, kept
     assert not jobs if kept is None else not kept & set(jobs)
 
 
-def test_reordered_experiments_make_the_table_anew(copy):
+def test_reordered_experiments_recreate_the_table(copy):
     experiments = copy.config()["experiments"]
     copy.configure(experiments=dict(reversed(experiments.items())))
     after = ("explain_translations", "write_page", "write_paper_tables")
@@ -261,7 +261,7 @@ def test_reordered_experiments_make_the_table_anew(copy):
 
 
 def test_repeats(copy):
-    """The first run is what the experiment was without them."""
+    """The first run is that of the experiment without repeats."""
     before = copy.contents("experiments/dev-dense/**/*.h5")
     copy.configure(experiments={"dev-dense": {**copy.config()["experiments"]["dev-dense"], "repeats": 2}})
     copy.run("--cores", "2", TABLE)
@@ -278,7 +278,7 @@ def test_repeats(copy):
 
 
 def test_test_sets_by_name(copy):
-    """Each is translated with the weights chosen for it; what was learned is not learned again."""
+    """Each is translated with the weights chosen for it; nothing is trained again."""
     trained = copy.contents("experiments/**/epoch-*/*.h5")
     translation = copy.contents("experiments/*/best/test.txt")
     data = copy.config()["data"]
@@ -298,13 +298,13 @@ def test_test_sets_by_name(copy):
     report = json.loads((copy.results / "report/table.json").read_text())
     assert [(one["name"], one["references"]) for one in report["test_sets"]] == [("home", 1), ("news", 2)]
     assert report["pooled"]["sentences"] == 32
-    # the second reference allows more
+    # a second reference allows more matches
     home, news = (one["systems"][0]["test"]["mean"] for one in report["test_sets"])
     assert home < news
 
 
 def test_a_path_that_ends(copy):
-    """After it has, epochs pass the weights on without training."""
+    """After the end of the path, epochs pass on the weights without training."""
     path = {"name": "path-following", "threshold": 0.5, "epsilon": 1e9, "minimum": 0.1, "keep": ["dense"]}
     experiment = {**copy.config()["experiments"]["selected"], "mixing": path, "learner": {"name": "mira"}}
     copy.configure(experiments={"path": {**experiment, "epochs": 3}})
@@ -320,7 +320,7 @@ def test_a_path_that_ends(copy):
 
 
 def weights_log(path):
-    """Return what weights say of themselves."""
+    """Return the description of a weights file."""
     command = [sys.executable, "-m", "itersel.cli.main", "weights", "show", "--number", "1", str(path)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
@@ -331,7 +331,7 @@ def test_another_cache_changes_no_result(copy, tmp_path):
 
 
 def test_names_that_a_shell_or_a_command_would_misread(make_project, finished, tmp_path):
-    """Of the folder, of files of data and of results; the corpora are the same bytes."""
+    """Names of the folder, of data files and of results; the corpora are identical."""
     folder = tmp_path / "a b'c$(touch pwned)`touch pwned`\"\\"
     project = make_project()
     project.folder.rename(folder)

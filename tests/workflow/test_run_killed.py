@@ -1,4 +1,4 @@
-"""Going on after a job, a run or everything was killed, and runs that must not work side by side."""
+"""Resuming after a job, a run or everything was killed, and runs that must not work at the same time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from snakemake_executor_plugin_arrays.arrays import Run
 # with the other tests of a finished run
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
 
-# what a test that kills something has to make again
+# outputs to recreate after a test has killed something
 SELECTED = "results/tiny/experiments/selected/epoch-2/weights.h5"
 AVERAGED = "results/tiny/experiments/averaged/epoch-2/weights.h5"
 LEARNED = "experiments/*/epoch-*/*.h5"
@@ -32,9 +32,9 @@ def test_shard_killed(copy, finished):
     assert "epoch-2/shard-1.h5" in output
     assert re.search(f"\nitersel: killed by SIGKILL: itersel train .*{victim}", output)
     before = copy.files()
-    assert "experiments/selected/epoch-2/shard-0.h5" in before  # the others go on
+    assert "experiments/selected/epoch-2/shard-0.h5" in before  # the others continue
     assert "experiments/averaged/epoch-2/weights.h5" in before
-    assert "experiments/selected/epoch-2/weights.h5" not in before  # nothing is mixed
+    assert "experiments/selected/epoch-2/weights.h5" not in before  # weights are not mixed
     assert not list(copy.results.rglob(".tmp*"))
     assert copy.planned(SELECTED, AVERAGED) == {"train_shard": 1, "list_files": 1, "mix": 1}
     copy.run("--cores", "2", SELECTED, AVERAGED)
@@ -49,16 +49,16 @@ def test_snakemake_killed(copy, finished, patient):
     copy.without_experiments("selected")
     run = copy.start("--cores", "2", SELECTED)
     job = copy.wait_for_job("train", "results/tiny/experiments/selected/epoch-2/shard-0.h5")
-    job.suspend()  # or it might end before the next run looks for it
+    job.suspend()  # otherwise it might end before the next run looks for it
     run.kill()
     run.wait()
-    # what is left of it would put its results over those of another run
+    # leftover jobs would overwrite the results of another run
     output = copy.run("--cores", "2", SELECTED, status=1)
     assert "a job left over from a killed run, is still running in results/tiny; wait for it" in output
     assert "Traceback" not in output
     job.resume()
     copy.wait_for_the_end_of_jobs() if patient else copy.kill_jobs()
-    # the other shard may have been at work, whose result Snakemake has not seen
+    # the other shard may have been running, with a result that Snakemake has not seen
     before = copy.files("experiments/selected/epoch-1/*.h5")
     assert before
     copy.run("--cores", "2", SELECTED)
@@ -75,7 +75,7 @@ def test_what_was_just_killed_is_waited_for(copy, finished):
     run.kill()
     run.wait()
     following = copy.start("--cores", "2", SELECTED)
-    # it takes as long as this to look for jobs
+    # looking for jobs takes this long
     while "jobs to run" not in (line := following.stdout.readline()):
         assert line, "Snakemake has ended"
     time.sleep(2)
@@ -96,7 +96,7 @@ def test_two_runs_do_not_work_in_one_folder(copy):
 
 
 def test_jobs_that_a_cluster_may_still_have(copy):
-    """Of a killed run with another profile: they would put their results over those of this one."""
+    """Jobs of a killed run with another profile, which would overwrite the results of this run."""
     (copy.results / "report/table.txt").unlink()
     arrays = copy.folder / ".snakemake/arrays"
     Run(arrays, "slurm", pytest.fail).close(tidy=False)

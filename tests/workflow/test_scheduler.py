@@ -1,4 +1,4 @@
-"""Snakemake's scheduler does nothing while nothing can be done."""
+"""Snakemake's scheduler is idle while there is nothing to do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 JOBS = 40
-# Many jobs that end at once, and then two of which one has to wait for a core.
+# Many jobs that end at once, and then two jobs, one of which has to wait for a core.
 SNAKEFILE = """
 include: "{rules}/scheduler.smk"
 
@@ -34,7 +34,7 @@ rule short:
 
 
 def threads_while_waiting(folder, root, onstart, jobs, *options):
-    """Return the number of threads of Snakemake some time after the jobs have ended."""
+    """Return Snakemake's number of threads some time after the jobs have ended."""
     snakefile = SNAKEFILE.format(rules=root / "workflow" / "rules", onstart=onstart, jobs=jobs)
     (folder / "Snakefile").write_text(snakefile)
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "--nolock", "--quiet", "all", *options]
@@ -45,7 +45,7 @@ def threads_while_waiting(folder, root, onstart, jobs, *options):
                 assert process.poll() is None
                 time.sleep(0.1)
             assert (folder / "begun").exists()
-            time.sleep(2.5)  # two turns of timers of a second
+            time.sleep(2.5)  # two rounds of one-second timers
             return psutil.Process(process.pid).num_threads()
         finally:
             children = psutil.Process(process.pid).children(recursive=True)
@@ -58,7 +58,7 @@ def test_threads_do_not_grow_with_the_jobs(tmp_path, root):
     assert "    lift_rate_limit()\n" in (root / "Snakefile").read_text().partition("onstart:")[2]
 
 
-def test_a_limit_that_was_asked_for_stays(tmp_path, root):
+def test_an_explicit_limit_is_kept(tmp_path, root):
     said = "lift_rate_limit(); print(workflow.scheduler.job_rate_limiter.max_jobs, file=open('limit', 'w'))"
     threads_while_waiting(tmp_path, root, said, 1, "--max-jobs-per-timespan", "50/1s")
     assert (tmp_path / "limit").read_text() == "50\n"

@@ -1,4 +1,4 @@
-"""Independent tasks beside what has been run before, and the table by task."""
+"""Independent tasks added to a finished run, and the table by task."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TABLE = "results/tiny/report/tasks.test.txt"
 
 @pytest.fixture(scope="module")
 def compared(finished, tmp_path_factory):
-    """Return a project in which experiments are compared by task, and the output of the run."""
+    """Return a project that compares experiments by task, and the output of its run."""
     project = finished.copy(tmp_path_factory.mktemp("tasks") / "a project")
     content = project.config()
     for split in ("devtest", "test"):
@@ -52,10 +52,10 @@ def test_each_sentence_is_translated_by_the_model_of_its_task(compared):
     assert (chosen["tasks"], chosen["shards"]) == ("independent", 1)
 
 
-def test_a_lost_file_of_a_shard_is_made_again(compared):
-    """A shard of 'averaged' has two files, others in every epoch.
+def test_a_lost_file_of_a_shard_is_recreated(compared):
+    """A shard of 'averaged' has two files, different ones in every epoch.
 
-    The lost file alone is extracted, and the shards that learn from it are trained again: one in each epoch.
+    Only the lost file is extracted again, and only the shards with it are trained again, one per epoch.
     """
     project, _ = compared
     trained = project.results / "experiments/averaged/epoch-2/shard-0.h5"

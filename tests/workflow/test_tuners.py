@@ -1,4 +1,4 @@
-"""Batch tuners, and the step on dev after mixing, from end to end."""
+"""Batch tuners and the held-out step after mixing, from end to end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from itersel.vectors.weights import read_weights
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
 
 DEV = {"tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2}
-# what `selected` of the finished project learns, too
+# also learned by `selected` of the finished project
 SELECTED = {
     "tasks": {"shards": 2, "language_model_folds": 1},
     "epochs": 2,
@@ -35,7 +35,7 @@ EXPERIMENTS = {
     },
     "summed": {**SELECTED, "held_out": {"tuner": {"name": "kbest-mira"}}},
 }
-# What is run, and not only planned: every rule and every kind of list.
+# Experiments that are run, not only planned: every rule and every type of list.
 RUN = ("mert", "kbest-mira", "searched", "tuned-again")
 BATCH = ("mert", "kbest-mira")
 CHOSEN = [f"results/tiny/experiments/{name}/best/system.json" for name in RUN]
@@ -94,7 +94,7 @@ def test_commands(jobs):
     assert f"--weights {folder}/iteration-3/weights.h5 --iteration 4 " in fourth
     last = job("tune", "summed/epoch-2/weights.h5")
     assert f"--previous {folder}/iteration-3/weights.h5 --sum-sparse --shards 3 --iteration 4" in last
-    # lists of all iterations of an epoch; forests of the last alone
+    # lists of all iterations of an epoch; forests only of the last
     listed = {
         name: text.split(f"output: results/tiny/experiments/{name}/epoch-2/lists/files.txt")[0]
         for text in jobs["list_files"]
@@ -113,13 +113,13 @@ def test_commands(jobs):
 
 @pytest.fixture(scope="module")
 def tuned(finished, tmp_path_factory):
-    """Return a project in which all experiments have learned; it shares corpus, models and shards."""
+    """Return a project with all experiments trained; it shares corpus, models and shards."""
     project = finished.copy(tmp_path_factory.mktemp("tuned") / "a project")
     shutil.rmtree(project.results / "experiments")
     shutil.rmtree(project.results / "report")
     experiments = {name: dict(EXPERIMENTS[name]) for name in RUN}
     for name in ("searched", "tuned-again"):
-        experiments[name]["tasks"] = NATURAL  # as 'selected' has them
+        experiments[name]["tasks"] = NATURAL  # as in 'selected'
     project.configure(experiments=experiments)
     project.run("--cores", "2", *CHOSEN)
     return project
@@ -134,7 +134,7 @@ def test_results(tuned, finished):
         assert system["learner"] == (name if name in BATCH else "perceptron")
         assert system["mixing"] == ("none" if name in BATCH else "selection")
     assert systems["mert"]["active_features"] <= 12
-    # shards go on from mixed weights: they learn what they learn without the step
+    # shards continue from mixed weights, so the step does not affect what they learn
     pattern = "experiments/{}/epoch-*/shard-*.h5"
     learned = tuned.contents(pattern.format("searched"))
     expected = finished.contents(pattern.format("selected"))
@@ -142,10 +142,10 @@ def test_results(tuned, finished):
     assert tuned.contents(pattern.format("tuned-again")) != expected
 
 
-def test_line_search_moves_along_its_lines_alone(tuned):
+def test_line_search_moves_only_along_its_lines(tuned):
     folder = tuned.results / "experiments/searched/epoch-1"
     mixed, weights = (read_weights(folder / name).to_dict() for name in ("mixed.h5", "weights.h5"))
-    # in the first epoch there is no step to search along
+    # the first epoch has no step to search along
     del mixed["WordPenalty"], weights["WordPenalty"]
     assert weights == mixed
 
@@ -157,7 +157,7 @@ def test_nothing_to_be_done(tuned):
 
 
 def test_lists_killed(tuned, tmp_path):
-    """Nothing is tuned without the lists of a shard, and the next run makes these alone."""
+    """Nothing is tuned without the lists of a shard, and the next run recreates only these."""
     name = "searched"  # tests/cluster has a batch tuner
     copy = tuned.copy(tmp_path / "copy of it")
     folder = f"experiments/{name}/epoch-2"

@@ -1,4 +1,4 @@
-"""docs/tutorial.md: its commands, run in order. The run itself, which takes a minute, is only planned."""
+"""docs/tutorial.md: its commands, in order. The workflow run, which takes a minute, is only planned."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RUN = "itersel run --configfile toy.yaml\n"
 
 @pytest.fixture(scope="module")
 def blocks(root: Path) -> list[str]:
-    """Return the shell blocks of the tutorial but the first, which installs itersel."""
+    """Return the shell blocks of the tutorial, except the first, which installs itersel."""
     found = re.findall(r"^```sh\n(.*?)^```$", (root / "docs/tutorial.md").read_text(), flags=re.M | re.S)
     assert "pip install" in found[0]
     return found[1:]
@@ -47,7 +47,7 @@ def test_commands(blocks: list[str], tmp_path: Path) -> None:
         for language in ("de", "en")
     }
     planned = shell(RUN.strip() + " -n", project)
-    # what the commands after the run read is made by the run
+    # the commands after the run read its outputs
     needed = re.findall(r"results/toy/[\w/.-]+", "".join(after))
     assert needed
     for path in needed:

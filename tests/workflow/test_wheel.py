@@ -1,4 +1,4 @@
-"""The wheel, installed where there is no checkout: `itersel init` and `itersel run`."""
+"""The wheel, installed without a checkout: `itersel init` and `itersel run`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(wheel: Path) -> Path:
-    """Return a folder for PYTHONPATH, in which the wheel is installed: it comes before the checkout."""
+    """Return a folder for PYTHONPATH with the installed wheel, which precedes the checkout."""
     folder = wheel.parent / "site"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
