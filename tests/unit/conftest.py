@@ -1,4 +1,4 @@
-"""Fixtures of several unit tests."""
+"""Fixtures shared by unit tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def text_file(tmp_path: Path) -> Callable[[str, Sequence[str]], str]:
-    """Return a function that writes lines to a file in the test's folder, and returns its path."""
+    """Return a function that writes lines to a file in the test's folder and returns its path."""
 
     def write(name: str, lines: Sequence[str]) -> str:
         path = tmp_path / name

@@ -16,7 +16,7 @@ from itersel.storage.files import read_lines, write_lines
 
 SOURCE = ["das haus", "das buch", "ein buch", "ein haus", "das kleine haus", "ein kleines buch", "", "haus"]
 TARGET = ["the house", "the book", "a book", "a house", "the small house", "a small book", "nothing", "house"]
-# Word by word, in order; an empty side has no links.
+# Aligned word by word, in order; an empty side has no links.
 ALIGNMENT = ["0-0 1-1"] * 4 + ["0-0 1-1 2-2"] * 2 + ["", "0-0"]
 
 
@@ -51,7 +51,7 @@ def test_same_seed_same_bytes_on_any_number_of_cores(corpus: Path, monkeypatch: 
     assert (corpus / "out.gz").read_bytes() == first
 
 
-def test_words_that_thot_reserves_are_words() -> None:
+def test_reserved_words_of_thot_are_ordinary_words() -> None:
     source, target = [["NULL", "haus"], ["NULL"], ["haus"]] * 3, [["NULL", "house"], ["NULL"], ["house"]] * 3
     forward, reverse = align(source, target, "fast_align")
     assert forward[0] == reverse[0] == [(0, 0), (1, 1)]
@@ -76,7 +76,7 @@ def test_the_pair_that_is_too_long_is_counted_with_the_empty_ones() -> None:
 def test_without_the_aligner(
     corpus: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is optional: there is no wheel of it for some machines."""
+    """It is optional, because some machines have no wheel."""
     monkeypatch.setitem(sys.modules, "thot", None)
     assert run(corpus) == 1
     error = capsys.readouterr().err

@@ -14,7 +14,7 @@ FORWARD = {(0, 0), (1, 1), (3, 3), (5, 4)}
 REVERSE = {(0, 0), (2, 1), (3, 3), (4, 5), (5, 6)}
 
 
-def test_forward_and_reverse_are_left_alone() -> None:
+def test_forward_and_reverse_are_unchanged() -> None:
     assert symmetrize(FORWARD, REVERSE, "forward") == sorted(FORWARD)
     assert symmetrize(FORWARD, REVERSE, "reverse") == sorted(REVERSE)
 
@@ -24,8 +24,8 @@ def test_intersection_and_union() -> None:
     assert symmetrize(FORWARD, REVERSE, "union") == sorted(FORWARD | REVERSE)
 
 
-def test_grow_takes_straight_neighbours_only() -> None:
-    # 1-1 is diagonal to 0-0; 2-1 would be beside 1-1, which is not there.
+def test_grow_adds_only_horizontal_and_vertical_neighbours() -> None:
+    # 1-1 is diagonal to 0-0; 2-1 is next to 1-1, which is not in the alignment.
     assert symmetrize(FORWARD, REVERSE, "grow") == [(0, 0), (3, 3)]
     assert symmetrize({(0, 0), (0, 1)}, {(0, 0)}, "grow") == [(0, 0), (0, 1)]
 
@@ -36,11 +36,11 @@ def test_grow_diag_grows_in_chains() -> None:
 
 
 def test_grow_diag_needs_further_rounds_for_points_before_the_seed() -> None:
-    # Only 2-2 is common; 1-1 is beside it, 0-0 beside 1-1 but visited before.
+    # Only 2-2 is in both; 1-1 is next to it, 0-0 next to 1-1 but visited earlier.
     assert symmetrize({(2, 2), (1, 1)}, {(2, 2), (0, 0)}, "grow-diag") == [(0, 0), (1, 1), (2, 2)]
 
 
-def test_grow_diag_leaves_points_whose_words_are_both_aligned() -> None:
+def test_grow_diag_skips_points_whose_words_are_both_aligned() -> None:
     forward, reverse = {(0, 0), (1, 1), (0, 1)}, {(0, 0), (1, 1)}
     assert symmetrize(forward, reverse, "grow-diag") == [(0, 0), (1, 1)]
 

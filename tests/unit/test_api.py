@@ -1,4 +1,4 @@
-"""What `itersel` exports: that it is there, light, and the same as the commands."""
+"""The Python API: it is complete, imports quickly, and gives the same results as the commands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(*arguments: object) -> None:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the files of a run that docs/api.md names, made by the commands of a run."""
+    """Return a folder with the files of a run that docs/api.md names, created by the commands."""
     folder = tmp_path_factory.mktemp("project") / "results/toy"
     source = random.Random(1)
     pairs = []
@@ -82,7 +82,7 @@ def test_import_is_light() -> None:
 
 
 def test_steps_do_not_use_the_exports() -> None:
-    """`itersel.sources` follows no imports of the root module: steps must import from where names are."""
+    """`itersel.sources` does not follow imports of the root module; steps must import submodules."""
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_bytes())):
             if isinstance(node, ast.ImportFrom) and node.module == "itersel":
@@ -123,7 +123,7 @@ def test_decode_is_the_command(results: Path, tmp_path: Path) -> None:
 
 
 def test_training_and_mixing_are_the_commands(results: Path, tmp_path: Path) -> None:
-    """The same bytes, epoch after epoch."""
+    """Identical results in every epoch."""
     theirs, ours, names = tmp_path / "theirs", tmp_path / "ours", []
     theirs.mkdir()
     ours.mkdir()

@@ -18,7 +18,7 @@ ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\n-1\t</s>\n-1\tx\n
 
 @pytest.fixture
 def files(tmp_path):
-    """Return good files in a folder."""
+    """Return a folder with valid files."""
     shard = make_shard([("a", "b")], [("x",)], [[Rule(("a",), ("x",), {"CountEF": 1.0})]])
     write_shard(tmp_path / "shard.h5", shard)
     (tmp_path / "lm.arpa").write_text(ARPA)
@@ -28,7 +28,7 @@ def files(tmp_path):
 
 
 def steps(files):
-    """Return the steps that read all of them."""
+    """Return steps that read all of them."""
     read = ["--shard", files / "shard.h5", "--model", files / "lm.bin", "--weights", files / "weights.h5"]
     return [
         [step, *map(str, read), "--output", str(files / name)]
@@ -37,7 +37,7 @@ def steps(files):
 
 
 def check_refused(files, broken, capsys, words=()):
-    """Run both steps, and look at what they say and leave."""
+    """Run both steps and check their messages and output files."""
     before = sorted(files.iterdir())
     for arguments in steps(files):
         assert main(arguments) == 1
@@ -48,7 +48,7 @@ def check_refused(files, broken, capsys, words=()):
         assert sorted(files.iterdir()) == before
 
 
-def test_good_files_are_taken(files):
+def test_valid_files_are_accepted(files):
     for arguments in steps(files):
         assert main(arguments) == 0
 
@@ -86,7 +86,7 @@ def test_weights_that_are_not_finite_as_text(files, capsys):
     assert f"{files / 'weights.txt'}:2: the weight of 'CountEF' is nan" in capsys.readouterr().err
 
 
-def test_features_that_do_not_go_together_are_reported_with_both_files(files, capsys):
+def test_inconsistent_features_are_reported_with_both_files(files, capsys):
     with resealed(files / "weights.h5") as stream:
         stream["features/name"][0] = ord("X")
     assert main(steps(files)[1]) == 1
@@ -185,7 +185,7 @@ def test_an_index_with_a_damaged_header(files, capsys):
 
 
 def test_an_index_with_absurd_costs(files, capsys):
-    """Their sums would go beyond what a shard may hold; the index is to blame, not the shard."""
+    """Their sums would exceed the bounds of a shard; the error must name the index, not the shard."""
     for name, text in (("source", "a\n"), ("target", "x\n"), ("alignment", "0-0\n")):
         (files / name).write_text(text)
     build_index(files / "source", files / "target", files / "alignment", files / "index")

@@ -1,4 +1,4 @@
-"""Text that no reader takes, and settings that are a trap: one line, with file and line."""
+"""Text that readers reject, and dangerous settings: one-line errors with file and line."""
 
 from __future__ import annotations
 
@@ -62,9 +62,7 @@ def check_refused(
 
 @pytest.mark.parametrize("number", NO_NUMBERS)
 @pytest.mark.parametrize("kind", ["weights", "grammar", "arpa"])
-def test_what_is_no_number(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, number: str
-) -> None:
+def test_invalid_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, number: str) -> None:
     made, line, message = {
         "weights": (weights(tmp_path, f"a 1\nb {number}\n".encode()), 2, f"'{number}' is not a number"),
         "grammar": (
@@ -79,7 +77,7 @@ def test_what_is_no_number(
 
 @pytest.mark.parametrize("number", ["1\0", "1" * 500])
 def test_numbers_of_language_models(tmp_path: Path, capsys: pytest.CaptureFixture[str], number: str) -> None:
-    """numpy drops NUL at the end of a text, and gives all texts the room of the longest."""
+    """numpy drops trailing NULs, and gives all texts the size of the longest."""
     made = arpa(tmp_path, ARPA.replace("-1\tx", f"-{number}\tx").encode())
     check_refused(capsys, made, 8, "is not a finite number")
 
@@ -90,13 +88,13 @@ def test_counts_that_are_too_long(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("number", NO_NUMBERS)
-def test_options_that_are_no_numbers(number: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_that_are_not_numbers(number: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "--shard", "a", "--model", "b", "--output", "c", "--learning-rate", number]) == 2
     assert f"'{number}' is not a number" in capsys.readouterr().err
 
 
 @given(st.text("0123456789+-.eE_ \u0661\x00\x0b", max_size=8) | st.floats().map(repr))
-def test_both_readers_of_numbers_take_the_same(text: str) -> None:
+def test_both_readers_of_numbers_accept_the_same(text: str) -> None:
     try:
         number = parse_number(text)
     except ValueError:
@@ -119,7 +117,7 @@ def test_control_characters(
     if kind == "weights":
         made, line = weights(tmp_path, f"a 1\n{word} 2\n".encode()), 2
     elif kind == "arpa":
-        # white space of ASCII ends a word there
+        # ASCII white space ends a word there
         if character == "\x0b":
             return
         made, line = arpa(tmp_path, ARPA.replace("\tx", f"\t{word}").encode()), 8
@@ -182,7 +180,7 @@ TRAPS = {
 
 
 @pytest.mark.parametrize("trap", TRAPS)
-def test_configs_that_are_traps(tmp_path: Path, trap: str) -> None:
+def test_dangerous_configs(tmp_path: Path, trap: str) -> None:
     content, message = TRAPS[trap]
     done = check(tmp_path, content)
     assert done.returncode == 1
@@ -221,7 +219,7 @@ DEEP = "[" * 100_000
 
 
 @pytest.mark.parametrize("content", [DEEP, '{"source_language": ' + DEEP, "9" * 5000, "{}", "[]", "3", '"x"'])
-def test_json_that_is_none_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str) -> None:
+def test_foreign_json(tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str) -> None:
     for name in ("preparation.json", "resources.json", "statistics.json"):
         (tmp_path / name).write_text(content)
     path = tmp_path / "text"

@@ -1,4 +1,4 @@
-"""Bundles: a system in one file, which stands alone, and is checked before anything is translated."""
+"""Bundles: a system in one self-contained file, which is checked before anything is translated."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_bundle_is_the_system(system, made):
 
 
 def test_arrays_are_mapped(made):
-    """Processes share them, and what is not used is not in memory."""
+    """Processes share them, and unused parts are not in memory."""
     found = read_bundle(made)
     for array in (found.index.arrays.source, found.model.arrays.slots, found.weights.value):
         base = array
@@ -104,7 +104,7 @@ def test_arrays_are_mapped(made):
 
 
 def refused(bundle: Path, text: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the one line with which a bundle is refused; nothing is written."""
+    """Return the one-line error that rejects a bundle; check that nothing is written."""
     before = sorted(bundle.parent.iterdir())
     output = bundle.parent / "out"
     arguments = ["--system", str(bundle), "--input", str(text), "--output", str(output)]
@@ -174,7 +174,7 @@ def test_one_changed_byte_in_the_header(bundle, text, capsys):
         (lambda header: header["arrays"]["weights/v"].update(shape=[10**15]), "damaged or truncated"),
     ],
 )
-def test_headers_that_say_something_else(bundle, text, capsys, change, message):
+def test_wrong_headers(bundle, text, capsys, change, message):
     reseal_header(bundle, change)
     assert refused(bundle, text, capsys).startswith(message)
 
@@ -192,7 +192,7 @@ def test_headers_that_say_something_else(bundle, text, capsys, change, message):
     ],
 )
 def test_arrays_that_make_no_system(bundle, text, capsys, name, value, message):
-    """Checksums do not keep anyone from making such a bundle."""
+    """Such a bundle can be made with correct checksums."""
     reseal_array(bundle, name, lambda array: array.fill(value))
     assert refused(bundle, text, capsys).startswith(message)
 
@@ -213,7 +213,7 @@ def test_other_files(run, bundle, text, capsys, tmp_path):
     assert refused(bundle, text, capsys).startswith("has no resources.json; name a folder")
 
 
-def test_bundles_are_written_whole_or_not_at_all(run, system, tmp_path, capsys):
+def test_no_partial_bundle_is_written(run, system, tmp_path, capsys):
     copy = tmp_path / "run"
     shutil.copytree(run, copy)
     folder = copy / system.relative_to(run)

@@ -1,4 +1,4 @@
-"""The command line as a whole: forms that scripts rely on, help, exit statuses."""
+"""The command line as a whole: syntax that scripts rely on, help, exit statuses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from itersel.errors import InputError
 from itersel.kernel_cache import cache_folder
 from itersel.storage.files import atomic_path
 
-# The fixed forms of the command line; --reference, --output and the like stand for any file.
+# Fixed command lines; --reference, --output and the like stand for any file.
 FORMS = """\
 lm estimate --order 3 --input train.en --output lm.arpa.gz
 lm estimate --order 3 --input train.en --leave-out shards --fold 0/10 --output lm.arpa.gz
@@ -103,12 +103,12 @@ def test_known_errors_are_one_line(tmp_path, capsys):
 
 
 def test_light_steps_do_not_load_numba():
-    """`itersel bleu` and the reading of a config start fast: numba alone takes half a second."""
+    """`itersel bleu` and reading a config must start fast; importing numba takes half a second."""
     code = "import sys, itersel.config, itersel.evaluate.bleu; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_reader_that_goes_away_is_no_error(tmp_path):
+def test_closed_pipe_is_no_error(tmp_path):
     (tmp_path / "ref").write_text("a b c d\n")
     command = f"{sys.executable} -m itersel.cli.main bleu --reference ref" + " ref" * 2000
     shell = f"set -o pipefail; {command} | head -1"
@@ -157,7 +157,7 @@ def test_outputs_do_not_depend_on_the_locale(tmp_path):
 
 @pytest.mark.parametrize(("signal_number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_leaves_no_temporary_file(tmp_path, signal_number, status):
-    """The step waits for standard input inside of `atomic_path`; clusters send SIGTERM before they kill."""
+    """The step waits for standard input inside `atomic_path`; clusters send SIGTERM before SIGKILL."""
     code = """
 import sys
 from itersel.cli import weights
@@ -176,7 +176,7 @@ sys.exit(main(["weights", "export", "w", "--output", "out"]))
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 
     def listen() -> None:
-        # tests that run in the background of a shell inherit that Ctrl-C is ignored
+        # background processes of a shell ignore Ctrl-C, and tests inherit this
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     with subprocess.Popen(
@@ -191,7 +191,7 @@ sys.exit(main(["weights", "export", "w", "--output", "out"]))
     assert not list(tmp_path.iterdir())
 
 
-def test_short_memory_is_one_line(monkeypatch, capsys):
+def test_out_of_memory_is_one_line(monkeypatch, capsys):
     def fail(options):
         raise MemoryError
 
@@ -221,7 +221,7 @@ def test_kernels_are_compiled_by_the_first_job(tmp_path, monkeypatch, capsys, ma
     assert warm_up.is_warm() == (wanted or marked)
 
 
-def test_a_warm_up_of_what_is_warm_compiles_nothing_and_removes_what_was_left(tmp_path, monkeypatch, capsys):
+def test_second_warm_up_compiles_nothing_and_removes_leftovers(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(warm_up, "_steps", lambda *given: None)
     monkeypatch.setenv("ITERSEL_CACHE", str(tmp_path))
     assert main(["warm-up"]) == 0

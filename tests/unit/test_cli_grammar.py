@@ -1,4 +1,4 @@
-"""The options of ``itersel grammar``; what the steps do is tested with the modules that do it."""
+"""The options of ``itersel grammar``; the modules have their own tests."""
 
 import argparse
 from pathlib import Path
@@ -21,7 +21,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def grammar(folder: Path, *arguments: str) -> int:
-    """Run a step; arguments that name files of the corpus are completed with its folder."""
+    """Run a step; file names of the corpus are resolved in its folder."""
     return main(["grammar", *(str(folder / a[1:]) if a.startswith("@") else a for a in arguments)])
 
 

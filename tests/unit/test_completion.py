@@ -1,4 +1,4 @@
-"""Shell completion: scripts that the shells themselves accept and that complete what the parsers have."""
+"""Shell completion: the shells accept the scripts, which complete the options of the parsers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gzip, xz and Zstandard: read and written by name, and damaged files told apart from text."""
+"""gzip, xz and Zstandard: chosen by file name, and damaged files are distinguished from text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = {".gz": "gzip", ".xz": "xz", ".zst": "zstd"}
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
-def test_what_is_written_is_read(tmp_path: Path, suffix: str) -> None:
+def test_round_trip(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"text{suffix}"
     write_lines(path, LINES)
     packed = path.read_bytes()
@@ -28,8 +28,8 @@ def test_what_is_written_is_read(tmp_path: Path, suffix: str) -> None:
     assert path.read_bytes() == packed
 
 
-def test_the_beginnings_are_those_of_the_formats(tmp_path: Path) -> None:
-    """So that other programs read them."""
+def test_magic_bytes(tmp_path: Path) -> None:
+    """Other programs must be able to read the files."""
     for suffix, magic in ((".gz", b"\x1f\x8b"), (".xz", b"\xfd7zXZ\0"), (".zst", b"\x28\xb5\x2f\xfd")):
         write_lines(tmp_path / f"a{suffix}", LINES)
         assert (tmp_path / f"a{suffix}").read_bytes().startswith(magic)
@@ -55,7 +55,7 @@ def test_plain_text_under_the_name_of_a_packed_file(tmp_path: Path, suffix: str)
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
 def test_bombs(tmp_path: Path, suffix: str) -> None:
-    """What is kept must not unpack to far more than any text; what is streamed may."""
+    """Files that are read whole must not unpack to far more than text; streamed files may."""
     path = tmp_path / f"bomb{suffix}"
     write_lines(path, ["x" * 2**16] * 1100)
     with pytest.raises(InputError, match="unpacks to more than 100 times its size"):

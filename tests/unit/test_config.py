@@ -1,4 +1,4 @@
-"""The config: one source for reading, schema, documentation and the commented file."""
+"""The config: a single source for reader, schema, documentation and commented file."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_schema_rejects_the_same(content):
         ("../x", "../x"),
     ],
 )
-def test_paths_are_as_snakemake_wants_them(given, taken):
+def test_paths_are_normalised_for_snakemake(given, taken):
     files = {split: {"source": given, "target": "t"} for split in FILES}
     config = read_config({**experiment(), "output": given, "data": {"kind": "files", **files}})
     assert config.output == config.data.test[""].source == taken
@@ -131,7 +131,7 @@ def test_advised_numbers_are_numbers(number):
 
 
 def test_bounds_are_those_of_the_steps():
-    """Each greatest value is taken by the step, and the next one is not."""
+    """Steps accept each maximum and reject the next value."""
     from itersel.decode import decoder
     from itersel.grammar.extract import ExtractionSettings
 
@@ -148,7 +148,7 @@ def test_bounds_are_those_of_the_steps():
             ExtractionSettings(**{name: bound[side]})
             with pytest.raises(InputError):
                 ExtractionSettings(**{name: bound[side] + step})
-    # the limits of a command are seen by its parser alone
+    # limits of a command are checked only by its parser
     for step, name in (("train", "k_best"), ("train", "pop_limit"), ("decode", "pop_limit")):
         parser = argparse.ArgumentParser()
         importlib.import_module(f"itersel.cli.{step}").add_arguments(parser)
@@ -160,7 +160,7 @@ def test_bounds_are_those_of_the_steps():
     assert bounds(values.Decoder)["pop_limit"]["maximum"] <= decoder.MAX_POP_LIMIT
 
 
-def test_values_are_taken():
+def test_values_are_used():
     config = read_config(
         {**experiment(learner=perceptron(learning_rate=1), mixing=selection(select=7)), "seed": 5}
     )
@@ -171,7 +171,7 @@ def test_values_are_taken():
 
 
 def test_test_sets():
-    """One without a name, several with names, and those that are cut out of the help."""
+    """One without a name, several with names, and held-out modules of the LibreOffice Help."""
     files = {"kind": "files", **FILES}
     alone = read_config({**experiment(), "data": files})
     assert alone.data.test == {"": values.TestSet("s", ("t",))}
@@ -221,7 +221,7 @@ def test_repeats_start_from_repeats():
 
 
 def test_language_models_leave_text_out_by_default():
-    """With `tune_on: train` ten models, or as many as there are shards; one has to be asked for."""
+    """With `tune_on: train`, ten models or one per shard; a single model must be requested."""
 
     def folds(**settings):
         return read_config(experiment(**settings)).experiments["a"].tasks.language_model_folds
@@ -255,7 +255,7 @@ def test_natural_tasks():
 
 
 def test_files_and_folds_of_tasks():
-    """Files, shards and language models: as many of these as files, at most 10."""
+    """Files, shards and language models: one model per file, at most 10."""
     labels = {"x": 2, "y": 1}
     for tasks, expected in (
         ({"shards": 4}, (4, 4, 4)),
@@ -270,7 +270,7 @@ def test_files_and_folds_of_tasks():
     assert read_config({"experiments": independent}).experiments["a"].tasks.language_model_folds == 3
 
 
-def test_options_that_make_pools():
+def test_options_of_pools():
     pooled = read_config(experiment(tasks={"name": "pooled", "labels": ["x", "y"]})).experiments["a"].tasks
     assert commands.sharding_options(pooled) == "--shards 10 --size one --pool x y"
     pooled = read_config(experiment(tasks={"name": "pooled-cat", "labels": ["x"]})).experiments["a"].tasks
@@ -288,7 +288,7 @@ def test_independent_tasks_are_experiments():
     own = found["a.task-x"].tasks
     assert (own.experiment, own.label, files_of(own), own.language_model_folds) == ("a", "x", 3, 3)
     assert tasks_name(own) == "independent"
-    # their files are those of natural tasks with the same labels
+    # they share files with natural tasks with the same labels
     natural = read_config(experiment(tasks={**tasks, "name": "natural"})).experiments["a"].tasks
     assert commands.sharding_options(own) == commands.sharding_options(natural)
     with_both = with_repeats(with_independent_tasks(read_config({"experiments": content}))).experiments
@@ -296,7 +296,7 @@ def test_independent_tasks_are_experiments():
 
 
 def test_labels_of_the_table_by_task():
-    """Those of independent tasks, as only these have no weights for others; or those of all experiments."""
+    """The labels of independent tasks, which lack weights for others, or else of all experiments."""
     natural = {"a": {"tasks": {"name": "natural", "labels": {"x": 1, "y": 1}}}}
     pooled = {"b": {"tasks": {"name": "pooled", "labels": ["z", "x"]}}, "c": {}}
     independent = {"d": {"tasks": {"name": "independent", "labels": {"z": 1, "y": 1}}}}
@@ -387,7 +387,7 @@ def test_numbers_of_yaml():
 
 
 def test_all_errors_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A line each: of keys and values, and, once these are right, of values that are at odds."""
+    """One line each: first invalid keys and values, then, if there are none, inconsistent values."""
     path = tmp_path / "config.yaml"
     wrong = {"a": {"epochs": 0, "features": "dens"}, "b": {"mixing": {"name": "men"}}}
     path.write_text(yaml.safe_dump({"experimets": {}, "data": {"kind": "files"}, "experiments": wrong}))

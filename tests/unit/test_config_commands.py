@@ -1,4 +1,4 @@
-"""The options that commands get from a config: the steps know them, and their choices."""
+"""The command-line options made from a config: steps accept them and their values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`itersel config check`: the files of a config, and what the run will cost."""
+"""`itersel config check`: the files of a config, and the estimated cost of a run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_sizes_and_estimate(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert lines[1:5] == [
         f"  {split}: {count} sentences, {4 * count} words" for split, count in SPLITS.items()
     ]
-    # extraction of 4 + 1 + 1 files; 2 epochs of 4 shards, a mix and a decoding; 1 decoding of test
+    # 4 + 1 + 1 files extracted; 2 epochs with 4 shards, mixing and decoding each; test decoded once
     assert lines[5].startswith("  rough estimate: 19 jobs, 0.0 hours of processor time, ")
     assert check(content(), "--no-text") == 0
     assert capsys.readouterr().out == "config.yaml: valid; experiments: x\n"
@@ -105,12 +105,12 @@ SIZES = {"train": Size({15: 31_000}), **dict.fromkeys(("dev", "devtest", "test")
 
 
 def help_config(**experiment: object) -> Config:
-    """Return a config of the size of the LibreOffice Help."""
+    """Return a config with the size of the LibreOffice Help."""
     return read_config(content(**experiment))
 
 
-def test_estimate_is_of_the_right_order() -> None:
-    """On the LibreOffice Help, a shard of 1,000 sentences trains at 90 sentences a second, and has 43 MB."""
+def test_estimate_has_the_right_magnitude() -> None:
+    """On the LibreOffice Help, a shard of 1,000 sentences trains at 90 sentences a second and takes 43 MB."""
     cost = estimate(help_config(tasks={"shards": 31}, epochs=10), SIZES)
     assert cost is not None
     assert 10 * 31_000 / 90 < cost.hours * 3600 < 2 * 10 * 31_000 / 90
@@ -139,7 +139,7 @@ def test_estimate_grows(more: dict[str, Any]) -> None:
 
 
 def test_estimate_counts_default_iterations() -> None:
-    """Without iterations, a tuner of all dense weights has four."""
+    """By default, a tuner of all dense weights runs four iterations."""
     costs = []
     for settings in ({}, {"iterations": 4}):
         held_out = {"tuner": {"name": "kbest-mira"}, **settings}

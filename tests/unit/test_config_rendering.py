@@ -1,4 +1,4 @@
-"""What is made from the declared options: schema, documentation, commented YAML."""
+"""Files generated from the declared options: schema, documentation, commented YAML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every kind of bad input: exit status 1, one line that names file and line, and nothing written."""
+"""Invalid input: exit status 1, one line that names file and line, and nothing written."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def prepare(folder: Path, *options: str) -> int:
 
 
 def check_error(folder: Path, capsys: pytest.CaptureFixture[str], *parts: str) -> None:
-    """Check the last error: one line with these parts, and no output folder."""
+    """Check the last error: one line that contains these parts, and no output folder."""
     error = capsys.readouterr().err
     assert error.startswith("itersel corpus: ")
     assert error.count("\n") == 1
@@ -88,7 +88,7 @@ def test_control_character(corpus: Path, character: str, capsys: pytest.CaptureF
     check_error(corpus, capsys, f"{corpus / 'source'}:2: control character U+{ord(character):04X}")
 
 
-def test_windows_line_ends_are_no_control_characters(corpus: Path) -> None:
+def test_windows_line_ends_are_not_control_characters(corpus: Path) -> None:
     (corpus / "source").write_bytes(b"ein haus\r\ndas kleine haus\r\n")
     assert prepare(corpus) == 0
 
@@ -180,5 +180,5 @@ def test_statistics_of_another_kind(corpus: Path, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("options", [["--max-length", "0"], ["--max-ratio", "nan"], ["--max-train", "-1"]])
-def test_bounds_that_make_no_sense_are_usage_errors(corpus: Path, options: list[str]) -> None:
+def test_invalid_bounds_are_usage_errors(corpus: Path, options: list[str]) -> None:
     assert prepare(corpus, *options) == 2

@@ -1,4 +1,4 @@
-"""Compound splitting: the paper's example, and a plain double."""
+"""Compound splitting: the paper's example, and a comparison with plain Python."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_without_the_whole_word_the_paper_splits_it() -> None:
     assert CompoundSplitter(frequency).split("aktionsplan") == ("aktionsplan",)
 
 
-def test_fillers_stand_between_parts_only() -> None:
+def test_fillers_only_join_parts() -> None:
     splitter = CompoundSplitter({"haus": 5, "tür": 5, "jahr": 5, "zeit": 5})
     assert splitter.split("haustür") == ("haus", "tür")
     assert splitter.split("jahreszeit") == ("jahr", "zeit")
@@ -36,7 +36,7 @@ def test_fillers_stand_between_parts_only() -> None:
     assert splitter.split("jahrenzeit") == ("jahrenzeit",)
 
 
-def test_short_words_are_no_parts() -> None:
+def test_short_words_are_not_parts() -> None:
     splitter = CompoundSplitter({"ab": 100, "haus": 100})
     assert splitter.split("abhaus") == ("abhaus",)
 
@@ -52,7 +52,7 @@ def test_ties_keep_the_word_and_then_the_shorter_first_part() -> None:
 
 
 def all_splits(word: str, frequency: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
-    """Yield all ways to write a word as known parts."""
+    """Yield all ways to split a word into known parts."""
     if frequency.get(word, 0) and len(word) >= 3:
         yield (word,)
     for end in range(3, len(word)):
@@ -63,7 +63,7 @@ def all_splits(word: str, frequency: Mapping[str, int]) -> Iterator[tuple[str, .
                     yield (part, *rest)
 
 
-# on a busy machine, examples may take long to draw
+# drawing examples may take long on a busy machine
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.dictionaries(st.text("aes", min_size=1, max_size=5), st.integers(1, 9), max_size=12),

@@ -1,4 +1,4 @@
-"""Corpora of several files and kinds: TSV, TMX, parts, names."""
+"""Corpora of several files and formats: TSV, TMX, parts, names."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_parts_are_joined_in_their_order(tmp_path: Path) -> None:
 
 
 def test_parts_must_match_one_by_one(tmp_path: Path) -> None:
-    """The same number of lines in all is not enough."""
+    """The same total number of lines is not enough."""
     source = parts(tmp_path, "source", ["1", "2"], ["3"])
     target = parts(tmp_path, "target", ["1"], ["2", "3"])
     with pytest.raises(InputError, match=r"source\.0:2: has no partner: 2 lines, but 1 in .*target\.0"):
@@ -70,7 +70,7 @@ def test_parts_must_match_one_by_one(tmp_path: Path) -> None:
         read(Corpus(source=source[:1], target=target[:1], task=target))
 
 
-def test_names_are_labels_where_there_are_no_others(tmp_path: Path) -> None:
+def test_names_are_labels_by_default(tmp_path: Path) -> None:
     news = Corpus("news", parts(tmp_path, "s", ["eins"]), parts(tmp_path, "t", ["one"]))
     law = tsv(tmp_path, "zwei\ttwo\tcivil\n", Columns(task=3))
     labelled = Corpus("law", file=law.file, columns=law.columns)
@@ -106,7 +106,7 @@ def test_bad_tsv(tmp_path: Path, text: str, columns: Columns, message: str) -> N
 
 
 def test_tmx_text(tmp_path: Path) -> None:
-    """Codes of the format are left out, highlighted text is text, and white space is one space."""
+    """Inline codes are dropped, highlighted text is kept, and white space becomes a single space."""
     source = (
         'Das <bpt i="1">&lt;b&gt;</bpt><hi>alte <ph>x</ph>Haus</hi><ept i="1">/b</ept>\n   da<!-- no -->!'
     )
@@ -180,7 +180,7 @@ def test_bad_tmx(tmp_path: Path, text: str, message: str | None) -> None:
 
 
 def test_tmx_entities_are_not_expanded(tmp_path: Path) -> None:
-    """Neither those that grow without end, nor those that read other files."""
+    """Neither endlessly growing entities nor those that read other files."""
     (tmp_path / "secret").write_text("secret")
     bomb = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 10}">' for n in range(12))
     for declared, message in (
@@ -197,7 +197,7 @@ def test_tmx_entities_are_not_expanded(tmp_path: Path) -> None:
 
 
 def test_tmx_of_any_size_takes_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tree of all units would take 60 MB."""
+    """A tree of all units would take 60 MB."""
     monkeypatch.setattr(tmx_module, "_MAX_PAIRS", 1000)
     path = tmp_path / "large.tmx"
     with open_output(path) as stream:
@@ -214,7 +214,7 @@ def test_tmx_of_any_size_takes_little_memory(tmp_path: Path, monkeypatch: pytest
     assert peak - before < 15_000_000
 
 
-def test_a_unit_without_end_is_refused(tmp_path: Path) -> None:
+def test_an_endless_unit_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no translation unit ends within 8,388,608 bytes; split the file"):
         read(tmx(tmp_path, HEAD + "<tu>" + "<note/>" * 1_250_000 + "</tu>" + TAIL))
 
@@ -282,7 +282,7 @@ def test_several_corpora_are_prepared(tmp_path: Path) -> None:
         (["--split", "dev", "--source", "s", "--source", "s", "--target", "t"], "several source files"),
     ],
 )
-def test_arguments_that_do_not_go_together(
+def test_conflicting_arguments(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ) -> None:
     assert prepare(tmp_path, "--split", "train", *options) == 1

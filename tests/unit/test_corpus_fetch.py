@@ -1,6 +1,6 @@
-"""Corpora of mtdata and test sets of sacrebleu: their real code, with files where they keep downloads.
+"""mtdata corpora and sacrebleu test sets: the real packages, with files placed in their download folders.
 
-There is no network in these tests: whatever is not in the folders of the packages cannot be had.
+These tests have no network, so only files in these folders are available.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from itersel.corpus.sacrebleu_text import count_references
 from itersel.storage.files import read_lines
 
 LANGUAGES = ["--source-language", "de", "--target-language", "en-us"]
-# Of mtdata's index: others have hundreds of thousands of datasets, and take a minute.
+# Sources in mtdata's index; others have hundreds of thousands of datasets, and take a minute.
 INDEXED = "statmt"
 
 
 @pytest.fixture(autouse=True)
 def offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no test reach a network."""
+    """Block access to the network."""
 
     def refuse(*arguments: object, **options: object) -> Any:
         raise socket.gaierror(-2, "Name or service not known")
@@ -43,7 +43,7 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def mtdata_folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Return mtdata's folder, with an index of the datasets of WMT alone, which mtdata makes itself."""
+    """Return mtdata's folder, with an index of only the WMT datasets, created by mtdata."""
     pytest.importorskip("mtdata", reason="needs mtdata: pip install 'itersel[mtdata]'")
     folder = tmp_path_factory.mktemp("mtdata")
     with pytest.MonkeyPatch.context() as patch:
@@ -79,7 +79,7 @@ def fetched(folder: Path, *columns: str) -> list[list[str]]:
 
 
 def keep(folder: Path, name: str, content: bytes) -> Path:
-    """Put a file where mtdata keeps what it has downloaded for a dataset."""
+    """Put a file where mtdata stores the download of a dataset."""
     data = importlib.import_module("mtdata.data")
     entry = data.INDEX[data.DatasetId.parse(name)]
     digest = md5(entry.url.encode()).hexdigest()
@@ -112,7 +112,7 @@ def one_line(capsys: pytest.CaptureFixture[str], *parts: str) -> None:
 
 
 def test_datasets_are_joined(tmp_path: Path, mtdata_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A TSV file, and an archive of parallel files; pairs that cannot be used are counted."""
+    """A TSV file and an archive of parallel files; unusable pairs are counted."""
     tsv = "Ein  Haus\tA house\nNur hier\t\nEine\x0bTür\tA door\n"
     keep(mtdata_folder, "Statmt-news_commentary-16-deu-eng", gzip.compress(tsv.encode()))
     sides = {"de": "Eins\nZwei ||| 2\n", "en": "One\nTwo\n"}
@@ -132,7 +132,7 @@ def test_datasets_are_joined(tmp_path: Path, mtdata_folder: Path, capsys: pytest
     assert logging.root.manager.disable == logging.NOTSET
 
 
-def test_languages_the_other_way_round(tmp_path: Path, mtdata_folder: Path) -> None:
+def test_reversed_languages(tmp_path: Path, mtdata_folder: Path) -> None:
     keep(mtdata_folder, "Statmt-news_commentary-15-deu-eng", gzip.compress(b"Haus\thouse\n"))
     languages = ["--source-language", "en", "--target-language", "de", "--output", str(tmp_path / "out")]
     assert main(["corpus", "fetch", "--mtdata", "Statmt-news_commentary-15-deu-eng", *languages]) == 0
@@ -156,7 +156,7 @@ def test_languages_the_other_way_round(tmp_path: Path, mtdata_folder: Path) -> N
         ),
     ],
 )
-def test_datasets_that_cannot_be_had(
+def test_unavailable_datasets(
     tmp_path: Path, mtdata_folder: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
 ) -> None:
     assert fetch(tmp_path, "--mtdata", name) == 1
@@ -194,7 +194,7 @@ def test_missing_package(
 
 @pytest.fixture
 def sacrebleu_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return sacrebleu's folder; its test sets know it by a path of their own."""
+    """Return sacrebleu's folder, the path of which its test sets also store."""
     from sacrebleu import utils
     from sacrebleu.dataset import DATASETS
 
@@ -207,7 +207,7 @@ def sacrebleu_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_test_set(tmp_path: Path, sacrebleu_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What sacrebleu has downloaded and not unpacked yet is made text by sacrebleu."""
+    """sacrebleu extracts the text of a test set that it has downloaded but not unpacked."""
     raw = sacrebleu_folder / "wmt11/raw"
     raw.mkdir(parents=True)
     for side, lines in (("de", ["Ein  Haus", "Eine Tür"]), ("en", ["A house", "A door"])):
@@ -258,7 +258,7 @@ def test_sides_of_different_length(
         ("mtnt1.1/train", "sacrebleu's test set 'mtnt1.1/train' is not in de-en-us; it is in "),
     ],
 )
-def test_test_sets_that_cannot_be_had(
+def test_unavailable_test_sets(
     tmp_path: Path, sacrebleu_folder: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
 ) -> None:
     assert fetch(tmp_path, "--sacrebleu", name) == 1
@@ -267,7 +267,7 @@ def test_test_sets_that_cannot_be_had(
 
 
 def test_numbers_of_references_are_known_beforehand() -> None:
-    """They are planned with, when nothing is downloaded; sets from 2021 on have several that are not used."""
+    """Planning needs them before the download; sets from 2021 on have several, not all of them used."""
     assert count_references("wmt11", "de", "en-us") == 1
     assert count_references("wmt20/tworefs", "de", "en") == 2
     assert count_references("wmt21", "de", "en") == 1

@@ -56,7 +56,7 @@ ENGLISH = """
 <p>No id</p>
 """
 
-# In the order of the German page; par_3 is untranslated, par_5 a duplicate; par_7 and par_8 have no
+# In the order of the German page; par_3 is untranslated, par_5 is a duplicate, par_7 and par_8 have no
 # counterpart.
 PAIRS = [
     ("Ein Bild einfügen", "Insert an image"),
@@ -93,7 +93,7 @@ def fetch(output: Path, *options: str, target: str = "en-us") -> int:
 
 def check_pairs(output: Path) -> None:
     pairs = list(zip(read_lines(output / "source.gz"), read_lines(output / "target.gz"), strict=True))
-    # Pages by name: scalc before swriter.
+    # Pages are sorted by name: scalc before swriter.
     assert pairs == [("Summe", "sum"), *PAIRS]
     assert read_lines(output / "task.gz") == ["scalc"] + ["swriter"] * len(PAIRS)
 
@@ -106,7 +106,7 @@ def test_unpacked_folder(pages: Path, tmp_path: Path) -> None:
         "packages": {},
         "pairs": 7,
         "pages": 2,
-        # with text: h1, par_1 to par_5, twice par_6 and par_7, par_8, and the sum
+        # with text: h1, par_1 to par_5, par_6 and par_7 twice, par_8, and the total
         "paragraphs": 12,
         "no counterpart": 3,
         "untranslated": 1,
@@ -147,7 +147,7 @@ def archive(files: dict[str, bytes], packing: str = "xz") -> bytes:
 
 
 def package_of(files: dict[str, bytes], version: str = "4:1.0", packing: str = "xz") -> bytes:
-    """Return a .deb, as ``ar`` writes it: the names of members padded, their content at even positions."""
+    """Return a .deb in the format of ``ar``: padded member names, and content at even positions."""
     control = f"Package: x\nVersion: {version}\nDescription: x\n".encode()
     members = {
         "debian-binary": b"2.0\n",
@@ -162,7 +162,7 @@ def package_of(files: dict[str, bytes], version: str = "4:1.0", packing: str = "
 
 
 def build_packages(pages: Path, folder: Path, packing: str = "xz") -> None:
-    """Make the two .deb files that Debian would have."""
+    """Create the two .deb files that Debian would have."""
     folder.mkdir(parents=True)
     for language in ("de", "en-US"):
         paths = sorted((pages / "usr/share/libreoffice/help" / language).rglob("*.html"))
@@ -224,7 +224,7 @@ def test_bad_packages(
 
 
 def build_mirror(pages: Path, folder: Path, release: str = "bookworm") -> None:
-    """Make a mirror with the two packages, and an index in which they are not alone."""
+    """Create a mirror with the two packages, and an index that also has other packages."""
     build_packages(pages, folder / "pool/help")
     entries = ["Package: libreoffice-help-de-extra\nSize: 1\n"]
     for path in sorted(folder.glob("pool/help/*.deb")):
@@ -242,7 +242,7 @@ def build_mirror(pages: Path, folder: Path, release: str = "bookworm") -> None:
 
 
 def test_mirror(pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither apt nor dpkg nor anything else is called."""
+    """No other program is called, in particular not apt or dpkg."""
     build_mirror(pages, tmp_path / "mirror", "trixie")
     monkeypatch.setenv("PATH", str(tmp_path))
     mirror = (tmp_path / "mirror").as_uri()

@@ -22,7 +22,7 @@ from itersel.storage.files import read_lines, write_lines
 @pytest.mark.parametrize(
     ("language", "raw", "tokens"),
     [
-        # Moses, checked by hand: quotes, abbreviations, apostrophes by language, nothing escaped.
+        # output of Moses, checked by hand: quotes, abbreviations, apostrophes by language, nothing escaped
         ("de", "Er sagte: „Z.B. 3,5 % & <b>“.", 'er sagte : " z.b. 3,5 % & < b > " .'),
         ("en-us", "Don’t use “A1” (yet)…", 'don \'t use " a1 " ( yet ) ...'),
         ("fr", "L’aide — d'abord.", "l' aide - d' abord ."),
@@ -70,7 +70,7 @@ def prepare_options(
 
 @pytest.fixture(scope="module")
 def hashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with 1,000 pairs split by hash; each source twice, with different targets."""
+    """Return a folder with 1,000 pairs split by hash; each source occurs twice, with different targets."""
     folder = tmp_path_factory.mktemp("hashed")
     source = [f"Satz {number // 2}" for number in range(1000)] + ["satz 1"]
     target = [f"Sentence {number}" for number in range(1000)] + ["sentence 2"]
@@ -104,7 +104,7 @@ def test_equal_pairs_become_one_and_are_counted(hashed: Path) -> None:
 
 
 def test_held_out_modules_are_test_sets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Their pairs are in no other split; of a source that another split has, they lose theirs."""
+    """Their pairs are in no other split; they lose pairs whose source is in another split."""
     source = [f"Satz {number}" for number in range(600)] + ["Satz 1", "Satz 599"]
     target = [f"Sentence {number}" for number in range(600)] + ["Other", "Another"]
     task = [("calc", "basic", "math")[number // 200] for number in range(600)] + ["basic", "basic"]
@@ -133,8 +133,8 @@ def test_held_out_modules_are_test_sets(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize("first", ["calc", "basic"])
-def test_what_a_held_out_module_shares_is_not_held_out(tmp_path: Path, first: str) -> None:
-    """Whichever module comes first."""
+def test_shared_pairs_are_not_held_out(tmp_path: Path, first: str) -> None:
+    """Regardless of which module comes first."""
     second = "basic" if first == "calc" else "calc"
     source = [f"Satz {number}" for number in range(400)] + ["Hilfe", "Hilfe"]
     target = [f"Sentence {number}" for number in range(400)] + ["Help", "Help"]
@@ -148,7 +148,7 @@ def test_what_a_held_out_module_shares_is_not_held_out(tmp_path: Path, first: st
     assert len(splits["test.basic"]) == 200
 
 
-def test_several_references_stay_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_references_stay_parallel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = prepare_options(tmp_path, ["Eins", "Zwei", "Drei"], ["One", "Two", "Three"])
     write_lines(tmp_path / "other", ["1!", "2!", "3!"])
     languages = ["--source-language", "de", "--target-language", "en", "--max-held-out", "2"]
@@ -186,7 +186,7 @@ def test_statistics_as_a_table(hashed: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_split_is_md5_modulo_1000() -> None:
-    # echo -n 'hilfe zu dieser hilfe' | md5sum: a number of 128 bits, 15 modulo 1000, which is below 28.
+    # echo -n 'hilfe zu dieser hilfe' | md5sum: a 128-bit number, 15 modulo 1000, which is below 28.
     assert int("6c947b66a50508529f6d98e362086a5f", 16) % 1000 == 15
     assert split_of("hilfe zu dieser hilfe") == "dev"
 
@@ -195,7 +195,7 @@ def test_sizes_of_the_splits() -> None:
     counts = dict.fromkeys(SPLITS, 0)
     for number in range(20_000):
         counts[split_of(f"satz {number}")] += 1
-    # 28, 28, 56 and 888 of 1000, to five standard deviations.
+    # 28, 28, 56 and 888 of 1000, within five standard deviations.
     for split, expected in (("dev", 560), ("devtest", 560), ("test", 1120), ("train", 17_760)):
         assert abs(counts[split] - expected) < 5 * expected**0.5
 
@@ -268,7 +268,7 @@ def test_unique_keeps_the_first_of_equal_pairs(pairs: list[tuple[str, str]]) -> 
     assert kept == [index for index, pair in enumerate(pairs) if pair not in pairs[:index]]
 
 
-def test_alignment_and_monolingual_text_come_along(tmp_path: Path) -> None:
+def test_alignment_and_monolingual_text(tmp_path: Path) -> None:
     options = prepare_options(tmp_path, ["Ein Haus", "a " * 81, "Haus"], ["A house", "x " * 80, "House"])
     write_lines(tmp_path / "alignment", ["0-0 1-1", "0-0", "0-0"])
     write_lines(tmp_path / "more.gz", ["One  more", "", "And more"])
@@ -297,8 +297,8 @@ def test_same_input_same_bytes(hashed: Path, tmp_path: Path) -> None:
     assert all((tmp_path / name).read_bytes() == (hashed / name).read_bytes() for name in names)
 
 
-def test_split_compounds_make_no_source_meet_itself_in_another_split() -> None:
-    """Of `türhaus` and `tür haus`, equal when compounds are split, the hash may put one into each split."""
+def test_split_compounds_do_not_put_a_source_into_two_splits() -> None:
+    """The hash may put `türhaus` and `tür haus`, which are equal once split, into different splits."""
     words = [f"{a}{b}" for a in ("tür", "baum", "wand", "dach") for b in ("haus", "bild", "stein", "licht")]
     whole = [f"{one} {two}" for one in words for two in words]
     known = ["tür", "baum", "wand", "dach", "haus", "bild", "stein", "licht"] * 50

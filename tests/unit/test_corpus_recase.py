@@ -1,4 +1,4 @@
-"""The recaser on sentences made for it, and the way from the decoder's output to text."""
+"""The recaser on synthetic sentences, and detokenisation of the decoder's output."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_neighbours_decide():
 
 
 def test_formula_by_hand():
-    """Of 'file' between 'the' and 'menu', where 2 of 5 are 'File'."""
+    """'file' between 'the' and 'menu', where 2 of 5 occurrences are 'File'."""
     recaser = learn_recaser(TRAIN)
     assert recaser.forms["file"] == {"File": 2, "file": 3}
     assert recaser.left["the file"] == {"File": 2, "file": 2}
@@ -72,7 +72,7 @@ def test_sentences_in_lower_case():
     assert recaser.recase(["x", "b"]) == ["x", "b"]
 
 
-def test_capitals_of_beginnings_stay_there():
+def test_sentence_initial_capitals_are_not_used_elsewhere():
     recaser = learn_recaser([["Select", "it"], ["Select", "it"], ["eMail", "works"], ["Then", "it", "works"]])
     assert recaser.recase(["then", "select", "it"]) == ["Then", "select", "it"]
     assert recaser.recase(["select", "email"]) == ["Select", "eMail"]
@@ -155,7 +155,7 @@ def test_capitalize():
         ("en", "R & D are 50% of it."),
     ],
 )
-def test_there_and_back(language, text):
+def test_round_trip(language, text):
     assert detokenizer(language)(tokenizer(language)(text).split()) == text
 
 

@@ -1,4 +1,4 @@
-"""Derivations as trees: they give the translation, its score, and the alignment of their rules."""
+"""Derivations as trees: they yield the translation, its score, and its word alignment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from itersel.vectors.weights import make_weights
 
 
 def read(nodes):
-    """Return source and target of the tree that begins a list of nodes, and the nodes behind it."""
+    """Return source and target of the first tree in a list of nodes, and the remaining nodes."""
     node, rest = nodes[0], nodes[1:]
     parts = {}
     for gap in range(1, 1 + sum(isinstance(symbol, int) for symbol in node.source)):
@@ -31,7 +31,7 @@ def read(nodes):
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(problem=small_grammars() | small_grammars(categories=True))
-def test_trees_give_the_best_translation(problem, tmp_path):
+def test_trees_yield_the_best_translation(problem, tmp_path):
     shard = to_shard(problem)
     decoder = Decoder(shard, model_of(to_arpa(problem.model, problem.order), tmp_path), pop_limit=100)
     vectors = decoder.weight_vectors(make_weights(problem.weights))

@@ -1,4 +1,4 @@
-"""The fast decoder against the slow one, and what it promises at the edges."""
+"""The decoder compared with the naive one, and edge cases."""
 
 import math
 
@@ -43,10 +43,10 @@ def model_of(arpa, folder):
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(problem=small_grammars() | small_grammars(categories=True))
-def test_the_k_best_lists_are_those_of_the_slow_decoder(problem, tmp_path):
+def test_k_best_lists_equal_the_naive_decoder(problem, tmp_path):
     expected = solve(problem, k=20)
     shard = to_shard(problem)
-    # far more pops than any of these forests has hypotheses: no pruning
+    # far more pops than any of these forests has hypotheses, so nothing is pruned
     decoder = Decoder(shard, model_of(to_arpa(problem.model, problem.order), tmp_path), pop_limit=5000)
     vectors = decoder.weight_vectors(make_weights(problem.weights))
     found = decoder.decode(0, *vectors, k=20)
@@ -58,7 +58,7 @@ def test_the_k_best_lists_are_those_of_the_slow_decoder(problem, tmp_path):
     assert np.all(np.diff(found.score) <= 1e-9)
     best = {" ".join(translation.words): translation for translation in solve(problem, k=10**6)}
     for rank, text in enumerate(texts):
-        # equal scores may come in another order, but a string has the score of its best derivation
+        # ties may be ordered differently, but each string has the score of its best derivation
         assert found.score[rank] == pytest.approx(best[text].score, abs=1e-4)
         features = dict(zip(decoder.dense_names, found.dense[rank], strict=True))
         begin, end = found.feature_offset[rank : rank + 2]
@@ -71,7 +71,7 @@ def test_the_k_best_lists_are_those_of_the_slow_decoder(problem, tmp_path):
         )
 
 
-def test_equal_scores_come_in_the_order_of_the_grammar_whatever_the_pop_limit(tmp_path):
+def test_ties_are_in_grammar_order_for_any_pop_limit(tmp_path):
     rules = [Rule(("a",), (word,), {}) for word in ("y", "x", "z")]
     shard = make_shard([("a",)], None, [rules])
     model = model_of(ARPA, tmp_path)
@@ -83,7 +83,7 @@ def test_equal_scores_come_in_the_order_of_the_grammar_whatever_the_pop_limit(tm
 
 
 def test_a_sentence_may_be_any_s_and_begins_once(tmp_path):
-    """No <s> comes into the middle where an S at the beginning is swapped to the end."""
+    """No <s> moves to the middle if an S at the beginning is swapped to the end."""
     rules = [
         Rule(("a",), ("x",), {}, (), ("N", "X", "X")),
         Rule(("b",), ("y",), {}, (), ("V", "X", "X")),
@@ -102,7 +102,7 @@ def test_a_sentence_may_be_any_s_and_begins_once(tmp_path):
     assert [text_of(found, rank, words) for rank in range(4)] == ["y x y", "y a b", "x y c", "a b c"]
     features = dict(zip(decoder.dense_names, found.dense[0], strict=True))
     assert found.score.tolist() == [2, 0, -1, -3]
-    # <s> y, y x, y behind x, </s> behind y: the last two are not in the model, and no context costs
+    # <s> y, y x, y after x, </s> after y: the last two are not in the model, and backoff is free
     assert features["LanguageModel"] == pytest.approx(-0.125 - 0.5 - 1 - 1)
 
 
@@ -128,7 +128,7 @@ def test_a_word_without_rules_passes_through(tmp_path):
     assert found.score.tolist() == pytest.approx([-2])
 
 
-def test_words_behind_an_antecedent_without_words_are_scored(tmp_path):
+def test_words_after_an_empty_antecedent_are_scored(tmp_path):
     rules = [Rule(("b", -1, -2), (-1, "y", -2, "x"), {"Whole": 1.0}), Rule(("a",), (), {"Nothing": 1.0})]
     shard = make_shard([("b", "a", "a")], None, [rules])
     decoder = Decoder(shard, model_of(ARPA, tmp_path))
@@ -159,7 +159,7 @@ def test_x_spans_are_limited_and_glue_is_not(tmp_path):
     assert len(best_line(found, shard.vocabulary.to_list()).split()) == 20
 
 
-def test_dense_features_leave_sparse_ones_out(tmp_path):
+def test_dense_features_exclude_sparse_ones(tmp_path):
     shard = make_shard([("a",)], None, [[Rule(("a",), ("x",), {})]])
     decoder = Decoder(shard, model_of(ARPA, tmp_path), features="dense")
     found = decoder.decode(0, *decoder.weight_vectors(make_weights({"R:X:a:x": 5.0, "PassThrough": -1.0})))
@@ -190,7 +190,7 @@ def test_a_list_out_of_bounds_is_an_error(k, tmp_path):
 
 
 def test_sentences_do_not_depend_on_those_decoded_before(tmp_path):
-    # tables are kept from one sentence to the next, and are larger than needed after a long one
+    # tables are reused for the next sentence, and are larger than needed after a long one
     rules = [Rule(("a",), (x,), {"CountEF": float(i)}) for i, x in enumerate("xyz")]
     lengths = (3, 40, 3, 1, 12)
     shard = make_shard([("a",) * n for n in lengths], None, [rules] * len(lengths))

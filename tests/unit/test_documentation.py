@@ -1,4 +1,4 @@
-"""Pages that say what the code says: file formats, the command line, the site, the workflow catalog."""
+"""Documentation that must agree with the code: formats, the command line, the site, the workflow catalog."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from itersel.translate import bundle
 from itersel.tune import forests, lists
 from itersel.vectors import weights
 
-# By heading in docs/formats.md, one for each table of arrays there.
+# By heading in docs/formats.md: the format of each table of arrays.
 FORMATS = {
     "Shards": [shard.FORMAT],
     "Weights": [weights.FORMAT, state.STATE],
@@ -60,7 +60,7 @@ def test_formats_are_those_declared(formats_page: dict[str, str], heading: str) 
     assert list(tables(formats_page[heading])) == [declared(format) for format in FORMATS[heading]]
 
 
-def test_matrix_is_the_one_written(formats_page: dict[str, str]) -> None:
+def test_matrix_format_is_the_one_written(formats_page: dict[str, str]) -> None:
     (rows,) = tables(formats_page["Selection"])
     assert {name: dtype for name, dtype, _ in rows} == {
         name: importlib.import_module("numpy").dtype(dtype).str.lstrip("|")
@@ -88,7 +88,7 @@ def test_every_format_is_on_the_page() -> None:
 
 @pytest.fixture(scope="module")
 def site(root: Path) -> Iterator[dict[str, ModuleType]]:
-    """Return the modules of docs/site that do not need MkDocs."""
+    """Return the modules of docs/site that work without MkDocs."""
     modules = {}
     for name in ("commands", "links"):
         spec = importlib.util.spec_from_file_location(f"docs_site_{name}", root / f"docs/site/{name}.py")
@@ -150,7 +150,7 @@ def test_link_check(site: dict[str, ModuleType], tmp_path: Path, body: str, faul
 
 
 def test_workflow_catalog(root: Path) -> None:
-    """The keys that the catalog reads, and what it asks of every workflow."""
+    """The keys that the catalog reads, and its requirements for workflows."""
     usage = yaml.safe_load((root / ".snakemake-workflow-catalog.yml").read_text())
     assert set(usage) == {"usage"}
     flags, deployment = usage["usage"]["mandatory-flags"], usage["usage"]["software-stack-deployment"]

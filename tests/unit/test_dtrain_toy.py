@@ -45,7 +45,7 @@ GRAMMAR = (
     "[V] ||| sah ||| saw ||| logp=0",
     "[V] ||| fand ||| found ||| logp=0",
 )
-# dtrain has no language model here: one in which every word has the probability 1 is none.
+# dtrain uses no language model here; a model in which every word has probability 1 has the same effect.
 WORDS = sorted({word for line in (*SOURCE, *TARGET) for word in line.split()} | {"small", "shell"})
 ARPA = (
     *("\\data\\", f"ngram 1={len(WORDS) + 3}", "", "\\1-grams:"),
@@ -79,7 +79,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def train(folder: Path, epoch: int) -> tuple[dict[str, float], tuple[float, float, float]]:
-    """Train an epoch; returns the weights that dtrain has, too, and its means."""
+    """Train an epoch; returns the weights that dtrain also has, and the means."""
     output = folder / f"{epoch}.h5"
     files = ["--shard", str(folder / "shard.h5"), "--model", str(folder / "lm"), "--output", str(output)]
     start = ["--weights", str(folder / f"{epoch - 1}.h5")] if epoch > 1 else []
@@ -90,12 +90,12 @@ def train(folder: Path, epoch: int) -> tuple[dict[str, float], tuple[float, floa
     return {name: weights[name] for name in weights if not COMPUTED_FEATURE.match(name)}, means
 
 
-def test_the_weights_are_those_of_dtrain(toy: Path) -> None:
+def test_weights_equal_dtrain(toy: Path) -> None:
     for epoch, means in enumerate(DTRAIN_EPOCHS, 1):
         assert train(toy, epoch) == (DTRAIN, means)
 
 
-def test_the_lists_are_those_counted_by_hand(toy: Path) -> None:
+def test_lists_equal_those_worked_out_by_hand(toy: Path) -> None:
     (toy / "weights").write_text("".join(f"{name} {value}\n" for name, value in DTRAIN.items()))
     (toy / "zero").write_text("")
     files = ["decode", "--shard", str(toy / "shard.h5"), "--model", str(toy / "lm")]

@@ -1,4 +1,4 @@
-"""BLEU against closed forms; approximate randomization against full enumeration and sacrebleu."""
+"""BLEU compared with closed forms; approximate randomization with full enumeration and sacrebleu."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORSE = ["a b c d x f", "g h i x", "k l m n y", "p q r s t u", "w x y z b"]
 
 
 def test_closed_form():
-    # 9 of 10 words, 7 of 9 bigrams, 5 of 8 trigrams, 3 of 7 4-grams; 10 words against 11: short.
+    # 9 of 10 words, 7 of 9 bigrams, 5 of 8 trigrams, 3 of 7 4-grams; 10 words, reference 11: brevity penalty.
     metric = make_bleu([["one two three four five six seven eight nine ten eleven"]])
     score = score_corpus(metric, ["one two three four five x seven eight nine ten"])
     assert score.precisions == pytest.approx((90.0, 100 * 7 / 9, 100 * 5 / 8, 100 * 3 / 7))
@@ -69,7 +69,7 @@ def test_randomization_against_all_exchanges():
 
 
 def test_pooled_test_against_all_exchanges():
-    """Of three runs; sentences that all of them translate alike change nothing."""
+    """Three runs; sentences with identical translations make no difference."""
     runs = [
         BETTER,
         WORSE,
@@ -107,7 +107,7 @@ def test_identical_systems():
     }
 
 
-def test_same_as_sacrebleu_where_nothing_ties(monkeypatch):
+def test_same_as_sacrebleu_without_ties(monkeypatch):
     random = Random(3)
     references = [" ".join(random.choices("abcdefghij", k=random.randint(5, 25))) for _ in range(120)]
 
@@ -150,7 +150,7 @@ def test_line_counts_must_agree(tmp_path):
 
 
 def test_several_references(tmp_path, capsys):
-    """As sacrebleu's own corpus score; files of other texts are refused."""
+    """Equal to sacrebleu's corpus score; files of different lengths are rejected."""
     others = [f"{line} x" for line in REFERENCES]
     ours = score_corpus(make_bleu([REFERENCES, others]), BETTER)
     theirs = BLEU(lowercase=True, smooth_method="none", force=True).corpus_score(BETTER, [REFERENCES, others])

@@ -1,4 +1,4 @@
-"""Scores of detokenised text against sacrebleu's: formulas, command line, significance."""
+"""Scores of detokenised text compared with sacrebleu: formulas, command line, significance."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_all_metrics():
 
 
 @pytest.mark.parametrize("references", [[REFERENCES], [REFERENCES, OTHERS], [REFERENCES, OTHERS, TWO]])
-def test_scores_are_those_of_sacrebleu(references):
+def test_scores_equal_sacrebleu(references):
     for metric in make_metrics(references):
         expected = metric.counter.corpus_score(ONE, None).score
         assert metric.score(metric.counts(ONE)) == pytest.approx(expected, abs=1e-10), metric.name
@@ -71,14 +71,14 @@ texts = st.lists(st.text("ab Bc.", max_size=8), min_size=3, max_size=3)
 @settings(deadline=None, max_examples=60)
 @given(texts, texts)
 def test_any_text(references, translations):
-    """Empty lines, orders without a match or without an n-gram."""
+    """Including empty lines, and orders without a match or an n-gram."""
     for metric in [*make_metrics([references]), tokenized_bleu(make_bleu([references]))]:
         expected = metric.counter.corpus_score(translations, None).score
         assert metric.score(metric.counts(translations)) == pytest.approx(expected, abs=1e-9), metric.name
 
 
 def test_counts_are_whole():
-    """TER's mean length of several references, too: sums do not depend on their order."""
+    """Also TER's mean length of several references, so that sums do not depend on their order."""
     short = [line.rpartition(" ")[0] for line in REFERENCES]
     for metric in make_metrics([REFERENCES, short, OTHERS]):
         counts = metric.counts(ONE)
@@ -93,7 +93,7 @@ def test_some_references_are_missing():
 
 
 def run_sacrebleu(folder, *arguments: str):
-    """Return what the command line of sacrebleu prints as JSON: a list of scores."""
+    """Return the list of scores that sacrebleu's command line prints as JSON."""
     (folder / "reference").write_text("".join(f"{line}\n" for line in REFERENCES))
     (folder / "one").write_text("".join(f"{line}\n" for line in ONE))
     command = [sys.executable, "-m", "sacrebleu", "reference", "-i", "one", *arguments, "-w", "6"]
@@ -128,8 +128,8 @@ def test_command_line_of_sacrebleu(tmp_path, case, arguments):
 
 
 @pytest.mark.parametrize("place", range(6))
-def test_p_values_are_those_of_sacrebleu(monkeypatch, place):
-    """For differences that no trial equals; BLEU is in test_evaluate.py, too."""
+def test_p_values_equal_sacrebleu(monkeypatch, place):
+    """For differences that no trial equals; test_evaluate.py also tests BLEU."""
     metric = make_metrics([REFERENCES])[place]
     monkeypatch.setenv("SACREBLEU_SEED", "7")
     name = metric.counter.__class__.__name__
@@ -140,8 +140,8 @@ def test_p_values_are_those_of_sacrebleu(monkeypatch, place):
     assert ours == found[1].p_value
 
 
-def test_pooled_p_values_against_a_double():
-    """Trial after trial, the text that each run gets is put together and scored."""
+def test_pooled_p_values_equal_plain_python():
+    """In each trial, the text of each run is assembled and scored."""
     metrics = make_metrics([REFERENCES, OTHERS])
     runs = [ONE, TWO, damaged(REFERENCES, 0.2, 4), damaged(REFERENCES, 0.2, 5), OTHERS]
     counts = [[metric.counts(lines) for lines in runs] for metric in metrics]
@@ -211,13 +211,13 @@ def test_more_matches_than_ngrams(tmp_path, column, name):
 
 
 def test_ter_of_many_references():
-    """The scale is a multiple of the numbers of references that there are, not of all up to the largest."""
+    """The scale is a multiple only of the numbers of references that occur, not of all up to the largest."""
     metrics = make_metrics([["a b"]] * 42)
     assert [metric.scale for metric in metrics[:3]] == [1, 1, 42]
 
 
 def test_p_value_against_closed_form():
-    """Of five sentences, each worse by one edit, all or none are exchanged for as large a difference."""
+    """With five sentences, each worse by one edit, only swapping all or none gives as large a difference."""
     references = [f"one two three four {number}" for number in range(5)]
     worse = [line.replace("two", "x") for line in references]
     metric = next(one for one in make_metrics([references]) if one.name == "TER")
@@ -228,7 +228,7 @@ def test_p_value_against_closed_form():
 
 
 def test_interval_of_several_runs():
-    """That of their mean: of equal runs the same as that of one."""
+    """The interval of their mean; for equal runs the same as for one."""
     metric = make_metrics([REFERENCES])[0]
     bootstrap = Bootstrap(len(REFERENCES))
     one, two = metric.counts(ONE), metric.counts(TWO)
@@ -237,7 +237,7 @@ def test_interval_of_several_runs():
     assert low < (metric.score(one) + metric.score(two)) / 2 < high
 
 
-def test_interval_of_a_plain_double():
+def test_interval_equals_plain_python():
     metric = make_metrics([REFERENCES])[4]
     counts = metric.counts(TWO)
     drawn = np.random.default_rng(12345).choice(60, size=(1000, 60), replace=True)
@@ -251,7 +251,7 @@ def test_tokenizers(monkeypatch):
     chinese = make_metrics([["我喜欢你。"]], "zh")
     assert chinese[0].score(chinese[0].counts(["我喜欢你。"])) == pytest.approx(100)
     assert "tok:zh" in chinese[0].signature
-    # one of five characters is another one
+    # one of five characters differs
     assert chinese[2].score(chinese[2].counts(["我喜欢他。"])) == pytest.approx(20)
     assert "asian:yes" in chinese[2].signature
     monkeypatch.setattr("itersel.evaluate.tokenizers.find_spec", lambda name: None)
@@ -262,7 +262,7 @@ def test_tokenizers(monkeypatch):
     check_tokenizer("char")
 
 
-def test_what_sacrebleu_keeps_to_itself():
+def test_private_method_of_sacrebleu():
     """Counts by sentence come from a private method; if this fails, see docs/evaluation.md."""
     for metric in make_metrics([REFERENCES]):
         counts = np.array(metric.counter._extract_corpus_statistics(ONE, None))

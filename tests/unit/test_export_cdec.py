@@ -1,4 +1,4 @@
-"""The folder that cdec runs: read back, it translates as the system does."""
+"""The exported folder for cdec: read back, it gives the same translations as the system."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def test_files(system, text, tmp_path):
     assert sorted(os.listdir(folder / "grammars")) == sorted(f"grammar.{i}.gz" for i in range(13))
 
 
-def test_what_is_read_back_translates_alike(system, text, tmp_path, monkeypatch):
-    """`itersel grammar import` reads what cdec reads, and computes the features that cdec computes."""
+def test_round_trip_gives_the_same_translations(system, text, tmp_path, monkeypatch):
+    """`itersel grammar import` reads the same files as cdec and computes the same features."""
     export(system, text, tmp_path / "out")
     monkeypatch.chdir(tmp_path / "out")  # the paths of grammars are relative, as for cdec
     data = ["--shard", "x.h5", "--model", "lm.bin", "--weights", "weights.txt"]
@@ -92,7 +92,7 @@ def test_dense_systems_and_other_templates(tmp_path, text):
         assert "RBT:" not in grammar
 
 
-def test_language_models_of_elsewhere(system, text, tmp_path, capsys):
+def test_missing_arpa_file(system, text, tmp_path, capsys):
     run = tmp_path / "run"
     shutil.copytree(system.parents[2], run)
     folder, bundle, out = run / system.relative_to(system.parents[2]), tmp_path / "x.bundle", tmp_path / "out"
@@ -115,7 +115,7 @@ def test_language_models_of_elsewhere(system, text, tmp_path, capsys):
     assert (out / "lm.arpa").read_bytes() == content
 
 
-def test_nothing_is_left_of_an_export_that_failed(system, tmp_path, capsys):
+def test_a_failed_export_leaves_nothing_behind(system, tmp_path, capsys):
     text, out = tmp_path / "raw", tmp_path / "out"
     text.write_text("Boot\nBoot |||\n")
     export(system, text, out, status=1)
@@ -134,8 +134,8 @@ def test_nothing_is_left_of_an_export_that_failed(system, tmp_path, capsys):
     ("line", "message"),
     [("das a</seg>b haus", "'</seg>' ends a sentence"), ("((('x',1,1),),) haus", "'((('' begins a lattice")],
 )
-def test_words_that_cdec_takes_for_something_else(tmp_path, capsys, line, message):
-    """Of tokenised text: the tokeniser would part them."""
+def test_words_with_a_special_meaning_in_cdec(tmp_path, capsys, line, message):
+    """In tokenised text, since the tokeniser would split them."""
     run = tmp_path / "run"
     system = make_system(run)
     preparation = run / "preparation.json"

@@ -1,4 +1,4 @@
-"""Files out: whole or not at all, whatever ends the process; what killed processes leave is removed."""
+"""Output files: complete or absent, however the process ends; leftovers of killed processes are removed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from itersel.storage.files import (
     write_lines,
 )
 
-# Takes the place of a full disk: no file may be larger. Python ignores the signal, writing fails.
+# Simulates a full disk by limiting the size of files. Python ignores the signal, so writing fails.
 LIMITED = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
 SLEEPER = """
 import sys, time
@@ -70,7 +70,7 @@ def test_errors_name_the_output(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="Is a directory") as error, atomic_path(tmp_path) as path:
         path.write_text("x")
     assert error.value.filename == str(tmp_path)
-    # An error of another file keeps its name.
+    # An error in another file keeps its name.
     with pytest.raises(FileNotFoundError) as missing, atomic_path(tmp_path / "out"):
         (tmp_path / "missing").read_text()
     assert missing.value.filename == str(tmp_path / "missing")
@@ -81,7 +81,7 @@ def test_errors_name_the_output(tmp_path: Path) -> None:
 
 
 def limited(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code in which no file may be larger than 4 KiB."""
+    """Run Python code with file sizes limited to 4 KiB."""
     return subprocess.run(
         [sys.executable, "-c", LIMITED + code, *arguments], capture_output=True, text=True, check=False
     )
@@ -159,7 +159,7 @@ def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     assert list((tmp_path / "a").iterdir()) == []
 
 
-def test_all_else_stays(tmp_path: Path) -> None:
+def test_other_files_are_kept(tmp_path: Path) -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     keep = [
@@ -197,7 +197,7 @@ def test_broken_pipe_is_no_error(tmp_path: Path) -> None:
     process.stderr.close()
 
 
-def test_links_stay_and_pipes_are_written_to(tmp_path):
+def test_links_are_kept_and_pipes_are_written_to(tmp_path):
     (tmp_path / "file").write_text("old")
     (tmp_path / "link").symlink_to("file")
     with atomic_path(tmp_path / "link") as temporary:
@@ -214,8 +214,8 @@ def test_links_stay_and_pipes_are_written_to(tmp_path):
     assert not list(tmp_path.glob(".tmp.*"))
 
 
-def test_a_gz_without_a_byte_is_no_empty_text(tmp_path: Path) -> None:
-    """What was cut to nothing is damaged; packing nothing makes a file of some bytes."""
+def test_an_empty_gz_file_is_damaged(tmp_path: Path) -> None:
+    """It was truncated: compressing an empty text gives a file that is not empty."""
     (tmp_path / "cut.gz").touch()
     with pytest.raises(InputError, match=r"cut\.gz: damaged or truncated gzip file \(it is empty\)"):
         read_lines(tmp_path / "cut.gz")
@@ -234,10 +234,10 @@ def test_lists_of_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pieces", [[b"\xef\xbb\xbfa\n", b"b\n"], [b"a\n", b"b\n"]])
-def test_lines_of_a_pipe_are_there_before_the_next(tmp_path: Path, pieces: list[bytes]) -> None:
+def test_lines_of_a_pipe_are_read_one_by_one(tmp_path: Path, pieces: list[bytes]) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    keeper = os.open(pipe, os.O_RDWR)  # opening a pipe waits for the other end
+    keeper = os.open(pipe, os.O_RDWR)  # otherwise opening the pipe would wait for the other end
     try:
         blocks = line_blocks(pipe)
         for piece, line in zip(pieces, "ab", strict=True):
@@ -249,7 +249,7 @@ def test_lines_of_a_pipe_are_there_before_the_next(tmp_path: Path, pieces: list[
 
 
 def test_a_mark_that_comes_in_pieces(tmp_path: Path) -> None:
-    """No block is larger than asked for, so the mark of UTF-8 may be cut."""
+    """No block is larger than requested, so the byte order mark may be split."""
     path = tmp_path / "text"
     path.write_bytes(b"\xef\xbb\xbfab\ncd\n")
     for limit in (2, 3, 4, 100):

@@ -1,4 +1,4 @@
-"""Compiled checks of rules and positions against plain Python."""
+"""Compiled checks of rules and positions compared with plain Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from itersel.storage.ragged import offsets_of
 
 
 def rule_arrays(rules: list[tuple[int, list[int], list[int], Any]]) -> list[Any]:
-    """Return kinds, source sides, target sides and alignments as a shard has them."""
+    """Return kinds, source sides, target sides and alignments in the form of a shard."""
     arrays: list[Any] = [np.array([rule[0] for rule in rules], np.uint8)]
     for column, dtype in ((1, np.int32), (2, np.int32), (3, np.uint8)):
         rows = [rule[column] for rule in rules]
@@ -33,7 +33,7 @@ points = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=2)
 GLUE_RULES = [(1, [-1], [-1], []), (2, [-1, -2], [-1, -2], [])]
 
 
-RANKS = (1, 2, 0)  # of X, S and a category that X can be made of
+RANKS = (1, 2, 0)  # of X, S and a category that X can be derived from
 
 
 categories = st.tuples(*[st.integers(0, 2)] * 3)
@@ -70,7 +70,7 @@ def test_rules_equal_plain_python(rules: list[tuple[int, list[int], list[int], A
 @settings(deadline=None)
 @given(st.data())
 def test_positions_equal_plain_python(data: st.DataObject) -> None:
-    """An index with one number changed, or none: the check finds what plain Python finds."""
+    """An index with at most one changed number: both checks agree."""
     lengths = data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))
     sentences = [[1] * length + [0] for length in lengths]
     size = sum(map(len, sentences))

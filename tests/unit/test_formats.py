@@ -1,4 +1,4 @@
-"""Binary files that are not what they say: one line with file and array, even if the checksums are right."""
+"""Invalid binary files: one line with file and array, even if the checksums are correct."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def files(made: Path, tmp_path: Path) -> Path:
-    """Return a copy of them."""
+    """Return a copy of the folder."""
     for name in ("shard.h5", "model", "index", "text"):
         (tmp_path / name).write_bytes((made / name).read_bytes())
     return tmp_path
@@ -76,7 +76,7 @@ def attribute(name: str, value: str) -> Callable[[h5py.File], None]:
     return change
 
 
-# what was changed in a shard, and what is said of it
+# a change to a shard, and the error
 SHARD = [
     (put("rule_feature", 5, 2**31 - 1), "'rule_feature' holds 2147483647 in row 5"),
     (put("rule_feature", 5, -(10**9)), "'rule_feature' holds -1000000000 in row 5"),
@@ -126,7 +126,7 @@ def test_shard(files: Path, capsys: pytest.CaptureFixture[str], change: Any, sai
     check_train(files, capsys, said)
 
 
-# the same of a shard with categories X, S, B, A; rules 2 to 4 are [B] -> [A], [A] -> a [B], a passed through
+# the same for a shard with categories X, S, B, A; rules 2 to 4: [B] -> [A], [A] -> a [B], a passed through
 CATEGORIES = [
     (put("rule_category", (2, 0), 4), "'rule_category' holds [4, 3, 0] in row 2, outside of 0 to 3"),
     (put("rule_category", (2, 0), 3), "'rule_category' has categories that can be made of themselves"),
@@ -183,7 +183,7 @@ def check_train(files: Path, capsys: pytest.CaptureFixture[str], said: str) -> N
     assert not (files / "weights.h5").exists()
 
 
-def test_a_size_that_the_file_does_not_hold(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_size_larger_than_the_file(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with h5py.File(files / "shard.h5", "r+") as stream:
         del stream["source"]
         stream.create_dataset("source", (1 << 40,), "<i4", chunks=(1 << 20,))
@@ -225,7 +225,7 @@ def test_format_of_a_shard(
 
 
 def test_shard_of_version_1(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Files without checksums had texts of no fixed length, which are not looked at."""
+    """Files without checksums had variable-length texts, which are not read."""
     with h5py.File(files / "shard.h5", "r+") as stream:
         stream.attrs["kind"], stream.attrs["format"] = "shard", 1
         del stream.attrs["digests"]
@@ -233,7 +233,7 @@ def test_shard_of_version_1(files: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_sentence_that_rules_do_not_cover(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is not translated in part: "b" becomes "x", which no rule has on its source side."""
+    """It must not be translated partially: "b" becomes "x", which is on no source side."""
     with resealed(files / "shard.h5") as stream:
         stream["source"][1] = 2
     check_train(files, capsys, "has no rules for some words of the sentence 'a x a'")
@@ -251,14 +251,16 @@ def test_a_shard_without_rules(files: Path, capsys: pytest.CaptureFixture[str]) 
     check_train(files, capsys, "has no rules for some words of the sentence 'a b a'")
 
 
-def test_what_unpacks_to_far_more_than_the_file(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_arrays_that_unpack_to_far_more_than_the_file(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with h5py.File(files / "shard.h5", "r+") as stream:
         del stream["source"]
         stream.create_dataset("source", data=np.zeros(1 << 26, np.int32), compression="gzip")
     check_train(files, capsys, "(takes 268435456 bytes, of which the file holds ")
 
 
-def test_packing_is_refused_where_it_is_not_declared(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_undeclared_compression_is_rejected(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = files / "packed.h5"
     write_weights(path, make_weights({"a": 1.0, "b": 2.0}))
     with resealed(path) as stream:
@@ -269,7 +271,7 @@ def test_packing_is_refused_where_it_is_not_declared(files: Path, capsys: pytest
     assert "array 'v' cannot be read (is stored in another way than itersel does)" in capsys.readouterr().err
 
 
-def test_an_attribute_of_another_type(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_attribute_of_the_wrong_type(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = files / "weights.h5"
     write_weights(path, make_weights({"a": 1.0}))
     with h5py.File(path, "r+") as stream:
@@ -366,14 +368,14 @@ def test_a_flipped_bit_of_an_array_file(files: Path, name: str, place: float) ->
         (load_model if name == "model" else load_index)(files / name)
 
 
-def test_good_files_are_taken(files: Path) -> None:
+def test_valid_files_are_accepted(files: Path) -> None:
     assert read_shard(files / "shard.h5").sentence_count == 1
     assert load_model(files / "model").order == 3
     assert load_index(files / "index").sentence_count == 4
 
 
 def test_a_declaration_names_sizes_once() -> None:
-    """Sizes are taken from the first array that has them, whatever the order of the names in a shape."""
+    """Sizes come from the first array that has them, whatever the order of names in a shape."""
     declared = FileFormat(
         "x",
         1,

@@ -1,4 +1,4 @@
-"""Text grammars with categories of their own, and one grammar for all sentences."""
+"""Text grammars with other categories than X, and one grammar for all sentences."""
 
 import gzip
 from pathlib import Path
@@ -16,7 +16,7 @@ from itersel.grammar.text import (
 )
 
 
-def test_rules_that_make_a_category_of_itself_are_refused_whichever_sentence_lists_them(
+def test_cycles_of_unary_rules_are_rejected_across_sentences(
     tmp_path: Path,
 ) -> None:
     write(tmp_path / "grammar.0", "[A] ||| [B,1] ||| [1] |||", "[B] ||| [S,1] ||| [1] |||")
@@ -27,7 +27,7 @@ def test_rules_that_make_a_category_of_itself_are_refused_whichever_sentence_lis
     assert not (tmp_path / "shard.h5").exists()
 
 
-def test_categories_are_bounded_in_number(tmp_path: Path) -> None:
+def test_number_of_categories_is_limited(tmp_path: Path) -> None:
     names = [f"N{number}" for number in range(MAX_CATEGORIES - 2)]
     lines = [f"[{name}] ||| a ||| x |||" for name in names]
     assert import_one(tmp_path, *lines).category.to_list() == ["X", "S", *names]
@@ -36,7 +36,7 @@ def test_categories_are_bounded_in_number(tmp_path: Path) -> None:
     assert error.value.line == MAX_CATEGORIES - 1
 
 
-def test_sentences_are_bounded_where_categories_may_span_them(tmp_path: Path) -> None:
+def test_sentence_length_is_limited_if_categories_may_span_a_sentence(tmp_path: Path) -> None:
     text = " ".join("a" * (MAX_CATEGORY_SENTENCE + 1))
     assert import_one(tmp_path, "[X] ||| a ||| x |||", text=text).sentence_count == 1
     assert import_one(tmp_path, "[A] ||| a ||| x |||", text=text[2:]).sentence_count == 1
@@ -47,7 +47,7 @@ def test_sentences_are_bounded_where_categories_may_span_them(tmp_path: Path) ->
     assert not (tmp_path / "shard.h5").exists()
 
 
-def test_one_grammar_for_all_sentences_gives_each_the_rules_whose_words_it_has(tmp_path: Path) -> None:
+def test_one_grammar_is_filtered_for_each_sentence(tmp_path: Path) -> None:
     grammar = write(tmp_path / "grammar", "[A] ||| a [X,1] ||| [1] x |||", "[X] ||| b ||| y |||")
     text = write(tmp_path / "text", "a", '<seg grammar="missing">b</seg>')
     import_grammars(text, None, tmp_path / "shard.h5", grammar=grammar)
@@ -59,7 +59,7 @@ def test_one_grammar_for_all_sentences_gives_each_the_rules_whose_words_it_has(t
         import_grammars(text, None, tmp_path / "shard.h5", grammar=tmp_path / "none")
 
 
-def test_export_writes_categories_and_no_word_that_cdec_takes_for_a_nonterminal(tmp_path: Path) -> None:
+def test_export_of_categories_rejects_words_that_look_like_nonterminals(tmp_path: Path) -> None:
     import_one(tmp_path, "[NP] ||| a [NN,1] [X,2] ||| [2] [1] |||", text="a [1]")
     export_grammars(tmp_path / "shard.h5", tmp_path / "out")
     [line] = gzip.decompress((tmp_path / "out" / "grammar.0.gz").read_bytes()).decode().splitlines()

@@ -1,4 +1,4 @@
-"""Grammar extraction against the slow extractor, worked examples, and bad input."""
+"""Grammar extraction compared with the naive extractor, worked examples, and invalid input."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def rule_of(shard: Shard, rule: int) -> naive.Rule:
 
 
 def grammar_of(shard: Shard, sentence: int) -> dict[naive.Rule, naive.Entry]:
-    """Return the extracted rules of a sentence; none may be there twice."""
+    """Return the extracted rules of a sentence; check that there are no duplicates."""
     entries = {}
     for row in range(*shard.grammar_offset[sentence : sentence + 2]):
         rule = shard.grammar_rule[row]
@@ -89,13 +89,13 @@ def grammar_of(shard: Shard, sentence: int) -> dict[naive.Rule, naive.Entry]:
 
 @st.composite
 def sentence_pairs(draw: st.DrawFn, longest: int = 8) -> naive.SentencePair:
-    """Return a sentence and its translation word for word, some words moved, added, dropped, linked anew.
+    """Draw a sentence and a word-for-word translation, with some words moved, added, dropped or relinked.
 
-    Freely drawn links would give hardly any rule with a nonterminal.
+    Links drawn independently would yield hardly any rules with nonterminals.
     """
     size = draw(st.sampled_from([longest, *range(longest, 3, -1), 1, 0]))
     source = [draw(st.sampled_from(SOURCE_WORDS)) for _ in range(size)]
-    # words, and the source positions that they translate, or -1
+    # words, and the source positions that they translate (or -1)
     target = [(draw(st.sampled_from(TARGET_WORDS)), i) for i in range(size)]
     for _ in range(draw(st.integers(0, 3)) if size else 0):
         i, j = draw(st.integers(0, size - 1)), draw(st.integers(0, size - 1))
@@ -115,9 +115,9 @@ def sentence_pairs(draw: st.DrawFn, longest: int = 8) -> naive.SentencePair:
 def problems(
     draw: st.DrawFn,
 ) -> tuple[list[naive.SentencePair], list[naive.Words], list[int] | None, naive.Settings]:
-    """Return a corpus, sentences to extract for, their numbers in the corpus or None, and settings."""
+    """Draw a corpus, sentences to extract for, their numbers in the corpus or None, and settings."""
     corpus = draw(st.lists(sentence_pairs(), min_size=2, max_size=5))
-    # leave-one-out must see other sentence pairs with the same text
+    # leave-one-out must keep other sentence pairs with the same text
     corpus += draw(st.lists(st.sampled_from(corpus), max_size=2))
     chosen = naive.Settings(
         max_span=draw(st.sampled_from([8, 6, 2])),
@@ -135,7 +135,7 @@ def problems(
 
 @given(problems())
 @settings(max_examples=60 if numba.config.DISABLE_JIT else 200, deadline=None)
-def test_as_the_slow_extractor(folder, problem) -> None:
+def test_equals_the_naive_extractor(folder, problem) -> None:
     corpus, sentences, own, chosen = problem
     index_corpus(folder, corpus)
     shard = extract(folder, sentences, own, ExtractionSettings(**chosen._asdict()))
@@ -163,7 +163,7 @@ CHIANG = example(
 
 
 def test_rules_of_chiang(folder: Path) -> None:
-    """The rules that Chiang 2007, section 2, takes from the sentence."""
+    """The rules in Chiang 2007, section 2."""
     index_corpus(folder, [CHIANG])
     rules = grammar_of(extract(folder, [CHIANG.source]), 0)
     # <yu X1 you X2, have X2 with X1>
@@ -173,7 +173,7 @@ def test_rules_of_chiang(folder: Path) -> None:
     # <X1 zhiyi, one of X1>
     assert rules[(-1, "zhiyi"), ("one", "of", -1)].alignment == ((1, 0), (1, 1))
     assert rules[("aozhou",), ("australia",)].alignment == ((0, 0),)
-    # one sentence pair: everything occurs once, and all words are translated alike
+    # one sentence pair: everything occurs once, and every word has one translation
     for entry in rules.values():
         coherent, sample_count, pair_count, source_cost, _, *singletons = entry.features
         assert (coherent, source_cost, *singletons) == (0, 0, 1, 1)
@@ -182,13 +182,13 @@ def test_rules_of_chiang(folder: Path) -> None:
 
 
 def test_features_worked_out_by_hand(folder: Path) -> None:
-    """ "a" occurs four times, is translated by x twice, by y once, is unaligned once."""
+    """The word "a" occurs four times: translated as x twice, as y once, and unaligned once."""
     corpus = [example("a b", "x z", "0-0 1-1"), example("a", "x", "0-0"), example("a", "y", "0-0")]
     corpus.append(example("a b", "z w", "1-0"))
     index_corpus(folder, corpus)
     rules = grammar_of(extract(folder, [("a", "b")]), 0)
     x, y = rules[("a",), ("x",)].features, rules[("a",), ("y",)].features
-    # p(a|x) = 1; p(x|a) = 2/4, one of the links of "a" being with NULL
+    # p(a|x) = 1; p(x|a) = 2/4, since one link of "a" is to NULL
     assert x == pytest.approx((np.log10(2), np.log10(5), np.log10(3), 0, np.log10(2), 0, 0), abs=1e-6)
     assert y == pytest.approx((np.log10(4), np.log10(5), np.log10(2), 0, np.log10(4), 0, 1), abs=1e-6)
     # "a b" is a phrase in the first pair only: in the last "a" is unaligned. p(z|b) = 1.
@@ -198,7 +198,7 @@ def test_features_worked_out_by_hand(folder: Path) -> None:
 
 
 def test_a_rule_has_an_aligned_word(folder: Path) -> None:
-    """An unaligned word is part of rules, but none has no other word."""
+    """Unaligned words occur in rules, but never without an aligned word."""
     index_corpus(folder, [example("a b c", "x z", "0-0 2-1")])
     rules = grammar_of(extract(folder, [("a", "b", "c")]), 0)
     assert sorted(map(str, rules)) == sorted(
@@ -221,7 +221,7 @@ def test_most_frequent_alignment(folder: Path) -> None:
     for corpus, expected in [
         ([crossed, straight, crossed], ((0, 1), (1, 0))),
         ([straight, crossed, straight], ((0, 0), (1, 1))),
-        # of equally frequent ones the least
+        # ties go to the smallest
         ([crossed, straight], ((0, 0), (1, 1))),
         ([straight, crossed], ((0, 0), (1, 1))),
         ([example("a b", "x x", "0-0 0-1 1-1"), straight], ((0, 0), (0, 1), (1, 1))),
@@ -242,7 +242,7 @@ def test_leave_one_out_counts_other_pairs_with_the_same_text(folder: Path) -> No
 
 
 def rows_of(shard: Shard, sentence: int) -> list[tuple[int, naive.Rule, tuple[float, ...]]]:
-    """Return what a grammar lists, in its order."""
+    """Return the entries of a grammar in order."""
     rows = range(*shard.grammar_offset[sentence : sentence + 2])
     return [
         (int(shard.rule_kind[rule]), rule_of(shard, rule), tuple(shard.grammar_dense[row].tolist()))
@@ -254,7 +254,7 @@ def rows_of(shard: Shard, sentence: int) -> list[tuple[int, naive.Rule, tuple[fl
 @given(problems(), st.randoms(use_true_random=False))
 @settings(max_examples=10 if numba.config.DISABLE_JIT else 50, deadline=None)
 def test_a_grammar_does_not_depend_on_the_other_sentences(folder, problem, random) -> None:
-    """Neither on their order nor on how they are cut into shards; not even the order of its rules."""
+    """Nor does the order of its rules depend on the order of sentences or on their division into shards."""
     corpus, sentences, own, chosen = problem
     chosen = ExtractionSettings(**chosen._asdict())
     index_corpus(folder, corpus)
@@ -266,7 +266,7 @@ def test_a_grammar_does_not_depend_on_the_other_sentences(folder, problem, rando
 
 
 def test_unknown_words_pass_through_in_the_order_of_the_sentence(folder: Path) -> None:
-    """Their numbers are in the order of the shard, where `b` is before `c`."""
+    """Word numbers follow the order of the shard, where `b` precedes `c`."""
     index_corpus(folder, [example("a", "x", "0-0")])
     shard = extract(folder, [("b",), ("c", "a", "b", "c")])
     passed = [rule[0] for kind, rule, _ in rows_of(shard, 1) if kind == PASS_THROUGH]
@@ -297,10 +297,10 @@ def test_layout_of_the_shard(folder: Path) -> None:
         assert all(not any(dense) for kind, _, dense in rows if kind == PASS_THROUGH)
         rules = shard.grammar_rule[slice(*shard.grammar_offset[sentence : sentence + 2])]
         assert (np.diff(rules) > 0).all()
-        # rules of one source side stand together
+        # rules are grouped by source side
         sides = [rule[0] for _, rule, _ in rows]
         assert len(set(sides)) == sum(a != b for a, b in zip(sides, [None, *sides], strict=False))
-    # every rule but glue is listed by a sentence, none twice
+    # every rule except glue is in the grammar of a sentence, without duplicates
     assert np.unique(shard.grammar_rule).tolist() == list(range(2, shard.rule_kind.shape[0]))
     keys = [(int(shard.rule_kind[i]), rule_of(shard, i)) for i in range(shard.rule_kind.shape[0])]
     assert len(set(keys)) == len(keys)
@@ -315,8 +315,8 @@ def test_no_sentences(folder: Path) -> None:
     assert shard.rule_kind.tolist() == [GLUE_START, GLUE]
 
 
-def test_more_rules_than_there_is_room_for_at_first(folder: Path) -> None:
-    """Tables begin with 1024 lines; rows, rules, symbols and points must outgrow them unharmed."""
+def test_tables_grow(folder: Path) -> None:
+    """Tables start with 1024 rows; rows, rules, symbols and points must survive their growth."""
     diagonal = " ".join(f"{i}-{i}" for i in range(8))
     corpus = [
         example(

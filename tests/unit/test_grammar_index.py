@@ -1,4 +1,4 @@
-"""The grammar index: its arrays against plain Python, and bad input."""
+"""The grammar index: its arrays compared with plain Python, and invalid input."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_alignments_are_parsed(lines: list[str]) -> None:
 
 @st.composite
 def linked_pairs(draw: st.DrawFn) -> naive.SentencePair:
-    """Return a sentence pair with a link for most words, near the diagonal."""
+    """Draw a sentence pair in which most words have a link near the diagonal."""
     source = draw(st.lists(st.sampled_from("abc"), max_size=6))
     target = draw(st.lists(st.sampled_from("xyz"), max_size=6))
     points = [(i, j) for i in range(len(source)) for j in range(len(target)) if abs(i - j) <= 1]
@@ -93,7 +93,7 @@ def linked_pairs(draw: st.DrawFn) -> naive.SentencePair:
 @given(st.lists(linked_pairs(), min_size=1, max_size=4))
 @settings(max_examples=EXAMPLES, deadline=None)
 def test_phrases_and_links(folder, corpus) -> None:
-    """Exactly the source sides of tight initial phrases are marked, with the links of every word."""
+    """Exactly the source sides of tight initial phrases are marked, with the links of all words."""
     index = index_lines(
         folder,
         [" ".join(pair.source) for pair in corpus],
@@ -185,7 +185,7 @@ def test_an_empty_input_makes_an_empty_shard(folder: Path) -> None:
 @pytest.mark.parametrize(
     "bad", ["x|||y", "|||", "\x01", "a\tb", "\x85", "[X,1]", "[X,2]", "[S,7]", "<s>", "</s>", "<unk>", "<S>"]
 )
-def test_what_no_word_may_hold(folder: Path, bad: str) -> None:
+def test_invalid_characters_in_words(folder: Path, bad: str) -> None:
     """Every step that reads tokenised text names file and line."""
     line = f"a {bad} b"
     with pytest.raises(InputError, match=f"^{folder / 'source'}:2: "):

@@ -1,4 +1,4 @@
-"""Lexical costs against counting in plain Python."""
+"""Lexical costs compared with counting in plain Python."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def linked_pairs(draw: st.DrawFn) -> naive.SentencePair:
 )
 @settings(max_examples=EXAMPLES, deadline=None)
 def test_costs_of_a_rule(folder, corpus, source, target) -> None:
-    """Both costs are those of the definition; nonterminals (X) do not count."""
+    """Both costs follow the definition; nonterminals (X) are ignored."""
     for name, side in (("source", 0), ("target", 1)):
         text = "".join(" ".join(pair[side]) + "\n" for pair in corpus)
         (folder / name).write_text(text, encoding="utf-8")
@@ -48,7 +48,7 @@ def test_costs_of_a_rule(folder, corpus, source, target) -> None:
     build_index(folder / "source", folder / "target", folder / "alignment", folder / "index")
     index = load_index(folder / "index")
     words = index.words.to_list()
-    # a word that the corpus has not has a number that no pair in the table has
+    # the number of a word that is not in the corpus is in no pair of the table
     numbers = {word: words.index(word) if word in words else 99 for word in "abcxyz"} | {"X": -1}
     slow = naive.Extractor(corpus, naive.Settings(1, 1, 0, 1, 1))
     terminals = [word for word in source if word != "X"], [word for word in target if word != "X"]
@@ -63,12 +63,12 @@ def test_costs_of_a_rule(folder, corpus, source, target) -> None:
         np.array([numbers[word] for word in target], np.int32),
         np.empty(len(target), np.float32),
     )
-    # costs are kept in single precision
+    # costs are stored in single precision
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-5)
 
 
 def test_relative_frequencies() -> None:
-    """Of three links of word 1, two are with 5 and one is with 6; word 2 and word 6 are unaligned once."""
+    """Word 1 has two links to 5 and one to 6; word 2 and word 6 are unaligned once."""
     source, target = np.array([1, 1, 1, 2], np.int32), np.array([5, 5, 6, 6], np.int32)
     counted = link_counts(source, target, np.array([0, 1, 2]), np.array([0, 1, 2]))
     assert [list(column) for column in counted] == [[0, 1, 1, 2], [6, 5, 6, 0], [1, 2, 1, 1]]
@@ -89,7 +89,7 @@ def test_relative_frequencies() -> None:
 
 
 def test_infinite_cost() -> None:
-    """A word that no word of the other side, nor NULL, is linked to costs 99."""
+    """A word that is linked to none of the words on the other side, nor to NULL, costs 99."""
     source, target = np.array([1, 2], np.int32), np.array([5, 6], np.int32)
     key, cost = lexical_table(*link_counts(source, target, np.array([0, 1]), np.array([0, 1])))
     found = lexical_costs(

@@ -1,4 +1,4 @@
-"""Where patterns occur: kernels against plain Python, however few occurrences are held at a time."""
+"""Occurrences of patterns: kernels compared with plain Python, for any batch size."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_many_positions_are_sorted() -> None:
 
 
 def index_of(folder: Path, corpus: list[str], text: list[str]) -> Path:
-    """Index sentences that are aligned word by word, and write the text to look for."""
+    """Index sentences that are aligned word by word, and write the input text."""
     (folder / "source").write_text("".join(line + "\n" for line in corpus))
     (folder / "points").write_text(
         "".join(" ".join(f"{i}-{i}" for i in range(len(line.split()))) + "\n" for line in corpus)
@@ -49,7 +49,7 @@ def index_of(folder: Path, corpus: list[str], text: list[str]) -> Path:
 
 
 def occurrences(corpus: list[str], blocks: list[list[str]], limits: Limits) -> list[list[int]]:
-    """List where blocks begin that follow each other with gaps, in ascending order."""
+    """List the begins of consecutive blocks with gaps between them, in ascending order."""
     found, origin = [], 0
     for line in corpus:
         words = line.split()
@@ -105,7 +105,7 @@ def test_occurrences_of_every_pattern(
         for number, w in enumerate(thirds.tolist()):
             all_of_it = occurrences(corpus, [words_of(u), words_of(v), words_of(w)], limits)
             total = len(all_of_it)
-            # as in cdec: the k-th of M samples of n is number round(k n / M), halves up
+            # as in cdec: sample k of M from n occurrences is number round(k n / M), halves rounded up
             taken = [(2 * k * total + max_samples) // (2 * max_samples) for k in range(max_samples)]
             kept = all_of_it if total <= max_samples else [all_of_it[k] for k in taken]
             assert rows[found.begin[number] : found.begin[number + 1]].tolist() == kept
@@ -116,7 +116,7 @@ def test_occurrences_of_every_pattern(
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(sentences, st.integers(1, 7), st.booleans())
-def test_what_is_held_at_a_time_changes_nothing(
+def test_batch_size_makes_no_difference(
     tmp_path_factory: pytest.TempPathFactory, corpus: list[str], batch: int, leave_one_out: bool
 ) -> None:
     folder = tmp_path_factory.mktemp("batch")
@@ -132,15 +132,15 @@ def test_what_is_held_at_a_time_changes_nothing(
         assert np.array_equal(small, large)
 
 
-def test_a_pattern_that_only_its_own_sentence_has_often(tmp_path: Path) -> None:
-    """More occurrences than samples, all of them left out: the last one decides, not the last sample."""
+def test_a_frequent_pattern_of_a_single_sentence(tmp_path: Path) -> None:
+    """More occurrences than samples, all left out: the last occurrence decides, not the last sample."""
     corpus = ["a b a b a b a b a b a b", "c a"]
     index = load_index(index_of(tmp_path, corpus, corpus))
     side = read_side(tmp_path / "text", {word: number for number, word in enumerate(index.words.to_list())})
     starts = index.arrays.source_offset
     own = np.stack([starts[:-1], starts[1:]], axis=1)
     table = extract_rule_table(index.arrays, side.words, side.offset, own, Limits(15, 5, 2, 1, 2))
-    # rules with other counts than none: only "a" is in both sentences
+    # rules with non-zero counts: only "a" is in both sentences
     others = {
         tuple(table.source[table.source_offset[rule] : table.source_offset[rule + 1]].tolist())
         for rule, _, samples, _, _ in table.row.tolist()

@@ -1,4 +1,4 @@
-"""Sparse features of rules: names as cdec writes them, and the kernels against their plain double."""
+"""Sparse features of rules: names as in cdec, and the kernels compared with plain Python."""
 
 import itertools
 
@@ -22,9 +22,9 @@ GLUE_RULES = [(GLUE_START, (-1,), (-1,)), (GLUE, (-1, -2), (-1, -2))]
 
 
 def compute(rules: list[tuple], templates=DEFAULT_TEMPLATES) -> SparseFeatures:
-    """Return the features of (kind, source, target, alignment, count), words in place of their numbers.
+    """Return the features of (kind, source, target, alignment, count), with words instead of numbers.
 
-    The last two may be missing.
+    The last two are optional.
     """
     vocabulary: dict[str, int] = {}
 
@@ -62,7 +62,7 @@ def by_rule(features: SparseFeatures) -> list[dict[str, float]]:
 
 
 def test_names_of_a_hierarchical_rule() -> None:
-    # the names of section 5 of the design, which are cdec's
+    # the names used by cdec
     [features] = by_rule(compute([(GRAMMAR_RULE, (-1, "haus"), (-1, "house"))]))
     assert features == {
         "R:X:NX_haus:N1_house": 1,
@@ -144,7 +144,7 @@ def rules(draw: st.DrawFn) -> tuple:
 
 @st.composite
 def aligned_rules(draw: st.DrawFn) -> tuple:
-    """Draw a rule with an alignment, also of nonterminals, which no rule should have, and a count."""
+    """Draw a rule with a count and an alignment, also of nonterminals, which rules should not have."""
     kind, source, target = draw(rules())
     points = st.tuples(st.integers(0, len(source) - 1), st.integers(0, max(len(target) - 1, 0)))
     alignment = draw(st.lists(points, max_size=4, unique=True)) if target else []
@@ -153,7 +153,7 @@ def aligned_rules(draw: st.DrawFn) -> tuple:
 
 @settings(deadline=None)
 @given(st.lists(aligned_rules(), max_size=8), st.lists(st.sampled_from(list(TEMPLATES)), unique=True))
-def test_kernels_agree_with_the_plain_double(drawn: list[tuple], templates: list[str]) -> None:
+def test_kernels_agree_with_plain_python(drawn: list[tuple], templates: list[str]) -> None:
     features = compute([*GLUE_RULES, *drawn], templates)
     expected = [
         sparse_features((-1,), (-1,), GLUE_START_CATEGORIES, templates=templates),
@@ -216,7 +216,7 @@ def test_names_have_the_categories_of_nonterminals() -> None:
 
 
 def test_an_alignment_outside_the_rule() -> None:
-    """Kernels would read what stands there."""
+    """Kernels would read out of bounds."""
     rule = Rule(("a",), ("b",), {}, ((0, 1),))
     with pytest.raises(InputError, match="alignment point 0-1 is outside the rule"):
         make_shard([("a",)], None, [[rule]], templates=("Lex",))

@@ -34,7 +34,7 @@ def sparse_of(shard: Shard, rule: int) -> dict[str, float]:
 @given(problems())
 @settings(max_examples=10 if numba.config.DISABLE_JIT else 25, deadline=None)
 def test_all_templates_for_every_sentence(folder, problem) -> None:
-    """Counts are those that leave-one-out gives the sentence, whatever others in the shard have."""
+    """Counts follow leave-one-out for the sentence, whatever those of other sentences in the shard."""
     corpus, sentences, own, _ = problem
     index_corpus(folder, corpus)
     everything = tuple(TEMPLATES)
@@ -50,7 +50,7 @@ def test_all_templates_for_every_sentence(folder, problem) -> None:
                 count = round(10 ** dense[GRAMMAR_FEATURES.index("CountEF")]) - 1
             expected = sparse_features(source, target, alignment=alignment, count=count, templates=everything)
             assert sparse_of(shard, rule) == expected
-    # no other template changes anything about the first four
+    # the first four templates do not depend on the others
     plain = extract(folder, sentences, own, ExtractionSettings())
     restricted = read_shard(extract_again(folder, sentences, own, everything), DEFAULT_TEMPLATES)
     assert restricted.templates == plain.templates == DEFAULT_TEMPLATES

@@ -1,4 +1,4 @@
-"""cdec's text grammars: reading, writing, and every error with its place."""
+"""cdec's text grammars: reading, writing, and every error with its position."""
 
 import gzip
 from dataclasses import fields
@@ -35,7 +35,7 @@ def assert_equal(first: Shard, second: Shard) -> None:
         if isinstance(a, StringTable):
             assert a.to_list() == b.to_list(), item.name
         elif isinstance(a, np.ndarray):
-            # bytes: -0 is not 0
+            # compared as bytes, because -0 is not 0
             assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes()), item.name
         elif item.name != "attributes":
             assert a == b, item.name
@@ -108,7 +108,7 @@ def test_a_bad_rule_is_an_error_with_file_and_line(tmp_path: Path, line: str, me
     assert not [path for path in tmp_path.iterdir() if path.name not in ("g", "text")]
 
 
-def test_rules_are_grouped_by_source_side_with_pass_through_rules_behind(tmp_path: Path) -> None:
+def test_rules_are_grouped_by_source_side_with_pass_through_rules_last(tmp_path: Path) -> None:
     shard = import_one(
         tmp_path,
         *("[X] ||| b ||| y ||| ", "[X] ||| a b ||| z ||| ", "[X] ||| b ||| x ||| ", "[X] ||| a b ||| y ||| "),
@@ -125,7 +125,7 @@ def test_rules_are_grouped_by_source_side_with_pass_through_rules_behind(tmp_pat
 
 
 def test_templates_of_an_import(tmp_path: Path) -> None:
-    """Features of templates that are computed must not be listed; of others, they are kept."""
+    """Features of computed templates must not be listed; those of other templates are kept."""
     (tmp_path / "text").write_text("a\n")
     (tmp_path / "grammar.0").write_text("[X] ||| a ||| x ||| Lex:b_y=2 Count:2=1 ||| 0-0\n")
     files = tmp_path / "text", tmp_path, tmp_path / "shard.h5"
@@ -143,7 +143,7 @@ def test_templates_of_an_import(tmp_path: Path) -> None:
         import_grammars(*files, templates=("Count",))
 
 
-def test_export_lists_what_an_import_does_not_compute(tmp_path: Path) -> None:
+def test_export_lists_features_that_an_import_does_not_compute(tmp_path: Path) -> None:
     """Also names without a colon."""
     features = {"Lex:a_x": 1.0, "Del:b": 2.0, "Shape_T10000": 1.0, "Count:2": 1.0, "Own_name": 0.5}
     rule = Rule(("a",), ("x",), features, ((0, 0),))
@@ -214,7 +214,7 @@ def test_a_malformed_segment_is_an_error(tmp_path: Path, line: str) -> None:
     assert error.value.line == 2
 
 
-def test_a_separator_is_no_word(tmp_path: Path) -> None:
+def test_a_separator_is_not_a_word(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be a word"):
         read_input(write(tmp_path / "text", "a ||| b"), tmp_path)
 
@@ -234,7 +234,7 @@ def test_a_missing_or_damaged_grammar_is_an_error(tmp_path: Path) -> None:
     assert error.value.line == 2
 
 
-def test_references_must_be_as_many_as_sentences(tmp_path: Path) -> None:
+def test_number_of_references_must_match(tmp_path: Path) -> None:
     text, references = write(tmp_path / "text", "a"), write(tmp_path / "references", "x", "y")
     with pytest.raises(InputError, match="2 references for 1 sentences") as error:
         import_grammars(text, tmp_path, tmp_path / "shard.h5", [references])
@@ -257,7 +257,7 @@ def test_references_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("word", ["[X,1]", "|||", "[NP,12]"])
-def test_a_word_that_means_something_else_in_a_grammar_cannot_be_exported(tmp_path: Path, word: str) -> None:
+def test_a_word_with_a_special_meaning_in_grammars_cannot_be_exported(tmp_path: Path, word: str) -> None:
     write_shard(tmp_path / "shard.h5", make_shard([[word]], None, [[]]))
     with pytest.raises(InputError, match="would mean something else"):
         export_grammars(tmp_path / "shard.h5", tmp_path / "g")
@@ -283,7 +283,7 @@ def test_export_writes_what_was_imported(tmp_path: Path) -> None:
 
 
 texts = st.lists(st.sampled_from((*SOURCE_WORDS, "ä\u00a0ö")), min_size=1, max_size=4)
-# the largest number of single precision within the bounds of features
+# the largest single-precision number within the bounds of features
 LARGEST = 999999995904.0
 values = eighths() | st.floats(-LARGEST, LARGEST, width=32)
 
@@ -320,7 +320,7 @@ def test_a_round_trip_changes_nothing(tmp_path_factory: pytest.TempPathFactory, 
     assert_equal(read_shard(folder / "after.h5"), before)
 
 
-def test_command_line_makes_equal_bytes_of_equal_input(tmp_path: Path) -> None:
+def test_command_line_is_deterministic(tmp_path: Path) -> None:
     write(tmp_path / "g" / "grammar.0.gz", RULE, "[X] ||| b ||| y ||| CountEF=1 Class:one=2 ||| 0-0")
     text = write(tmp_path / "text", "a b")
     for shard in ("first.h5", "second.h5"):

@@ -55,7 +55,7 @@ def test_full_disk_weights_and_shards(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the list of three shards of 30,000 weights: W.h5 takes about 5 MB, v.h5 next to nothing."""
+    """Return the list of three shards of 30,000 weights: W.h5 takes about 5 MB, v.h5 almost nothing."""
     folder = tmp_path_factory.mktemp("shards")
     for z in range(3):
         values = {f"feature {z * 15_000 + i}": 1.0 + i for i in range(30_000)}
@@ -76,7 +76,7 @@ def test_full_disk_matrix(tmp_path: Path, shards: Path, size: int) -> None:
 
 
 def test_full_disk_when_all_but_the_end_is_written(tmp_path: Path, shards: Path) -> None:
-    """Find the size of W.h5, then take one byte of it away; v.h5 comes after W.h5, whatever happens."""
+    """Find the size of W.h5, then allow one byte less; v.h5 is always written after W.h5."""
     command = ["mix", "--inputs", str(shards), "--shards", "3", "--mixing", "selection", "--epoch", "1"]
     command += ["--select", "2", "--output", str(tmp_path / "v.h5"), "--matrix", str(tmp_path / "W.h5")]
     assert run(LIMITED, str(1 << 30), *command).returncode == 0
@@ -88,14 +88,14 @@ def test_full_disk_when_all_but_the_end_is_written(tmp_path: Path, shards: Path)
     done = run(LIMITED, str(sizes["W.h5"] - 1), *command)
     assert done.stderr == f"itersel mix: {tmp_path / 'W.h5'}: File too large\n"
     assert os.listdir(tmp_path) == []
-    # v.h5 does not fit: W.h5 is whole, v.h5 is not there
+    # v.h5 does not fit: W.h5 is complete, v.h5 is missing
     limited = [word if word != "W.h5" else "" for word in command[:-2]]
     done = run(LIMITED, str(sizes["v.h5"] - 1), *limited)
     assert done.stderr == f"itersel mix: {tmp_path / 'v.h5'}: File too large\n"
     assert os.listdir(tmp_path) == []
 
 
-def test_both_ways_hold_what_was_written(tmp_path: Path) -> None:
+def test_both_ways_of_writing_are_equal(tmp_path: Path) -> None:
     data = np.arange(300_000)
     with write_hdf5(tmp_path / "memory.h5") as stream:
         stream["a"] = data
@@ -147,11 +147,11 @@ def test_permissions(tmp_path: Path, request: pytest.FixtureRequest) -> None:
         open_hdf5(tmp_path / "a.h5")
 
 
-def test_texts_without_a_fixed_length_are_not_looked_at(tmp_path: Path) -> None:
-    """HDF5 keeps them in a heap that has no checksum; where that is damaged, it may search without end."""
+def test_variable_length_texts_are_not_read(tmp_path: Path) -> None:
+    """HDF5 stores them in a heap without a checksum; if that is damaged, it may search endlessly."""
     path = tmp_path / "w.h5"
     write_weights(path, make_weights({"a": 1.0}), {"kind": "x", "nothing": "", "umlaut": "\u00e4"})
-    assert b"GCOL" not in path.read_bytes()  # how such a heap begins
+    assert b"GCOL" not in path.read_bytes()  # the beginning of such a heap
     assert read_arrays(path, FORMAT)[1] == {"kind": "x", "nothing": "", "umlaut": "\u00e4"}
     with h5py.File(path, "r+") as stream:
         stream.attrs["kind"] = "x"

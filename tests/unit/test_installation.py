@@ -1,4 +1,4 @@
-"""What is run around the code: the Makefile, and the installation into a conda environment."""
+"""The Makefile, and the installation into a conda environment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def test_conda_environment_runs_the_code_as_it_is(root: Path, tmp_path: Path) -> None:
-    """The script, wherever it is run, installs the project's folder itself, not a copy of its code."""
+    """From any folder, the script installs the project's folder itself, not a copy of its code."""
     (tmp_path / "python").write_text('#!/bin/sh\necho "$PWD: $@"\n')
     (tmp_path / "python").chmod(0o755)
     script = tmp_path / "copy.post-deploy.sh"
@@ -24,7 +24,7 @@ def test_conda_environment_runs_the_code_as_it_is(root: Path, tmp_path: Path) ->
 
 
 def test_conda_environment_of_a_wheel(root: Path, tmp_path: Path) -> None:
-    """There is no code to install from: the same version is fetched."""
+    """Without a checkout, the same version is downloaded."""
     script(tmp_path / "python", 'echo "$@"')
     environment = {
         "PATH": f"{tmp_path}:{os.environ['PATH']}",
@@ -53,7 +53,7 @@ def test_make_names_what_is_missing(root: Path, tmp_path: Path) -> None:
 
 
 def test_make_searches_a_python(root: Path, tmp_path: Path) -> None:
-    """The python3 of some machines is too old, or has no venv; another one serves."""
+    """The python3 of some machines is too old or has no venv; another Python is used then."""
     folder = tmp_path / "bin"
     folder.mkdir()
     script(folder / "python3", "exit 1")

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept: found from every checkout, but only by the code they are made from."""
+"""The cache of compiled kernels: shared by all checkouts with the same code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ print(sum(sum(one.cache_misses.values()) for one in statistics), sys.modules["it
 
 
 def start(package: Path, cache: Path) -> subprocess.Popen[str]:
-    """Start a process that uses the package at some place."""
+    """Start a process that uses the package in a given folder."""
     environment = {**os.environ, "ITERSEL_CACHE": str(cache), "PYTHONPATH": str(package.parent)}
     environment.pop("NUMBA_DISABLE_JIT", None)
     command = [sys.executable, "-c", CODE]
@@ -48,7 +48,7 @@ def start(package: Path, cache: Path) -> subprocess.Popen[str]:
 
 
 def end(process: subprocess.Popen[str]) -> tuple[int, int, str]:
-    """Return how many kernels were found and how many compiled, and where the package is."""
+    """Return the numbers of kernels found and compiled, and the folder of the package."""
     output, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     hits, misses, place = output.split(maxsplit=2)
@@ -56,7 +56,7 @@ def end(process: subprocess.Popen[str]) -> tuple[int, int, str]:
 
 
 def copied(folder: Path) -> Path:
-    """Return another checkout of the package, with other times of files."""
+    """Return another checkout of the package, with different file times."""
     return shutil.copytree(
         PACKAGE, folder / "itersel", ignore=shutil.ignore_patterns("__pycache__"), copy_function=shutil.copy
     )
@@ -64,7 +64,7 @@ def copied(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a cache that two processes have filled at the same time."""
+    """Return a cache filled by two processes at the same time."""
     cache = tmp_path_factory.mktemp("cache")
     for process in [start(PACKAGE, cache) for _ in range(2)]:
         hits, misses, _ = end(process)
@@ -82,7 +82,7 @@ def test_another_checkout_finds_the_kernels(filled, tmp_path):
 def test_a_changed_kernel_is_compiled_again(filled, tmp_path):
     package = copied(tmp_path)
     cache = shutil.copytree(filled, tmp_path / "cache")
-    # of another module than the kernels that are called
+    # in a different module from the kernels that are called
     with (package / "lm/kernels.py").open("a") as stream:
         stream.write("# changed\n")
     assert end(start(package, cache))[:2] == (0, 2)
@@ -100,16 +100,16 @@ def test_damaged_files_are_compiled_again(filled, tmp_path, damage):
     assert end(start(PACKAGE, cache))[:2] == (2, 0)
 
 
-def test_kernels_of_other_types_are_not_taken(filled, tmp_path):
-    """Names of files are digests; what they hold is compared."""
+def test_kernels_for_other_types_are_not_used(filled, tmp_path):
+    """File names are digests, so the contents are compared."""
     cache = shutil.copytree(filled, tmp_path / "cache")
     first, second = sorted(cache.rglob("*.nbc"))
     first.write_bytes(second.read_bytes())
     assert end(start(PACKAGE, cache))[:2] == (1, 1)
 
 
-def test_a_cache_that_can_only_be_read(filled, tmp_path):
-    """It serves those who compile nothing; others get one line before they compile."""
+def test_a_cache_that_cannot_be_written(filled, tmp_path):
+    """It can be used without compiling; otherwise one line is shown before compilation."""
     place = tmp_path / "file"
     place.touch()
     process = start(PACKAGE, place)
@@ -164,7 +164,7 @@ def test_another_machine_or_version_has_another_folder(monkeypatch, place, name,
     assert folder_name() == before
 
 
-def test_the_folder_says_what_for(monkeypatch):
+def test_name_of_the_folder(monkeypatch):
     monkeypatch.setattr(kernel_cache, "get_host_cpu_name", lambda: "some/cpu 1")
     version = "".join(map(str, sys.version_info[:2]))
     with monkeypatch.context():
@@ -195,8 +195,8 @@ def test_sources_of_kernels(tmp_path, module, counts):
     assert (kernel_cache._folder_name(package) != before) == counts
 
 
-def test_all_that_kernels_import_counts():
-    """Also what is imported in another form."""
+def test_all_imports_of_kernels_count():
+    """Also imports in other forms."""
     sources = set(kernel_sources(PACKAGE))
     for path in PACKAGE.rglob("*kernels*.py"):
         for node in ast.walk(ast.parse(path.read_text())):

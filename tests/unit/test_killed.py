@@ -1,4 +1,4 @@
-"""Commands that a signal ended, in the log of a run."""
+"""Commands killed by a signal, in the log of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The four algorithms with the decoder: against their pseudo-code, and as a chain of commands."""
+"""The four algorithms with the decoder, compared with their pseudo-code, and as a chain of commands."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TEXT = [
 
 
 def make_rules(random: np.random.Generator) -> list[Rule]:
-    """Return rules for all words, alone and beside a nonterminal, with costs that say little."""
+    """Return rules for all words, alone and next to a nonterminal, with uninformative costs."""
     sides = [((word,), (other,)) for word, others in WORDS.items() for other in others]
     sides += [(("sehr", -1), ("very", -1)), (("sehr", -1), (-1, "much")), ((-1, "ist", -2), (-1, "is", -2))]
     sides += [((-1, "ist", -2), (-2, "is", -1)), (("das", "haus"), ("the", "house"))]
@@ -78,7 +78,7 @@ def make_corpus(folder: Path) -> list[Shard]:
 
 
 def plain_training(folder: Path, update: str) -> Callable[[Shard, Vector], Vector]:
-    """Return a function that trains a shard in plain Python, but for the search."""
+    """Return a function that trains on a shard in plain Python, except for the search."""
     model = load_model(folder / "lm.bin")
 
     def train(shard: Shard, weights: Vector) -> Vector:

@@ -1,4 +1,4 @@
-"""Cost-augmented decoding against full enumeration and plain Python, and learning with it."""
+"""Cost-augmented decoding compared with full enumeration and plain Python, and learning with it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from itersel.learn.weight_table import Start
 from itersel.lm.binary import compile_model, load_model
 from itersel.vectors.weights import make_weights
 
-EVERYTHING = 10**4  # a beam that no item of a small forest fills
+EVERYTHING = 10**4  # a beam larger than any item of a small forest needs
 CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much]
 
 # counts of a pseudo-corpus: matches, n-grams, lengths
@@ -43,7 +43,7 @@ reference_texts = st.lists(st.sampled_from((*TARGET_WORDS, "a", "other")), min_s
 
 
 class Case(NamedTuple):
-    """A sentence, its references, and what is looked for."""
+    """A sentence, its references, and the objective."""
 
     problem: Problem
     references: list[list[str]]
@@ -63,12 +63,12 @@ class Case(NamedTuple):
 
 def make_target(variant: str, references: References, context: tuple[float, ...] | None) -> Target:
     target = SentenceBleu(variant).target(references)
-    # only BLEU of a pseudo-corpus has a context
+    # only BLEU with a pseudo-corpus has a context
     return target._replace(context=np.array(context)) if context and variant == "chiang" else target
 
 
 def scaled(problem: Problem, seed: int) -> Problem:
-    """Return a problem with random weights of a size at which cost matters."""
+    """Return a problem with random weights, scaled so that cost matters."""
     random = np.random.default_rng(seed)
     return problem._replace(weights={name: 0.03 * random.normal() for name in problem.weights})
 
@@ -97,8 +97,8 @@ def objectives(kbest: KBest, target: Target, direction: Direction) -> np.ndarray
 
 @settings(max_examples=80, deadline=None, suppress_health_check=CHECKS)
 @given(cases, st.integers(1, 20))
-def test_a_beam_that_holds_everything_finds_the_best(tmp_path: Path, case: Case, k: int) -> None:
-    """Against all translations, also where those that cannot beat the k best are not looked for."""
+def test_an_unlimited_beam_finds_the_best(tmp_path: Path, case: Case, k: int) -> None:
+    """Compared with all translations, also if those that cannot beat the k best are pruned."""
     problem, direction = case.problem, case.direction
     decoder = case.decoder(tmp_path)
     target = case.target(decoder.shard)
@@ -126,7 +126,7 @@ def test_equals_plain_python(tmp_path: Path, case: Case, beam: int) -> None:
 
     def read(forest: SentenceForest) -> list[Best]:
         forests.append(naive.read_forest(forest))
-        # nothing is pruned by what the k best reach
+        # the k best do not prune anything
         worst = forest.best._replace(score=forest.best.score - 1e6)
         return AugmentedSearch((direction,), target)(forest._replace(best=worst))
 
@@ -140,7 +140,7 @@ def test_equals_plain_python(tmp_path: Path, case: Case, beam: int) -> None:
     assume(not expected.is_close_call)
     assert expected.best is not None
     best = objectives(found, target, direction)
-    # the second translation, where its words are not those of the first
+    # the second translation, if its words differ from those of the first
     assert best[-1] == pytest.approx(expected.best.objective, abs=1e-9)
     assert tuple(found.word[found.word_offset[-2] :].tolist()) == expected.best.words
 
@@ -176,7 +176,7 @@ def test_ngrams_of_several_references() -> None:
     assert ngrams.available.tolist() == [0, 2, 3, 1, 1, 1, 2, 1, 1, 1, 1, 1]
 
 
-def test_an_ngram_that_a_byte_cannot_count() -> None:
+def test_an_ngram_count_that_exceeds_a_byte() -> None:
     ngrams = index_references(make_references([0] * (MOST_COUNTED + 50)), 1)
     assert ngrams.available.tolist() == [0, *[MOST_COUNTED] * 4]
 
@@ -187,7 +187,7 @@ def best_of(texts: list[list[int]], score: list[float]) -> Best:
     return Best(np.array(score), -np.array(score), word + 10, offset, word, offset, True)
 
 
-def test_a_longer_list_has_every_text_once() -> None:
+def test_an_extended_list_has_distinct_texts() -> None:
     best = best_of([[1, 2], [3]], [5.0, 4.0])
     assert extend(best, [best_of([[3], [1, 2]], [3.0, 2.0])]) is best
     assert extend(best, [best_of([], [])]) is best
@@ -206,7 +206,7 @@ MIRA = Mira(bleu="nakov", candidates="forest", c=0.5)
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Shard, Path]:
-    """A shard that capital letters translate: its forests are far larger than the k-best lists below."""
+    """A shard translated into capital letters, with forests far larger than the k-best lists below."""
     folder = tmp_path_factory.mktemp("augmented")
     (folder / "arpa").write_text(ARPA)
     compile_model(folder / "arpa", folder / "model")
@@ -244,15 +244,15 @@ def test_a_separable_problem_is_separated(
         assert found.word.tolist() == shard.references(sentence).word.tolist()
 
 
-def test_the_forest_teaches_what_the_list_does_not_hold(corpus: tuple[Shard, Path]) -> None:
-    """The only translation of the list is right or wrong, and there is nothing to compare it with."""
+def test_learning_from_translations_that_are_only_in_the_forest(corpus: tuple[Shard, Path]) -> None:
+    """The list has only one translation, right or wrong, and nothing to compare it with."""
     alone = dataclasses.replace(MIRA, candidates="k-best")
     assert train(corpus, alone, k=1).updates == 0
     assert train(corpus, MIRA, k=1).updates > 0
 
 
 @pytest.mark.parametrize("bleu", ["nakov", "chiang"])
-def test_threads_change_nothing(corpus: tuple[Shard, Path], bleu: str) -> None:
+def test_threads_make_no_difference(corpus: tuple[Shard, Path], bleu: str) -> None:
     learner = dataclasses.replace(MIRA, delay=4, bleu=bleu)
     one = train(corpus, learner).weights.to_dict()
     assert one == train(corpus, learner).weights.to_dict()

@@ -1,4 +1,4 @@
-"""Online learners, their steps and regularisers, against plain Python that updates all weights."""
+"""Online learners, steps and regularisers, compared with plain Python that updates all weights."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from itersel.vectors.weights import make_weights
 
 NAMES = [f"feature{i}" for i in range(8)]
 ALL_NAMES = [*oracle.DENSE_NAMES, *NAMES]
-# "elsewhere" is no feature of the shard
+# "elsewhere" is not a feature of the shard
 START = {"feature2": 0.25, "LanguageModel": -0.5, "feature5": -0.0625, "elsewhere": 0.75}
 
 
@@ -56,7 +56,7 @@ def train(
 
 
 def direction(learner: Any, kbest: list[Hypothesis], bleu: list[float], words: float) -> Vector:
-    """Return where a learner moves, from its formula."""
+    """Return the direction of a learner's update, from its formula."""
     if isinstance(learner, Mira):
         return naive.mira_step(kbest, bleu, words, learner.c, learner.hope, learner.fear)
     pairs = PAIRS[learner.pairs](bleu)
@@ -67,7 +67,7 @@ def direction(learner: Any, kbest: list[Hypothesis], bleu: list[float], words: f
 
 
 def eager(corpus: list[oracle.Sentence], learner: Any, exact: bool = False) -> EagerWeights:
-    """Train a shard with weights that are all up to date all the time."""
+    """Train on a shard with weights that are always up to date."""
     made = make_learner(learner).steps
     steps = Steps(made.rate, made.schedule, made.adaptive, made.regularization, made.strength)
     state, bleu = EagerWeights(START, [*ALL_NAMES, "elsewhere"], steps), Bleu(learner.bleu)
@@ -84,7 +84,7 @@ def eager(corpus: list[oracle.Sentence], learner: Any, exact: bool = False) -> E
 
 
 def is_close_call(kbest: list[Hypothesis], references: tuple[tuple[int, ...], ...], weights: Vector) -> bool:
-    """Tell whether rounding could decide which of two different translations leads, or is the better one."""
+    """Whether rounding could decide which of two different translations leads or is better."""
     bleu = [Bleu("nakov").score(one.words, *references) for one in kbest]
     matches = [counts(one.words, *references) for one in kbest]
     return any(
@@ -95,7 +95,7 @@ def is_close_call(kbest: list[Hypothesis], references: tuple[tuple[int, ...], ..
 
 
 def close(found: Vector, expected: Vector) -> bool:
-    """Tell whether lazy weights are eager ones, but for the rounding of sums of a few dozen terms."""
+    """Whether lazy weights equal eager ones up to the rounding of sums of a few dozen terms."""
     return all(
         math.isclose(found.get(name, 0.0), value, rel_tol=1e-9, abs_tol=1e-12)
         for name, value in expected.items()
@@ -152,7 +152,7 @@ def loss_of(learner: Any, kbest: list[Hypothesis], bleu: list[float], words: flo
 @pytest.mark.parametrize("delay", [1, 3])
 @pytest.mark.parametrize("name", sorted(LEARNERS))
 def test_loss_of_the_start(name: str, delay: int, bleu: str) -> None:
-    """It is of all sentences with the start weights, and measuring it changes nothing else."""
+    """It covers all sentences with the start weights, and measuring it has no other effect."""
     corpus = sentences(7, 12)
     learner = LEARNERS[name](bleu=bleu, delay=delay, **({} if name == "mira" else {"pairs": "all"}))
     shard = oracle.make_shard(corpus, NAMES)
@@ -178,7 +178,7 @@ def test_loss_of_the_start(name: str, delay: int, bleu: str) -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(["l1", "l1-cumulative"]))
 def test_lazy_equals_eager_to_the_last_bit(seed: int, regularization: str) -> None:
-    """Where nothing is rounded, with a strength and a rate that are powers of two, nothing may differ."""
+    """Without rounding, because strength and rate are powers of two, results must be identical."""
     corpus = sentences(seed, exact=True)
     learner = Perceptron(
         pairs="all", learning_rate=2.0**-6, regularization=regularization, strength=2.0**-8, bleu="liang"
@@ -197,8 +197,8 @@ def test_choices_of_mira(hope: str, fear: str, seed: int) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 12), st.sampled_from([0.001, 0.1, 10.0]))
-def test_constraints_of_mira_are_met_as_well_as_can_be(seed: int, count: int, c: float) -> None:
-    """The conditions of Karush, Kuhn and Tucker, which only the best update meets."""
+def test_constraints_of_mira_are_satisfied_optimally(seed: int, count: int, c: float) -> None:
+    """The Karush-Kuhn-Tucker conditions, which only the optimal update satisfies."""
     random = np.random.default_rng(seed)
     features, weights, cost = random.normal(size=(count, 5)), random.normal(size=5), random.random(count)
     score, hope = features @ weights, int(np.argmin(cost))
@@ -209,14 +209,14 @@ def test_constraints_of_mira_are_met_as_well_as_can_be(seed: int, count: int, c:
     assert dual.sum() == pytest.approx(c)
     after = features @ (weights + coefficient @ features)
     missed = cost - cost[hope] - (after[hope] - after)
-    # only constraints that are missed most have a part in the update
+    # only the most violated constraints contribute to the update
     assert missed[dual > 1e-9 * c].min() >= missed.max() - 1e-6
 
 
 @pytest.mark.parametrize("c", [0.01, 0.3])
 @pytest.mark.parametrize("seed", range(8))
 def test_all_constraints_of_a_sentence(seed: int, c: float) -> None:
-    """The step of the learner against an optimiser: |d|^2 / 2 + C max over e of what is missed."""
+    """The learner's step compared with an optimiser: |d|^2 / 2 + C max over e of the violation."""
     [sentence] = sentences(seed, 1)
     learner = Mira(constraints="all", bleu="nakov", c=c)
     found = train([sentence], learner).weights.to_dict()
@@ -231,7 +231,7 @@ def test_all_constraints_of_a_sentence(seed: int, c: float) -> None:
         return float(d @ d / 2 + c * (np.array(cost) - cost[hope] - lead).max())
 
     step = np.array([found.get(name, 0.0) for name in ALL_NAMES]) - start
-    # the same with the largest miss as a variable of its own, and a constraint for each translation
+    # the same with the largest violation as a variable, and a constraint for each translation
     best = minimize(
         lambda x: x[:-1] @ x[:-1] / 2 + c * x[-1],
         np.append(np.zeros_like(start), 10.0),
@@ -249,7 +249,7 @@ def test_all_constraints_of_a_sentence(seed: int, c: float) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 8))
 def test_gradient_of_the_logistic_loss(seed: int, count: int) -> None:
-    """Against differences of the loss."""
+    """Compared with differences of the loss."""
     random = np.random.default_rng(seed)
     features, weights = random.normal(size=(count, 4)), random.normal(size=4)
     pairs = random.integers(count, size=(6, 2))
@@ -266,7 +266,7 @@ def test_gradient_of_the_logistic_loss(seed: int, count: int) -> None:
         assert coefficient @ features @ axis == pytest.approx(numeric, abs=1e-7)
 
 
-def test_leads_that_exp_cannot_hold() -> None:
+def test_leads_for_which_exp_overflows() -> None:
     coefficient, wrong = logistic_coefficients(np.array([1e4, 0.0]), np.array([[0, 1], [1, 0]]))
     assert coefficient.tolist() == [-1.0, 1.0]
     assert wrong == 1
@@ -299,8 +299,8 @@ def test_a_separable_problem_is_separated(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_threads_change_nothing(name: str) -> None:
-    # steps that are large enough to change what is translated next
+def test_threads_make_no_difference(name: str) -> None:
+    # steps large enough to change the next translations
     large = {"c": 1.0} if name == "mira" else {"learning_rate": 0.1}
     corpus, learner = sentences(5, 10), LEARNERS[name](delay=4, bleu="nakov", **large)
     one = train(corpus, learner)
@@ -314,8 +314,8 @@ def test_threads_change_nothing(name: str) -> None:
     [("none", "constant"), ("none", "1/t"), ("l1", "constant"), ("l1-cumulative", "constant")],
 )
 @pytest.mark.parametrize("name", ["perceptron", "adagrad"])
-def test_an_epoch_that_goes_on_is_one_training(name: str, regularization: str, schedule: str) -> None:
-    """Two epochs over the same sentences, one after another, are one over all of them twice."""
+def test_training_continues_across_epochs(name: str, regularization: str, schedule: str) -> None:
+    """Two consecutive epochs over the same sentences equal one epoch over all of them twice."""
     corpus = sentences(9, 5)
     learner = LEARNERS[name](
         pairs="all",
@@ -338,8 +338,8 @@ def test_an_epoch_that_goes_on_is_one_training(name: str, regularization: str, s
     assert close(mean, whole.weights.to_dict())
 
 
-def test_what_adagrad_remembers() -> None:
-    """Sums of squares are kept for features that the shard does not have, and where the weight is 0."""
+def test_state_of_adagrad() -> None:
+    """Sums of squares are kept for features that are not in the shard, and for zero weights."""
     weights = make_weights({"elsewhere": 0.0, "feature1": 0.5})
     order = [name == "elsewhere" for name in weights.name.to_list()]
     memory = Memory(np.where(order, 4.0, 0.0), np.zeros(2))

@@ -46,7 +46,7 @@ def test_a_tenth_is_rounded_and_at_least_one(count: int, pairs: int) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["multipartite", "all", "pro"])
-def test_equal_scores_are_no_pair(strategy: str) -> None:
+def test_equal_scores_form_no_pair(strategy: str) -> None:
     assert make_pairs(strategy, np.full(100, 0.5), SEED).shape == (0, 2)
 
 
@@ -73,7 +73,7 @@ def test_pro_threshold() -> None:
     assert pro_pairs(np.array([0.5, 0.551]), SEED).tolist() == [[1, 0]] * 50
 
 
-def test_pro_draws_by_seed_alone() -> None:
+def test_pro_samples_depend_only_on_the_seed() -> None:
     bleu = shuffled(100)
     first = pro_pairs(bleu, SEED)
     assert pro_pairs(bleu, SEED).tolist() == first.tolist()

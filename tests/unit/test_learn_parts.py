@@ -22,12 +22,12 @@ from itersel.lm.binary import load_model
 from itersel.vectors.weights import make_weights, read_weights
 
 NAMES = [f"feature{i}" for i in range(8)]
-# "elsewhere" is no feature of any sentence
+# "elsewhere" is not a feature of any sentence
 START = {"feature2": 0.25, "LanguageModel": -0.5, "feature5": -0.0625, "elsewhere": 0.75}
 
 
 def load(corpus: list[oracle.Sentence]) -> LoadedPart:
-    """Return a part whose table has the features of its own sentences alone."""
+    """Return a part whose table has only the features of its own sentences."""
     used = {name for one in corpus for features in one.features for name in features}
     names = sorted(used - set(oracle.DENSE_NAMES))
     shard = oracle.make_shard(corpus, names)
@@ -59,7 +59,7 @@ def assert_same(found: Training, expected: Training) -> None:
 def test_equals_one_part_with_all_sentences(
     seed: int, sizes: list[int], name: str, regularization: str, schedule: str, average: bool, bleu: str
 ) -> None:
-    """To the last bit, for two epochs of which the second goes on from the first."""
+    """Results are bit-identical over two consecutive epochs."""
     random = np.random.default_rng(seed)
     # each part lacks some features
     parts = [
@@ -82,7 +82,7 @@ def test_equals_one_part_with_all_sentences(
 
 
 def test_weights_go_from_part_to_part() -> None:
-    """What one part has learned decides the updates of the next."""
+    """Updates of one part affect those of the next."""
     sentence = oracle.Sentence(((1, 2),), ((1, 3), (1, 2)), ({"feature0": 1.0}, {"feature1": 1.0}))
     how = TrainSettings(learner=Perceptron(learning_rate=1.0))
     once = train_parts([load([sentence])], None, how)
@@ -92,7 +92,7 @@ def test_weights_go_from_part_to_part() -> None:
 
 
 def test_command(tmp_path: Path) -> None:
-    """Files, each with its model, in a row are as files one after another, the weights passed on."""
+    """Several files at once, each with its model, equal consecutive runs that pass on the weights."""
     make_corpus(tmp_path)
     files = [str(tmp_path / f"{number}.h5") for number in range(3)]
     other = tmp_path / "other.bin"
@@ -120,7 +120,7 @@ def test_command(tmp_path: Path) -> None:
     assert len(found) > 20
 
 
-def test_files_and_models_that_do_not_go_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mismatched_files_and_models(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make_corpus(tmp_path)
     files = [str(tmp_path / f"{number}.h5") for number in range(3)]
     command = train_command(tmp_path, "--shard", *files, "--output", str(tmp_path / "w.h5"))

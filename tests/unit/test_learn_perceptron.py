@@ -1,4 +1,4 @@
-"""Updates from one sentence: by hand, and against plain Python with weights by name."""
+"""Updates from one sentence: by hand, and compared with plain Python with weights by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from itersel.learn.parameters import Parameters, Steps, make_coordinates
 from itersel.learn.update_kernels import gram_matrix, make_columns
 
 NAMES = [f"feature{i}" for i in range(8)]
-# A power of two: with features in eighths nothing is rounded, and leads of exactly 0 and 1 are common.
+# A power of two: with features in multiples of 1/8, results are exact, and leads of 0 and 1 are common.
 RATE = 2.0**-6
 LOSSES = ("perceptron", "margin-perceptron")
 
@@ -85,7 +85,7 @@ def test_margin(loss: str, lead: float, updates: int, update: str) -> None:
     assert trained.sparse[1] == lead + updates * RATE
 
 
-def test_updates_that_cancel_leave_the_start() -> None:
+def test_updates_that_cancel_restore_the_start() -> None:
     # In floating point, 3 steps of 0.1 up and 3 down again do not end at 0.
     trained = Trained({"feature0": 0.7}, "perceptron", "sentence", rate=0.1)
     kbest = make_kbest(hypotheses({"feature0": 1.0}, {}), NAMES)
@@ -116,7 +116,7 @@ def test_equals_plain_python_exactly(seed: int, loss: str, update: str) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32))
 def test_gram_matrix_of_differences(seed: int) -> None:
-    # Shifting a feature changes inner products, but none of the differences that margins are made of.
+    # Shifting a feature changes inner products, but not the differences that determine margins.
     sentence = random_sentence(np.random.default_rng(seed), NAMES, exact=True)
     kbest = make_kbest(sentence.kbest({}, 100), NAMES)
     scratch = np.full(len(NAMES), -1, np.int32)
@@ -137,7 +137,7 @@ def test_gram_matrix_of_differences(seed: int) -> None:
 
 
 def test_shifted_feature_with_different_values() -> None:
-    # In most translations, and different in nearly all of them: more entries after the shift than before.
+    # In most translations, with different values in nearly all: more entries after the shift than before.
     features = [{"feature3": float(1 + i)} if i < 6 else {} for i in range(10)]
     kbest = make_kbest(hypotheses(*features), NAMES)
     trained = Trained({}, "perceptron", "sentence")

@@ -1,4 +1,4 @@
-"""Sentence BLEU against closed forms, sacrebleu, and plain Python."""
+"""Sentence BLEU compared with closed forms, sacrebleu and plain Python."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def score(scorer: SentenceBleu, hypotheses: list[Words], *references: Words) -> 
 
 def test_perfect_translation() -> None:
     reference = [5, 6, 7, 8, 9]
-    # Liang et al. sum 1/16 + 1/8 + 1/4 + 1/2; Nakov et al. want one word more than the reference has
+    # Liang et al. sum 1/16 + 1/8 + 1/4 + 1/2; Nakov et al. expect one word more than in the reference
     expected = {"liang": 15 / 16, "lin": 1, "papineni": 1, "chiang": 1, "nakov": math.exp(1 - 6 / 5)}
     for variant in VARIANTS:
         assert score(SentenceBleu(variant), [reference], reference) == pytest.approx([expected[variant]])
@@ -61,7 +61,7 @@ def test_lin_and_nakov_by_hand() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_nothing_is_worth_nothing(variant: str) -> None:
+def test_empty_translations_score_zero(variant: str) -> None:
     assert score(SentenceBleu(variant), [[], [7]], [1, 2]) == [0, 0]
     assert score(SentenceBleu(variant), [[], [7]], []) == [0, 0]
     assert score(SentenceBleu(variant), [[]], []) == [0]
@@ -113,7 +113,7 @@ def test_equals_sacrebleu(hypothesis: Words, references: list[Words]) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(LONG, st.lists(WORDS, min_size=1, max_size=3)), min_size=1, max_size=5))
 def test_corpus_bleu_equals_sacrebleu(sentences: list[tuple[Words, list[Words]]]) -> None:
-    """Also where sentences have different numbers of references."""
+    """Also if sentences have different numbers of references."""
     statistics = []
     for hypothesis, words in sentences:
         references, ends = make_references(*words), np.array([0, len(hypothesis)])
@@ -141,7 +141,7 @@ def test_several_references_by_hand() -> None:
     assert ngram_matches(word, offset, make_references(second)).tolist() == [[1, 0, 0, 0]]
 
 
-def test_the_closest_reference_and_of_two_the_shorter() -> None:
+def test_closest_reference_with_ties_to_the_shorter() -> None:
     lengths, offset = np.array([9, 5, 12]), np.cumsum([0, 4, 7, 8, 10, 11, 20])
     assert closest_lengths(lengths, offset).tolist() == [5, 5, 9, 9, 12, 12]
 
@@ -149,8 +149,8 @@ def test_the_closest_reference_and_of_two_the_shorter() -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=8), min_size=2, max_size=5))
 def test_chiang_is_bleu_of_decayed_counts(texts: list[Words]) -> None:
-    # A sentence is worth the corpus BLEU of all so far, the one d sentences ago counting 0.9^d. Scaling all
-    # counts changes nothing, so that sacrebleu, which wants whole numbers, can be given 9^d * 10^(n-d).
+    # A sentence scores the corpus BLEU of all so far, with weight 0.9^d for the one d sentences ago. Scaling
+    # all counts makes no difference, so sacrebleu, which needs integers, gets 9^d * 10^(n-d).
     reference = [0, 1, 2, 0, 1]
     scorer = SentenceBleu("chiang")
     for last, words in enumerate(texts):

@@ -76,7 +76,7 @@ def test_weights_are_sorted_and_none_is_zero() -> None:
     assert "of another shard" not in result.weights.to_dict()
 
 
-def test_pro_depends_on_epoch_and_shard_alone() -> None:
+def test_pro_depends_only_on_epoch_and_shard() -> None:
     corpus = sentences(5, exact=False)
     shard = oracle.make_shard(corpus, NAMES)
 

@@ -53,7 +53,7 @@ def test_reads_words_numbers_and_missing_backoffs() -> None:
 
 def test_unknown_word_comes_first_wherever_it_is_listed() -> None:
     lines = ARPA.split("\n")
-    lines.insert(9, lines.pop(6))  # <unk> behind </s>
+    lines.insert(9, lines.pop(6))  # <unk> after </s>
     moved = parse_arpa("\n".join(lines).encode(), "x")
     first = parse_arpa(ARPA.encode(), "x")
     assert moved.words == first.words
@@ -62,7 +62,7 @@ def test_unknown_word_comes_first_wherever_it_is_listed() -> None:
             np.testing.assert_array_equal(left, right)
 
 
-def test_model_without_unknown_word_gets_that_of_kenlm() -> None:
+def test_model_without_unknown_word_gets_kenlms_default() -> None:
     text = ARPA.replace("ngram 1=5", "ngram 1=4").replace("-1.5\t<unk>\n", "")
     model = parse_arpa(text.encode(), "x")
     assert model.words == ["<unk>", "<s>", "</s>", "a", "häus"]
@@ -70,7 +70,7 @@ def test_model_without_unknown_word_gets_that_of_kenlm() -> None:
     assert model.ngrams[1].words.tolist() == [[1, 3], [3, 4], [4, 2]]
 
 
-def test_windows_line_ends_and_text_behind_the_end() -> None:
+def test_windows_line_ends_and_text_after_the_end() -> None:
     model = parse_arpa(ARPA.replace("\n", "\r\n").encode() + b"anything", "x")
     assert model.words[-1] == "häus"
 

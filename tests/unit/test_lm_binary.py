@@ -44,7 +44,7 @@ def build(text: Path, order: int = 3) -> Path:
     return compiled
 
 
-def test_compiled_model_holds_the_arpa_file(text: Path) -> None:
+def test_compiled_model_equals_the_arpa_file(text: Path) -> None:
     path = build(text)
     arpa_path = text.with_name("lm.arpa.gz")
     model, arpa = load_model(path, order=3), parse_arpa(read_bytes(arpa_path), arpa_path)
@@ -60,7 +60,7 @@ def test_compiled_model_holds_the_arpa_file(text: Path) -> None:
     assert capacity & (capacity - 1) == 0
 
 
-def test_attributes_tell_what_made_the_model(text: Path) -> None:
+def test_attributes_record_the_provenance(text: Path) -> None:
     attributes = map_arrays(build(text), FORMAT)[1]
     assert attributes["order"] == 3
     assert attributes["words"] == 9

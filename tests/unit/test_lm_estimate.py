@@ -75,7 +75,7 @@ def test_undefined_and_out_of_range_discounts(occurring: list[int]) -> None:
 
 
 def corpus(seed: int, sentences: int) -> list[str]:
-    # Zipfian, so that n-grams of all orders occur once, twice, three and four times.
+    # Zipfian, so that n-grams of all orders occur one to four times.
     random = np.random.default_rng(seed)
     lengths = random.integers(0, 12, sentences)
     return [" ".join(f"w{min(i, 2000)}" for i in random.zipf(1.6, length)) for length in lengths]
@@ -102,7 +102,7 @@ def test_equals_naive_estimation(
 
 
 def differing(found: naive.Model, expected: naive.Model) -> list[tuple[str, ...]]:
-    """Return the n-grams that one of the models does not have, or has with other numbers."""
+    """Return the n-grams that are missing in one of the models or have different values."""
     return [
         ngram
         for ngram in sorted(found.keys() | expected.keys())
@@ -162,14 +162,14 @@ def test_lines_of_the_first_text_are_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mark", ["<s>", "</s>", "<unk>"])
-def test_special_words_in_the_text_are_refused(tmp_path: Path, mark: str) -> None:
+def test_special_words_in_the_text_are_rejected(tmp_path: Path, mark: str) -> None:
     path = tmp_path / "text"
     path.write_text(f"a b\nb {mark} a\n")
     with pytest.raises(InputError, match=rf"text:2: '{mark}'"):
         read_text([path])
 
 
-def test_empty_text_and_empty_vocabulary_are_refused(tmp_path: Path) -> None:
+def test_empty_text_and_empty_vocabulary_are_rejected(tmp_path: Path) -> None:
     empty, text = tmp_path / "empty", tmp_path / "text"
     empty.touch()
     text.write_text("a\n")

@@ -53,7 +53,7 @@ def test_the_command_estimates_from_the_rest(text: Path) -> None:
         (["--leave-out", "x", "--fold", "0/2", "--input", "-"], "needs the text in a file, not on standard"),
     ],
 )
-def test_options_that_do_not_go_together(arguments, message, tmp_path, capsys) -> None:
+def test_conflicting_options(arguments, message, tmp_path, capsys) -> None:
     output = tmp_path / "new"
     assert main(["lm", "estimate", "--order", "3", *arguments, "--output", str(output)]) == 1
     error = capsys.readouterr().err
@@ -63,7 +63,7 @@ def test_options_that_do_not_go_together(arguments, message, tmp_path, capsys) -
 
 
 def damage(text: Path, how: str) -> None:
-    """Make the folder of shards another one than the text was cut into."""
+    """Change the folder of shards so that it no longer matches the text."""
     folder = text.parent / "shards"
     first = folder / "1.ids"
     if how == "other order":
@@ -106,7 +106,7 @@ def test_a_folder_of_another_text(text: Path, how: str, message: str) -> None:
 
 
 def test_lines_that_are_in_no_shard(text: Path) -> None:
-    """Natural tasks may leave lines out of all shards: every fold has them."""
+    """Natural tasks may leave lines out of all shards; every fold includes them."""
     folder = text.parent / "shards"
     (folder / "4.ids").rename(folder / "rest.ids")
     found = [lines_of_fold(text, folder, fold, 4) for fold in range(4)]

@@ -1,4 +1,4 @@
-"""Language model kernels against their naive versions."""
+"""Language model kernels compared with their naive versions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def build(folder: Path, model: naive.Model, order: int) -> LanguageModel:
-    """Write a model of `WORDS`, and compile it."""
+    """Write a model of `WORDS` and compile it."""
     number = {word: i for i, word in enumerate(WORDS)}
     ngrams = []
     for n in range(1, order + 1):
@@ -41,7 +41,7 @@ def build(folder: Path, model: naive.Model, order: int) -> LanguageModel:
 
 @st.composite
 def models(draw: st.DrawFn) -> tuple[naive.Model, int]:
-    """Draw models as pruning leaves them: prefixes and suffixes of a listed n-gram may be missing."""
+    """Draw pruned models: prefixes and suffixes of a listed n-gram may be missing."""
     order = draw(st.integers(1, 4))
     number = st.integers(-40, 0).map(lambda i: i / 8)
     values = st.tuples(number, number)
@@ -58,7 +58,7 @@ def models(draw: st.DrawFn) -> tuple[naive.Model, int]:
 def test_score_word_equals_the_definition(folder: Path, drawn: tuple[naive.Model, int], left: str) -> None:
     model, order = drawn
     compiled = build(folder, model, order).arrays
-    # Listed n-grams as contexts, and longer than the model uses: chance contexts would hardly ever back off.
+    # Listed n-grams as contexts, longer than the model uses, because random contexts would rarely back off.
     for context in [(), *model, *((left, *ngram) for ngram in model)]:
         array = np.array([*map(WORDS.index, context), 0], np.int32)
         for word in range(len(WORDS)):
@@ -66,7 +66,7 @@ def test_score_word_equals_the_definition(folder: Path, drawn: tuple[naive.Model
             history = context[max(0, len(context) - order + 1) :]
             expected, least = naive.score_word(model, history, WORDS[word])
             assert score == pytest.approx(expected, abs=1e-5)
-            # Longer where the n-gram was put in as infix of a listed one.
+            # Longer if the n-gram was added as an infix of a listed one.
             assert least <= used <= len(history) + 1
 
 
@@ -86,9 +86,7 @@ def test_score_sentences_equals_the_definition(
 
 @settings(max_examples=60, deadline=None)
 @given(models())
-def test_every_infix_is_found_and_its_flags_tell_what_there_is(
-    folder: Path, drawn: tuple[naive.Model, int]
-) -> None:
+def test_every_infix_is_found_with_correct_flags(folder: Path, drawn: tuple[naive.Model, int]) -> None:
     model, order = drawn
     compiled = build(folder, model, order).arrays
     listed = {ngram[i:j] for ngram in model for i in range(len(ngram)) for j in range(i + 1, len(ngram) + 1)}
@@ -110,7 +108,7 @@ def test_every_infix_is_found_and_its_flags_tell_what_there_is(
                 if words in model:
                     np.testing.assert_allclose(compiled.values[row, 2:], model[words], rtol=1e-6)
             left = any(longer[1:] == words for longer in listed)
-            # a suffix of a context is one, too
+            # a suffix of a context is also a context
             right = any(context[-len(words) :] == words for context in contexts)
             assert flags == left * kernels.EXTENDS_LEFT + right * kernels.EXTENDS_RIGHT
     assert np.count_nonzero(compiled.slots[:, 0]) == slots
@@ -129,8 +127,8 @@ def test_keys_equal_the_naive_ones(words: list[int]) -> None:
     assert naive_key > 0
 
 
-def test_insert_finds_every_place_and_reports_a_key_that_is_there() -> None:
-    # Keys that all want the same slot of eight: bits 2 to 4 are equal.
+def test_insert_finds_every_slot_and_reports_duplicate_keys() -> None:
+    # Keys that all belong in the same slot of eight: bits 2 to 4 are equal.
     keys = np.array([4 + 32 * i for i in range(5)], np.uint64)
     rows = np.column_stack([keys | np.uint64(3), np.arange(5, dtype=np.uint64)])
     slots = np.zeros((8, 2), np.uint64)

@@ -16,7 +16,7 @@ from itersel.lm.state_kernels import (
     word_state,
 )
 
-# Not closed under contexts on purpose: "b c" has a backoff and no extension, "c b a" no suffix "b a".
+# Deliberately not closed under contexts: "b c" has a backoff and no extension, "c b a" has no suffix "b a".
 ARPA = """\\data\\
 ngram 1=6
 ngram 2=6
@@ -93,13 +93,13 @@ def test_the_empty_piece_changes_nothing(model):
 
 
 @pytest.mark.parametrize("model", [3], indirect=True)
-def test_words_that_no_context_can_change_share_a_state(model):
+def test_words_that_no_context_can_affect_share_a_state(model):
     states = make_states(3, 1 << 10, 1 << 12)
     reset_states(states)
     a, b, c, unknown = (word_state(model.arrays, states, model.ids.get(w, 0)) for w in ["a", "b", "c", "new"])
     after = [compose(model.arrays, states, x, unknown)[0] for x in (unknown, c)]
     assert after[0] == unknown
-    assert after[1] != after[0]  # c can still be scored anew by a word to its left
+    assert after[1] != after[0]  # a word to the left of c can still change its score
     assert compose(model.arrays, states, a, b)[0] != compose(model.arrays, states, c, b)[0]
 
 

@@ -1,4 +1,4 @@
-"""What the console says of the steps of a run, and when."""
+"""Messages of the console about the steps of a run, and their timing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from snakemake_logger_plugin_steps.titles import TITLES, UNNAMED, title_of
 
 
 class Clock:
-    """Tells the time that a test sets."""
+    """A clock set by tests."""
 
     def __init__(self):
         self.now = 1000.0
@@ -54,7 +54,7 @@ def test_done_now_and_left(clock):
     clock.now += 40
     steps.end(1)
     steps.begin(2, jobs[1])
-    # three more shards of 40 s each, one after another as so far
+    # three more shards of 40 s each, one after another as before
     assert steps.line() == "  1:55  2 of 5 jobs, about 2 min left  now: x: train epoch 1 (1 of 2)"
     clock.now += 30
     assert steps.line().startswith("  2:25  2 of 5 jobs, about 90 s left  ")
@@ -97,7 +97,7 @@ def test_no_figure_is_invented(clock):
     steps = planned(clock, train(1), train(2), train(2, "y"), mix)
     run(steps, clock, 0, train(1), 20)
     steps.begin(1, train(2))
-    # what another experiment takes is the best guess of its rule; of mixing nothing is known
+    # the best estimate for a rule is its time in another experiment; nothing is known about mixing
     assert "at least 40 s left" in steps.line()
 
 
@@ -154,7 +154,7 @@ def test_failed_jobs(clock):
     assert steps.line() == "  0:09  1 of 2 jobs, 1 failed  now: align words"
 
 
-def test_jobs_without_a_title_are_counted_only(clock):
+def test_jobs_without_a_title_are_only_counted(clock):
     job = make_job("list_files", {"level": "shards/train/4"})
     steps = planned(clock, job, train(1))
     run(steps, clock, 0, job, 70)
@@ -207,7 +207,7 @@ def test_titles(rule, wildcards, title):
 
 
 def test_two_threads_write(tmp_path):
-    """The thread of Snakemake's messages and that of the steps do not wait for each other."""
+    """The threads of Snakemake's messages and of the steps do not wait for each other."""
     with (tmp_path / "console").open("w") as stream:
         settings = SimpleNamespace(
             stdout=False, nocolor=True, dryrun=False, printshellcmds=False, verbose=False, debug_dag=False,

@@ -1,4 +1,4 @@
-"""Text that is larger than it looks: memory is bounded by what is kept, lines by a limit."""
+"""Oversized text: memory depends only on the text that is kept, and the length of lines is limited."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pack(path: Path, piece: bytes, times: int) -> Path:
 
 
 def limited(mebibytes: int, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a command of itersel that may not have more than so much memory."""
+    """Run an itersel command with a memory limit."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (mebibytes * MEBIBYTE, mebibytes * MEBIBYTE))
@@ -47,7 +47,7 @@ def prepare(source: Path, target: Path, *options: str) -> list[str | Path]:
 
 
 def test_empty_lines_of_a_training_corpus_cost_no_memory(tmp_path: Path) -> None:
-    """64 million of them took 6 GB, 16 million 1.6 GB."""
+    """64 million empty lines used to take 6 GB, 16 million 1.6 GB."""
     times = 16
     for name, words in (("source.gz", b"ein haus\n"), ("target.gz", b"a house\n")):
         pack(tmp_path / name, b"\n" * MEBIBYTE, times)
@@ -61,7 +61,7 @@ def test_empty_lines_of_a_training_corpus_cost_no_memory(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("command", ["prepare", "bleu", "weights"])
-def test_a_line_without_end(tmp_path: Path, command: str) -> None:
+def test_an_endless_line(tmp_path: Path, command: str) -> None:
     path = pack(tmp_path / "line.gz", b"a" * MEBIBYTE, 160)
     arguments: dict[str, list[str | Path]] = {
         "prepare": prepare(path, path, "--split", "dev"),
@@ -110,7 +110,7 @@ def test_the_limit_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFix
 def test_blocks_are_the_lines_of_the_text(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, size: int
 ) -> None:
-    """Whatever the size of the pieces, it is the text cut at its line feeds."""
+    """For any block size, lines are the text split at line feeds."""
     path = tmp_path_factory.mktemp("text") / "text"
     path.write_bytes(content)
     try:

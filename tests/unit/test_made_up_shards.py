@@ -1,4 +1,4 @@
-"""The shards that speed is measured with: what mix takes, and the same bytes for the same seed."""
+"""The synthetic shards for benchmarks: mix accepts them, and the same seed gives the same bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def generator(root: Path) -> ModuleType:
     return module
 
 
-def test_mix_takes_them(tmp_path: Path, generator: ModuleType) -> None:
+def test_mix_accepts_them(tmp_path: Path, generator: ModuleType) -> None:
     paths = generator.make_shards(tmp_path, 6, 500)
     command = ["mix", "--inputs", str(paths), "--shards", "6", "--mixing", "selection", "--epoch", "1"]
     assert main([*command, "--select", "50", "--output", str(tmp_path / "v.h5")]) == 0
@@ -33,7 +33,7 @@ def test_mix_takes_them(tmp_path: Path, generator: ModuleType) -> None:
     for weights in shards:
         assert 400 < weights.key.shape[0] < 600
         assert np.array_equal(feature_keys(weights.name), weights.key)
-    # Zipf: some features are everywhere, most in one shard only
+    # Zipf: some features are in all shards, most only in one
     _, times = np.unique(np.concatenate([weights.key for weights in shards]), return_counts=True)
     assert (times == 6).sum() > 50
     assert (times == 1).sum() > 500

@@ -1,4 +1,4 @@
-"""The slow decoder itself, on what can be counted by hand."""
+"""The naive decoder itself, on examples worked out by hand."""
 
 import math
 
@@ -7,7 +7,7 @@ from tests.naive.decoder import decode, grammar_rule
 
 
 def uniform(words) -> float:
-    """Return log10 of a tenth for each word, and for the end."""
+    """Return log10 of a tenth for each word and for the end."""
     return -len(words) - 1.0
 
 
@@ -22,7 +22,7 @@ def test_every_translation_of_a_small_grammar() -> None:
         grammar_rule(("a", -1, "c"), ("p", -1, "q"), {}),
     ]
     found = decode(("a", "b", "c"), rules, {}, uniform, known)
-    # "a b": x b, a b, y x, y a; then c behind; "b" in the third rule is passed through
+    # "a b": x b, a b, y x, y a; then c; "b" in the third rule is passed through
     expected = ["x b c", "a b c", "y x c", "y a c", "p b q"]
     assert sorted(" ".join(t.words) for t in found) == sorted(expected)
 

@@ -17,7 +17,7 @@ def _nothing_shown(monkeypatch):
 
 
 class Clock:
-    """Tells the time that a test sets."""
+    """A clock set by tests."""
 
     def __init__(self):
         self.now = 1000.0
@@ -26,14 +26,14 @@ class Clock:
         return self.now
 
     def pass_time(self, items, seconds):
-        """Yield items that take some seconds each to make."""
+        """Yield items that each take some seconds to produce."""
         for item in items:
             self.now += seconds
             yield item
 
 
 class Ending:
-    """Comes after a number of waits, which take no time."""
+    """Occurs after a number of waits, which take no time."""
 
     def __init__(self, clock, waits, between=lambda: None):
         self._clock, self._waits, self._between = clock, waits, between
@@ -73,7 +73,7 @@ def test_short_jobs_write_nothing(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_status_is_that_of_the_moment(capsys):
+def test_status_is_current(capsys):
     clock, done = Clock(), []
     status = "sum {}".format
     for item in progress(clock.pass_time([1, 2, 3], 60), "add", 3, lambda: status(sum(done)), clock):
@@ -103,13 +103,13 @@ def test_a_terminal_has_one_line(monkeypatch):
     assert shown.endswith("\r\033[K")
 
 
-def test_life_of_a_step_without_progress(capsys):
+def test_step_without_progress(capsys):
     clock = Clock()
     watch("align", Ending(clock, 24), clock)
     assert capsys.readouterr().err.splitlines() == ["align: running for 72 s", "align: running for 2 min"]
 
 
-def test_progress_is_sign_enough(capsys):
+def test_progress_replaces_the_running_message(capsys):
     clock = Clock()
     other = progress(itertools.repeat(0), "decode", 100, clock=clock)
     watch("align", Ending(clock, 40, lambda: next(other)), clock)

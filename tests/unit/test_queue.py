@@ -1,4 +1,4 @@
-"""The heap of cube pruning against sorting."""
+"""The heap of cube pruning compared with sorting."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -10,7 +10,7 @@ from itersel.jit import kernel
 
 @kernel
 def pop_all(queue, built, pushed, order):
-    """Make a heap of the first corners at once, push the others, and take all."""
+    """Build a heap from the first corners at once, push the others, and pop all."""
     size = built
     for i in range(size):
         queue.heap[i], queue.heap_score[i] = i, queue.score[i]
@@ -27,7 +27,7 @@ def pop_all(queue, built, pushed, order):
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.integers(-3, 3), max_size=40), st.lists(st.integers(-3, 3), max_size=40))
-def test_corners_come_best_first_and_equal_ones_by_age(built, pushed):
+def test_corners_are_popped_best_first_with_ties_by_age(built, pushed):
     scores = np.array([*built, *pushed], np.float64)
     queue = make_queue(scores.shape[0] + 1, 1)
     queue.score[: scores.shape[0]] = scores

@@ -1,4 +1,4 @@
-"""Several references: joined, written and read, and from raw text to a shard."""
+"""Several references: joining, writing and reading, and from raw text to a shard."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def plain_join(texts: list[Text]) -> list[Text]:
 
 @settings(max_examples=200, deadline=None)
 @given(parallel_texts())
-def test_an_empty_line_is_no_reference_unless_all_are(texts: list[Text]) -> None:
+def test_an_empty_line_is_not_a_reference_unless_all_are_empty(texts: list[Text]) -> None:
     sides = [
         make_references(*text) if text else (np.zeros(0, np.int32), np.zeros(1, np.int64)) for text in texts
     ]
@@ -78,8 +78,8 @@ def test_a_shard_with_several_references_is_read_as_it_was_written(tmp_path: Pat
     assert (tmp_path / "again.h5").read_bytes() == (tmp_path / "several.h5").read_bytes()
 
 
-def test_files_of_one_reference_know_nothing_of_others(tmp_path: Path) -> None:
-    """They are the same bytes as before there could be several."""
+def test_files_with_one_reference_are_unchanged(tmp_path: Path) -> None:
+    """Their format is the same as before several references were supported."""
     write_shard(tmp_path / "one.h5", make_shard(SOURCES, FIRST, [[]] * 3))
     empty = [[()] * 3] * 2
     write_shard(tmp_path / "empty.h5", make_shard(SOURCES, FIRST, [[]] * 3, further_references=empty))
@@ -128,7 +128,7 @@ def test_groups_without_references(tmp_path: Path) -> None:
 
 
 def test_from_text_to_a_shard(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """References stay with their sentence; all are prepared alike."""
+    """References stay with their sentence, and all are prepared in the same way."""
     sources, targets = ["Ein Haus", "Der Hund!", "Das Haus"], ["A house", "The dog!", "The house"]
     other = ["One House", "", "This House"]
     for name, lines in (("source", sources), ("target", targets), ("other", other)):

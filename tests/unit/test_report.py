@@ -1,4 +1,4 @@
-"""Choice of epochs, the table of systems, and what a system needs to translate."""
+"""Choice of epochs, the table of systems, and the resources of a system."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_table():
 
 
 def test_several_test_sets_and_all_together():
-    """A set of its own devtest has another epoch; the pooled scores are those of one longer text."""
+    """A set with its own devtest has a different epoch; pooled scores are those of the concatenated text."""
     news = [line.upper() for line in REFERENCES[:7]]
     others = [line.replace("b", "x") for line in news]
     translations = [[GOOD, BAD], [news, [line.replace("C", "x") for line in news]]]
@@ -160,7 +160,7 @@ def test_runs_of_one_experiment_are_a_row():
     assert [(run["repeat"], run["epoch"]) for run in found["runs"]] == [(1, 2), (2, 1)]
 
 
-def test_natural_tasks_are_told_in_the_text_alone():
+def test_natural_tasks_are_shown_only_in_the_text():
     natural = dataclasses.replace(system("one"), tasks="natural")
     comparison = compare_on_one([natural], [GOOD], trials=10)
     assert "  4 natural  " in comparison.text()[2]
@@ -247,7 +247,7 @@ def test_command_table(tmp_path, text_file, capsys):
         ({"repeat": 2, **dict.fromkeys(("devtest_bleu", "devtest_scores"), (1.0,)), "epoch": 1}, "in epochs"),
     ],
 )
-def test_systems_of_one_name_are_not_merged(tmp_path, text_file, capsys, change, message):
+def test_systems_with_the_same_name_are_not_merged(tmp_path, text_file, capsys, change, message):
     write_system(tmp_path / "a.json", system("same"))
     write_system(tmp_path / "b.json", dataclasses.replace(system("same"), **change))
     arguments = ["report", "table", "--test-set", "x", text_file("ref", REFERENCES), "--translations"]
@@ -264,7 +264,7 @@ def test_systems_of_one_name_are_not_merged(tmp_path, text_file, capsys, change,
         (("a", "b"), ("one",), "2 --test-set, 1 --systems and 1 --translations"),
     ],
 )
-def test_test_sets_that_do_not_go_together(tmp_path, text_file, capsys, names, systems, message):
+def test_inconsistent_test_sets(tmp_path, text_file, capsys, names, systems, message):
     reference, translation = text_file("ref", REFERENCES), text_file("t", GOOD)
     arguments = ["report", "table", "--output", str(tmp_path / "table.txt")]
     for name in names:

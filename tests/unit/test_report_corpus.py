@@ -1,4 +1,4 @@
-"""The table of corpora, and the counts of rules that it is made from."""
+"""The table of corpora, and the rule counts that it uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from itersel.report.corpus import read_rules
 
 
 def write_sentence(path, rules):
-    """Write a shard of a sentence with so many rules, and the rule that passes its word through."""
+    """Write a shard of one sentence with a number of rules and a pass-through rule."""
     write_shard(path, make_shard([("a",)], None, [[Rule(("a",), (f"x{i}",), {}) for i in range(rules)]]))
 
 
@@ -115,7 +115,7 @@ def test_command_corpus_errors(tmp_path, text_file, capsys):
 
 
 @pytest.mark.parametrize("rules", [-1, 10**300, 1.5, "3", None, True])
-def test_a_count_that_is_none(tmp_path, rules):
+def test_an_invalid_count(tmp_path, rules):
     (tmp_path / "rules.json").write_text(json.dumps({"rules": rules}))
     with pytest.raises(InputError, match=r"rules\.json: is not a count of rules"):
         read_rules(tmp_path / "rules.json")

@@ -1,4 +1,4 @@
-"""Scores of detokenised text in the table, and the choice of the epoch by them."""
+"""Scores of detokenised text in the table, and choosing epochs by them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def as_text(systems, texts, **settings):
     return compare([test_set], **{"trials": 100, **settings})
 
 
-def test_document_is_what_the_metrics_say():
+def test_document_equals_the_metrics():
     comparison = as_text([system("good"), system("bad")], [GOOD, BAD])
     (found,) = json.loads("\n".join(comparison.json()))["test_sets"]
     good, bad = found["systems"]
@@ -134,7 +134,7 @@ def test_command(tmp_path, text_file, capsys):
     assert "a.h5: was counted with 2 references, but the test set has 1" in capsys.readouterr().err
 
 
-def test_test_sets_are_pooled_if_they_are_scored_in_one_way():
+def test_test_sets_are_pooled_if_they_are_scored_in_the_same_way():
     sets = [
         Translations(
             name, [system("a")], [tokenised(GOOD)], [tokenised(RAW)], [counted(GOOD, [RAW], how).counts]
@@ -149,7 +149,7 @@ def test_test_sets_are_pooled_if_they_are_scored_in_one_way():
     ("references", "tokenizer", "why"),
     [([GOOD], "13a", "other references"), ([RAW], "char", "nrefs:1.*tok:char")],
 )
-def test_counts_that_do_not_go_together(tmp_path, text_file, capsys, references, tokenizer, why):
+def test_inconsistent_counts(tmp_path, text_file, capsys, references, tokenizer, why):
     files = ["--test-set", "test", text_file("ref", tokenised(RAW)), "--output", str(tmp_path / "table.txt")]
     for option in ("--systems", "--translations", "--counts"):
         files += [option, *(str(tmp_path / f"{name}{option}") for name in "ab")]

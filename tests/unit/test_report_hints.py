@@ -1,4 +1,4 @@
-"""The commands that a run prints at its end."""
+"""The commands printed at the end of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itersel.report.system import System, write_system
 
 @pytest.fixture
 def systems(tmp_path):
-    """Return the folders of three systems: the best epoch of 'b' is better than any of the others."""
+    """Return the folders of three systems, of which 'b' has the best epoch."""
     folders = {}
     for name, bleu in (("a", (21.0, 20.0)), ("b", (19.0, 22.5)), ("c", (22.5,))):
         folders[name] = tmp_path / f"it's {name}"
@@ -47,7 +47,7 @@ def test_names_are_quoted(systems, tmp_path):
     assert shlex.split(lines[3]) == ["bin/snakemake", "--configfile", "my config.yaml"]
 
 
-def test_without_a_config_of_ones_own(systems, tmp_path):
+def test_without_a_user_config(systems, tmp_path):
     (tmp_path / "text").write_text("das ist ein haus .\n")
     _, translate, file, command = hints(systems, tmp_path / "text", None, ".venv/bin", [])
     assert translate.startswith("    printf '%s\\n' 'das ist ein haus .' | .venv/bin/itersel translate ")

@@ -1,4 +1,4 @@
-"""Models of one task each: the choice of their epochs, and their translations as one text."""
+"""Models for single tasks: choosing their epochs, and joining their translations."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_join_errors(join, capsys, labels, tasks, translations, message):
 
 
 REFERENCES = ["a b c d e f", "g h i j k l", "m n o p q", "r s t u v w", "x y z a b c", "d e f g h"]
-# The best on all sentences is the second epoch; on those of base it is the third, on those of calc the first.
+# The second epoch is the best on all sentences, the third on those of base, the first on those of calc.
 EPOCHS = [
     ["x b c d e f", "g h i j k l", "m n o p q", "r s t u v w", "x y q a b c", "d e q g h"],
     ["a b c d e f", "g h i j k l", "m n o p q", "r s t u v q", "x y z a b c", "d e f g q"],
@@ -85,7 +85,7 @@ EXPERIMENT += ["--features", "dense", "--shards", "1"]
 
 @pytest.fixture
 def choose(tmp_path, text_file):
-    """Return a function that chooses an epoch with further options; it returns the exit status."""
+    """Return a function that chooses an epoch with additional options; it returns the exit status."""
     weights = [str(tmp_path / f"w{epoch}.h5") for epoch in (1, 2, 3)]
     for epoch, path in enumerate(weights, 1):
         write_weights(path, make_weights({"a": epoch}))
@@ -119,7 +119,7 @@ def test_choose_on_all_sentences(tmp_path, choose):
 
 
 def test_choose_with_several_references(tmp_path, text_file, choose):
-    """A sentence without a line in one of them has one reference less."""
+    """A sentence without a line in one of them has one reference fewer."""
     others = text_file("others", ["", *OTHERS[1:]])
     options = ["--labels", text_file("labels", LABELS), "--task", "calc", "--reference", others]
     assert choose(*options) == 0

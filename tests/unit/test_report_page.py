@@ -1,4 +1,4 @@
-"""The page of a run: what is gathered, and that nothing a run wrote becomes HTML."""
+"""The page of a run: its data, and that text from a run never becomes HTML."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ HOSTILE_NAMES = [
 
 
 class Page(HTMLParser):
-    """The tags of a page, and the content of its data scripts by id."""
+    """The tags of a page, and the content of its data scripts by ID."""
 
     def __init__(self, text):
         super().__init__()
@@ -79,7 +79,7 @@ def document(run):
     return read_document(run.folder)
 
 
-def test_figures_are_those_of_the_table(run, document):
+def test_figures_equal_the_table(run, document):
     (view,) = table_view(document)
     titles = [column.title for column in view.columns]
     for row, system in zip(view.rows, run.table["test_sets"][0]["systems"], strict=True):
@@ -121,7 +121,7 @@ def test_detokenised_scores(document):
     cells = dict(zip(titles, view.rows[0], strict=True))
     assert (cells["cased BLEU"].marks, cells["cased BLEU"].note) == ("2,3", "[29.1, 31.9]")
     assert [row[titles.index("cased chrF2++")].is_best for row in view.rows] == [False, False, True]
-    # of TER, less is better
+    # lower TER is better
     assert [row[titles.index("lowercased TER")].is_best for row in view.rows] == [True, False, False]
     assert "[29.1, 31.9]" in render({**document, "table": table})
 
@@ -170,7 +170,7 @@ def test_hostile_names_and_texts(tmp_path):
     document = read_document_of(run)
     page = Page(render(document))
     plain = Page(render({**document, "test_sets": [], "runs": [], "table": None, "compared": []}))
-    # one script for each test set, and no other tag that the texts have brought
+    # one script for each test set, and no other tags from the texts
     assert page.tags.count("script") == plain.tags.count("script") + 1
     assert not {"b", "i", "img"} & set(page.tags)
     packed = unpack(page.scripts["test"])
@@ -179,12 +179,12 @@ def test_hostile_names_and_texts(tmp_path):
 
 
 def read_document_of(run):
-    """Return the document of a run whose config no config file could have: without its config."""
+    """Return the document, without its config, of a run whose config no file could contain."""
     (run.folder / "report" / "run.json").unlink()
     return read_document(run.folder)
 
 
-def test_json_cannot_end_its_element():
+def test_json_cannot_close_its_element():
     assert not set("<>&\u2028") & set(_json(HOSTILE + HOSTILE_NAMES))
     assert json.loads(_json(HOSTILE)) == HOSTILE
 
@@ -226,13 +226,13 @@ def test_scores_of_an_unfinished_run(tmp_path):
     assert one["epochs"][1]["devtest_bleu"] is None
 
 
-def test_watch_writes_what_has_changed(tmp_path, capsys):
+def test_watch_writes_changes(tmp_path, capsys):
     run = MadeUpRun(tmp_path / "run", ["one"], unfinished=["one"])
     page = run.folder / "report" / "progress.html"
     assert main(["report", "watch", "--results", str(run.folder), "--once"]) == 0
     assert "This run is not finished" in page.read_text()
     assert 'http-equiv="refresh"' not in page.read_text()
-    # the final page is newer than all else: watch ends by itself
+    # the final page is newer than everything else, so watch ends
     final = run.folder / "report" / "index.html"
     final.write_text("")
     os.utime(final, ns=(2**62, 2**62))
@@ -251,7 +251,7 @@ def test_config_shows_what_differs():
     assert found["experiments.e.epochs"] == ("3", "10")
     assert found["experiments.e.learner.name"] == ("mira", "perceptron")
     assert "experiments.e.learner.c" in found
-    # a value as by default, and those that follow from others
+    # a default value, and values that follow from others
     assert "seed" not in found
     assert not any("folds" in key for key in found)
     assert Config().seed == 1
@@ -327,7 +327,7 @@ def test_damaged_parts(tmp_path, capsys, name, made_by, content):
     assert made_by in error
 
 
-def test_the_best_system_is_that_of_the_score_that_epochs_are_chosen_by():
+def test_the_best_system_follows_choose_by():
     def system(name, chosen_by, score, bleu):
         run = {"chosen_by": chosen_by, "devtest_scores": [99, score], "epoch": 2}
         return {"name": name, "runs": [run], "devtest": {"mean": bleu}}
@@ -338,6 +338,6 @@ def test_the_best_system_is_that_of_the_score_that_epochs_are_chosen_by():
     assert compared_systems(table, []) == ["b", "a"]
 
 
-def test_scripts_put_no_text_into_html():
+def test_scripts_insert_no_text_as_html():
     for name in ("core.js", "tables.js", "charts.js", "features.js", "sentences.js", "derivations.js"):
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", asset(name))

@@ -1,4 +1,4 @@
-"""The table of selected features: against counts from the weights of the shards, as dictionaries."""
+"""The table of selected features, compared with counts from the weights of the shards as dictionaries."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_path(tmp_path):
     assert "loss before" in (tmp_path / "selection.txt").read_text().splitlines()[0]
 
 
-def test_mixings_do_not_go_together(tmp_path, capsys):
+def test_inconsistent_mixings(tmp_path, capsys):
     first, _ = write_epochs(tmp_path, EPOCHS)
     other = tmp_path / "other.h5"
     shards = write_shards(tmp_path, EPOCHS[1], 2)
@@ -136,7 +136,7 @@ def refusal(capsys, paths, output):
     return capsys.readouterr().err
 
 
-def test_files_that_are_no_epochs_of_one_run(tmp_path, capsys):
+def test_files_that_are_not_epochs_of_one_run(tmp_path, capsys):
     output = tmp_path / "selection.json"
     first, second = write_epochs(tmp_path, EPOCHS)
     assert f"{second}: is of epoch 2, not 1; name" in refusal(capsys, [second, first], output)

@@ -1,4 +1,4 @@
-"""The table by task: BLEU on the sentences of each task, their mean, and all of them together."""
+"""The table by task: BLEU on the sentences of each task, their mean, and all together."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from itersel.report.tasks import compare_tasks
 RANDOM = Random(5)
 TASKS = ["calc", "base"]
 COUNTS = {"calc": 45, "base": 21, "math": 15, "draw": 9}
-# Some sentences are of other tasks; those of a task are not next to each other.
+# Some sentences belong to other tasks; those of a task are not adjacent.
 LABELS = [label for label, count in COUNTS.items() for _ in range(count)]
 RANDOM.shuffle(LABELS)
 REFERENCES = [" ".join(RANDOM.choices("abcdefghijkl", k=RANDOM.randint(5, 12))) for _ in LABELS]
 
 
 def damaged(share):
-    """Return the references with some words replaced, of base twice as many as of others."""
+    """Return the references with some words replaced, twice as many in base as in other tasks."""
     kept = [1 - share * (2 if label == "base" else 1) for label in LABELS]
     return [
         " ".join(word if RANDOM.random() < one else "x" for word in line.split())
@@ -38,7 +38,7 @@ TEXTS = {"bad": [BAD], "good": [GOOD], "like good": [LIKE_GOOD]}
 
 
 def of(text, *tasks):
-    """Return the lines of a text that are of some tasks."""
+    """Return the lines of a text that belong to some tasks."""
     return [line for line, label in zip(text, LABELS, strict=True) if label in tasks]
 
 
@@ -54,7 +54,7 @@ def cells(table):
     return [line.split() for line in lines[begin : lines.index("", begin)]]
 
 
-def test_scores_are_those_of_the_sentences_of_a_task():
+def test_scores_cover_the_sentences_of_a_task():
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=10)
     assert [row.name for row in table.tasks] == TASKS
     for row in table.tasks:
@@ -67,12 +67,12 @@ def test_scores_are_those_of_the_sentences_of_a_task():
         assert table.pooled.scores[name].bleu == (pytest.approx(pooled), None)
         single = [sacrebleu(of(text, task), of(REFERENCES, task)) for task in TASKS]
         assert table.mean(name) == (pytest.approx(sum(single) / 2), None)
-        # tasks of different sizes: mean and pooled score are told apart
+        # tasks of different sizes, so that mean and pooled score differ
         assert abs(pooled - sum(single) / 2) > 0.1
     assert table.pooled.sentences == 66
 
 
-def test_significance_is_that_of_the_sentences_of_a_row():
+def test_significance_covers_the_sentences_of_a_row():
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=300, seed=4)
     marks = []
     for row, tasks in zip((*table.tasks, table.pooled), (["calc"], ["base"], TASKS), strict=True):
@@ -83,12 +83,12 @@ def test_significance_is_that_of_the_sentences_of_a_row():
             assert row.scores[name].p == p_values(tokenized_bleu(metric), text, others, 300, 4)
         marks.append([row.beats(name, 0.05) for name in TEXTS])
         assert row.scores["bad"].p["good"] < 0.05 < row.scores["good"].p["like good"]
-    # the better of two systems has the mark, the worse one has none
+    # only the better of two systems is marked
     assert marks == [[[], [1], [1]]] * 3
 
 
 def test_a_difference_of_a_small_task_is_not_significant():
-    """In a row of its own the task has few sentences; in that of all tasks it has many."""
+    """The row of the task has few sentences, the row of all tasks has many."""
     labels = ["rare" if i in (3, 50) else "frequent" for i in range(len(LABELS))]
     texts = {"bad": [BAD], "good": [REFERENCES]}
     table = compare_tasks(texts, [REFERENCES], labels, ["rare", "frequent"], trials=200)
@@ -126,8 +126,8 @@ def test_text():
     assert max(map(len, text)) <= 110
 
 
-def test_scores_are_below_their_number():
-    """Those of two and of three digits."""
+def test_scores_are_aligned_with_the_numbers_of_systems():
+    """Scores with two and with three digits."""
     mixed = [
         line if label == "calc" else bad for line, bad, label in zip(REFERENCES, BAD, LABELS, strict=True)
     ]
@@ -147,7 +147,7 @@ def test_several_systems_beaten_at_once():
     assert table.tsv()[3].split("\t")[-1] == "1, 2"
 
 
-def test_left_out_sentences_are_told():
+def test_left_out_sentences_are_reported():
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=10)
     assert "left out, 24 in all: 'math' (15), 'draw' (9)." in " ".join(table.text())
     found = json.loads("\n".join(table.json()))["left_out"]
@@ -157,7 +157,7 @@ def test_left_out_sentences_are_told():
     assert every.pooled.scores["good"].bleu.mean == pytest.approx(sacrebleu(GOOD, REFERENCES))
 
 
-def test_of_many_other_labels_the_most_frequent_are_told():
+def test_only_the_most_frequent_other_labels_are_reported():
     labels = ["task", *"hgfedcb", "d", "b", "d", *["task"] * 79]
     text = " ".join(compare_tasks({"good": [GOOD]}, [REFERENCES], labels, ["task"], trials=10).text())
     assert "left out, 10 in all: 'd' (3), 'b' (2), 'c' (1), 'e' (1), 'f' (1) and others." in text
@@ -179,7 +179,7 @@ def test_runs_of_one_experiment_are_a_column():
         [p] = pooled_p_values([ours], *([one] for one in counts), 50, 2)
         assert row.scores["bad"].p == {"twice": p}
         assert row.scores["twice"].p == {"bad": p}
-    # the mean of tasks is taken for each run: its deviation is that of two such means
+    # the mean over tasks is computed for each run; the deviation is that of two such means
     means = [statistics.mean(scores) for scores in zip(*by_run, strict=True)]
     mean, deviation = statistics.mean(means), statistics.stdev(means)
     assert table.mean("twice") == pytest.approx((mean, deviation))
@@ -193,14 +193,14 @@ def test_runs_of_one_experiment_are_a_column():
     assert not any("±" in line or "runs" in line for line in single)
 
 
-def test_one_system_is_compared_with_none():
+def test_a_single_system_is_not_compared():
     table = compare_tasks({"alone": [GOOD]}, [REFERENCES], LABELS, TASKS, trials=10)
     assert "tests" not in " ".join(table.text())
     assert {line.split("\t")[-1] for line in table.tsv()[1:3]} == {"-"}
 
 
 def test_several_references():
-    """Where a task has fewer references than another one, signatures differ."""
+    """If a task has fewer references than another, their signatures differ."""
     others = [line if label == "calc" else None for line, label in zip(OTHERS, LABELS, strict=True)]
     table = compare_tasks(TEXTS, [REFERENCES, others], LABELS, TASKS, trials=10)
     calc, base = (row.scores["bad"].bleu.mean for row in table.tasks)
@@ -241,7 +241,7 @@ def test_tsv_and_json():
 
 @pytest.fixture
 def arguments(text_file):
-    """Return the arguments of a table of two systems, without the labels of tasks and the output."""
+    """Return the arguments for a table of two systems, without task labels and output."""
     files = ["--labels", text_file("labels", LABELS), "--reference", text_file("ref", REFERENCES)]
     systems = ["--system", "bad", text_file("bad", BAD), "--system", "good", text_file("good", GOOD)]
     return ["report", "tasks", *files, *systems, "--trials", "50"]
@@ -299,7 +299,7 @@ def test_tasks_without_sentences_have_no_row(tmp_path, arguments):
 
 
 def test_no_task_has_a_sentence(tmp_path, arguments):
-    """Such as a test set of another domain, which has labels of its own: one line, and no failure."""
+    """For example, a test set of another domain with different labels: one line, but no failure."""
     outputs = [str(tmp_path / f"tasks{form}") for form in (".txt", ".tsv", ".json")]
     assert main([*arguments, "--tasks", "impress", "other", "--output", *outputs]) == 0
     text = "No sentence of the test set has the label impress, other.\n"

@@ -1,4 +1,4 @@
-"""Reading and merging shards by ranges of keys, against a dictionary of dictionaries."""
+"""Reading and merging shards by ranges of keys, compared with a dictionary of dictionaries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from itersel.storage.strings import string_table
 from itersel.vectors.weights import make_weights, write_weights
 
 HIGHEST = 2**64 - 1
-# Crowded and far apart, at both ends.
+# Keys close together and far apart, at both ends of the range.
 KEYS = st.one_of(st.integers(0, 9), st.integers(0, HIGHEST), st.integers(HIGHEST - 9, HIGHEST))
 SHARD = st.dictionaries(KEYS, st.integers(-2, 2).map(float), max_size=12)
 
@@ -30,7 +30,7 @@ def make_entries(shards: list[dict[int, float]]) -> Entries:
         np.cumsum([0] + [len(shard) for shard in shards]).astype(np.int64),
         np.array([key for key, _ in rows], np.uint64),
         np.array([value for _, value in rows], np.float64),
-        table.data.copy(),  # not read-only, as no array is outside tests
+        table.data.copy(),  # writable, as all arrays outside of tests
         table.offset,
     )
 
@@ -127,7 +127,7 @@ def test_norms_and_sums(norm: str, columns: list[list[int]]) -> None:
 
 
 @pytest.mark.parametrize("range_entries", [1, 7, 1000])
-def test_ranges_hold_every_entry_once(tmp_path: Path, range_entries: int) -> None:
+def test_ranges_contain_every_entry_once(tmp_path: Path, range_entries: int) -> None:
     random = np.random.default_rng(range_entries)
     shards = []
     for z in range(5):

@@ -1,4 +1,4 @@
-"""Selection and mixing: the paper's figures, its four algorithms, and the files written."""
+"""Selection and mixing: the paper's figures, its four algorithms, and output files."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_figure_2(tmp_path: Path, total: int) -> None:
     dense = np.zeros((3, 5))
     dense[:, [int(name[1:]) for name in names]] = matrix.toarray()
     assert dense.tolist() == FIGURE_2[total]
-    # the two features of largest norm are the first two in both matrices; means are over all three shards
+    # the first two features have the largest norm in both matrices; means are over all three shards
     means = [sum(column) / 3 for column in zip(*FIGURE_2[total], strict=True)]
     assert read_weights(tmp_path / "v.h5").to_dict() == {"x0": means[0], "x1": means[1]}
 
@@ -109,7 +109,7 @@ def test_selection_equals_plain_python(
 
 
 def test_number_is_the_same_in_ranges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Ties of norm within and between ranges, and more candidates than are kept at a time.
+    # Equal norms within and across ranges, and more candidates than are kept at a time.
     random = np.random.default_rng(4)
     shards = [
         {f"f{i}": float(random.integers(1, 4)) for i in random.integers(200, size=80)} for _ in range(4)
@@ -129,7 +129,7 @@ def test_number_is_the_same_in_ranges(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def chain(folder: Path, corpus: list[list[oracle.Sentence]], epochs: int, *algorithm: str) -> Vector:
-    """Train and mix epoch by epoch, as the pipeline does; return the last v."""
+    """Train and mix epoch by epoch, as the workflow does; return the last v."""
     how = TrainSettings(learner=Perceptron(learning_rate=2.0**-6))
     shards = [oracle.make_shard(sentences, NAMES) for sentences in corpus]
     own = algorithm[0] in ("sgd", "mixsgd")
@@ -194,7 +194,7 @@ def test_same_input_same_bytes(tmp_path: Path) -> None:
         assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "1" / name).read_bytes()
 
 
-def test_attributes_say_what_made_it(tmp_path: Path) -> None:
+def test_attributes_record_the_provenance(tmp_path: Path) -> None:
     write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=3)
     options = ["--mixing", "selection", "--epoch", "3", "--threshold", "5.5", "--norm", "l1"]
     assert run(tmp_path, *options) == 0
@@ -236,10 +236,10 @@ def test_names_of_outputs(
 
 
 def test_weights_come_after_the_matrix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where v.h5 is, W.h5 is whole; an error of the matrix leaves neither."""
+    """If v.h5 exists, W.h5 is complete; an error in writing the matrix leaves neither."""
     write_shards(tmp_path, rows_of(FIGURE_2[12]))
     options = ["--mixing", "mean", "--epoch", "1", "--matrix", str(tmp_path / "W.h5")]
-    # What happens when the file of the matrix is closed and renamed: the folder has no room for the name.
+    # The error when the matrix file is closed and renamed on a full disk.
     replace = os.replace
 
     def failing(source: Path, target: Path) -> None:

@@ -108,7 +108,7 @@ def break_all(path: Path) -> None:
 
 
 def link_out(path: Path) -> None:
-    """Let an array lie in a pipe that nobody writes to: who opens it does not come back."""
+    """Store an array in a pipe without a writer, which blocks whoever opens it."""
     os.mkfifo(path.with_name("pipe"))
     with h5py.File(path, "r+") as stream:
         del stream["v"]
@@ -180,8 +180,8 @@ def test_bad_shard(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: o
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_shards_damaged_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Names of the same length, far behind the end of the file, are not compared."""
+def test_identically_damaged_shards(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Names of the same length, far past the end of the file, are not compared."""
     for path in write_shards(tmp_path, rows_of([[1, 2, 3], [4, 5, 6]])):
         with resealed(path) as stream:
             stream["features/name_offset"][1] = 10**12
@@ -219,7 +219,7 @@ def test_fewer_shards_are_never_mixed(tmp_path: Path, capsys: pytest.CaptureFixt
         (["mean", "--epoch", "2", "--previous", "v.h5"], "drop --previous"),
     ],
 )
-def test_options_that_do_not_fit(
+def test_conflicting_options(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ) -> None:
     write_shards(tmp_path, rows_of(FIGURE_2[12]))
@@ -260,7 +260,7 @@ def test_bad_previous(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage
     assert not (tmp_path / "v.h5").exists()
 
 
-def test_text_says_too_little(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_weights_lack_provenance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [*paths, last] = write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=2)
     (tmp_path / "v.txt").write_text("a 1\n")
     assert mix_previous(tmp_path, 2, tmp_path / "v.txt") == 1

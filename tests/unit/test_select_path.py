@@ -1,4 +1,4 @@
-"""Path following against the pseudo-code, epoch by epoch as in the workflow, and where it stops."""
+"""Path following compared with the pseudo-code, epoch by epoch as in the workflow, and its end."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LIMITS = ("--threshold", "--epsilon", "--minimum")
 # threshold of the first epoch, minimum
 FIRST, LAST = 0.35, 0.02
 EPOCHS = 7
-# of `itersel train` without options but those of HOW
+# defaults of `itersel train`, except for the options of HOW
 SETTINGS = json.dumps(
     {name: value for name, value in HOW.to_dict().items() if name not in ("epoch", "shard")}, sort_keys=True
 )
@@ -63,7 +63,7 @@ def train(sentences: list[oracle.Sentence], weights: Vector) -> Vector:
 
 
 def pass_on(folder: Path, shard: int, epoch: int) -> None:
-    """Run the step on weights of a path that has ended: neither shard nor model are read."""
+    """Run the step on weights of a path that has ended; reads neither shard nor model."""
     options = ["--learner", "margin-perceptron", "--learning-rate", str(HOW.learner.learning_rate)]
     options += ["--measure-loss", "--epoch", str(epoch), "--shard-number", str(shard)]
     files = ["--shard", "none", "--model", "none", "--weights", str(folder / "v.h5")]
@@ -71,7 +71,7 @@ def pass_on(folder: Path, shard: int, epoch: int) -> None:
 
 
 def follow(folder: Path, corpus: list[list[oracle.Sentence]], path: tuple[float, ...]) -> list[dict]:
-    """Train and mix epoch by epoch, as the pipeline does; return what each v says of itself."""
+    """Train and mix epoch by epoch, as the workflow does; return the attributes of each v."""
     shards = [oracle.make_shard(sentences, NAMES) for sentences in corpus]
     limits = [word for name, value in zip(LIMITS, path, strict=True) for word in (name, str(value))]
     found, previous = [], []
@@ -90,7 +90,7 @@ def follow(folder: Path, corpus: list[list[oracle.Sentence]], path: tuple[float,
         previous = ["--previous", str(folder / "v.h5")]
         weights = read_weights(folder / "v.h5").to_dict()
         found.append({**attributes(folder / "v.h5"), "weights": weights})
-        # the matrix holds the same weights
+        # the matrix has the same weights
         selected = {name: value for name, value in read_weights(folder / "W.h5").to_dict().items() if value}
         assert selected == weights
         assert attributes(folder / "W.h5") == {**attributes(folder / "v.h5"), "kind": "shard-matrix"}
@@ -113,7 +113,7 @@ def test_equals_the_pseudo_code(tmp_path, seed, epsilon):
 
 
 def test_thresholds_fall_and_some_paths_end():
-    """Or the test before this one would not test much."""
+    """Otherwise the previous test would be too weak."""
     kinds = set()
     for seed in (1, 2, 3):
         for epsilon in (10.0, 100.0, 1000.0):
@@ -125,7 +125,7 @@ def test_thresholds_fall_and_some_paths_end():
 
 @pytest.fixture
 def shards(tmp_path):
-    """Return what writes the weights of figure 2 as those of an epoch, with a loss for each shard."""
+    """Return a function that writes the weights of figure 2 for an epoch, with a loss for each shard."""
 
     def write(epoch: int, losses: tuple, **more: int) -> Path:
         for z, (weights, one) in enumerate(zip(rows_of(FIGURE_2[12]), losses, strict=True)):
@@ -145,7 +145,7 @@ def mix_epoch(folder: Path, epoch: int, *more: str) -> int:
 
 
 def test_figure_2(shards):
-    """Columns with norms 7 and 5: the threshold falls from 6 to 4, then to 0.5, which ends the path."""
+    """Columns with norms 7 and 5: the threshold falls from 6 to 4, and to 0.5, which ends the path."""
     folder = shards(1, (10.0, 20.0, 30.0))
     assert mix_epoch(folder, 1) == 0
     assert read_weights(folder / "v.h5").to_dict() == pytest.approx({"x0": 11 / 3})
@@ -174,7 +174,7 @@ def test_figure_2(shards):
         ((1.0, 1.0, -1.0), {}, "shard2.h5: damaged or not written by 'itersel train'"),
     ],
 )
-def test_shards_that_do_not_fit(shards, capsys, losses, more, message):
+def test_inconsistent_shards(shards, capsys, losses, more, message):
     folder = shards(1, losses, **more)
     assert mix_epoch(folder, 1) == 1
     assert message in capsys.readouterr().err
@@ -203,7 +203,7 @@ def test_shard_that_was_trained_after_the_end(shards, capsys):
         (["--threshold", "1", "--epsilon", "1", "--minimum", "2"], "--minimum is above --threshold"),
     ],
 )
-def test_options_that_do_not_fit(shards, capsys, options, message):
+def test_conflicting_options(shards, capsys, options, message):
     folder = shards(1, (1.0, 1.0, 1.0))
     assert run(folder, *PATH, "--epoch", "1", *options) == 1
     assert message in capsys.readouterr().err
@@ -224,7 +224,7 @@ def test_another_path(shards, capsys, changed, value):
 
 
 def test_threshold_that_nothing_exceeds(shards, capsys):
-    """With no weights, nothing would be learned in the next epoch either."""
+    """Without weights, the next epoch would not learn anything either."""
     folder = shards(1, (10.0, 20.0, 30.0))
     limits = ["--threshold", "7", "--epsilon", "2", "--minimum", "1"]
     assert run(folder, *PATH, *limits, "--epoch", "1", "--matrix", str(folder / "W.h5")) == 1
@@ -235,7 +235,7 @@ def test_threshold_that_nothing_exceeds(shards, capsys):
 
 @pytest.mark.parametrize("name", ["lambda", "loss"])
 @pytest.mark.parametrize("value", [None, "x", -1.0, float("inf"), 3])
-def test_weights_that_do_not_say_where_their_path_is(shards, capsys, name, value):
+def test_weights_without_the_state_of_the_path(shards, capsys, name, value):
     folder = shards(1, (10.0, 20.0, 30.0))
     assert mix_epoch(folder, 1) == 0
     found = attributes(folder / "v.h5")
@@ -250,7 +250,7 @@ def test_weights_that_do_not_say_where_their_path_is(shards, capsys, name, value
 
 @pytest.mark.parametrize("name", ["adagrad", "margin-perceptron"])
 def test_losses_of_two_epochs_are_of_the_same_pairs(name):
-    """Pairs that are drawn, too: unchanged weights have the same loss in every epoch."""
+    """Also sampled pairs, so that unchanged weights have the same loss in every epoch."""
     [sentences, *_] = random_corpus(4)
     shard = oracle.make_shard(sentences, NAMES)
     start = Start(make_weights({"feature1": 0.5, "WordPenalty": -0.25}))

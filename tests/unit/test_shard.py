@@ -1,4 +1,4 @@
-"""Cutting a corpus into shards."""
+"""Splitting a corpus into shards."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_files(corpus, order):
     st.integers(0, 1000),
 )
 def test_natural_tasks(labels, counts, has_others, seed):
-    """Every line of a task is in one of its shards; others are together in the last, or in none."""
+    """Every line of a task is in one of its shards; other lines are all in the last shard, or in none."""
     sizes = Counter(labels)
     rest = sum(size for name, size in sizes.items() if name not in counts)
     tasks = NaturalShards(counts, has_others)
@@ -99,7 +99,7 @@ def test_natural_tasks(labels, counts, has_others, seed):
         own = [next(places).tolist() for _ in range(count)]
         assert max(map(len, own)) - min(map(len, own)) <= 1
         assert sorted(chain(*own)) == [line for line, label in enumerate(labels) if label == name]
-        # the order is that of the shuffle of all lines, whatever other tasks there are
+        # the order is that of the shuffle of all lines, whatever the other tasks are
         assert list(chain(*own)) == [
             line for line in shard_lines(len(labels), 1, seed)[0] if labels[line] == name
         ]
@@ -203,7 +203,7 @@ def pooled(corpus, shards, *options):
 
 
 def test_pool_of_all_sentences(corpus):
-    """Shuffled together: as the lines of these tasks in the shuffle of all lines."""
+    """In the order of the shuffle of all lines."""
     numbers = pooled(corpus, 3, "--pool", "z", "x")
     [order] = shard_lines(len(TASKS), 1, 3)
     assert [line for part in numbers for line in part] == [line for line in order if TASKS[line] != "y"]
@@ -213,7 +213,7 @@ def test_pool_of_all_sentences(corpus):
 
 
 def test_pool_of_the_size_of_one_task(corpus):
-    """11 sentences of 3 tasks: one task has 3.67 on average, so each gives one, the first in the shuffle."""
+    """11 sentences of 3 tasks: 3.67 per task, so each contributes one, the first in the shuffle."""
     [numbers] = pooled(corpus, 1, "--pool", "x", "y", "z", "--size", "one")
     [order] = shard_lines(len(TASKS), 1, 3)
     firsts = {TASKS[line]: line for line in order.tolist()[::-1]}
@@ -223,15 +223,15 @@ def test_pool_of_the_size_of_one_task(corpus):
 
 @pytest.mark.parametrize(("sizes", "share"), [((40, 40), 20), ((90, 10), 10), ((100, 50, 30), 20)])
 def test_share_of_a_task_in_a_pool(sizes, share):
-    """The mean size divided by the number of tasks, but no more than the smallest task has."""
+    """The mean size divided by the number of tasks, but no more than the size of the smallest task."""
     labels = [name for name, size in zip("xyz", sizes, strict=False) for _ in range(size)]
     [lines] = pooled_lines(labels, "xyz"[: len(sizes)], 1, 7, size_of_one=True)
     assert Counter(labels[line] for line in lines) == dict.fromkeys("xyz"[: len(sizes)], share)
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(1, 2**31 - 1), st.integers(1, 9))
-def test_files_are_dealt_anew_for_each_epoch(shards, parts, seed, epoch):
-    """Against plain Python: files sorted by random bits, and cut."""
+def test_files_are_reshuffled_in_each_epoch(shards, parts, seed, epoch):
+    """Compared with plain Python: files are sorted by random bits and divided."""
     files = shards * parts
     bits = np.random.PCG64((seed, epoch)).random_raw(files).tolist()
     order = sorted(range(files), key=bits.__getitem__)
@@ -259,12 +259,12 @@ FIRST_BITS = [
 
 
 def test_the_shuffle_does_not_depend_on_the_version_of_numpy():
-    """Lines are sorted by raw bits of PCG64, which numpy keeps from version to version."""
+    """Lines are sorted by raw bits of PCG64, which numpy does not change between versions."""
     assert np.concatenate(shard_lines(8, 2, 1)).tolist() == np.argsort(FIRST_BITS).tolist()
 
 
-def test_the_folder_appears_whole(corpus, monkeypatch):
-    """What a killed process left is no folder of shards, and no hindrance."""
+def test_no_partial_folder_appears(corpus, monkeypatch):
+    """Leftovers of a killed process are not taken for a folder of shards, and do no harm."""
     files = [corpus / "source.gz", corpus / "target.gz", 3, 1, corpus / "out"]
     written = []
 

@@ -1,4 +1,4 @@
-"""Two quick Ctrl-C: one line, status 130, and nothing half-written, wherever the second one hits."""
+"""Two quick Ctrl-C: one line, status 130, and no partial file, whenever the second one arrives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-# Prints "ready" at a place, and waits a moment there.
+# Prints "ready" at some point of the program, and waits a moment there.
 START = """
 import sys, time
 def here():
@@ -28,7 +28,7 @@ weights.export = export
 """
 PLACES = {
     "writing": WRITING,
-    # the second signal comes while the temporary file of the first is removed
+    # the second signal arrives while the first removes the temporary file
     "cleaning": WRITING
     + """
 from pathlib import Path
@@ -38,7 +38,7 @@ def slow_unlink(path):
     unlink(path)
 Path.unlink = slow_unlink
 """,
-    # the second one comes while the message is written, or after
+    # the second one arrives while the message is written, or later
     "saying": WRITING
     + """
 from itersel.cli import main
@@ -61,7 +61,7 @@ def export(options):
     import numba
 weights.export = export
 """,
-    # numpy makes another error of an interrupt
+    # numpy turns an interrupt into a different error
     "numpy": """
 from itersel.cli import weights
 def export(options):
@@ -90,7 +90,7 @@ program()
 
 
 def listen() -> None:
-    # tests that run in the background of a shell inherit that Ctrl-C is ignored
+    # background processes of a shell ignore Ctrl-C, and tests inherit this
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -118,7 +118,7 @@ def test_two_interrupts(tmp_path: Path, place: str, pause: float) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_process_in_the_background_goes_on_ignoring_them(tmp_path: Path) -> None:
+def test_a_background_process_still_ignores_them(tmp_path: Path) -> None:
     code = START.replace("sleep(2)", "sleep(0.5)") + WRITING + RUN
 
     def ignore() -> None:
@@ -147,9 +147,7 @@ def test_a_second_sigterm_does_not_disturb_the_first(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_messages_are_one_line_whatever_a_name_holds(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_messages_are_one_line_for_any_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from itersel.cli.main import main
 
     name = str(tmp_path / "a\nb\x1b[31m\u2028c")

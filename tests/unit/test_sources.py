@@ -1,4 +1,4 @@
-"""The modules that a step uses, which determine what the workflow reruns after an edit."""
+"""The modules used by a step, which determine what the workflow reruns after an edit."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_modules(step, function, used, unused):
     assert not {f"itersel.{name}" for name in modules} & WITHOUT_INFLUENCE
 
 
-def test_all_that_a_run_loads_is_among_them(tmp_path):
-    """What Python itself has loaded at the end of a step, but for the packages, is in the closure."""
+def test_all_modules_loaded_by_a_run_are_included(tmp_path):
+    """All modules that Python has loaded at the end of a step, except packages, are in the closure."""
     (tmp_path / "text").write_text("a b\nb c\n" * 9)
     code = """
 import sys
@@ -64,7 +64,7 @@ def test_unknown_function():
         step_digest("train", "_nothing")
 
 
-def test_rules_name_the_steps_that_they_run(root):
+def test_rules_name_their_steps(root):
     """`code` in `params` is the digest of the command in `shell`."""
     steps = 0
     for path in sorted((root / "workflow/rules").glob("*.smk")):

@@ -1,4 +1,4 @@
-"""Tables of strings against lists of strings."""
+"""Tables of strings compared with lists of strings."""
 
 from __future__ import annotations
 

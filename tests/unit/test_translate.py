@@ -21,7 +21,7 @@ from itersel.translate.translator import Block, Translator, read_blocks
 
 DETAILS = ["--k-best", "4", "--feature-values", "--alignments", "--derivations"]
 COMMAND = [sys.executable, "-m", "itersel.cli.main", "translate"]
-SECONDS = 240  # of a machine that is busy; usually 4
+SECONDS = 240  # for a busy machine; 4 are usually enough
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def translate(system: Path, text: Path, output: Path, *options: str) -> list[str
 def test_text_is_prepared_and_restored(system, tmp_path):
     (tmp_path / "raw").write_text("Das kleine Hausboot am Fluss bleibt.\n\nDas alte Boot liegt (Zebra).\n")
     lines = translate(system, tmp_path / "raw", tmp_path / "out")
-    # the compound is split, case restored, and nothing stands before the full stop
+    # the compound is split, case is restored, and there is no space before the full stop
     assert lines == ["The small house ship stays at the River.", "", "The old ship lies (zebra)."]
     assert translate(system, tmp_path / "raw", tmp_path / "out", "--keep-tokens") == [
         "the small house ship stays at the river .",
@@ -54,8 +54,8 @@ def test_text_is_prepared_and_restored(system, tmp_path):
     ]
 
 
-def test_the_steps_of_a_run_give_the_same(system, text, tmp_path):
-    """Those that prepare, extract, decode and detokenise files."""
+def test_the_steps_of_a_run_give_the_same_result(system, text, tmp_path):
+    """The steps that prepare, extract, decode and detokenise files."""
     run = system.parents[2]
     prepared, shard, tokens, restored = (str(tmp_path / name) for name in ("text", "x.h5", "tokens", "out"))
     translator = Translator(load_system(system))
@@ -75,7 +75,7 @@ def test_the_steps_of_a_run_give_the_same(system, text, tmp_path):
 
 
 @pytest.mark.parametrize("size", [1, 7])
-def test_translations_do_not_depend_on_their_company(system, text, size):
+def test_translations_do_not_depend_on_other_sentences(system, text, size):
     translator = Translator(load_system(system))
     [whole] = read_blocks(text)
     pieces = [*read_blocks(text, size)]
@@ -110,7 +110,7 @@ def test_a_line_is_answered_before_the_end_of_input(system, options):
     for source, expected in (("Boot", "Ship"), ("a", "A"), ("", ""), ("Das kalte Haus.", "The cold house.")):
         process.stdin.write(source + "\n")
         process.stdin.flush()
-        # waits for ever if the translation waits for more input; the test run has a limit
+        # blocks forever if the translation waits for more input; the test run has a time limit
         line = process.stdout.readline()
         if "--k-best" in options:
             line = json.loads(line)["translations"][0]["text"] + "\n"
@@ -120,7 +120,7 @@ def test_a_line_is_answered_before_the_end_of_input(system, options):
     assert process.stdout.read() == ""
 
 
-def test_a_stream_ends_at_a_bad_line_with_what_came_before(system):
+def test_a_stream_ends_at_a_bad_line_after_translating_earlier_ones(system):
     process = stream(system)
     process.stdin.write("Boot\n")
     process.stdin.flush()
@@ -145,7 +145,7 @@ def test_a_killed_process_is_reported(system):
     )
 
 
-def test_processes_end_with_the_one_that_started_them(system):
+def test_processes_end_with_their_parent(system):
     process = stream(system, "--jobs", "2")
     process.stdin.write("Boot\n")
     process.stdin.flush()
@@ -158,7 +158,7 @@ def test_processes_end_with_the_one_that_started_them(system):
     assert not alive
 
 
-def test_output_is_whole_or_not_there(system, tmp_path, capsys):
+def test_no_partial_output(system, tmp_path, capsys):
     text, output = tmp_path / "text", tmp_path / "out"
     text.write_text("Boot\nBoot\n|||\n")
     for jobs in ("1", "2"):
@@ -217,7 +217,7 @@ def read_rule(nodes, number):
     return sides
 
 
-def test_derivations_give_the_translations(documents):
+def test_derivations_yield_the_translations(documents):
     for one in documents:
         for translation in one["translations"]:
             tree = translation["derivation"]
@@ -238,7 +238,7 @@ def test_alignments_are_those_of_the_rules(system):
     assert best["alignment"] == [[0, 0], [1, 1], [2, 2], [3, 4], [3, 5], [4, 6], [5, 3], [6, 7]]
 
 
-def test_only_what_was_asked_for(system, text, tmp_path):
+def test_only_requested_details_are_written(system, text, tmp_path):
     for option, key in (
         ("--alignments", "alignment"),
         ("--derivations", "derivation"),
@@ -250,7 +250,7 @@ def test_only_what_was_asked_for(system, text, tmp_path):
 
 
 def test_a_long_sentence_has_a_derivation(system):
-    """Its tree is deeper than what JSON and Python can nest."""
+    """Its tree is deeper than the nesting limits of JSON and Python."""
     translator = Translator(load_system(system), details=Details(derivations=True))
     [line] = translator.translate(Block(1, [" ".join(["Zebra"] * 1500)]), "-")
     [best] = json.loads(line)["translations"]
@@ -258,8 +258,8 @@ def test_a_long_sentence_has_a_derivation(system):
     assert len(best["tokens"]) == 1500
 
 
-def test_dense_systems_do_without_sparse_features(tmp_path, text, monkeypatch):
-    """They are not even extracted, which changes nothing."""
+def test_dense_systems_skip_sparse_features(tmp_path, text, monkeypatch):
+    """They are not even extracted, which makes no difference."""
     dense = make_system(tmp_path / "run", "dense")
     lines = translate(dense, text, tmp_path / "out")
     translator = Translator(load_system(dense))
@@ -296,7 +296,7 @@ def test_start_up_does_not_read_input_of_a_broken_system(tmp_path, capsys):
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_sentence_that_is_too_long_to_translate(system, tmp_path, capsys, jobs):
-    """It would take minutes, without a word; it is refused before anything is extracted."""
+    """It would take minutes without any message, so it is rejected before extraction."""
     text = tmp_path / "text"
     text.write_text("a b\n" + "a " * (MAX_SENTENCE + 1) + "\n")
     assert main(["translate", "--system", str(system), "--input", str(text), "--jobs", jobs]) == 1

@@ -58,7 +58,7 @@ def test_provenance(tmp_path: Path) -> None:
     assert 0 < found["bleu"] <= 100
 
 
-def test_weights_that_the_lists_do_not_know(tmp_path: Path) -> None:
+def test_weights_of_features_that_are_not_in_the_lists(tmp_path: Path) -> None:
     paths = write_run(tmp_path)
     (tmp_path / "before").write_text("elsewhere 2\nGlue 0.5\n")
     for tuner, expected in (("kbest-mira", 2.0), ("pro", 1.5)):
@@ -68,7 +68,7 @@ def test_weights_that_the_lists_do_not_know(tmp_path: Path) -> None:
 
 
 def test_a_set_of_one_sentence(tmp_path: Path) -> None:
-    # It is tuned on as any other: corpus BLEU is that of the sentence.
+    # It is an ordinary tuning set, whose corpus BLEU is that of the sentence.
     values = ((1.0, 1.0, 0.0), (2.0, -1.0, 1.0))
     good, bad = (dict(zip(DENSE_NAMES, each, strict=True)) for each in values)
     every = [Translation((6, 1, 1, 1), 6, bad), Translation((6, 5, 4, 3), 6, good)]
@@ -80,7 +80,7 @@ def test_a_set_of_one_sentence(tmp_path: Path) -> None:
         assert np.isfinite(weights.value).all()
 
 
-def test_mert_takes_no_sparse_features(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mert_rejects_sparse_features(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_tune(tmp_path, write_run(tmp_path)) == 1
     assert "MERT tunes only dense features, but the lists have sparse ones" in capsys.readouterr().err
 
@@ -91,7 +91,7 @@ def test_options_of_another_tuner(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "1e300"])
-def test_bad_weights_before(tmp_path: Path, capsys: pytest.CaptureFixture[str], value: str) -> None:
+def test_bad_previous_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str], value: str) -> None:
     (tmp_path / "before").write_text(f"Glue {value}\n")
     assert (
         run_tune(tmp_path, write_run(tmp_path), "--previous", str(tmp_path / "before"), tuner="kbest-mira")
@@ -103,7 +103,7 @@ def test_bad_weights_before(tmp_path: Path, capsys: pytest.CaptureFixture[str], 
 
 
 def test_overflow_of_a_tuner(tmp_path: Path) -> None:
-    """Features a millionth in size and steps without a limit: weights that no file may hold."""
+    """Features of the size of a millionth and unlimited steps lead to weights that no file may contain."""
     good, bad = (dict.fromkeys(DENSE_NAMES, value) for value in (0.0, 1e-14))
     lists = [Sentence((6,), [Translation((6, 1, 1, 1), 6, bad), Translation((6, 5, 4, 3), 6, good)])]
     path = write_file(tmp_path / "a.h5", lists)
@@ -113,7 +113,7 @@ def test_overflow_of_a_tuner(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tuner", ["mert", "kbest-mira"])
-def test_later_iterations_need_the_weights_before(tmp_path: Path, tuner: str) -> None:
+def test_later_iterations_need_the_previous_weights(tmp_path: Path, tuner: str) -> None:
     with pytest.raises(InputError, match="iteration 2 needs --previous"):
         tune(TUNERS[tuner](), write_run(tmp_path), tmp_path / "out.h5", shards=2, iteration=2)
 
@@ -126,7 +126,7 @@ def test_sparse_weights_are_not_dropped(tmp_path: Path) -> None:
 
 
 def test_no_weights_have_a_bleu(tmp_path: Path) -> None:
-    """The only translation with a 4-gram lies within the hull of others: no weights choose it."""
+    """The only translation with a matching 4-gram is inside the hull of others, so no weights choose it."""
     points = ((-1.0, -1.0, 0), (1.0, -1.0, 0), (0.0, 1.5, 0), (0.0, 0.0, 3))
     every = [
         Translation((6, 5, 4, fours), 6, {"LanguageModel": x, "WordPenalty": y, "Glue": 0.0})
@@ -139,7 +139,7 @@ def test_no_weights_have_a_bleu(tmp_path: Path) -> None:
 
 
 def test_pro_is_fitted_and_interpolated(tmp_path: Path) -> None:
-    """What the command writes, from its parts: pairs of all sentences, a fit, and the weights before."""
+    """The output of the command equals its parts: pairs of all sentences, a fit, and the previous weights."""
     paths, how = write_run(tmp_path), Pro(interpolation=0.25)
     before = {"Glue": 0.5, "feature1": 2.0, "elsewhere": -1.0}
     found = tune(how, paths, tmp_path / "out.h5", shards=2, iteration=2, before=make_weights(before), seed=3)
@@ -153,7 +153,7 @@ def test_pro_is_fitted_and_interpolated(tmp_path: Path) -> None:
     expected = {name: 0.75 * before.get(name, 0.0) + 0.25 * w for name, w in zip(names, fitted, strict=True)}
     expected["elsewhere"] = -0.75
     assert found.weights.to_dict() == pytest.approx({name: w for name, w in expected.items() if w})
-    # the score of its best translations, sparse features included
+    # the score of its best translations, including sparse features
     whole = read_sparse(files, pool.origin)
     scores = pool.dense @ [found.weights.to_dict().get(name, 0.0) for name in pool.dense_names]
     scores += sparse_scores(files, pool.origin, found.weights)

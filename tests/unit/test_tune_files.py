@@ -104,7 +104,7 @@ def flip(path: Path) -> None:
         stream["dense"][0, 0] += 1.0
 
 
-# what was done to the last file, and what is said of it
+# a change to the last file, and the error
 BAD = [
     (lambda path: path.unlink(), "1.2.h5: no such file"),
     (lambda path: path.write_bytes(path.read_bytes()[:1000]), "1.2.h5: damaged or truncated"),
@@ -161,7 +161,7 @@ def test_wrong_number_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "empty:2: empty line; every line names a file" in capsys.readouterr().err
 
 
-def test_nothing_to_tune_on(tmp_path: Path) -> None:
+def test_empty_tuning_set(tmp_path: Path) -> None:
     nothing = write_file(tmp_path / "none.h5", [])
     worthless = [Sentence((6,), [Translation((6, 5, 4, 0), 6, {}), Translation((1, 0, 0, 0), 6, {})])]
     without = write_file(tmp_path / "without.h5", worthless)

@@ -1,4 +1,4 @@
-"""MERT over forests against all derivations of small forests; pruning; forest files."""
+"""MERT over forests, compared with all derivations of small forests; pruning; forest files."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from itersel.vectors.weights import make_weights, read_weights
 
 Forest = list[list[Edge]]
 WORDS = 4
-MOST_DERIVATIONS = 100  # of an edge; the tests look at all of them
+MOST_DERIVATIONS = 100  # of an edge, since tests enumerate all of them
 
 
 @st.composite
 def small_forests(draw: st.DrawFn) -> tuple[Forest, Texts]:
-    """Draw a forest with lines in eighths, and references."""
+    """Draw a forest whose lines are multiples of 1/8, and references."""
     eighths = st.integers(-16, 16).map(lambda n: Fraction(n, 8))
     forest: Forest = []
     counts: list[int] = []
@@ -79,7 +79,7 @@ WEIGHTS, DIRECTION = np.array([1.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0])
 
 
 def to_forests(drawn: list[tuple[Forest, Texts]]) -> Forests:
-    """Lay forests out as arrays; every edge has a rule of its own."""
+    """Convert forests to arrays; every edge has a separate rule."""
     edges = [edge for forest, _ in drawn for item in forest for edge in item]
     model = [float(i % 5 - 2) / 4 for i in range(len(edges))]
     numbers = [range(sum(len(item) for item in forest)) for forest, _ in drawn]
@@ -103,7 +103,7 @@ def to_forests(drawn: list[tuple[Forest, Texts]]) -> Forests:
 
 
 def as_translation(words: tuple[int, ...], references: Texts) -> Translation:
-    # 0 is a word that no reference has
+    # 0 is a word that is in no reference
     return Translation(tuple(learning.counts(words, *references)[0]), len(words), {})
 
 
@@ -117,14 +117,14 @@ def test_line_search_equals_all_derivations(drawn: list[tuple[Forest, Texts]]) -
     every = [naive.derivations(forest, len(forest) - 1) for forest, _ in drawn]
     lists = [[line for line, _ in one] for one in every]
     references = [texts for _, texts in drawn]
-    # points from the lines that are highest somewhere; crossings of all lines would be too many
+    # points from the lines that are highest for some x; there are too many crossings of all lines
     hulls = [
         sorted({lines[naive.best([a + b * x for a, b in lines])] for x in points(lines)}) for lines in lists
     ]
     for x in naive.points_between(naive.crossings(hulls)):
         bleus = set()
         for pick in (min, max):
-            # derivations with the same line may differ in their words; the search may take any of them
+            # derivations with the same line may have different words; the search may choose any of them
             chosen = []
             for one, texts in zip(every, references, strict=True):
                 most = max(a + b * x for (a, b), _ in one)
@@ -161,7 +161,7 @@ def test_goal_lines_are_the_envelope(drawn: tuple[Forest, Texts]) -> None:
 
 
 def decoded(problem: Problem, folder: Path) -> tuple[Decoder, Problem]:
-    """Return a decoder that prunes nothing, and the problem without weights of sparse features."""
+    """Return a decoder without pruning, and the problem without sparse weights."""
     (folder / "lm.arpa").write_text("\n".join(to_arpa(problem.model, problem.order)) + "\n")
     compile_model(folder / "lm.arpa", folder / "lm.bin")
     shard = to_shard(problem, ("x", "a", "y"))
@@ -225,7 +225,7 @@ def test_pruning_by_the_best_derivation_through_an_edge(tmp_path: Path) -> None:
     decoder = Decoder(shard, load_model(tmp_path / "lm.bin"), 200, "dense")
     weights = decoder.weight_vectors(make_weights({"CountEF": 1.0, "PassThrough": -9.0}))
     _, found = decoder.search(0, *weights)
-    # best derivation: a rule for a, one for b, two of the glue and the goal
+    # best derivation: one rule for a, one for b, two glue rules and the goal
     assert prune_forest(found, 1).edge.shape[0] == 5
     # then b with z (2 less), then a with y (3 less)
     assert prune_forest(found, 6).edge.shape[0] == 6
@@ -323,7 +323,7 @@ def test_bad_forests(decodable: Path, tmp_path: Path, name: str, row: int, value
     assert not (tmp_path / "w.h5").exists()
 
 
-def test_nothing_to_tune_on(decodable: Path, tmp_path: Path) -> None:
+def test_empty_tuning_set(decodable: Path, tmp_path: Path) -> None:
     model = load_model(decodable / "model")
     for sentences, references, said in (
         ([], [], "contains no sentences"),

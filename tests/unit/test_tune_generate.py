@@ -29,8 +29,8 @@ from itersel.vectors.weights import make_weights, read_weights
 SENTENCES = [("a b a b b", "x y x y z"), ("b a a b", "y x x y")]
 
 
-def test_sums_in_another_order_are_the_same_features(decodable: Path, tmp_path: Path) -> None:
-    """Features are written without the digits that depend on the order of a sum."""
+def test_features_do_not_depend_on_the_order_of_summation(decodable: Path, tmp_path: Path) -> None:
+    """Features are written without the digits that depend on the order of summation."""
     shard, weights = read_shard(decodable / "shard.h5"), make_weights(START)
     decoder = Decoder(shard, load_model(decodable / "model"))
     written = []
@@ -57,7 +57,7 @@ def decodable(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_templates_of_lists_and_of_training(decodable: Path, tmp_path: Path, capsys) -> None:
-    """Only features of the templates that are named get a weight; those of others are not there at all."""
+    """Only features of the given templates get a weight; features of others do not occur at all."""
     assert write_decoded("kbest", decodable, tmp_path / "1.h5", "--templates", "RBT,Shape") == 0
     arrays, _ = read_arrays(tmp_path / "1.h5", FORMAT)
     names = StringTable(arrays["feature_name"], arrays["feature_name_offset"]).to_list()
@@ -116,7 +116,7 @@ def test_decode_tune_decode(decodable: Path, tmp_path: Path, features: str) -> N
     ]
     with open_hdf5(tmp_path / "w.h5") as stream:
         bleu = read_header(stream, WEIGHTS, tmp_path / "w.h5").attributes["bleu"]
-    # all translations are in the lists, so that the best of the lists are the best
+    # the lists contain all translations, so the best in the lists are the best overall
     assert corpus_bleu(chosen, 9) == pytest.approx(bleu / 100)
     assert translations == references or features == "dense"
     assert bleu > 50
@@ -124,7 +124,7 @@ def test_decode_tune_decode(decodable: Path, tmp_path: Path, features: str) -> N
 
 @pytest.mark.parametrize("tuner", ["mert", "pro", "kbest-mira", "forest-mert"])
 def test_several_references(decodable: Path, tmp_path: Path, tuner: str) -> None:
-    """BLEU of the tuned weights is that of their translations by sacrebleu."""
+    """BLEU of the tuned weights equals sacrebleu's score of their translations."""
     step = "forest" if tuner == "forest-mert" else "kbest"
     lists, weights, output = (tmp_path / name for name in ("1.h5", "w.h5", "out"))
     dense = ["--features", "dense"]
@@ -145,7 +145,7 @@ def test_several_references(decodable: Path, tmp_path: Path, tuner: str) -> None
 
 @pytest.mark.parametrize("learner", ["perceptron", "adagrad", "mira"])
 def test_learning_from_several_references(decodable: Path, tmp_path: Path, learner: str) -> None:
-    """The first translations score as in plain Python, and better than with one reference."""
+    """The first translations score the same as in plain Python, and better than with one reference."""
     found = []
     for name in ("shard.h5", "several.h5"):
         options = ["--learner", learner, *(["--candidates", "forest"] if learner == "mira" else [])]

@@ -28,7 +28,7 @@ TUNED += [LineSearch(), LineSearch(("dense", "step"))]
 
 
 def random_weights(seed: int) -> dict[str, float]:
-    """Return weights in sixteenths, so that no score is rounded."""
+    """Return weights in multiples of 1/16, so that scores are exact."""
     values = np.random.default_rng(seed).integers(-16, 17, len(DENSE_NAMES) + len(SPARSE_NAMES))
     weights = dict(zip((*DENSE_NAMES, *SPARSE_NAMES), (values / 16).tolist(), strict=True))
     return {name: value for name, value in weights.items() if value} | {"elsewhere": 0.5}
@@ -42,7 +42,7 @@ def tuned(
     last: dict[str, float] | None = None,
     iteration: int = 1,
 ) -> tuple[dict[str, float], float]:
-    """Return the weights of a step on held-out lists, and the BLEU that it says they have."""
+    """Return the weights of a step on held-out lists, and the BLEU that it reports for them."""
     path = write_file(folder / "lists.h5", sentences, iteration=iteration)
     found = tune(
         how,
@@ -59,7 +59,7 @@ def tuned(
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**32), how=st.sampled_from(TUNED), has_last=st.booleans())
-def test_weights_have_the_bleu_that_is_said(
+def test_weights_have_the_reported_bleu(
     tmp_path_factory: pytest.TempPathFactory, seed: int, how: Batch, has_last: bool
 ) -> None:
     sentences = random_sentences(seed, count=6)
@@ -68,7 +68,7 @@ def test_weights_have_the_bleu_that_is_said(
     if isinstance(how, LineSearch | Mert) and naive.bleu_of_weights(sentences, before) == 0.0:
         sentences = [*sentences, Sentence((60,), [PERFECT])]
     weights, bleu = tuned(folder, how, sentences, before, last)
-    # where translations score the same but for rounding, either may be chosen
+    # if translations have equal scores up to rounding, either may be chosen
     scores = [
         sorted((naive.dot(weights, one.features) for one in each.translations), reverse=True)
         for each in sentences
@@ -121,15 +121,15 @@ def test_line_search_finds_the_best_point_of_a_line(
     assert bleu == pytest.approx(expected, abs=1e-7)
 
 
-def test_the_step_from_the_weights_before(tmp_path: Path) -> None:
-    # the good translation has the feature that only the epoch before liked
+def test_the_step_from_the_previous_weights(tmp_path: Path) -> None:
+    # the good translation has the feature that only the previous epoch favoured
     good = naive.Translation((6, 5, 4, 3), 6, {**dict.fromkeys(DENSE_NAMES, 0.0), "feature0": 1.0})
     bad = naive.Translation((6, 2, 1, 1), 6, {**dict.fromkeys(DENSE_NAMES, 0.0), "feature1": 1.0})
     sentences = [Sentence((6,), [bad, good])]
     before, last = {"feature1": 1.0}, {"feature0": 1.0}
     weights, bleu = tuned(tmp_path, LineSearch(("step",)), sentences, before, last)
     assert bleu == 1.0
-    # on the line, w = (-x) last + (1 + x) before
+    # points on the line are w = (-x) last + (1 + x) before
     assert weights["feature0"] + weights["feature1"] == pytest.approx(1.0)
     assert weights["feature0"] > weights["feature1"]
     unmoved, bleu = tuned(tmp_path, LineSearch(("step",)), sentences, before)
@@ -143,7 +143,7 @@ def test_the_step_from_the_weights_before(tmp_path: Path) -> None:
     factor=st.sampled_from([0.0, 0.5, 1.0]),
     last_factor=st.sampled_from([0.0, 2.0]),
 )
-def test_columns_score_as_the_weights_they_stand_for(
+def test_columns_score_the_same_as_their_weights(
     tmp_path_factory: pytest.TempPathFactory, seed: int, factor: float, last_factor: float
 ) -> None:
     sentences = random_sentences(seed)
@@ -156,12 +156,12 @@ def test_columns_score_as_the_weights_they_stand_for(
     value[-2:] = factor, last_factor
     named = spread(pool.dense_names, value, sums).to_dict()
     scores = [naive.dot(named, one.features) for each in sentences for one in each.translations]
-    # equal translations are there once
+    # duplicate translations are merged
     assert set((pool.dense @ value).tolist()) == set(scores)
 
 
 def test_lists_of_several_iterations(tmp_path: Path) -> None:
-    """As if all translations had been found at once."""
+    """The same as if all translations had been found at once."""
     first, second = random_sentences(2), random_sentences(3)
     together = [
         Sentence(one.reference_lengths, [*one.translations, *other.translations])

@@ -1,4 +1,4 @@
-"""MERT's line search against evaluating every interval between crossings, and the search over lines."""
+"""MERT's line search, compared with evaluating all intervals between crossings, and its outer search."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_line_search_equals_brute_force(seed: int, weights: list[int], direction
         interval = np.searchsorted(found.begin, float(x), side="right") - 1
         assert found.bleu[interval] == pytest.approx(expected[-1], abs=1e-12)
     assert found.bleu.max() == pytest.approx(max(expected), abs=1e-12)
-    # neighbours differ in their counts, so that there are no more intervals than points
+    # adjacent intervals have different counts, so there are no more intervals than points
     assert found.begin.shape[0] <= len(expected)
 
 
@@ -68,7 +68,7 @@ def test_envelope_is_convex_and_above_all_lines(lines: list[tuple[int, int]]) ->
 
 
 def test_many_bends_need_larger_tables() -> None:
-    # tangents of a parabola: all of them are on the envelope
+    # tangents of a parabola, all on the envelope
     slope = np.arange(-50.0, 50.0)
     start, place, _ = envelope_bends(-(slope**2), slope, np.array([0, 100]))
     assert start.tolist() == [0]
@@ -81,8 +81,8 @@ def test_equal_lines_count_as_the_first() -> None:
     assert (start.tolist(), place.shape) == ([0], (0,))
 
 
-def test_bends_at_one_place_are_one() -> None:
-    # two sentences change at x = 0: between them there is no point
+def test_bends_at_the_same_point_are_merged() -> None:
+    # two sentences change at x = 0, with no point in between
     matches = np.array([[1, 1, 1, 1], [4, 4, 4, 4]] * 2, np.int32)
     statistics = Statistics(matches, *np.array([[7] * 4] * 2, np.int32))
     start, place, pairs = envelope_bends(np.zeros(4), np.array([0.0, 1.0] * 2), np.array([0, 2, 4]))
@@ -110,7 +110,7 @@ def test_choice_of_a_point(begin: list[float], bleu: list[float], point: float) 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32))
-def test_never_worse_than_the_start_and_as_good_as_it_says(seed: int) -> None:
+def test_never_worse_than_the_start_and_as_good_as_reported(seed: int) -> None:
     sentences = random_sentences(seed)
     pool, _ = make_pool(sentences)
     search, start = ListSearch(pool), np.array([1.0, -0.5, 0.25])
@@ -124,7 +124,7 @@ def test_never_worse_than_the_start_and_as_good_as_it_says(seed: int) -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32))
 def test_best_of_a_grid_is_reached_in_two_dimensions(seed: int) -> None:
-    # Scores depend on the angle of two weights alone: all intervals of a circle can be tried.
+    # Scores depend only on the angle of two weights, so all intervals of a circle can be tried.
     sentences = random_sentences(seed, count=3, most=5)
     for sentence in sentences:
         for one in sentence.translations:
@@ -178,7 +178,7 @@ def test_projection() -> None:
 
 
 def test_flat_bleu_is_no_move() -> None:
-    # every translation has the same counts: nothing improves, whatever the weights
+    # every translation has the same counts, so no weights are better
     same = [Translation((6, 5, 4, 3), 7, features(*values)) for values in itertools.product((0, 1), repeat=3)]
     search = ListSearch(make_pool([Sentence((7,), same)])[0])
     start = np.array([0.5, 0.25, -0.25])
@@ -211,7 +211,7 @@ def test_no_axis_improves_the_end() -> None:
         weights, bleu = tune_mert(search, START, Mert(directions=0, restarts=0), (1,))
         for axis in np.eye(3):
             point, expected = choose_point(search.intervals(weights, axis))
-            # a promise that rounding makes is not kept
+            # an improvement due to rounding is not real
             assert expected <= bleu + 1e-7 or search.bleu(weights + point * axis) <= bleu + 1e-7
         first = START
         for axis in np.eye(3):

@@ -1,4 +1,4 @@
-"""PRO: sampling; the objective against its formula, its gradient against differences; the optimum."""
+"""PRO: sampling; the objective compared with its formula, its gradient with differences; the optimum."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from itersel.tune.pro import (
 
 
 def plain_bleu(one: Translation, reference_lengths: tuple[int, ...], variant: str) -> float:
-    """Return sentence BLEU by words that have these counts, as far as the slow double needs them."""
+    """Return sentence BLEU of words with these counts, by the naive implementation."""
 
     class Counted(learning.Bleu):
         def score(self, hypothesis: object, reference: object) -> float:
@@ -41,7 +41,7 @@ def plain_bleu(one: Translation, reference_lengths: tuple[int, ...], variant: st
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(LIST_BLEUS), st.sampled_from([1.0, 0.3]))
-def test_pairs_are_apart_by_the_bleu_of_the_settings(seed: int, variant: str, most: float) -> None:
+def test_pairs_differ_by_the_bleu_of_the_settings(seed: int, variant: str, most: float) -> None:
     sentences = random_sentences(seed)
     pool, _ = make_pool(sentences)
     bleu = [plain_bleu(one, s.reference_lengths, variant) for s in sentences for one in s.translations]
@@ -74,7 +74,7 @@ def test_objective_and_gradient(seed: int, strength: float) -> None:
     matrix = random.normal(size=(7, 4)) * (random.random((7, 4)) < 0.6)
     weights = random.normal(size=4)
     objective = Objective(csr_array(matrix), strength)
-    # both signs of every pair, as the paper has them: (x, 1) and (-x, 0)
+    # both signs of every pair, as in the paper: (x, 1) and (-x, 0)
     expected = sum(
         math.log1p(math.exp(-sign * (sign * float(x @ weights)))) for x in matrix for sign in (1, -1)
     )
@@ -88,7 +88,7 @@ def test_objective_and_gradient(seed: int, strength: float) -> None:
 
 
 def test_optimum_of_one_pair() -> None:
-    # 2 log(1 + exp(-w)) + w^2 / 2 is smallest where w = 2 / (1 + exp(w))
+    # 2 log(1 + exp(-w)) + w^2 / 2 is minimal at w = 2 / (1 + exp(w))
     weight = float(fit_ranking(csr_array(np.array([[1.0]])), 1.0)[0])
     assert weight == pytest.approx(2 / (1 + math.exp(weight)), abs=1e-5)
 
@@ -112,7 +112,7 @@ def test_interpolation() -> None:
 
 
 def test_guard_against_monsters() -> None:
-    # Only the monster is far from the others; with the guard it is in no pair.
+    # Only the monster is far from the others; with the guard, it is in no pair.
     fine = [Translation((8, 7, 6, 5 - i), 9, {}) for i in range(4)]
     monster = Translation((1, 0, 0, 0), 100, {})
     pool, _ = make_pool([Sentence((9,), [*fine, monster])])

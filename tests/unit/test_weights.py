@@ -20,7 +20,7 @@ from itersel.vectors.features import feature_key
 from itersel.vectors.weights import Weights, find_weights, make_weights, read_weights, write_weights
 
 VALUES = {"LanguageModel": 0.3, "R:X:NX_haus:N1_house": -0.25, "Glue": 0.25, "ß": 1e-300, "=": -4.0}
-# Every character, but what text cannot hold: see test_names_that_text_cannot_hold.
+# Every character that text can contain; see test_names_that_text_cannot_contain.
 NAME = st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters=" "), min_size=1).filter(
     lambda text: text[0] not in "#\ufeff"
 )
@@ -28,9 +28,7 @@ NAME = st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters
 
 @settings(max_examples=50, deadline=None)
 @given(st.dictionaries(NAME, st.floats(-1e12, 1e12), max_size=6))
-def test_both_forms_keep_every_bit(
-    tmp_path_factory: pytest.TempPathFactory, values: dict[str, float]
-) -> None:
+def test_both_formats_are_exact(tmp_path_factory: pytest.TempPathFactory, values: dict[str, float]) -> None:
     folder = tmp_path_factory.mktemp("weights")
     for name in ("w.h5", "w.txt", "w.txt.gz"):
         write_weights(folder / name, make_weights(values))
@@ -48,7 +46,7 @@ def test_white_space_of_unicode_in_names(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["", "a b", "a\tb", "a\nb", "#a", "\ufeffa", "a\x1cb", "a\x85b", "a\r", "\x0b", "\0"]
 )
-def test_names_that_text_cannot_hold(tmp_path: Path, name: str) -> None:
+def test_names_that_text_cannot_contain(tmp_path: Path, name: str) -> None:
     write_weights(tmp_path / "w.h5", make_weights({"b": 1.0}))
     with pytest.raises(InputError, match="a text file cannot contain the name"):
         write_weights(tmp_path / "w", make_weights({name: 0.5, "b": 1.0}))
@@ -155,7 +153,7 @@ DAMAGE = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_arrays(tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str) -> None:
-    """What a file with right checksums holds is not believed either."""
+    """Contents are validated even if the checksums are correct."""
     path, (why, change) = tmp_path / "w.h5", DAMAGE[damage]
     write_weights(path, make_weights(VALUES))
     with resealed(path) as stream:
@@ -166,7 +164,7 @@ def test_damaged_arrays(tmp_path: Path, capsys: pytest.CaptureFixture[str], dama
     assert message.count("\n") == 1
 
 
-def test_a_character_that_two_names_share(tmp_path: Path) -> None:
+def test_a_character_split_between_two_names(tmp_path: Path) -> None:
     names = StringTable(np.frombuffer("aßb".encode(), np.uint8), np.array([0, 2, 4]))
     write_weights(tmp_path / "w.h5", Weights(np.array([1, 2], np.uint64), np.ones(2), names))
     with pytest.raises(InputError, match="damaged"):
@@ -174,7 +172,9 @@ def test_a_character_that_two_names_share(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["folder", "folder.h5"])
-def test_a_folder_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+def test_a_folder_is_reported_as_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
     (tmp_path / name).mkdir()
     assert main(["weights", "show", str(tmp_path / name)]) == 1
     expected = f"itersel weights: {tmp_path / name}: is a folder, a file was expected\n"
@@ -182,11 +182,11 @@ def test_a_folder_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("name", ["w", "w.h5"])
-def test_what_may_not_be_read_is_not_said_to_be_damaged(
+def test_unreadable_files_are_not_reported_as_damaged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     (tmp_path / "file").touch()
-    # root may read everything: this is another error of the system
+    # root may read everything, so use another system error
     assert main(["weights", "show", str(tmp_path / "file" / name)]) == 1
     assert capsys.readouterr().err == f"itersel weights: {tmp_path / 'file' / name}: Not a directory\n"
 
@@ -200,7 +200,7 @@ def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "w.h5")
     write_weights(path, make_weights(VALUES), {"algorithm": "itersel", "epoch": 3})
     assert main(["weights", "show", path, "--number", "3"]) == 0
-    # the largest magnitudes; equal ones by name
+    # the largest magnitudes, ties by name
     assert capsys.readouterr().out == (
         "# algorithm: itersel\n# epoch: 3\n# weights: 5\n=\t-4.0\nLanguageModel\t0.3\nGlue\t0.25\n"
     )
@@ -210,7 +210,7 @@ def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert every == [f"{name}\t{VALUES[name]!r}" for name in sorted(VALUES)]
 
 
-def test_show_text_and_more_than_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_text_and_more_weights_than_exist(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "w.txt")
     write_weights(path, make_weights({f"f{i}": float(i + 1) for i in range(30)}))
     assert len(shown(capsys, path)) == 20
@@ -232,7 +232,7 @@ def test_export_to_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == "a\t2.0\nb\t-0.5\n"
 
 
-def test_export_refuses_the_binary_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_rejects_the_binary_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_weights(tmp_path / "w.h5", make_weights(VALUES))
     assert main(["weights", "export", str(tmp_path / "w.h5"), "--output", str(tmp_path / "o.h5")]) == 1
     assert "choose one that does not end in .h5" in capsys.readouterr().err

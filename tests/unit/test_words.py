@@ -1,4 +1,4 @@
-"""What a word is: the same in every step, whatever white space Unicode has."""
+"""Words are the same in every step, whatever Unicode white space they contain."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from itersel.evaluate.bleu import HIDDEN, make_bleu, score_corpus, signature
 from itersel.grammar.shard import read_shard
 from itersel.grammar.text import parse_rule
 
-# White space to Python, but not to cdec and KenLM.
+# White space in Python, but not in cdec and KenLM.
 SPACES = "\u00a0\u1680\u2000\u2003\u2009\u2028\u2029\u202f\u205f\u3000"
 WORD = "10\u00a0km"
 
 
 @given(st.lists(st.text(st.characters(exclude_characters=" \t", exclude_categories=["Cs"]), min_size=1)))
-def test_words_come_back(words: list[str]) -> None:
+def test_words_round_trip(words: list[str]) -> None:
     assert split_words(" ".join(words)) == words
     assert split_words("\t " + "\t ".join(words) + " \t") == words
 
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    """Return a folder with a corpus whose words hold every white space of Unicode."""
+    """Return a folder with a corpus whose words contain every white-space character of Unicode."""
     source = [f"a {WORD} b", f"b {WORD}", *(f"x{space}y a" for space in SPACES)]
     target = [f"A {WORD} B", f"B {WORD}", *(f"X{space}Y A" for space in SPACES)]
     alignment = ["0-0 1-1 2-2", "0-0 1-1", *(["0-0 1-1"] * len(SPACES))]
@@ -43,7 +43,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_every_step_has_the_same_words(corpus: Path) -> None:
-    """Index, extraction, language model and decoder: no word is unknown to any of them."""
+    """Index, extraction, language model and decoder: all of them know all words."""
 
     def run(*arguments: str) -> None:
         assert main([word.replace("%", f"{corpus}/") for word in arguments]) == 0
@@ -81,7 +81,7 @@ def test_rules_and_features_of_text_grammars() -> None:
 
 
 def test_tokenised_text_keeps_its_words() -> None:
-    """The user's alignments count them."""
+    """The user's alignments refer to them."""
     prepared = Preparation("de", "en", tokenized=True).source([f"A  {WORD}\u3000B c "])
     assert prepared == [f"a {WORD}\u3000b c"]
     assert count_words(prepared) == {"tokens": 3, "types": 3}
@@ -123,7 +123,7 @@ def test_alignment_of_words_with_spaces(corpus: Path) -> None:
         assert all(int(point.split("-")[0]) < length for point in line.split())
 
 
-def test_prepare_refuses_marks_in_tokenised_text_only(
+def test_prepare_rejects_marks_only_in_tokenised_text(
     corpus: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["corpus", "prepare", "--source-language", "de", "--target-language", "en", "--split", "dev"]
@@ -136,7 +136,7 @@ def test_prepare_refuses_marks_in_tokenised_text_only(
 
 
 def test_bleu_of_words_as_they_are() -> None:
-    """With --tokenize none, a word with a no-break space is one word: no part of it matches."""
+    """With --tokenize none, a word with a no-break space is a single word, parts of which do not match."""
     assert all(chr(code).isspace() == (code in HIDDEN or chr(code) in " \t") for code in range(0x110000))
     metric = make_bleu([[f"a b c {WORD} d e f"]], "none")
     same, other = (
