@@ -26,7 +26,7 @@ rule nothing:
     resources: mem_mb=100, runtime=5
     shell: "this is never run"
 """
-# Replaces jobs, since starting Snakemake two thousand times would take an hour. The command line names the job.
+# Replaces jobs: starting Snakemake two thousand times would take an hour. The command line names the job.
 IN_PLACE = """
 number=$(tr '\\0' ' ' < /proc/$PPID/cmdline | grep -o 'nothing:i=[0-9][0-9]*' | cut -d= -f2)
 {before}
