@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from itersel.errors import InputError
-from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, MAX_UNPACKING, UNPACKED_BYTES
+from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, MAX_UNPACKING, UNPACKED_BYTES, max_unpacked
 from itersel.storage.compression import compression_of
 
 STANDARD_STREAM = "-"
@@ -304,7 +304,7 @@ def _refuse_bomb(path: str | os.PathLike[str], size: int) -> None:
     if size <= UNPACKED_BYTES or compression_of(path) is None:
         return
     packed = os.path.getsize(path)
-    if packed and size > MAX_UNPACKING * packed:  # pipes have no size
+    if packed and size > max_unpacked(packed):  # pipes have no size
         message = f"unpacks to more than {MAX_UNPACKING} times its size; if that is right, unpack it"
         raise InputError(message, path)
 
