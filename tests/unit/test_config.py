@@ -14,7 +14,7 @@ from tests.bad_configs import ALIGNED, BAD, FILES, INCONSISTENT
 from tests.configs import experiment, perceptron, selection
 
 from itersel.cli.main import main
-from itersel.config import Config, Experiment, read_config, splits, values
+from itersel.config import Config, Experiment, data, read_config, splits, values
 from itersel.config.checks import warnings
 from itersel.config.learners import LEARNERS, Perceptron
 from itersel.config.mixing import MIXINGS, Selection
