@@ -52,6 +52,12 @@ def errors_of(error: InputError) -> Sequence[InputError]:
     return error.errors if isinstance(error, CombinedInputError) else [error]
 
 
+def located(error: InputError, path: str | os.PathLike[str]) -> InputError:
+    """Return the error with `path` as the file of those parts that name none."""
+    parts = [one if one.path is not None else InputError(one.message, path) for one in errors_of(error)]
+    return parts[0] if len(parts) == 1 else CombinedInputError(parts)
+
+
 def attempt_all(calls: Iterable[Callable[[], T]]) -> list[T]:
     """Make all calls and return their results; if any fail, raise all their errors together.
 

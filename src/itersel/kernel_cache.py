@@ -13,9 +13,12 @@ import hashlib
 import os
 import pickle
 import re
+import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +37,10 @@ from itersel.storage.files import atomic_path
 CACHE_VARIABLE = "ITERSEL_CACHE"
 PACKAGE = Path(__file__).parent
 DIGEST_BYTES = 32
+# Names of folders, as `_folder_name` makes them.
+_FOLDER = re.compile(r"\w+-\w+-[\w.-]+-[0-9a-f]{16}")
+# Folders of other versions that no process has used for this long are removed.
+UNUSED_SECONDS = 30 * 24 * 3600
 # Settings of numba that change machine code.
 SETTINGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
 
@@ -134,6 +141,7 @@ class KernelCache(_Cache):
         if hashlib.sha256(pickled).digest() == digest:
             types, reduced = pickle.loads(pickled)
             if types == sig:
+                _mark_used(cache_folder())
                 return self._rebuild(target_context, reduced)
         make_writable(cache_folder())  # fails before compilation, not after
         return None
@@ -166,8 +174,27 @@ class KernelCache(_Cache):
 
 
 @functools.cache
+def _mark_used(folder: Path) -> None:
+    """Set the time of a folder, once in a process; see `remove_unused`."""
+    with suppress(OSError):  # may be read-only
+        os.utime(folder)
+
+
+def remove_unused(root: Path) -> None:
+    """Remove the folders of compiled kernels that no process has used for `UNUSED_SECONDS`.
+
+    If a process still runs with such an old version, it compiles kernels again when it needs more of them.
+    """
+    for folder in root.iterdir():
+        is_own = _FOLDER.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink()
+        if is_own and time.time() - folder.stat().st_mtime > UNUSED_SECONDS:
+            # another process may be removing it, too, or it belongs to another user
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@functools.cache
 def make_writable(folder: Path) -> None:
-    """Make a folder for compiled kernels.
+    """Make a folder for compiled kernels; if it is new, remove those that are no longer used.
 
     Raises
     ------
@@ -175,7 +202,10 @@ def make_writable(folder: Path) -> None:
         If nothing can be written there.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            with suppress(OSError):
+                remove_unused(folder.parent)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise _not_kept(folder, error) from None

@@ -74,6 +74,7 @@ BLOCK_BYTES = 2**18
 # size.
 UNPACKED_BYTES = 2**26
 MAX_UNPACKING = 100
+
 # Parsed JSON takes about 25 times the size of its text in memory.
 MAX_JSON_BYTES = 2**26
 MAX_CONFIG_BYTES = 2**24
@@ -103,6 +104,11 @@ TEMPLATES = {
     "Count": "Count:",
 }
 DEFAULT_TEMPLATES = ("R", "RBS", "RBT", "Shape")
+
+
+def max_unpacked(packed: int) -> int:
+    """Return the maximum number of bytes to which `packed` bytes may unpack."""
+    return max(UNPACKED_BYTES, MAX_UNPACKING * packed)
 
 
 def is_test_set_name(name: object) -> bool:

@@ -47,6 +47,8 @@ def create_project(folder: Path) -> None:
     InputError
         If one of the files already exists; nothing is written.
     """
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file, a folder was expected; choose another name", folder)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".itersel.", dir=folder) as name:
         scratch = Path(name)

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+
+from itersel.cli import warm_up
+
+
+@pytest.fixture(autouse=True)
+def silent_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps that run in the test's process print only their own messages, even if kernels are compiled."""
+    monkeypatch.setattr(warm_up, "SILENT_SECONDS", math.inf)
 
 
 @pytest.fixture

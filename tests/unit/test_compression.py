@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +54,22 @@ def test_plain_text_under_the_name_of_a_packed_file(tmp_path: Path, suffix: str)
     (tmp_path / f"a{suffix}").write_text("not packed, but long enough for any header\n")
     with pytest.raises(InputError, match="damaged or truncated"):
         read_lines(tmp_path / f"a{suffix}")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (gzip.compress(b"text\n"), "is compressed with gzip; rename it to end in .gz"),
+        (lzma.compress(b"text\n"), "is compressed with xz; rename it to end in .xz"),
+        (bz2.compress(b"text\n" * 99), "is compressed with bzip2; unpack it, or use .gz, .xz or .zst"),
+    ],
+)
+def test_packed_files_under_the_name_of_text(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "text.GZ"
+    path.write_bytes(content)
+    with pytest.raises(InputError) as error:
+        read_lines(path)
+    assert str(error.value) == f"{path}: {message}"
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)

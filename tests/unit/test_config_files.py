@@ -70,10 +70,27 @@ def test_all_missing_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     config["data"]["test"]["target"] = ["test.target.gz", "other.gz"]
     assert check(config) == 1
     assert capsys.readouterr().err.splitlines() == [
-        "itersel config: config key 'data.monolingual' names more.gz: No such file or directory",
-        "itersel config: config key 'data.dev' names dev.source.gz: No such file or directory",
-        "itersel config: config key 'data.test' names other.gz: No such file or directory",
+        "itersel config: config.yaml: config key 'data.monolingual' names more.gz: No such file or directory",
+        "itersel config: config.yaml: config key 'data.dev' names dev.source.gz: No such file or directory",
+        "itersel config: config.yaml: config key 'data.test' names other.gz: No such file or directory",
     ]
+
+
+def test_a_folder_in_place_of_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = content()
+    config["data"]["dev"]["source"] = "."
+    assert check(config, "--no-text") == 1
+    message = "itersel config: config.yaml: config key 'data.dev' names .: Is a directory\n"
+    assert capsys.readouterr().err == message
+
+
+def test_monolingual_text_is_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = content()
+    config["data"] |= {"monolingual": "more"}
+    Path("more").write_bytes(b"one\n\xe4\n")
+    assert check(config) == 1
+    assert capsys.readouterr().err == "itersel config: more:2: not valid UTF-8; convert the file with iconv\n"
+    assert check(config, "--no-text") == 0
 
 
 @pytest.mark.parametrize(
@@ -95,9 +112,9 @@ def test_text_that_cannot_be_used(
 
 def test_more_shards_than_sentences(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(content(tasks={"shards": 41})) == 1
-    assert capsys.readouterr().err.startswith(
-        "itersel config: config key 'experiments.x.tasks.shards' makes 41 shards, but train has 40 sentences"
-    )
+    key = "config.yaml: config key 'experiments.x.tasks.shards'"
+    message = f"itersel config: {key} makes 41 shards, but train has 40 sentences\n"
+    assert capsys.readouterr().err == message
     assert check(content(tasks={"shards": 40})) == 0
 
 

@@ -254,3 +254,11 @@ def test_a_mark_that_comes_in_pieces(tmp_path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbfab\ncd\n")
     for limit in (2, 3, 4, 100):
         assert [line for block in line_blocks(path, limit) for line in block] == ["ab", "cd"]
+
+
+def test_read_errors_name_the_file(tmp_path: Path) -> None:
+    """The system names a file only if it cannot be opened."""
+    (tmp_path / "text").symlink_to("/proc/self/mem")
+    with pytest.raises(OSError, match="Input/output error") as error:
+        read_lines(tmp_path / "text")
+    assert error.value.filename == str(tmp_path / "text")

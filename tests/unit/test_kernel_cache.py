@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from itersel import kernel_cache
+from itersel.cli import warm_up
 from itersel.cli.warm_up import SILENT_SECONDS, Announcer
 from itersel.errors import InputError
 from itersel.kernel_cache import PACKAGE, cache_folder, kernel_sources, make_writable
@@ -117,6 +119,29 @@ def test_a_cache_that_cannot_be_written(filled, tmp_path):
     assert "InputError: compiled kernels cannot be kept in" in errors
     with pytest.raises(InputError, match=r"file/x: Not a directory; name another folder in ITERSEL_CACHE or"):
         make_writable(place / "x")
+
+
+def test_unused_folders_are_removed(tmp_path):
+    used, unused, new = (tmp_path / f"cpython-311-some_cpu-{digit * 16}" for digit in "abc")
+    other, link = tmp_path / "results", tmp_path / f"cpython-311-some_cpu-{'d' * 16}"
+    long_ago = time.time() - kernel_cache.UNUSED_SECONDS - 60
+    for folder in (used, unused, other):
+        folder.mkdir()
+        (folder / "file").touch()
+        os.utime(folder, (long_ago, long_ago))
+    link.symlink_to(other)
+    kernel_cache._mark_used(used)
+    make_writable(new)
+    assert set(tmp_path.iterdir()) == {used, new, other, link}
+    assert (other / "file").exists()
+
+
+def test_a_folder_that_is_used_is_marked(filled, tmp_path):
+    cache = shutil.copytree(filled, tmp_path / "cache")
+    [folder] = cache.iterdir()
+    os.utime(folder, (0, 0))
+    assert end(start(PACKAGE, cache))[:2] == (2, 0)
+    assert time.time() - folder.stat().st_mtime < 3600
 
 
 def test_one_line_of_a_step(tmp_path):
@@ -244,7 +269,8 @@ def test_a_kernel_outside_the_package_is_not_kept():
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(SILENT_SECONDS / 4, False), (20.0, True)])
-def test_compilation_is_announced(capsys, seconds, said):
+def test_compilation_is_announced(monkeypatch, capsys, seconds, said):
+    monkeypatch.setattr(warm_up, "SILENT_SECONDS", SILENT_SECONDS)
     now = 0.0
     announcer = Announcer(lambda: now)
     for _ in range(2):

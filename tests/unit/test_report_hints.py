@@ -44,7 +44,7 @@ def test_names_are_quoted(systems, tmp_path):
         *["ITERSEL_CACHE=the cache", "bin/itersel", "translate", "--system", str(systems["b"])],
     ]
     assert "my config.yaml" in lines[2]
-    assert shlex.split(lines[3]) == ["bin/snakemake", "--configfile", "my config.yaml"]
+    assert shlex.split(lines[3]) == ["bin/itersel", "run", "--configfile", "my config.yaml"]
 
 
 def test_without_a_user_config(systems, tmp_path):
@@ -52,4 +52,4 @@ def test_without_a_user_config(systems, tmp_path):
     _, translate, file, command = hints(systems, tmp_path / "text", None, ".venv/bin", [])
     assert translate.startswith("    printf '%s\\n' 'das ist ein haus .' | .venv/bin/itersel translate ")
     assert file.endswith("in config.yaml, and run:")
-    assert command == "    .venv/bin/snakemake"
+    assert command == "    .venv/bin/itersel run"

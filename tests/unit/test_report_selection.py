@@ -139,7 +139,7 @@ def refusal(capsys, paths, output):
 def test_files_that_are_not_epochs_of_one_run(tmp_path, capsys):
     output = tmp_path / "selection.json"
     first, second = write_epochs(tmp_path, EPOCHS)
-    assert f"{second}: is of epoch 2, not 1; name" in refusal(capsys, [second, first], output)
+    assert f"{second}: is from epoch 2, expected epoch 1; name" in refusal(capsys, [second, first], output)
     fewer = write_epochs(tmp_path / "fewer", [EPOCHS[0], EPOCHS[1][:2]])[1]
     assert f"{fewer}: differs in 'shards' from {first}; name the epochs of one run" in refusal(
         capsys, [first, fewer], output

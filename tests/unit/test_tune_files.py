@@ -22,7 +22,8 @@ from tests.tuning import LIST_TUNERS, run_tune, write_file, write_run
 from itersel.config.tuners import TUNERS, KBestMira
 from itersel.errors import InputError
 from itersel.storage.strings import string_table
-from itersel.tune.accumulate import find_files, merge_lists, read_sparse, sparse_scores
+from itersel.tune.accumulate import ListFile, find_files, merge_lists, read_sparse, sparse_scores
+from itersel.tune.forest_mert import read_search
 from itersel.tune.generate import ListSettings, generate_lists
 from itersel.tune.tuner import tune
 from itersel.vectors.weights import make_weights
@@ -172,6 +173,12 @@ def test_empty_tuning_set(tmp_path: Path) -> None:
         ):
             with pytest.raises(InputError, match=said):
                 tune(TUNERS[name](), [path], tmp_path / "out.h5", shards=1, iteration=1)
+
+
+def test_forests_without_the_feature_of_the_language_model(tmp_path: Path) -> None:
+    file = ListFile(tmp_path / "forests.h5", 0, 1, "", "", ("Glue", "WordPenalty"))
+    with pytest.raises(InputError, match=r"forests.h5: has no dense feature 'LanguageModel'; recreate"):
+        read_search([file])
 
 
 def test_a_feature_that_is_dense_and_sparse(tmp_path: Path) -> None:

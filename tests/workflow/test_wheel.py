@@ -82,6 +82,13 @@ def test_run_takes_the_arguments_of_snakemake(site: Path, tmp_path: Path) -> Non
     assert failed.returncode == 1
 
 
+def test_init_needs_a_folder(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    made = itersel(site, tmp_path, "init", "file")
+    assert made.returncode == 1
+    assert made.stderr == "itersel init: file: is a file, a folder was expected; choose another name\n"
+
+
 def test_init_replaces_nothing(site: Path, tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("mine: true\n")
     made = itersel(site, tmp_path, "init", ".")

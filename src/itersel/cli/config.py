@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from itersel.cli.arguments import output_file
+from itersel.errors import InputError, located
 from itersel.project import SCHEMA
 from itersel.storage.files import STANDARD_STREAM, open_output
 
@@ -50,8 +51,11 @@ def _check(options: argparse.Namespace) -> None:
     config = load_config(options.config)
     for warning in warnings(config):
         print(f"{options.config}: warning: {warning}", file=sys.stderr)
-    check_files_exist(config)
-    sizes = {} if options.no_text else read_sizes(config)
+    try:
+        check_files_exist(config)
+        sizes = {} if options.no_text else read_sizes(config)
+    except InputError as error:
+        raise located(error, options.config) from None
     print(f"{options.config}: valid; experiments: {', '.join(config.experiments)}")
     for split, size in sizes.items():
         print(f"  {split}: {size.sentences:,} sentences, {size.words:,} words")

@@ -20,7 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "installed itersel. 'snakemake --help' lists the arguments."
     )
     parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="arguments of Snakemake")
-    parser.set_defaults(run=lambda options: run_snakemake(options.arguments))
 
 
 def run_snakemake(arguments: Sequence[str]) -> NoReturn:
@@ -34,9 +33,7 @@ def run_snakemake(arguments: Sequence[str]) -> NoReturn:
     from itersel.project import SNAKEFILE
 
     has_own = any(Path(name).exists() for name in _SNAKEFILES)
-    named = any(
-        argument in ("-s", "--help", "-h") or argument.startswith("--snakefile") for argument in arguments
-    )
-    snakefile = [] if has_own or named else ["--snakefile", str(SNAKEFILE)]
+    # in front, so that an option among the arguments replaces it
+    snakefile = [] if has_own else ["--snakefile", str(SNAKEFILE)]
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "snakemake", *snakefile, *arguments])

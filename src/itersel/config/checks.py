@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import partial
 
+from itersel.config.data import Data, ReferencedText
 from itersel.config.independent import MARK
 from itersel.config.learners import Perceptron, find_conflict
 from itersel.config.messages import reject
@@ -24,13 +25,7 @@ from itersel.config.tasks import (
     tasks_name,
 )
 from itersel.config.tuners import ALL_DENSE, STEP, Batch, ForestMert, HeldOut, LineSearch, NoTuner
-from itersel.config.values import (
-    Align,
-    Config,
-    Data,
-    Experiment,
-    ReferencedText,
-)
+from itersel.config.values import Align, Config, Experiment
 from itersel.errors import InputError, attempt_all
 from itersel.limits import DENSE_FEATURES, MAX_SEED, TEMPLATES
 

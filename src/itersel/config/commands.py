@@ -6,12 +6,13 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import asdict, astuple
 
+from itersel.config.data import ReferencedText, Split
 from itersel.config.learners import Learner, learner_name
 from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection, mixing_name
 from itersel.config.repeats import split_repeat
 from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, PooledTasks, tasks_name
 from itersel.config.tuners import STEP, Batch, ForestMert, LineSearch, NoTuner, tuner_name
-from itersel.config.values import Config, Experiment, ReferencedText, Split
+from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import TSV, Corpus, format_of
 from itersel.evaluate.tokenizers import tokenizer_of
 from itersel.limits import TOKENIZED_BLEU

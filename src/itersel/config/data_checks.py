@@ -6,11 +6,13 @@ import re
 from dataclasses import fields
 from functools import partial
 
+from itersel.config.data import Data, ReferencedText, Split, TestSet, TextColumns
 from itersel.config.messages import join, reject
-from itersel.config.values import Config, Data, ReferencedText, Split, TestSet, TextColumns
-from itersel.corpus.corpora import TMX, TSV, format_of, suffixes
+from itersel.config.values import Config
+from itersel.corpus.corpora import TMX, TSV, format_of
 from itersel.errors import InputError, attempt_all
 from itersel.limits import NO_TEST_SETS, is_test_set_name
+from itersel.storage.compression import suffixes
 
 # The forms of a text: parallel files, or just one of the others.
 PARALLEL = ("source", "target")

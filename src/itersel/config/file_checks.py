@@ -11,7 +11,12 @@ from itersel.config.splits import corpora, is_fetched, is_given, own_devtests, t
 from itersel.config.tasks import RandomTasks, Resharding, files_of
 from itersel.config.values import Config
 from itersel.corpus.corpora import Reading, corpus_blocks
+from itersel.corpus.text import text_blocks, tokenized_blocks
 from itersel.errors import InputError, attempt_all
+
+# The only key that names a folder.
+FOLDER = "data.folder"
+LONG_LINE = "; break the line, or raise data.max_line_bytes"
 
 
 class Size(NamedTuple):
@@ -45,7 +50,7 @@ def check_files_exist(config: Config) -> None:
         Names the key and the file; CombinedInputError for several.
     """
     data = config.data
-    named = [("data.folder", data.folder), ("language_model.arpa", config.language_model.arpa)]
+    named = [(FOLDER, data.folder), ("language_model.arpa", config.language_model.arpa)]
     named += [("data.monolingual", path) for path in data.monolingual]
     for split in given_splits(config):
         texts = texts_of(config, split)
@@ -67,15 +72,21 @@ def read_sizes(config: Config) -> dict[str, Size]:
     Raises
     ------
     InputError
-        The first error of each split: a missing or damaged file, different numbers of lines on the two sides;
-        then fewer sentences than shards.
+        The first error of each split and of each monolingual text: a missing or damaged file, different
+        numbers of lines on the two sides; then fewer sentences than shards.
     """
     splits = [
         split
         for split in given_splits(config)
         if not any(is_fetched(text) for text in texts_of(config, split).values())
     ]
-    sizes = dict(zip(splits, attempt_all(partial(_size, config, split) for split in splits), strict=True))
+    sizes: dict[str, Size] = {}
+
+    def measure(split: str) -> None:
+        sizes[split] = _size(config, split)
+
+    checks = [partial(_check_monolingual, config, path) for path in config.data.monolingual]
+    attempt_all([*(partial(measure, split) for split in splits), *checks])
     attempt_all(partial(_check_shards, config, name, sizes) for name in config.experiments)
     return sizes
 
@@ -88,16 +99,23 @@ def given_splits(config: Config) -> list[str]:
 
 def _check_readable(key: str, path: str) -> None:
     try:
-        with os.scandir(path) if os.path.isdir(path) else open(path, "rb"):
+        with os.scandir(path) if key == FOLDER else open(path, "rb"):
             pass
     except OSError as error:
         raise InputError(f"config key '{key}' names {path}: {error.strerror or error}") from None
 
 
+def _check_monolingual(config: Config, path: str) -> None:
+    blocks = tokenized_blocks if config.data.tokenized else text_blocks
+    for _ in blocks(path, limit=config.data.max_line_bytes, advice=LONG_LINE):
+        pass
+
+
 def _size(config: Config, split: str) -> Size:
     data, lengths = config.data, dict[int, int]()
-    advice = "; break the line, or raise data.max_line_bytes"
-    reading = Reading(data.source_language, data.target_language, data.tokenized, data.max_line_bytes, advice)
+    reading = Reading(
+        data.source_language, data.target_language, data.tokenized, data.max_line_bytes, LONG_LINE
+    )
     limit = data.max_train if split == "train" else data.max_held_out
     for number, sentence in enumerate(_sentences(config, split, reading)):
         if limit is None or number < limit:

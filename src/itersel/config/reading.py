@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from itersel.config.checks import check_experiments, check_models, with_folds
+from itersel.config.data import Split, TestSet
 from itersel.config.data_checks import check_data
 from itersel.config.learners import LEARNERS
 from itersel.config.messages import join, name_of, one_of, reject, show, suggest
@@ -27,8 +28,8 @@ from itersel.config.tuners import (
     Batch,
     tuner_name,
 )
-from itersel.config.values import Config, Experiment, Split, TestSet
-from itersel.errors import CombinedInputError, InputError, attempt_all, errors_of
+from itersel.config.values import Config, Experiment
+from itersel.errors import InputError, attempt_all, located
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
 from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN, is_test_set_name
 from itersel.storage.files import read_bytes
@@ -67,7 +68,7 @@ def load_config(path: str | os.PathLike[str]) -> Config:
     try:
         return read_config(content)
     except InputError as error:
-        raise CombinedInputError([InputError(one.message, path) for one in errors_of(error)]) from None
+        raise located(error, path) from None
 
 
 def read_yaml(path: str | os.PathLike[str]) -> object:

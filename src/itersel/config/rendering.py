@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
+from itersel.config.data import Split, TestSet, TextColumns
 from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN
 from itersel.config.reading import CHOICES, DEFAULT_CHOICES, TYPE_NAMES, split_optional, types_of
-from itersel.config.values import Config, Experiment, Split, TestSet, TextColumns
+from itersel.config.values import Config, Experiment
 from itersel.limits import MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itersel.config.values import Config, ReferencedText, Split
+from itersel.config.data import ReferencedText, Split
+from itersel.config.values import Config
 from itersel.corpus.corpora import Columns, Corpus
 from itersel.limits import devtest_split, test_split
 

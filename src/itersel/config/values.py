@@ -8,37 +8,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from itersel.config.data import Data
 from itersel.config.learners import Learner, Perceptron
 from itersel.config.mixing import ALGORITHMS, Mixing, Selection
 from itersel.config.options import NAME_PATTERN, explain, option
 from itersel.config.tasks import RandomTasks, Tasks
 from itersel.config.tuners import Batch, HeldOut
 from itersel.limits import (
-    ADDRESS_PATTERN,
-    DEBIAN_MIRROR,
-    DEBIAN_RELEASE,
-    DEFAULT_LINE_BYTES,
     DEFAULT_TEMPLATES,
-    LANGUAGE_PATTERN,
-    MAX_COLUMNS,
     MAX_K_BEST,
     MAX_NONTERMINALS,
     MAX_ORDER,
     MAX_POP_LIMIT,
-    MAX_RAW_LINE_BYTES,
     MAX_SAMPLES,
     MAX_SEED,
     MAX_SPAN,
     MAX_SYMBOLS,
-    MIN_RAW_LINE_BYTES,
-    RELEASE_PATTERN,
     TEMPLATES,
     TEXT_SCORES,
     TOKENIZED_BLEU,
     TOKENIZERS,
 )
 
-DATA_KINDS = ("libreoffice-help", "files")
 ALIGNMENT_MODELS = ("eflomal", "fast_align", "hmm", "ibm4")
 SYMMETRIZATIONS = (
     "grow-diag-final-and",
@@ -53,174 +44,6 @@ SYMMETRIZATIONS = (
 TUNING_SETS = ("dev", "train")
 FEATURE_SETS = ("dense", "all")
 TOKENIZATIONS = ("13a", "none")
-
-
-# Explanations shared by train and the other splits.
-SOURCE = "Source side: UTF-8, one sentence per line, plain or compressed (.gz, .xz, .zst)"
-FILE = (
-    "TSV or TMX file (`.tsv` or `.tmx`, plain or compressed), or a list of them, instead of source and "
-    "target. From TMX, the pairs in the two languages are used (docs/data.md)."
-)
-COLUMNS = "Columns of TSV files, counted from 1."
-MTDATA = (
-    "ID of a dataset that the package mtdata downloads, or a list of them, instead of files; `mtdata list` "
-    "shows all IDs."
-)
-
-
-@dataclass(frozen=True)
-class TextColumns:
-    """Columns of TSV files."""
-
-    source: int = option("Column of the source side.", 1, minimum=1, maximum=MAX_COLUMNS)
-    target: int = option("Column of the target side.", 2, minimum=1, maximum=MAX_COLUMNS)
-    task: int | None = option("Column of the task label; optional.", minimum=1, maximum=MAX_COLUMNS)
-
-
-@dataclass(frozen=True)
-class Split:
-    """A training corpus of `data.kind: files`."""
-
-    source: tuple[str, ...] = option(
-        f"{SOURCE}; or a list of files, which are joined.", (), path=True, alone=True
-    )
-    target: tuple[str, ...] = option(
-        "Target side: each line is the translation of the same line of the source side; if a list, one file "
-        "for each source file.",
-        (),
-        path=True,
-        alone=True,
-    )
-    file: tuple[str, ...] = option(FILE, (), path=True, alone=True)
-    columns: TextColumns = field(default_factory=TextColumns, metadata=explain(COLUMNS))
-    mtdata: tuple[str, ...] = option(MTDATA, (), alone=True)
-    task: tuple[str, ...] = option(
-        "Task label of each line (module, domain, section), one file for each source file; optional. "
-        "Without labels, the name of a corpus is the label of its lines.",
-        (),
-        path=True,
-        alone=True,
-    )
-    alignment: tuple[str, ...] = option(
-        "Word alignment of each line in Pharaoh format, source-target, one file for each source file; "
-        "optional. If given, no aligner runs. Requires data.tokenized: true.",
-        (),
-        path=True,
-        alone=True,
-    )
-
-
-@dataclass(frozen=True)
-class ReferencedText:
-    """The files of a tuning, development or test set."""
-
-    source: str | None = option(
-        f"{SOURCE}.", path=True, no_list="only data.train may have several source files"
-    )
-    target: tuple[str, ...] = option(
-        "Reference translation, line by line as in the source side; or a list of several.",
-        (),
-        path=True,
-        alone=True,
-    )
-    file: tuple[str, ...] = option(FILE, (), path=True, alone=True)
-    columns: TextColumns = field(default_factory=TextColumns, metadata=explain(COLUMNS))
-    mtdata: tuple[str, ...] = option(MTDATA, (), alone=True)
-    sacrebleu: str | None = option(
-        "Test set that sacrebleu downloads, such as wmt11, instead of files; `sacrebleu --list` shows all."
-    )
-    task: str | None = option("Task label of each line (module, domain, section); optional.", path=True)
-
-
-@dataclass(frozen=True)
-class TestSet(ReferencedText):
-    """The files of a test set."""
-
-    devtest: ReferencedText = field(
-        default_factory=ReferencedText,
-        metadata=explain(
-            "Devtest for choosing the epoch for this test set only; optional, named test sets only."
-        ),
-    )
-
-
-@dataclass(frozen=True)
-class Data:
-    """Where the text comes from and how it is prepared."""
-
-    kind: str = option(
-        "libreoffice-help: the LibreOffice Help in two languages, from Debian's packages; "
-        "files: your own parallel text, or corpora that mtdata and sacrebleu download.",
-        "libreoffice-help",
-        choices=DATA_KINDS,
-    )
-    source_language: str = option("Language code of the source side.", "de", pattern=LANGUAGE_PATTERN)
-    target_language: str = option("Language code of the target side.", "en-us", pattern=LANGUAGE_PATTERN)
-    folder: str | None = option(
-        "libreoffice-help: folder that contains the unpacked help or the two .deb files; null: fetch them.",
-        path=True,
-    )
-    mirror: str = option(
-        "libreoffice-help: Debian mirror to fetch the packages from.", DEBIAN_MIRROR, pattern=ADDRESS_PATTERN
-    )
-    release: str = option(
-        "libreoffice-help: Debian release of the packages. The text differs between releases.",
-        DEBIAN_RELEASE,
-        pattern=RELEASE_PATTERN,
-    )
-    modules: tuple[str, ...] = option(
-        "libreoffice-help: modules to use (swriter, scalc, shared, ...); empty: all.", ()
-    )
-    held_out_modules: tuple[str, ...] = option(
-        "libreoffice-help: modules kept out of train, dev, devtest and test, except for text that also "
-        "occurs in other modules; each becomes a test set named after it.",
-        (),
-    )
-    max_train: int | None = option("Use at most this many pairs for training; null: all.", minimum=1)
-    max_held_out: int | None = option(
-        "Use at most this many pairs for each of dev, devtest and the test sets; null: all.", minimum=1
-    )
-    train: dict[str, Split] = field(
-        default_factory=lambda: {"": Split()},
-        metadata=explain(
-            "files: training corpus; or several named corpora, which are joined, and whose names can be the "
-            "labels of natural tasks."
-        ),
-    )
-    dev: ReferencedText = field(
-        default_factory=ReferencedText,
-        metadata=explain("files: corpus for tuning; learners and tuners use all references."),
-    )
-    devtest: ReferencedText = field(
-        default_factory=ReferencedText, metadata=explain("files: corpus on which the epoch is chosen.")
-    )
-    test: dict[str, TestSet] = field(
-        default_factory=dict,
-        metadata=explain(
-            "files: corpus that is scored at the end; or several named test sets, scored separately and "
-            "pooled. libreoffice-help: further test sets by name."
-        ),
-    )
-    monolingual: tuple[str, ...] = option(
-        "Additional target text for the language model: a file or a list of files; optional.",
-        (),
-        path=True,
-        alone=True,
-    )
-    tokenized: bool = option("files: the text is already tokenised; use its tokens as they are.", False)
-    max_length: int = option("Drop training pairs with more words than this on either side.", 80, minimum=1)
-    max_ratio: float = option(
-        "Drop training pairs in which one side is more than this many times as long as the other.",
-        9.0,
-        minimum=1,
-    )
-    max_line_bytes: int = option(
-        "Reject text that has a line of more bytes than this; it is damaged or not one sentence per line.",
-        DEFAULT_LINE_BYTES,
-        minimum=MIN_RAW_LINE_BYTES,
-        maximum=MAX_RAW_LINE_BYTES,
-    )
-    compound_splitting: bool = option("Split compounds on the source side (Koehn & Knight 2003).", False)
 
 
 @dataclass(frozen=True)

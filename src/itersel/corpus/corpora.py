@@ -9,7 +9,7 @@ from typing import NamedTuple
 from itersel.corpus.text import Bitext, parallel_blocks
 from itersel.errors import InputError
 from itersel.limits import MAX_LINE_BYTES
-from itersel.storage.compression import COMPRESSIONS, without_compression
+from itersel.storage.compression import suffixes, without_compression
 
 TSV, TMX = ".tsv", ".tmx"
 
@@ -148,9 +148,3 @@ def _reader(path: str) -> Callable[[str, Columns, Reading], Iterator[Bitext]]:
 
         return tmx_blocks
     raise InputError(f"the name must end in {TSV} or {TMX}, or one of these and {suffixes()}", path)
-
-
-def suffixes() -> str:
-    """Return the suffixes of compressed files, for messages."""
-    *others, last = COMPRESSIONS
-    return f"{', '.join(others)} or {last}"

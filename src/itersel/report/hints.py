@@ -40,9 +40,10 @@ def hints(
     # `echo` in some shells interprets backslashes and a leading -n
     sentence = f"printf '%s\\n' {shlex.quote(short_sentence(source))}"
     yield f"    {sentence} | {environment}{itersel}"
-    snakemake = [os.path.join(tools, "snakemake"), *(["--configfile", *configs] if configs else [])]
+    # unlike Snakemake, it also finds the workflow of an installed package
+    run = [os.path.join(tools, "itersel"), "run", *(["--configfile", *configs] if configs else [])]
     yield f"To add an experiment, describe it under 'experiments' in {(*configs, 'config.yaml')[0]}, and run:"
-    yield f"    {shlex.join(snakemake)}"
+    yield f"    {shlex.join(run)}"
 
 
 def best_system(systems: Mapping[str, Path]) -> str:

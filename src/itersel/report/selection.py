@@ -151,7 +151,9 @@ def _read(path: str | os.PathLike[str], epoch: int) -> tuple[dict[str, Any], Mat
     if found.get("kind") != KIND:
         raise InputError("is not the selection.h5 of an epoch; name one for each epoch", path)
     if found.get("epoch") != epoch:
-        raise InputError(f"is of epoch {found.get('epoch')}, not {epoch}; name the epochs in order", path)
+        raise InputError(
+            f"is from epoch {found.get('epoch')}, expected epoch {epoch}; name the epochs in order", path
+        )
     arrays, _ = read_arrays(path, MATRIX)
     key, name = arrays["features/key"], StringTable(arrays["features/name"], arrays["features/name_offset"])
     columns = MatrixColumns(

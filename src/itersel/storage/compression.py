@@ -116,3 +116,27 @@ COMPRESSIONS = {
     ".xz": Compression("xz", _read_xz, _write_xz, _xz_damages),
     ".zst": Compression("zstd", _read_zstd, _write_zstd, _zstd_damages),
 }
+
+# How compressed files begin: their name, and the suffix if they can be read.
+_SIGNATURES = {
+    b"\x1f\x8b": ("gzip", ".gz"),
+    b"\xfd7zXZ\x00": ("xz", ".xz"),
+    b"\x28\xb5\x2f\xfd": ("zstd", ".zst"),
+    b"BZh": ("bzip2", None),
+    b"PK\x03\x04": ("zip", None),
+}
+
+
+def suffixes() -> str:
+    """Return the suffixes of compressed files, for messages."""
+    *others, last = COMPRESSIONS
+    return f"{', '.join(others)} or {last}"
+
+
+def packing_of(content: bytes | bytearray) -> str | None:
+    """Return the message for a file whose name does not say that its content is compressed, else None."""
+    for signature, (name, suffix) in _SIGNATURES.items():
+        if content.startswith(signature):
+            advice = f"rename it to end in {suffix}" if suffix else f"unpack it, or use {suffixes()}"
+            return f"is compressed with {name}; {advice}"
+    return None

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import IO
 
 from itersel.errors import InputError
-from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, MAX_UNPACKING, UNPACKED_BYTES
-from itersel.storage.compression import compression_of
+from itersel.limits import BLOCK_BYTES, MAX_LINE_BYTES, MAX_UNPACKING, UNPACKED_BYTES, max_unpacked
+from itersel.storage.compression import compression_of, packing_of
 
 STANDARD_STREAM = "-"
 
@@ -260,6 +260,8 @@ def _decode(content: bytes | bytearray, path: str | os.PathLike[str], number: in
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
+        if number == 0 and (message := packing_of(content)):
+            raise InputError(message, path) from None
         line = number + content.count(b"\n", 0, error.start) + 1
         raise InputError("not valid UTF-8; convert the file with iconv", path, line) from None
     lines = text.split("\n")
@@ -294,6 +296,8 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise InputError("is a folder, a file was expected", path) from None
     except Exception as error:
         if compression is None or not isinstance(error, compression.damages()):
+            if isinstance(error, OSError) and error.filename is None:  # from a read, not from opening
+                raise _named(error, path) from None
             raise
         message = f"damaged or truncated {compression.name} file ({error}); recreate it"
         raise InputError(message, path) from None
@@ -304,7 +308,7 @@ def _refuse_bomb(path: str | os.PathLike[str], size: int) -> None:
     if size <= UNPACKED_BYTES or compression_of(path) is None:
         return
     packed = os.path.getsize(path)
-    if packed and size > MAX_UNPACKING * packed:  # pipes have no size
+    if packed and size > max_unpacked(packed):  # pipes have no size
         message = f"unpacks to more than {MAX_UNPACKING} times its size; if that is right, unpack it"
         raise InputError(message, path)
 

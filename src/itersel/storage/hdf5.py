@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.limits import MAX_UNPACKING, UNPACKED_BYTES
+from itersel.limits import max_unpacked
 from itersel.storage.files import atomic_path
 from itersel.storage.formats import (
     Array,
@@ -223,7 +223,7 @@ def find_dataset(stream: h5py.File, name: str, declared: Array) -> h5py.Dataset:
     if dataset.is_virtual or dataset.external or filters - allowed:
         raise ValueError("is stored in another way than itersel does")
     stored = dataset.id.get_storage_size()
-    if dataset.nbytes > (UNPACKED_BYTES + MAX_UNPACKING * stored if filters else stored):
+    if dataset.nbytes > (max_unpacked(stored) if filters else stored):
         raise ValueError(f"takes {dataset.nbytes} bytes, of which the file holds {stored}")
     return dataset
 

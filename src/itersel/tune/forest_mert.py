@@ -108,11 +108,12 @@ def read_search(files: Sequence[ListFile]) -> ForestSearch:
     Raises
     ------
     InputError
-        If a file is damaged, or there are no sentences.
+        If a file is damaged or lacks the feature of the language model, or there are no sentences.
     """
     names = files[0].dense_names
     if MODEL_FEATURE not in names:
-        raise InputError("damaged: the language model feature is missing; recreate the file", files[0].path)
+        message = f"has no dense feature '{MODEL_FEATURE}'; recreate the forests with 'itersel forest'"
+        raise InputError(message, files[0].path)
     shards: dict[int, list[Forests]] = {}
     for file in files:
         forests = read_forests(file.path, len(names))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from itersel.config.values import Data
+from itersel.config.data import Data
 from itersel.errors import InputError
 from itersel.report.page.costs import read_costs
 from itersel.report.page.curves import read_curves
