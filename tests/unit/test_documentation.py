@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 import yaml
 
 from itersel.cli.completion import full_parser
-from itersel.cli.main import STEPS
+from itersel.cli.main import STEPS, make_parser
 from itersel.evaluate import counts
 from itersel.grammar import index, shard
 from itersel.learn import state
@@ -86,6 +87,12 @@ def test_every_format_is_on_the_page() -> None:
     assert names == {module.__name__ for module in modules}
 
 
+def test_pages_and_rules_are_listed(root: Path) -> None:
+    readme, workflow = (root / "README.md").read_text(), (root / "docs/workflow.md").read_text()
+    assert [page.name for page in root.glob("docs/*.md") if f"- [docs/{page.name}]" not in readme] == []
+    assert [file.name for file in root.glob("workflow/rules/*.smk") if f"`{file.name}`" not in workflow] == []
+
+
 @pytest.fixture(scope="module")
 def site(root: Path) -> Iterator[dict[str, ModuleType]]:
     """Return the modules of docs/site that work without MkDocs."""
@@ -125,6 +132,46 @@ def test_command_reference_has_every_option(site: dict[str, ModuleType]) -> None
     assert "### --learner mira" in sections["train"]
     assert "### --tuner pro" in sections["tune"]
     assert "### itersel grammar extract" in sections["grammar"]
+
+
+def commands_in_blocks(page: str) -> Iterator[str]:
+    """Yield the commands of itersel in a page's blocks of code, which are indented or fenced."""
+    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", page, flags=re.M | re.S) + re.findall(
+        r"^ {4}(.*\n)", page, flags=re.M
+    )
+    lines = re.sub(r"\\\n\s*", " ", "".join(blocks)).splitlines()
+    yield from re.findall(r"^(?:.*[|$] +)?(itersel .*)", "\n".join(lines), flags=re.M)
+
+
+def commands_in_text(page: str) -> Iterator[str]:
+    """Yield the commands of itersel in running text, which may be abbreviated."""
+    yield from re.findall(r"`(itersel [^`]*)`", page.replace("\n", " "))
+
+
+def usage_error(command: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return what the parser says against a command; arguments of Snakemake are not its business."""
+    words = shlex.split(command, comments=True)[1:]
+    end = next((place for place, word in enumerate(words) if word in ("|", "<", ">")), len(words))
+    if words[0] == "run":
+        return ""
+    try:
+        make_parser(words[:end]).parse_args(words[:end])
+    except SystemExit:
+        return capsys.readouterr().err
+    return ""
+
+
+def test_printed_commands_can_be_parsed(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pages = [*root.glob("*.md"), *root.glob("docs/*.md"), root / "benchmarks/README.md"]
+    in_blocks = {(page.name, command) for page in pages for command in commands_in_blocks(page.read_text())}
+    in_text = {(page.name, command) for page in pages for command in commands_in_text(page.read_text())}
+    assert len(in_blocks) > 20
+    assert len(in_text) > 50
+    assert [(page, command) for page, command in sorted(in_blocks) if usage_error(command, capsys)] == []
+    incomplete = ("the following arguments are required", "expected one argument", "expected at least one")
+    for page, command in sorted(in_text):
+        error = usage_error(command, capsys)
+        assert not error or any(text in error for text in incomplete), (page, command, error)
 
 
 @pytest.mark.parametrize(
