@@ -48,8 +48,9 @@ MAX_SAMPLES = 1_000_000
 
 # The maximum number of columns in a TSV file.
 MAX_COLUMNS = 1000
-# The longest sentence that `itersel translate` accepts, in words; it takes about ten seconds.
+# The longest sentence that `itersel translate` accepts, in words and in bytes; it takes about ten seconds.
 MAX_SENTENCE = 2000
+MAX_SENTENCE_BYTES = 2**18
 
 # The maximum number of `itersel translate` processes.
 MAX_PROCESSES = 256

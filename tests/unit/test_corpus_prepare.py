@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,15 @@ from itersel.storage.files import read_lines, write_lines
 def test_raw_text(language: str, raw: str, tokens: str) -> None:
     assert Preparation(language, language).source([raw]) == [tokens]
     assert Preparation("de", language).target([raw]) == [tokens]
+
+
+def test_no_warning_in_a_container_without_shared_memory() -> None:
+    """There is no semaphore for joblib there, which sacremoses imports."""
+    refuse = "def refuse(*_, **__): raise OSError(38, 'Function not implemented')"
+    code = f"{refuse}\nimport _multiprocessing\n_multiprocessing.SemLock = refuse\n"
+    code += "from itersel.corpus.prepare import tokenizer\nprint(tokenizer('de')('Ja.'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("Ja .\n", "")
 
 
 def test_tokenized_text_keeps_its_tokens() -> None:

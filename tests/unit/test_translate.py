@@ -14,7 +14,7 @@ import pytest
 from tests.systems import WEIGHTS, make_system, raw_text
 
 from itersel.cli.main import main
-from itersel.limits import MAX_SENTENCE
+from itersel.limits import MAX_SENTENCE, MAX_SENTENCE_BYTES
 from itersel.translate.document import Details
 from itersel.translate.system import load_system
 from itersel.translate.translator import Block, Translator, read_blocks
@@ -292,6 +292,14 @@ def test_start_up_does_not_read_input_of_a_broken_system(tmp_path, capsys):
         assert main(["translate", "--system", str(tmp_path / "none"), "--jobs", jobs, "--input", "none"]) == 1
         assert capsys.readouterr().err == f"itersel translate: {tmp_path}/none: no such file or folder\n"
     assert time.monotonic() - start < SECONDS
+
+
+def test_a_line_that_is_too_long_to_prepare(system, tmp_path, capsys):
+    text = tmp_path / "text"
+    text.write_text("a b\n" + "a" * (MAX_SENTENCE_BYTES + 1) + "\n")
+    assert main(["translate", "--system", str(system), "--input", str(text)]) == 1
+    error = f"itersel translate: {text}:2: is longer than {MAX_SENTENCE_BYTES:,} bytes; break the line\n"
+    assert capsys.readouterr().err.endswith(error)
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

@@ -1,7 +1,7 @@
 """Compound splitting by corpus frequency (Koehn & Knight 2003, section 3.2).
 
 A word is split into known words of at least three letters, with the filler letters ``s`` or ``es`` allowed
-between them. The split whose parts have the highest geometric mean frequency wins; the unsplit word is one of
+between them. Words of more than 100 letters are not split. The split whose parts have the highest geometric mean frequency wins; the unsplit word is one of
 the candidates.
 """
 
@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from itersel.corpus.text import split_words
 
 MINIMUM_LENGTH = 3
+# The time to split a word grows with the cube of its length: 8 s for 5,000 letters.
+MAXIMUM_LENGTH = 100
+# Distinct words whose splits are kept, so a long stream of text does not fill the memory.
+KEPT_WORDS = 100_000
 FILLERS = ("", "s", "es")
 
 # (product of the frequencies, parts); products of n frequencies are compared by their n-th roots
@@ -30,7 +35,7 @@ class CompoundSplitter:
 
     def __init__(self, frequency: Mapping[str, int]) -> None:
         self.frequency = dict(frequency)
-        self._parts: dict[str, tuple[str, ...]] = {}
+        self._parts = lru_cache(KEPT_WORDS)(self._find_parts)
 
     @classmethod
     def learn(cls, sentences: Iterable[str]) -> CompoundSplitter:
@@ -49,9 +54,10 @@ class CompoundSplitter:
 
         Ties are broken by fewer parts, then by the shorter first part, so the result is deterministic.
         """
-        if word not in self._parts:
-            self._parts[word] = self._best(word) if word.isalpha() else (word,)
-        return self._parts[word]
+        return self._parts(word)
+
+    def _find_parts(self, word: str) -> tuple[str, ...]:
+        return self._best(word) if word.isalpha() and len(word) <= MAXIMUM_LENGTH else (word,)
 
     def _best(self, word: str) -> tuple[str, ...]:
         best: _Split = (self.frequency.get(word, 0), (word,))

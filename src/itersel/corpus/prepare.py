@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from itersel.corpus.compounds import CompoundSplitter
+from itersel.corpus.moses import import_sacremoses
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.limits import LANGUAGE_PATTERN, MAX_INTEGER, MAX_JSON_BYTES
@@ -38,10 +39,9 @@ def tokenizer(language: str) -> Callable[[str], str]:
     Nothing is escaped (``&`` stays ``&``). `language` may have a region (``pt-br``), which is ignored because
     Moses has no rules for regions.
     """
-    from sacremoses import MosesPunctNormalizer, MosesTokenizer
-
+    sacremoses = import_sacremoses()
     language = language.split("-")[0].lower()
-    normalizer, moses = MosesPunctNormalizer(language), MosesTokenizer(language)
+    normalizer, moses = sacremoses.MosesPunctNormalizer(language), sacremoses.MosesTokenizer(language)
 
     def tokenize(text: str) -> str:
         if language in UNSPACED_LANGUAGES:

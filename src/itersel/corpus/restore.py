@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from itersel.corpus.moses import import_sacremoses
 from itersel.corpus.prepare import UNSPACED, UNSPACED_LANGUAGES, Preparation
 from itersel.corpus.recase import Recaser
 from itersel.corpus.text import split_words
@@ -26,10 +27,8 @@ def detokenizer(language: str) -> Callable[[Sequence[str]], str]:
     The reverse of `itersel.corpus.prepare.tokenizer`: nothing is unescaped, and Chinese and Japanese
     characters are joined. `language` may have a region.
     """
-    from sacremoses import MosesDetokenizer
-
     language = language.split("-")[0].lower()
-    moses = MosesDetokenizer(language)
+    moses = import_sacremoses().MosesDetokenizer(language)
 
     def detokenize(words: Sequence[str]) -> str:
         text: str = moses.detokenize(words, unescape=False)

@@ -17,7 +17,7 @@ from itersel.decode.output import best_line
 from itersel.errors import InputError
 from itersel.grammar.extract import Extractor
 from itersel.grammar.shard import Shard
-from itersel.limits import MAX_SENTENCE
+from itersel.limits import MAX_SENTENCE, MAX_SENTENCE_BYTES
 from itersel.storage.formats import FilePath
 from itersel.translate.document import Details, document_line
 from itersel.translate.system import TrainedSystem
@@ -42,10 +42,10 @@ def read_blocks(path: FilePath, size: int = BLOCK_SENTENCES) -> Iterator[Block]:
     Raises
     ------
     InputError
-        See `itersel.corpus.text.text_blocks`.
+        See `itersel.corpus.text.text_blocks`; lines have at most `MAX_SENTENCE_BYTES`.
     """
     first = 1
-    for lines in text_blocks(path):
+    for lines in text_blocks(path, limit=MAX_SENTENCE_BYTES, advice="; break the line"):
         for begin in range(0, len(lines), size):
             yield Block(first + begin, lines[begin : begin + size])
         first += len(lines)
