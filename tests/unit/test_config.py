@@ -255,7 +255,7 @@ def test_natural_tasks():
 
 
 def test_files_and_folds_of_tasks():
-    """Files, shards and language models: one model per file, at most 10."""
+    """Files, shards and language models: as many of these as files, at most 10."""
     labels = {"x": 2, "y": 1}
     for tasks, expected in (
         ({"shards": 4}, (4, 4, 4)),
@@ -270,7 +270,7 @@ def test_files_and_folds_of_tasks():
     assert read_config({"experiments": independent}).experiments["a"].tasks.language_model_folds == 3
 
 
-def test_options_of_pools():
+def test_options_that_make_pools():
     pooled = read_config(experiment(tasks={"name": "pooled", "labels": ["x", "y"]})).experiments["a"].tasks
     assert commands.sharding_options(pooled) == "--shards 10 --size one --pool x y"
     pooled = read_config(experiment(tasks={"name": "pooled-cat", "labels": ["x"]})).experiments["a"].tasks
@@ -288,7 +288,7 @@ def test_independent_tasks_are_experiments():
     own = found["a.task-x"].tasks
     assert (own.experiment, own.label, files_of(own), own.language_model_folds) == ("a", "x", 3, 3)
     assert tasks_name(own) == "independent"
-    # they share files with natural tasks with the same labels
+    # their files are those of natural tasks with the same labels
     natural = read_config(experiment(tasks={**tasks, "name": "natural"})).experiments["a"].tasks
     assert commands.sharding_options(own) == commands.sharding_options(natural)
     with_both = with_repeats(with_independent_tasks(read_config({"experiments": content}))).experiments
@@ -296,7 +296,7 @@ def test_independent_tasks_are_experiments():
 
 
 def test_labels_of_the_table_by_task():
-    """The labels of independent tasks, which lack weights for others, or else of all experiments."""
+    """Those of independent tasks, as only these have no weights for others; or those of all experiments."""
     natural = {"a": {"tasks": {"name": "natural", "labels": {"x": 1, "y": 1}}}}
     pooled = {"b": {"tasks": {"name": "pooled", "labels": ["z", "x"]}}, "c": {}}
     independent = {"d": {"tasks": {"name": "independent", "labels": {"z": 1, "y": 1}}}}

@@ -1,6 +1,6 @@
 """Common mistakes of users: each is reported in one line that says what to do.
 
-Wrong keys and configs that are missing or not YAML are in test_plan, two runs at once in test_run_killed.
+Wrong keys, and configs that are missing or not YAML, are in test_plan; two runs at once in test_run_killed.
 """
 
 from __future__ import annotations

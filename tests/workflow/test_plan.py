@@ -284,7 +284,7 @@ def test_several_errors_of_a_config_are_counted(make_project):
     [(None, "no such file"), ("a: [1\nb: 2\n", "not YAML: expected ',' or ']', but got ':'")],
 )
 def test_config_that_cannot_be_read(make_project, named, content, message):
-    """Snakemake itself would show a traceback, or name neither file nor line."""
+    """Snakemake's own messages are a traceback, or say neither file nor line."""
     project = make_project()
     name = "other.yaml" if named else "config.yaml"
     (project.folder / "config.yaml").rename(project.folder / "old.yaml")
@@ -309,7 +309,7 @@ def test_merged_configs(make_project):
     assert "warning" not in project.run("--dry-run", "--configfile", "config.yaml")
 
 
-def test_duplicate_keys(make_project):
+def test_keys_that_are_there_twice(make_project):
     project = make_project()
     with (project.folder / "config.yaml").open("a") as stream:
         stream.write("name: again\n")
@@ -390,7 +390,7 @@ def test_paths(make_project, tmp_path):
 
 
 def test_config_files_do_not_mix(project):
-    """A file named on the command line replaces config.yaml; Snakemake would merge them by default."""
+    """A file named on the command line replaces config.yaml; Snakemake by itself would merge them."""
     assert "train-selected" not in (output := project.run("--dry-run", "--quiet", "rules"))
     assert re.search(r"^choose_epoch +3$", output, re.M)
 
