@@ -58,7 +58,7 @@ rule copy:
     params: note=config["note"], further=config["further"]
     resources: mem_mb=500, runtime=5
     shell: "(cat -- {input:q}; printf '\\n%s' {params.note:q} {params.further:q} \\"$NOTE\\") > {output:q}"
-# a wildcard cannot hold a line break
+# a wildcard cannot contain a line break
 rule odd:
     input: NAMES
     output: "odd"

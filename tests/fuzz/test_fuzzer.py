@@ -67,7 +67,7 @@ def test_verdicts(end, outputs, mode, outcome):
     assert judge(end, outputs, {"": b"", "out": b"1"}, ("weights.h5",), mode).outcome == outcome
 
 
-def test_what_is_printed_counts():
+def test_printed_output_counts():
     assert judge(ended(0, ""), {"": b"a"}, {"": b"b"}, ("x",), DAMAGED).outcome == "silently different"
 
 

@@ -57,7 +57,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_name_is_there_documented_and_typed() -> None:
+def test_every_name_exists_and_is_documented_and_typed() -> None:
     listed = {name for names in itersel._MODULES.values() for name in names}
     assert listed | {"__version__"} == set(itersel.__all__) <= set(dir(itersel))
     for name in listed:

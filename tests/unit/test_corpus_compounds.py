@@ -41,7 +41,7 @@ def test_short_words_are_not_parts() -> None:
     assert splitter.split("abhaus") == ("abhaus",)
 
 
-def test_words_with_other_characters_stay_whole() -> None:
+def test_words_with_other_characters_are_not_split() -> None:
     splitter = CompoundSplitter({"haus": 5, "tür": 5})
     assert splitter.split_sentence("haustür haus-tür haus2tür") == "haus tür haus-tür haus2tür"
 

@@ -77,7 +77,7 @@ def test_any_text(references, translations):
         assert metric.score(metric.counts(translations)) == pytest.approx(expected, abs=1e-9), metric.name
 
 
-def test_counts_are_whole():
+def test_counts_are_integers():
     """Also TER's mean length of several references, so that sums do not depend on their order."""
     short = [line.rpartition(" ")[0] for line in REFERENCES]
     for metric in make_metrics([REFERENCES, short, OTHERS]):

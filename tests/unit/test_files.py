@@ -248,7 +248,7 @@ def test_lines_of_a_pipe_are_read_one_by_one(tmp_path: Path, pieces: list[bytes]
     assert list(blocks) == []
 
 
-def test_a_mark_that_comes_in_pieces(tmp_path: Path) -> None:
+def test_split_byte_order_mark(tmp_path: Path) -> None:
     """No block is larger than requested, so the byte order mark may be split."""
     path = tmp_path / "text"
     path.write_bytes(b"\xef\xbb\xbfab\ncd\n")

@@ -164,7 +164,7 @@ def test_separator_in_text(folder: Path) -> None:
         index_lines(folder, ["a", "b"], ["x", "y ||| z"], ["", ""])
 
 
-def test_an_empty_corpus_is_refused(folder: Path) -> None:
+def test_an_empty_corpus_is_rejected(folder: Path) -> None:
     with pytest.raises(InputError, match=f"^{folder / 'source'}: is empty"):
         index_lines(folder, [], [], [])
     with pytest.raises(InputError, match=f"^{folder / 'target'}: is empty"):

@@ -264,7 +264,7 @@ def test_a_word_with_a_special_meaning_in_grammars_cannot_be_exported(tmp_path: 
     assert not (tmp_path / "g").exists()
 
 
-def test_export_writes_what_was_imported(tmp_path: Path) -> None:
+def test_export_restores_the_import(tmp_path: Path) -> None:
     lines = [
         "[X] ||| a [X,1] b ||| x [X,1] ||| EgivenFCoherent=-0 SampleCountF=0.301029995664 CountEF=1e-05 "
         "MaxLexFgivenE=99 MaxLexEgivenF=0 IsSingletonF=1 IsSingletonFE=0 ||| 0-0 2-0",

@@ -119,7 +119,7 @@ def test_nothing_is_left_on_errors(tmp_path: Path, way: object) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_cannot_be_opened(tmp_path: Path) -> None:
+def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
     (tmp_path / "text.h5").write_text("a 1\n")
     (tmp_path / "empty.h5").touch()
     (tmp_path / "folder.h5").mkdir()

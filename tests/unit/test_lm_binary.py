@@ -159,7 +159,7 @@ def test_bad_input_leaves_nothing_behind(
 
 
 @pytest.mark.parametrize("order", ["0", "-1", "x", "2.5"])
-def test_order_is_a_whole_number_above_zero(text: Path, order: str) -> None:
+def test_order_is_a_positive_integer(text: Path, order: str) -> None:
     assert lm("estimate", "--order", order, "--input", text, "--output", text.with_name("o")) == 2
 
 

@@ -278,7 +278,7 @@ def test_labels_are_stripped(tmp_path, text_file, arguments):
         (["calc\tx", *LABELS[1:]], ["calc"], "labels:1: 'calc\\tx' is not a task label"),
     ],
 )
-def test_labels_that_do_not_fit(tmp_path, text_file, capsys, arguments, labels, tasks, message):
+def test_mismatched_labels(tmp_path, text_file, capsys, arguments, labels, tasks, message):
     text_file("labels", labels)
     output = tmp_path / "tasks.txt"
     assert main([*arguments, "--tasks", *tasks, "--output", str(output)]) == 1
@@ -316,7 +316,7 @@ def test_no_task_has_a_sentence(tmp_path, arguments):
         ("bad", BAD, "bad: given 2 times as 'bad'; give each run of a system once"),
     ],
 )
-def test_translations_that_do_not_fit(tmp_path, text_file, capsys, arguments, name, lines, message):
+def test_mismatched_translations(tmp_path, text_file, capsys, arguments, name, lines, message):
     output = tmp_path / "tasks.txt"
     arguments += ["--system", "bad", text_file(name, lines), "--tasks", "calc", "--output", str(output)]
     assert main(arguments) == 1

@@ -96,7 +96,7 @@ def test_bends_at_the_same_point_are_merged() -> None:
     [
         ([-np.inf], [0.5], 0.0),
         ([-np.inf, 1.0, 3.0], [0.1, 0.5, 0.2], 2.0),
-        ([-np.inf, 1.0, 3.0], [0.5, 0.2, 0.1], 0.0),  # it holds 0: do not move
+        ([-np.inf, 1.0, 3.0], [0.5, 0.2, 0.1], 0.0),  # contains 0: do not move
         ([-np.inf, -3.0, -1.0], [0.5, 0.2, 0.1], -4.0),
         ([-np.inf, 1.0, 3.0], [0.1, 0.2, 0.5], 4.0),
         ([-np.inf, -4.0, -2.0, 1.0, 3.0], [0.1, 0.5, 0.2, 0.5, 0.1], 2.0),  # the nearer of two
@@ -177,7 +177,7 @@ def test_projection() -> None:
     assert project(matrix, vector) == pytest.approx(vector @ matrix)
 
 
-def test_flat_bleu_is_no_move() -> None:
+def test_flat_bleu_does_not_move_the_weights() -> None:
     # every translation has the same counts, so no weights are better
     same = [Translation((6, 5, 4, 3), 7, features(*values)) for values in itertools.product((0, 1), repeat=3)]
     search = ListSearch(make_pool([Sentence((7,), same)])[0])

@@ -142,7 +142,7 @@ def test_libreoffice_help_is_fetched_and_split_by_hash(make_project):
     assert "--task results/tiny/corpus/help/task.gz" in job
 
 
-def test_held_out_modules_and_texts_beside_the_help(make_project):
+def test_held_out_modules_and_texts_in_addition_to_the_help(make_project):
     project = make_project()
     news = {"source": "test.source", "target": ["test.target", "test.target"]}
     project.configure(

@@ -67,7 +67,7 @@ def test_snakemake_killed(copy, finished, patient):
     assert copy.contents(LEARNED) == finished.contents(LEARNED)
 
 
-def test_what_was_just_killed_is_waited_for(copy, finished):
+def test_waits_for_jobs_that_were_just_killed(copy, finished):
     copy.without_experiments("selected")
     run = copy.start("--cores", "2", SELECTED)
     job = copy.wait_for_job("train", "results/tiny/experiments/selected/epoch-2/shard-0.h5")
