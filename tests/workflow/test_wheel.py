@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from itersel.cli.main import main
+
 
 @pytest.fixture(scope="module")
 def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -87,6 +89,12 @@ def test_init_needs_a_folder(site: Path, tmp_path: Path) -> None:
     made = itersel(site, tmp_path, "init", "file")
     assert made.returncode == 1
     assert made.stderr == "itersel init: file: is a file, a folder was expected; choose another name\n"
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_init_in_a_folder_that_is_read_only(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "/usr"]) == 1
+    assert capsys.readouterr().err == "itersel init: /usr: Permission denied\n"
 
 
 def test_init_replaces_nothing(site: Path, tmp_path: Path) -> None:
