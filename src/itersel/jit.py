@@ -101,7 +101,7 @@ class _InnerKernel(CPUDispatcher):
         self.targetctx.insert_user_function(compiled.fndesc, compiled.fndesc, [compiled.library])
 
     def get_overload(self, signature: Any) -> Any:
-        """Return what numba knows the kernel compiled for these types by."""
+        """Return the descriptor of the kernel compiled for these types."""
         arguments, _ = sigutils.normalize_signature(signature)
         compiled: Any = self.overloads[tuple(arguments)]
         return compiled.fndesc
@@ -137,7 +137,7 @@ class _Kernel(CPUDispatcher):
 
 
 def _cache(function: Callable[..., object], use: str, reduce: Reduce, rebuild: Rebuild) -> Any:
-    """Return the cache of a kernel; the folder's name says nothing about kernels outside the package."""
+    """Return the cache of a kernel; kernels outside the package have none, as no folder depends on them."""
     is_known = function.__module__.split(".")[0] == PACKAGE.name
     return KernelCache(function, use, reduce, rebuild) if is_known else NullCache()
 

@@ -41,13 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
         "Compile all kernels into the cache ($ITERSEL_CACHE, or else the user's cache folder), so that jobs "
-        "that start together do not each compile them. Kernels that are there already are only read."
+        "that start together do not each compile them. Kernels that are already in the cache are only loaded."
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the steps, whatever the cache holds."""
+    """Run the steps, whatever is in the cache."""
     warm_up(options.main)
     print(f"kernels are in {cache_folder()}", file=sys.stderr)
 
@@ -68,10 +68,10 @@ def warm_up(main: Main) -> None:
 
 
 def warm_up_once(main: Main) -> None:
-    """Compile all kernels if the workflow wants it and none of its jobs has done so on such a machine.
+    """Compile all kernels, if the workflow asks for it and no job has done so for this kind of machine.
 
-    Jobs that start meanwhile wait. The lock is that of a process: when it dies, the next one goes on. Where
-    the file system has no locks, each job compiles for itself, which takes longer and does no harm.
+    Jobs that start in the meantime wait. The lock ends with its process; if that is killed, the next job takes
+    over. On a file system without locks, each job compiles for itself, which takes longer but does no harm.
     """
     if os.environ.pop(WARM_UP_VARIABLE, None) is None or is_warm():
         return
@@ -150,7 +150,7 @@ def announced_compilation() -> Iterator[None]:
 
 
 def _marker() -> Path:
-    """Return the file that is there when all kernels are."""
+    """Return the file that marks a complete cache."""
     return cache_folder() / "all.warm"
 
 
