@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from itersel.errors import InputError
+from itersel.errors import InputError, check_choice
 
 if TYPE_CHECKING:
     from itersel.evaluate.bleu import CorpusScore
@@ -236,6 +236,9 @@ def mix_weights(
     from itersel.select.settings import MixSettings
     from itersel.vectors.weights import read_weights
 
+    for name, value in (("inputs", inputs), ("keep", keep)):
+        if isinstance(value, str):  # which is a sequence, too
+            raise InputError(f"{name} is {value!r}, a list was expected")
     settings = MixSettings(
         mixing=mixing,
         epoch=epoch,
@@ -269,12 +272,17 @@ def score_bleu(translations: Sequence[str], *references: Sequence[str], tokenize
     Raises
     ------
     InputError
-        If there is no reference, or if a reference has another number of lines than the translations.
+        If there is no translation or no reference, if a reference has another number of lines than the
+        translations, or if `tokenize` is unknown.
     """
+    from itersel.config.values import TOKENIZATIONS
     from itersel.evaluate.bleu import make_bleu, score_corpus
 
+    check_choice("tokenize", tokenize, TOKENIZATIONS)
     if not references:
         raise InputError("there is no reference to score against; give at least one")
+    if not translations:
+        raise InputError("there are no translations to score; give at least one")
     for number, reference in enumerate(references):
         if len(reference) != len(translations):
             raise InputError(

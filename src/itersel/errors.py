@@ -47,6 +47,12 @@ class CombinedInputError(InputError):
         super().__init__(self.errors[0].message + more, self.errors[0].path, self.errors[0].line)
 
 
+def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
+    """Raise an InputError if an argument is not one of the choices."""
+    if value not in (known := list(choices)):
+        raise InputError(f"{name} is {value!r}; choose one of {', '.join(known)}")
+
+
 def errors_of(error: InputError) -> Sequence[InputError]:
     """Return the individual errors in an error."""
     return error.errors if isinstance(error, CombinedInputError) else [error]

@@ -64,7 +64,8 @@ def cache_folder() -> Path:
             root = os.path.join(users if os.path.isabs(users) else Path.home() / ".cache", "itersel")
         except RuntimeError:
             message = (
-                f"there is no home folder to keep compiled kernels in; name a folder in {CACHE_VARIABLE}"
+                "there is no home folder to keep compiled kernels in; name another folder in "
+                f"{CACHE_VARIABLE} or as `cache` in the config"
             )
             raise InputError(message) from None
     return Path(root) / _folder_name(PACKAGE)

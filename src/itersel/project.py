@@ -46,9 +46,18 @@ def create_project(folder: Path) -> None:
     ------
     InputError
         If one of the files already exists; nothing is written.
+    OSError
+        If the folder cannot be written to; names the folder.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file, a folder was expected; choose another name", folder)
+    try:
+        _write(folder)
+    except OSError as error:  # names a temporary file, or none if the disk is full
+        raise OSError(error.errno, error.strerror, os.fspath(folder)) from None
+
+
+def _write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".itersel.", dir=folder) as name:
         scratch = Path(name)
@@ -65,6 +74,6 @@ def create_project(folder: Path) -> None:
         made = sorted(scratch.iterdir())
         for path in made:
             if os.path.lexists(folder / path.name):
-                raise InputError("is there already; choose another folder, or remove it", folder / path.name)
+                raise InputError("already exists; choose another folder, or remove it", folder / path.name)
         for path in made:
             path.rename(folder / path.name)

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -186,3 +187,41 @@ def test_bleu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         itersel.score_bleu(texts["system"], texts["one"], ["a"])
     with pytest.raises(itersel.InputError, match="no reference"):
         itersel.score_bleu(texts["system"])
+    with pytest.raises(itersel.InputError, match="no translations"):
+        itersel.score_bleu([], [])
+    with pytest.raises(itersel.InputError, match="tokenize is 'intl'; choose one of 13a, none"):
+        itersel.score_bleu(["a"], ["a"], tokenize="intl")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"mixing": "average"}, "mixing is 'average'; choose one of none, mean-of-epochs, mean, "),
+        ({"mixing": "selection", "select": 5, "norm": "l3"}, "norm is 'l3'; choose one of l0, l1, l2, linf"),
+        ({"mixing": "selection", "select": 0}, "cannot select 0 features"),
+        ({"mixing": "selection", "select": 5, "keep": "dense"}, "keep is 'dense', a list was expected"),
+        ({"epoch": 0}, "epoch 0 of 1 shards; both must be at least 1"),
+        ({"inputs": []}, "epoch 1 of 0 shards; both must be at least 1"),
+        ({"inputs": "shard.h5"}, "inputs is 'shard.h5', a list was expected"),
+    ],
+)
+def test_wrong_arguments_of_mixing(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
+    """Before anything is read."""
+    with pytest.raises(itersel.InputError, match=re.escape(message)):
+        itersel.mix_weights(**{"inputs": ["missing.h5"], "output": tmp_path / "no.h5", **arguments})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_settings_of_training(results: Path) -> None:
+    with pytest.raises(itersel.InputError, match="template is 'Nope'; choose one of R, RBS, "):
+        itersel.TrainSettings(templates=("R", "Nope"))
+    read = itersel.read_shard(results / "shards/train/2/0.h5"), itersel.load_model(results / "lm/lm.bin")
+    for settings in (itersel.TrainSettings(epoch=0), itersel.TrainSettings(shard=-1)):
+        with pytest.raises(itersel.InputError, match="epochs count from 1, shards from 0"):
+            itersel.train_epoch(*read, settings=settings)
+
+
+def test_unknown_feature_set(results: Path) -> None:
+    read = itersel.read_shard(results / "shards/test/1/0.h5"), itersel.load_model(results / "lm/lm.bin")
+    with pytest.raises(itersel.InputError, match="features is 'sparse'; choose one of all, dense"):
+        list(itersel.decode_shard(*read, itersel.make_weights({}), features="sparse"))

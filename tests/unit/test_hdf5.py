@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -170,3 +171,12 @@ def test_arrays_of_anything_but_numbers(tmp_path: Path, dtype: object) -> None:
         stream.create_dataset("v", (1,), dtype)
     with pytest.raises(InputError, match=r"array 'v' cannot be read \(is no array of numbers\)"):
         read_weights(path)
+
+
+def test_reading_needs_no_lock(tmp_path: Path) -> None:
+    """A file system that refuses locks is not a damaged file."""
+    path = tmp_path / "weights.h5"
+    write_weights(path, make_weights({"a": 1.0}))
+    with path.open("rb") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        assert read_weights(path).to_dict() == {"a": 1.0}

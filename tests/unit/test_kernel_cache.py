@@ -253,7 +253,7 @@ def test_no_home_folder(monkeypatch):
     monkeypatch.delenv("ITERSEL_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(kernel_cache.Path, "home", fail)
-    with pytest.raises(InputError, match=r"there is no home folder .* name a folder in ITERSEL_CACHE"):
+    with pytest.raises(InputError, match=r"there is no home folder .* another folder in ITERSEL_CACHE or as"):
         cache_folder()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 import yaml
 from tests.workflow.test_plan import dry_run
 
@@ -177,3 +178,15 @@ def test_given_packages_are_inputs(make_project):
     assert "results/tiny/corpus/help/statistics.json" in job
     [job] = jobs["describe_corpus"]
     assert "--collection results/tiny/corpus/help/statistics.json" in job
+
+
+@pytest.mark.parametrize("is_given", [False, True])
+def test_downloads_run_on_the_host_of_snakemake(make_project, is_given):
+    """The nodes of many clusters have no network."""
+    project = make_project()
+    lines = [f'include: "{project.snakefile}"', 'print("local:", "fetch_help" in workflow._localrules)']
+    project.snakefile = project.folder / "own.smk"
+    project.snakefile.write_text("\n".join(lines))
+    project.configure(data={"kind": "libreoffice-help", **({"folder": "."} if is_given else {})})
+    output = project.run("--quiet", "rules", "--dry-run", "results/tiny/corpus/help/source.gz")
+    assert f"local: {not is_given}" in output

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from itersel.cli.main import main
+
 
 @pytest.fixture(scope="module")
 def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -89,11 +91,17 @@ def test_init_needs_a_folder(site: Path, tmp_path: Path) -> None:
     assert made.stderr == "itersel init: file: is a file, a folder was expected; choose another name\n"
 
 
+@pytest.mark.usefixtures("ordinary_user")
+def test_init_in_a_folder_that_is_read_only(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "/usr"]) == 1
+    assert capsys.readouterr().err == "itersel init: /usr: Permission denied\n"
+
+
 def test_init_replaces_nothing(site: Path, tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("mine: true\n")
     made = itersel(site, tmp_path, "init", ".")
     assert made.returncode == 1
-    assert made.stderr == "itersel init: config.yaml: is there already; choose another folder, or remove it\n"
+    assert made.stderr == "itersel init: config.yaml: already exists; choose another folder, or remove it\n"
     assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
     (tmp_path / "config.yaml").unlink()
     (tmp_path / "data").mkdir()

@@ -20,6 +20,8 @@ if CONFIG.data.kind == "libreoffice-help":
             ),
         log:
             f"{LOGS}/corpus/help.log",
+        # a download; the nodes of many clusters have no network
+        localrule: CONFIG.data.folder is None
         conda:
             "../../envs/itersel.yaml"
         resources:

@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Write all that a system needs to translate new text to one file: index of the training corpus, "
         "language model, weights, preparation of text, recaser. `itersel translate --system FILE` needs "
-        "nothing else of the run."
+        "nothing else from the run."
     )
     parser.add_argument(
         "system", metavar="SYSTEM", help="folder of a system, such as experiments/NAME/best in a run"

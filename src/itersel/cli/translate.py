@@ -70,7 +70,7 @@ def add_system(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Translate, and write each line when it is there."""
+    """Translate, and write each line as soon as it is ready."""
     from itersel.progress import count_up
     from itersel.storage.files import open_output
     from itersel.translate.jobs import Job, translate_blocks

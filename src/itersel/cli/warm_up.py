@@ -28,10 +28,10 @@ TARGET = ["the house is small .", "the small house", "a house is that", "small i
 ALIGNMENT = ["0-0 1-1 2-2 3-3 4-4", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1 2-2 3-3 4-4"]
 
 
-# Set by the workflow: the first job on each type of machine compiles the kernels for all others.
+# Set by the workflow: the first job on a kind of machine compiles the kernels for all others.
 WARM_UP_VARIABLE = "ITERSEL_WARM_UP"
 COMPILING = "compiling kernels, once for this machine and version; about a minute"
-# A step that compiles for less than this time does not report it.
+# A step that spends less on compilation says nothing.
 SILENT_SECONDS = 1.5
 # The command line: arguments in, exit status out.
 Main = Callable[[Sequence[str]], int]
@@ -41,20 +41,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
         "Compile all kernels into the cache ($ITERSEL_CACHE, or else the user's cache folder), so that jobs "
-        "that start together do not each compile them. Kernels that are there already are only read."
+        "that start together do not each compile them. Kernels that are already in the cache are only loaded."
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the steps regardless of the state of the cache."""
+    """Run the steps, whatever is in the cache."""
     warm_up(options.main)
     print(f"kernels are in {cache_folder()}", file=sys.stderr)
 
 
 def warm_up(main: Main) -> None:
-    """Run the steps, then mark the cache as complete. Real files determine the types of the kernels."""
-    os.environ.pop(WARM_UP_VARIABLE, None)  # otherwise the steps would wait for their own lock
+    """Run the steps, and mark the cache; kernels are compiled for the types of arrays that files give."""
+    os.environ.pop(WARM_UP_VARIABLE, None)  # the steps run here, and would wait for their own lock
     make_writable(cache_folder())
     remove_leftovers(cache_folder())
     start, was_warm = time.monotonic(), is_warm()
@@ -68,10 +68,10 @@ def warm_up(main: Main) -> None:
 
 
 def warm_up_once(main: Main) -> None:
-    """Compile all kernels if the workflow requests it and no job has done so on this type of machine.
+    """Compile all kernels, if the workflow asks for it and no job has done so for this kind of machine.
 
-    Jobs that start in the meantime wait. If the process that holds the lock dies, the next one takes over. On
-    file systems without locks, each job compiles for itself, which takes longer but is harmless.
+    Jobs that start in the meantime wait. The lock ends with its process; if that is killed, the next job takes
+    over. On a file system without locks, each job compiles for itself, which takes longer but does no harm.
     """
     if os.environ.pop(WARM_UP_VARIABLE, None) is None or is_warm():
         return
@@ -90,22 +90,22 @@ def warm_up_once(main: Main) -> None:
 
 
 def is_warm() -> bool:
-    """Whether all kernels have been compiled for this machine and version."""
+    """Tell whether all kernels have been compiled for this machine and version."""
     return _marker().exists()
 
 
 def compiled_in(seconds: float) -> str:
-    """Return the line to show after a compilation."""
+    """Return the line that follows a compilation."""
     return f"kernels compiled in {duration(seconds)}"
 
 
 class Announcer(event.Listener):
-    """Reports that a step compiles kernels, and afterwards how long it took, unless the time is negligible.
+    """Says that a step compiles kernels, and at the end how long it took; silent if it takes no time.
 
     Parameters
     ----------
     clock
-        Returns seconds since an arbitrary fixed time.
+        Returns seconds since any fixed time.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -113,14 +113,14 @@ class Announcer(event.Listener):
         self._seconds, self._is_said = 0.0, False
 
     def on_start(self, event: object) -> None:
-        """Record the start of a compilation, which includes that of all called kernels."""
+        """Note that a kernel is compiled; its compilation includes that of those it calls."""
         if self._depth == 0:
             self._begin = self._clock()
         self._depth += 1
         self._say()
 
     def on_end(self, event: object) -> None:
-        """Record the end of a compilation."""
+        """Note that a kernel has been compiled."""
         self._depth -= 1
         if self._depth == 0:
             self._seconds += self._clock() - self._begin
@@ -133,14 +133,14 @@ class Announcer(event.Listener):
             print(f"{message} (`itersel warm-up` compiles all of them)", file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Report how long it took."""
+        """Say how long it took."""
         if self._is_said:
             print(compiled_in(self._seconds), file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
 def announced_compilation() -> Iterator[None]:
-    """Report if the block compiles kernels for a noticeable time."""
+    """Say so if the block compiles kernels for a while."""
     announcer = Announcer()
     with event.install_listener("numba:compile", announcer):
         try:
@@ -150,18 +150,18 @@ def announced_compilation() -> Iterator[None]:
 
 
 def _marker() -> Path:
-    """Return the file that marks the cache as complete."""
+    """Return the file that marks a complete cache."""
     return cache_folder() / "all.warm"
 
 
 def _steps(folder: Path, main: Main) -> None:
-    """Run every step; on several cores in two processes, the second of which takes longer."""
-    # use one process if processors cannot be counted, as on macOS
+    """Run every step; on several cores in two processes, of which the second takes longer."""
+    # where processors cannot be counted, as on macOS, one process is right
     if len(getattr(os, "sched_getaffinity", lambda _: {0})(0)) == 1:
         _prepare(folder, main)
         _learn(folder, main)
         return
-    # the input of the second is created with interpreted kernels
+    # what the second reads is made without compiling anything
     (folder / "again").mkdir()
     _run_processes([partial(_prepare_interpreted, folder, main)])
     _run_processes([partial(_prepare, folder / "again", main), partial(_learn, folder, main)])
@@ -175,14 +175,14 @@ def _prepare_interpreted(folder: Path, main: Main) -> None:
 
 
 def _run_processes(tasks: Sequence[Callable[[], None]]) -> None:
-    """Run each task in a separate process and raise the first error, after all processes have ended."""
+    """Run each task in a process of its own, and raise the first error; then none of them is left."""
     context = multiprocessing.get_context("fork")
     running = []
     for task in tasks:
         receiver, sender = context.Pipe(duplex=False)
         process = context.Process(target=_send_error, args=(task, sender), daemon=True)
         process.start()
-        # before forking the next process, which would keep it open
+        # before the next process is forked, which would hold it open
         sender.close()
         running.append((process, receiver))
     try:
@@ -203,14 +203,14 @@ def _run_processes(tasks: Sequence[Callable[[], None]]) -> None:
 
 
 def _send_error(task: Callable[[], None], sender: Connection) -> None:
-    """Run a task and send the message of its error, if any."""
+    """Run a task, and send the message of the error that it ends with, if any."""
     error = ""
     try:
         task()
     except InputError as wrong:
         error = str(wrong)
     except KeyboardInterrupt:
-        return  # the waiting process is interrupted, too
+        return  # the process that waits is interrupted, too
     sender.send_bytes(error.encode())
 
 
@@ -272,7 +272,7 @@ def _learn(folder: Path, main: Main) -> None:
 def _itersel(main: Main, *arguments: str) -> None:
     from itersel.cli.signals import INTERRUPTED
 
-    # warnings about a corpus of four sentences are meaningless
+    # warnings about a corpus of four sentences say nothing to anyone
     with contextlib.redirect_stderr(io.StringIO()) as messages:
         status = main(arguments)
     if status == INTERRUPTED:

@@ -353,9 +353,8 @@ def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
     if "choices" in bounds and value not in bounds["choices"]:
         reject(key, value, one_of(value, bounds["choices"]))
     if "path" in bounds and not re.fullmatch(bounds["pattern"], value):
-        reject(
-            key, value, "a path without control characters, { and } (Snakemake treats these as a wildcard)"
-        )
+        what = "a path" if not value else "a path without control characters, { and }, Snakemake's wildcards"
+        reject(key, value, what)
     if "pattern" in bounds and not re.fullmatch(bounds["pattern"], value):
         reject(key, value, f"text of the form {bounds['pattern']}")
     if "minimum" in bounds and value < bounds["minimum"]:

@@ -34,7 +34,7 @@ from itersel.decode.search_kernels import (
 )
 from itersel.decode.trie_kernels import build_trie
 from itersel.decode.vector_kernels import dense_vectors, sparse_vectors
-from itersel.errors import InputError
+from itersel.errors import InputError, check_choice
 from itersel.grammar.categories import MAX_CATEGORY_SENTENCE
 from itersel.grammar.shard import Shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
@@ -106,6 +106,7 @@ class Decoder:
             raise InputError(f"pop limit {pop_limit} is out of bounds; choose 1 to {MAX_POP_LIMIT}")
         if max_span < 1:
             raise InputError(f"longest span {max_span} is out of bounds; choose 1 or more")
+        check_choice("features", features, ("all", "dense"))
         self.shard, self.model, self.pop_limit, self.max_span = shard, model, pop_limit, max_span
         self.dense_names = tuple(shard.dense_names) + DECODER_FEATURES
         self.use_sparse = features == "all"

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.config.learners import Learner, Perceptron, learner_name
-from itersel.errors import InputError
+from itersel.errors import InputError, check_choice
 from itersel.learn.learner import Example, Move, OnlineLearner, make_learner
 from itersel.learn.parameters import Parameters, WeightOverflowError
 from itersel.learn.parts import LoadedPart, Part, SentenceDecoder
 from itersel.learn.sentence_bleu import SentenceBleu
 from itersel.learn.weight_table import ShardWeights, Start, WeightTable
+from itersel.limits import TEMPLATES
 from itersel.progress import progress
 from itersel.vectors.weights import Weights, make_weights
 
@@ -56,6 +57,10 @@ class TrainSettings:
     epoch: int = 1
     shard: int = 0
     templates: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for template in self.templates:
+            check_choice("template", template, TEMPLATES)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings by name; the learner's include its name."""
@@ -138,9 +143,13 @@ def train_parts(
     Raises
     ------
     InputError
-        If a part has no references, if two features have the same key, or if a weight or a model score
-        overflows.
+        If the epoch or the shard does not exist, if a part has no references, if two features have the same
+        key, or if a weight or a model score overflows.
     """
+    if settings.epoch < 1 or settings.shard < 0:
+        raise InputError(
+            f"epoch {settings.epoch} of shard {settings.shard}; epochs count from 1, shards from 0"
+        )
     start = Start(make_weights({})) if start is None else start
     learner = make_learner(settings.learner)
     sentences = sum(part.sentence_count for part in parts)

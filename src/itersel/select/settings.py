@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.errors import InputError
+from itersel.config.mixing import MIXINGS, NORMS
+from itersel.errors import InputError, check_choice
 from itersel.select.path import PathSettings
 
 PATH = "path-following"
@@ -53,6 +54,12 @@ class MixSettings:
     minimum: float | None = None
 
     def __post_init__(self) -> None:
+        check_choice("mixing", self.mixing, MIXINGS)
+        check_choice("norm", self.norm, NORMS)
+        if self.epoch < 1 or self.shards < 1:
+            raise InputError(f"epoch {self.epoch} of {self.shards} shards; both must be at least 1")
+        if self.select is not None and self.select < 1:
+            raise InputError(f"cannot select {self.select} features; select at least 1")
         given = [name for name in LIMITS if getattr(self, name) is not None]
         if self.mixing == "selection" and (len(given) != 1 or given[0] not in SELECTION_LIMITS):
             raise InputError("mixing selection needs one of --select, --threshold and --relative-threshold")

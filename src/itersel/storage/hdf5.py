@@ -70,7 +70,8 @@ def open_hdf5(path: str | os.PathLike[str]) -> h5py.File:
     if signature != SIGNATURE:
         raise InputError("damaged or truncated HDF5 file, or another kind of file; recreate it", path)
     try:
-        return h5py.File(path, "r")
+        # unlocked: some network file systems have no locks, and files are replaced, never changed
+        return h5py.File(path, "r", locking=False)
     except OSError as error:
         raise InputError(f"damaged or truncated HDF5 file ({one_line(error)}); recreate it", path) from None
 
