@@ -53,7 +53,6 @@ def test_words_that_are_too_long_stay_whole() -> None:
     assert splitter.split("haus" * 50_000) == ("haus" * 50_000,)
 
 
-
 def test_ties_keep_the_word_and_then_the_shorter_first_part() -> None:
     assert CompoundSplitter({"abc": 2, "def": 8, "abcdef": 4}).split("abcdef") == ("abcdef",)
     assert CompoundSplitter({"abc": 3, "abcd": 3, "defg": 3, "efg": 3}).split("abcdefg") == ("abc", "defg")
