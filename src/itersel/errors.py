@@ -17,7 +17,7 @@ class InputError(Exception):
     message
         What is wrong and what to do about it, in one line.
     path
-        The file, if there is one.
+        The file, if there is one; ``-`` is standard input.
     line
         The line in that file, counted from 1 as editors do.
     """
@@ -26,10 +26,10 @@ class InputError(Exception):
         self, message: str, path: str | os.PathLike[str] | None = None, line: int | None = None
     ) -> None:
         self.message, self.path, self.line = message, path, line
-        place = "" if path is None else f"{os.fspath(path)}: "
+        place = "<stdin>" if path is None or os.fspath(path) == "-" else os.fspath(path)
         if line is not None:
-            place = f"{os.fspath(path) if path is not None else '<stdin>'}:{line}: "
-        super().__init__(place + message)
+            place += f":{line}"
+        super().__init__(message if path is None and line is None else f"{place}: {message}")
 
 
 class CombinedInputError(InputError):

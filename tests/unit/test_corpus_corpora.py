@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -78,6 +79,16 @@ def test_names_are_labels_by_default(tmp_path: Path) -> None:
     found = read(news, labelled, memory)
     assert found.source == ["eins", "zwei", "drei"]
     assert found.task == ["news", "civil", "memory"]
+
+
+def test_labels_are_for_all_or_for_none(tmp_path: Path) -> None:
+    table = tsv(tmp_path, "a\tb\tcivil\n").file
+    memory = tmx(tmp_path, HEAD + unit("c", "d") + TAIL).file
+    mixed = Corpus(file=table + memory, columns=Columns(task=3))
+    for corpora in ([mixed], [Corpus("x", file=table), Corpus(file=memory)]):
+        with pytest.raises(InputError, match=r"(tsv|tmx): some pairs have task labels, others have none"):
+            read(*corpora)
+    assert read(replace(mixed, name="law")).task == ["civil", "law"]
 
 
 def test_tsv(tmp_path: Path) -> None:
@@ -159,14 +170,18 @@ def test_language_codes(code: str, language: str, expected: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", ": not XML: "),
+        ("", ": not XML: no element found"),
         ("<html/>", ":1: is not TMX: its root is <html>"),
         (HEAD + TAIL, ": has no translation unit in de and en; its languages are none"),
         (HEAD + unit("a", "b"), ":5: not XML: Premature end"),
-        (HEAD + "\n<tu><tuv xml:lang='de'/><tuv xml:lang='en'/></tu>" + TAIL, ":5: has no <seg>"),
+        (HEAD + "\n<tu><tuv xml:lang='de'/><tuv xml:lang='en'/></tu>" + TAIL, ":5: a <tuv> has no <seg>"),
         (HEAD + unit("a", "b") + unit("c ||| d", "e") + TAIL, r":5: '\|\|\|' separates"),
         (HEAD + unit("a", "<unk>".replace("<", "&lt;")) + TAIL, ":4: '<unk>' cannot be a word"),
         (HEAD + unit("a&nbsp;b", "c") + TAIL, ":4: unknown entity &nbsp;"),
+        (f"<tmx><body>\n{unit('a', 'b')}{unit('a&nbsp;b', 'c')}{TAIL}", ":3: not XML: Entity 'nbsp' not"),
+        # libxml2 does not know the lines of elements without text beyond 65535
+        (HEAD + "\n" * 70_000 + unit("", "c ||| d") + TAIL, r": '\|\|\|' separates"),
+        (HEAD + "\n" * 70_000 + unit("c ||| d", "") + TAIL, r":70004: '\|\|\|' separates"),
         (HEAD + unit("a", "b" * (2**20 + 1)) + TAIL, ":4: is longer than 1,048,576 bytes; break it"),
         (HEAD + unit("\xff", "b") + TAIL, None),
     ],
@@ -253,6 +268,8 @@ def test_several_corpora_are_prepared(tmp_path: Path) -> None:
         (["--source", "s"], "--target is missing; give --source and --target, or --file"),
         (["--source", "s", "--target", "t", "--file", "f.tsv"], "--file replaces --source"),
         (["--source", "s", "--target", "t", "--columns", "2,1"], "--columns needs --file"),
+        (["--file", "f.tmx", "--columns", "2,1"], "--columns needs a TSV file; f.tmx is none"),
+        (["--file", "f.tsv", "--file", "f.tmx", "--columns", "1,2,3"], "f.tmx: TMX files have no labels"),
         (
             ["--file", "f.txt"],
             "f.txt: the name must end in .tsv or .tmx, or one of these and .gz, .xz or .zst",
@@ -297,6 +314,7 @@ def test_conflicting_arguments(
         ["--columns", "1,x"],
         ["--columns", "0,1"],
         ["--columns", "1,1001"],
+        ["--columns", "2,2"],
         ["--corpus", "a/b"],
         ["--corpus", "a", "--file", "x.tsv", "--corpus", "a"],
     ],

@@ -152,7 +152,8 @@ def test_reversed_languages(tmp_path: Path, mtdata_folder: Path) -> None:
         ("europarl", "does not understand 'europarl'"),
         (
             "Statmt-europarl-9-deu-eng",
-            "cannot get 'Statmt-europarl-9-deu-eng' (ConnectionError); check the network",
+            "cannot get 'Statmt-europarl-9-deu-eng' (Failed to resolve 'www.statmt.org' ([Errno -2] Name or "
+            "service not known)); check the network",
         ),
     ],
 )

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import lzma
+import os
 import shutil
 import subprocess
 import tarfile
@@ -256,6 +257,7 @@ def test_mirror(pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         (lambda mirror: shutil.rmtree(mirror), "cannot fetch"),
         (lambda mirror: shutil.rmtree(mirror / "pool"), "cannot fetch"),
         (lambda mirror: next(mirror.rglob("Packages.xz")).write_bytes(b"<html>"), "Packages.xz is damaged"),
+        (lambda mirror: os.truncate(next(mirror.rglob("Packages.xz")), 100), "Packages.xz is truncated"),
         (lambda mirror: next(mirror.rglob("*-de_*.deb")).write_bytes(b"other"), "1.0_all.deb is damaged"),
     ],
 )
@@ -271,7 +273,7 @@ def test_mirror_without_packages(
     assert fetch(tmp_path / "out", "--mirror", (tmp_path / "mirror").as_uri()) == 1
     error = capsys.readouterr().err
     assert reason in error
-    assert "data.folder (--from)" in error
+    assert "data.folder; for the command: --mirror, --from)" in error
     assert error.count("\n") == 1
     assert not (tmp_path / "out").exists()
 

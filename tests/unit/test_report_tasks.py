@@ -273,7 +273,7 @@ def test_labels_are_stripped(tmp_path, text_file, arguments):
     [
         (LABELS, ["calc", "base", "calc"], "task 'calc' is named twice"),
         (LABELS[:80], ["calc"], "labels: has 80 lines, "),
-        (["calc", "", *LABELS[2:]], ["calc"], "labels:2: '' is not a task label; give one word a line"),
+        (["calc", "", *LABELS[2:]], ["calc"], "labels:2: '' is not a task label; give one word per line"),
         (["calc", "base x", *LABELS[2:]], ["calc"], "labels:2: 'base x' is not a task label"),
         (["calc\tx", *LABELS[1:]], ["calc"], "labels:1: 'calc\\tx' is not a task label"),
     ],

@@ -127,7 +127,8 @@ def test_a_stream_ends_at_a_bad_line_after_translating_earlier_ones(system):
     assert process.stdout.readline() == "Ship\n"
     output, error = process.communicate("Fluss\tHaus\n", timeout=SECONDS)
     assert (output, process.returncode) == ("", 1)
-    assert error == "itersel translate: -:2: control character U+0009; remove it or replace it by a space\n"
+    message = "control character U+0009; remove it or replace it by a space"
+    assert error == f"itersel translate: <stdin>:2: {message}\n"
 
 
 def test_a_killed_process_is_reported(system):

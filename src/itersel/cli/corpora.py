@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from itersel.cli.arguments import refuse
-from itersel.corpus.corpora import Columns, Corpus, check_parts
+from itersel.corpus.corpora import TMX, TSV, Columns, Corpus, check_parts, format_of
 from itersel.errors import InputError
 from itersel.limits import MAX_COLUMNS, TEST_SET_PATTERN
 
@@ -117,6 +117,12 @@ def _check(corpus: Corpus) -> None:
         for option in ("source", "target", "task", "alignment"):
             if getattr(corpus, option):
                 raise InputError(f"--file replaces --{option}; give only one of them")
+        formats = list(map(format_of, corpus.file))
+        if corpus.columns != Columns() and TSV not in formats:
+            raise InputError(f"--columns needs a TSV file; {corpus.file[0]} is none")
+        if corpus.columns.task and TMX in formats:
+            path = corpus.file[formats.index(TMX)]
+            raise InputError("TMX files have no labels, but --columns names one; give two columns", path)
         return
     if corpus.columns != Columns():
         raise InputError("--columns needs --file")
@@ -139,6 +145,8 @@ def _columns(text: str) -> Columns:
     if not 2 <= len(fields) <= 3 or not all(re.fullmatch("[1-9][0-9]{0,3}", field) for field in fields):
         refuse(text, "numbers of columns, such as 1,2")
     columns = Columns(*map(int, fields))
+    if columns.source == columns.target:
+        refuse(text, "different columns for source and target")
     if max(map(int, fields)) > MAX_COLUMNS:
         refuse(text, f"numbers of columns up to {MAX_COLUMNS}")
     return columns

@@ -1,8 +1,8 @@
 """Compound splitting by corpus frequency (Koehn & Knight 2003, section 3.2).
 
 A word is split into known words of at least three letters, with the filler letters ``s`` or ``es`` allowed
-between them. Words of more than 100 letters are not split. The split whose parts have the highest geometric
-mean frequency wins; the unsplit word is one of the candidates.
+between them. The split whose parts have the highest geometric mean frequency wins; the unsplit word is one of
+the candidates. Words of more than 100 letters are not split.
 """
 
 from __future__ import annotations

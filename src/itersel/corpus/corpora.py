@@ -12,6 +12,8 @@ from itersel.limits import MAX_LINE_BYTES
 from itersel.storage.compression import suffixes, without_compression
 
 TSV, TMX = ".tsv", ".tmx"
+# Columns that all pairs have or none; names for messages.
+_OPTIONAL = {"task": "task labels", "alignment": "alignments"}
 
 
 @dataclass(frozen=True)
@@ -97,13 +99,20 @@ def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitex
     ------
     InputError
         See `parallel_blocks`, `tsv_blocks` and `tmx_blocks`; also if the sides have different numbers of
-        parts, or a file is neither TSV nor TMX.
+        parts, a file is neither TSV nor TMX, or only some of the pairs have labels or alignments.
     """
+    expected: set[str] | None = None
     for corpus in corpora:
         for blocks in _parts(corpus, reading):
             for block in blocks:
-                named = block.task is None and corpus.name
-                yield block._replace(task=[corpus.name] * block.size) if named else block
+                if block.task is None and corpus.name:
+                    block = block._replace(task=[corpus.name] * block.size)
+                found = {name for name in _OPTIONAL if getattr(block, name) is not None}
+                if odd := found ^ (expected := found if expected is None else expected):
+                    what = _OPTIONAL[min(odd)]
+                    message = f"some pairs have {what}, others have none; give them for all or for none"
+                    raise InputError(message, corpus.files[0])
+                yield block
 
 
 def _parts(corpus: Corpus, reading: Reading) -> Iterator[Iterator[Bitext]]:

@@ -18,8 +18,8 @@ from itersel.errors import InputError
 from itersel.limits import DEBIAN_MIRROR, DEBIAN_RELEASE
 
 _ADVICE = (
-    "check the network and data.mirror, or fetch the two .deb files elsewhere and name their folder "
-    "with data.folder (--from)"
+    "check the network and the mirror, or fetch the two .deb files elsewhere and name their folder "
+    "(in a config: data.mirror, data.folder; for the command: --mirror, --from)"
 )
 _TIMEOUT = 60  # seconds without data
 _MAX_INDEX = 1 << 29  # bytes, unpacked; the index of a release has about 20 MB
@@ -111,6 +111,8 @@ def _index(address: str, packages: Sequence[str]) -> dict[str, dict[str, str]]:
         text = decompressor.decompress(_fetch(address, _MAX_INDEX), _MAX_INDEX).decode(errors="replace")
     except lzma.LZMAError:
         raise InputError(f"{address} is damaged; {_ADVICE}") from None
+    if not decompressor.eof:
+        raise InputError(f"{address} is truncated; {_ADVICE}")
     entries = {}
     for package in packages:
         found = re.search(rf"^Package: {re.escape(package)}\n(.+\n)*", text, re.MULTILINE)

@@ -49,7 +49,7 @@ def checked_labels(lines: Sequence[str], path: str | os.PathLike[str], before: i
     labels = [line.strip() for line in lines]
     for number, label in enumerate(labels, before + 1):
         if not label or " " in label or "\t" in label:
-            raise InputError(f"'{label}' is not a task label; give one word a line", path, number)
+            raise InputError(f"'{label}' is not a task label; give one word per line", path, number)
     return labels
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -13,6 +14,8 @@ from itersel.errors import InputError
 from itersel.progress import count_up
 
 _MAX_PAIRS = 10_000
+_MAX_REASON = 100
+_CONNECTION = re.compile(r"^(<[^>]*>|\w+\([^)]*\)): ")
 INSTALL = "install it with `pip install 'itersel[mtdata]'`"
 
 
@@ -151,8 +154,11 @@ def _pairs(entry: Any) -> Iterator[tuple[str, str]]:
 
 
 def _reason(error: Exception) -> str:
-    """Return the cause of an error in one line; for network errors, only its type."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    if type(error).__module__.startswith("requests"):
-        return type(error).__name__
-    return text if len(text) <= 100 else text[:97] + "..."
+    """Return the cause of an error in one line.
+
+    Network errors of requests wrap those of urllib3, whose text begins with the connection object.
+    """
+    cause = error.args[0] if error.args else error
+    cause = getattr(cause, "reason", cause) if isinstance(cause, Exception) else error
+    text = _CONNECTION.sub("", " ".join(str(cause).split())) or type(error).__name__
+    return text if len(text) <= _MAX_REASON else text[: _MAX_REASON - 3] + "..."

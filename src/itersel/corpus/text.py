@@ -130,10 +130,10 @@ def text_blocks(
         raise InputError("is empty; a text of one sentence a line was expected", path)
 
 
-def check_text(texts: Sequence[str], path: StrPath, numbers: Sequence[int]) -> None:
+def check_text(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None]) -> None:
     """Raise an InputError for the first text with a control character or ``|||``.
 
-    `numbers` are the line numbers of the texts.
+    `numbers` are the line numbers of the texts, None for unknown ones.
     """
     if any(texts) and _FORBIDDEN.search(" ".join(texts)):
         for number, text in zip(numbers, texts, strict=True):
@@ -180,7 +180,7 @@ def check_words(sentences: Sequence[Sequence[str]], path: StrPath, first: int = 
         _refuse_reserved(sentences, reserved, path, range(first, first + len(sentences)))
 
 
-def check_tokens(texts: Sequence[str], path: StrPath, numbers: Sequence[int]) -> None:
+def check_tokens(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None]) -> None:
     """Do the same for tokenised text; `numbers` are the line numbers of the sentences."""
     reserved = set(filter(_RESERVED.fullmatch, set(split_words(" ".join(texts)))))
     if reserved:
@@ -188,7 +188,7 @@ def check_tokens(texts: Sequence[str], path: StrPath, numbers: Sequence[int]) ->
 
 
 def _refuse_reserved(
-    sentences: Sequence[Sequence[str]], reserved: set[str], path: StrPath, numbers: Sequence[int]
+    sentences: Sequence[Sequence[str]], reserved: set[str], path: StrPath, numbers: Sequence[int | None]
 ) -> None:
     for number, words in zip(numbers, sentences, strict=True):
         for word in words:

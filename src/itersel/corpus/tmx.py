@@ -19,6 +19,7 @@ from itersel.storage.files import byte_blocks
 _UNIT, _VARIANT, _SEGMENT = "{*}tu", "{*}tuv", "{*}seg"
 # TMX 1.1 used `lang` instead of `xml:lang`.
 _LANGUAGE = ("{http://www.w3.org/XML/1998/namespace}lang", "lang")
+_LAST_LINE = 65_535
 # All other elements in a segment contain markup of the original format.
 _HIGHLIGHT = "hi"
 _MAX_PAIRS = 10_000
@@ -27,7 +28,7 @@ _MAX_PAIRS = 10_000
 class _Pair(NamedTuple):
     source: str
     target: str
-    line: int
+    line: int | None
 
 
 def tmx_blocks(path: str, columns: Columns, reading: Reading) -> Iterator[Bitext]:
@@ -95,16 +96,27 @@ def _units(path: str, limit: int) -> Iterator[Any]:
                 raise InputError(f"no translation unit ends within {limit:,} bytes; split the file", path)
         root = parser.close()
     except etree.XMLSyntaxError as error:
-        problem = str(error.msg or "it is empty").partition(", line ")[0]
-        raise InputError(f"not XML: {problem}", path, error.lineno or None) from None
+        raise _syntax_error(error, parser.feed_error_log, path) from None
     if not is_checked:
         _check_root(root, path)
+
+
+def _syntax_error(error: etree.XMLSyntaxError, log: Any, path: str) -> InputError:
+    """Return the first problem in a parser's log; after some problems, `error` only tells of the last."""
+    problem, line = (log[0].message, log[0].line) if log else (error.msg, error.lineno)
+    return InputError(f"not XML: {str(problem).partition(', line ')[0]}", path, line or None)
+
+
+def _line_of(element: Any) -> int | None:
+    """Return the line of an element, or None if it is unknown: libxml2 counts some only up to 65,535."""
+    line: int | None = element.sourceline
+    return None if line == _LAST_LINE else line
 
 
 def _check_root(root: Any, path: str) -> None:
     found = etree.QName(root).localname
     if found != "tmx":
-        raise InputError(f"is not TMX: its root is <{found}>, not <tmx>", path, root.sourceline)
+        raise InputError(f"is not TMX: its root is <{found}>, not <tmx>", path, _line_of(root))
     declared = root.getroottree().docinfo.internalDTD
     entity = next(iter(declared.entities()), None) if declared is not None else None
     if entity is not None:
@@ -129,7 +141,7 @@ def _pair(unit: Any, reading: Reading, path: str, languages: Counter[str]) -> _P
     if None in sides:
         return None
     source, target = (_text_of(variant, reading, path) for variant in sides)
-    return _Pair(source, target, unit.sourceline)
+    return _Pair(source, target, _line_of(unit))
 
 
 def _code(variant: Any) -> str:
@@ -146,11 +158,12 @@ def _side(variants: list[tuple[str, Any]], language: str) -> Any:
 def _text_of(variant: Any, reading: Reading, path: str) -> str:
     segment = next(variant.iterchildren(_SEGMENT), None)
     if segment is None:
-        raise InputError("has no <seg>, the text of a variant", path, variant.sourceline)
+        why = "a <tuv> has no <seg>, its text; add one, or remove the unit"
+        raise InputError(why, path, _line_of(variant))
     text = clean_text("".join(_texts(segment, path)))
     if len(text.encode()) > reading.limit:
         message = f"is longer than {reading.limit:,} bytes{reading.advice}"
-        raise InputError(message, path, variant.sourceline)
+        raise InputError(message, path, _line_of(variant))
     return text
 
 
@@ -158,7 +171,7 @@ def _texts(element: Any, path: str) -> Iterator[str]:
     yield element.text or ""
     for child in element:
         if child.tag is etree.Entity:
-            raise InputError(f"unknown entity {child.text}; replace it by its text", path, child.sourceline)
+            raise InputError(f"unknown entity {child.text}; replace it by its text", path, _line_of(child))
         if etree.QName(child).localname == _HIGHLIGHT:
             yield from _texts(child, path)
         yield child.tail or ""

@@ -11,8 +11,7 @@ Interpretation:
 - A feature with a name like ``MaxLexEgivenF`` or ``PhraseModel_0`` (letters and digits; at most one ``_``,
   before a number) is dense, with the value 0 if missing; any other is a sparse feature of the rule.
 - Features of cdec's templates (`itersel.grammar.sparse.COMPUTED_FEATURE`), of templates that are computed,
-and
-  those added by the decoder must not be listed: they would count twice.
+  and those added by the decoder must not be listed: they would count twice.
 - A rule listed twice is two rules, as in cdec.
 - Glue and pass-through rules are not listed; every grammar has them.
 """
