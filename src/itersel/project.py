@@ -63,6 +63,6 @@ def create_project(folder: Path) -> None:
         made = sorted(scratch.iterdir())
         for path in made:
             if os.path.lexists(folder / path.name):
-                raise InputError("is there already; choose another folder, or remove it", folder / path.name)
+                raise InputError("already exists; choose another folder, or remove it", folder / path.name)
         for path in made:
             path.rename(folder / path.name)

@@ -86,7 +86,7 @@ def test_init_replaces_nothing(site: Path, tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("mine: true\n")
     made = itersel(site, tmp_path, "init", ".")
     assert made.returncode == 1
-    assert made.stderr == "itersel init: config.yaml: is there already; choose another folder, or remove it\n"
+    assert made.stderr == "itersel init: config.yaml: already exists; choose another folder, or remove it\n"
     assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
     (tmp_path / "config.yaml").unlink()
     (tmp_path / "data").mkdir()

@@ -41,8 +41,6 @@ def full_parser() -> argparse.ArgumentParser:
     (steps,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     for name, step in steps.choices.items():
         command = importlib.import_module(f"itersel.cli.{STEPS[name][0]}")
-        if not hasattr(command, "add_arguments"):
-            continue  # `itersel run`, whose arguments are Snakemake's
         # learners share options
         step.conflict_handler = "resolve"
         command.add_arguments(step)

@@ -11,11 +11,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the folder."""
     parser.description = (
         "Write config.yaml, the profiles for Slurm and Grid Engine, and a Snakefile that includes the "
-        "workflow of the installed itersel. Files that are there are never replaced."
+        "workflow of the installed itersel. Existing files are never replaced."
     )
-    parser.add_argument(
-        "folder", type=Path, metavar="DIR", help="folder to write to; made if it is not there"
-    )
+    parser.add_argument("folder", type=Path, metavar="DIR", help="folder to write to; created if missing")
     parser.set_defaults(run=_init)
 
 
