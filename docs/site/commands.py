@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from itersel.cli.arguments import Parser
 from itersel.cli.main import STEPS, make_parser
-
-RUN = "All arguments are Snakemake's: `itersel run --help` lists them. The [tutorial](tutorial.md) uses it."
 
 
 def command_reference() -> str:
@@ -18,35 +16,32 @@ def command_reference() -> str:
     lines = [
         "# Command line",
         "",
-        "Every step of the workflow is a command. `-` stands for standard input or output; names that end in "
-        "`.gz` are read and written compressed. The exit status is 0, or 1 for a known error (one line that "
-        "says what to do), or 2 for wrong usage.",
+        "Every step of the workflow is a command. `-` stands for standard input or output; files whose names "
+        "end in `.gz`, `.xz` or `.zst` are read and written compressed. The exit status is 0, or 1 for a "
+        "known error (one line that says what to do), or 2 for wrong usage.",
         "",
         "`itersel --print-completion bash` prints a script that completes commands, options and file names; "
         "also for `zsh` and `fish`.",
         "",
     ]
-    for name, (module, summary) in STEPS.items():
-        lines += [f"## itersel {name}", ""]
-        command = importlib.import_module(f"itersel.cli.{module}")
-        if hasattr(command, "add_arguments"):
-            lines += _step(name, command.__name__)
-        else:
-            lines += [f"{_sentence(summary)} {RUN}", ""]
+    for name, (module, _) in STEPS.items():
+        lines += [f"## itersel {name}", "", *_step(name, f"itersel.cli.{module}")]
     return "\n".join(lines)
 
 
 def _step(name: str, module: str) -> Iterator[str]:
     command = importlib.import_module(module)
     parser = _parser_of(make_parser([name]), name)
-    yield from _describe(parser, 3)
-    if not hasattr(command, "add_chosen_arguments"):
-        return
-    for action in parser._actions:
-        if action.option_strings and action.option_strings[0] in ("--learner", "--tuner"):
-            option = action.option_strings[0]
-            for choice in action.choices or ():
-                yield from _chosen(command, name, option, choice)
+    chosen = [
+        (action.option_strings[0], choice)
+        for action in parser._actions
+        if hasattr(command, "add_chosen_arguments") and {"--learner", "--tuner"} & {*action.option_strings}
+        for choice in action.choices or ()
+    ]
+    # the default learner has a section of its own, like the others
+    yield from _describe(parser, 3, [f"{option.strip('-')} {choice}" for option, choice in chosen])
+    for option, choice in chosen:
+        yield from _chosen(command, name, option, choice)
 
 
 def _chosen(command: object, name: str, option: str, choice: str) -> Iterator[str]:
@@ -63,8 +58,11 @@ def _parser_of(parser: argparse.ArgumentParser, name: str) -> argparse.ArgumentP
     return found
 
 
-def _describe(parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
-    """Yield description, usage and options of a parser, and those of its sub-steps below headings."""
+def _describe(parser: argparse.ArgumentParser, level: int, skipped: Sequence[str] = ()) -> Iterator[str]:
+    """Yield description, usage and options of a parser, and those of its sub-steps below headings.
+
+    Groups of options whose titles are in `skipped` are left out.
+    """
     if parser.description:
         yield from (_sentence(_escape(parser.description)), "")
     steps = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
@@ -76,8 +74,8 @@ def _describe(parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
             for action in group._group_actions
             if action.dest != "help" and not isinstance(action, argparse._SubParsersAction)
         ]
-        if actions:
-            title = group.title or ""
+        title = group.title or ""
+        if actions and title not in skipped:
             if title not in ("options", "positional arguments"):
                 yield from (f"**{title[:1].upper()}{title[1:]}**", "")
             yield from _options(actions)

@@ -130,6 +130,7 @@ def test_command_reference_has_every_option(site: dict[str, ModuleType]) -> None
                     )
                     assert shown in sections[name], (name, shown)
     assert "### --learner mira" in sections["train"]
+    assert "**Learner perceptron**" not in sections["train"]  # it has a section like the others
     assert "### --tuner pro" in sections["tune"]
     assert "### itersel grammar extract" in sections["grammar"]
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import itertools
 import sys
+import threading
 
 import pytest
 
+from itersel.cli.main import main
 from itersel.progress import Display, count_up, duration, progress, signs_of_life, watch
 
 
@@ -107,6 +109,26 @@ def test_step_without_progress(capsys):
     clock = Clock()
     watch("align", Ending(clock, 24), clock)
     assert capsys.readouterr().err.splitlines() == ["align: running for 72 s", "align: running for 2 min"]
+
+
+def test_compilation_has_its_own_sign_of_life(monkeypatch, capsys, tmp_path):
+    """The log of a job that compiles, or waits for one that does, says so, not that its step is running."""
+    ended = threading.Event()
+
+    def compile_kernels(_):
+        assert ended.wait(60)
+
+    def show(_, text):
+        shown.append(text)
+        ended.set()
+
+    shown = []
+    monkeypatch.setattr("itersel.progress.SILENT_SECONDS", 0.01)
+    monkeypatch.setattr(Display, "show", show)
+    monkeypatch.setattr("itersel.cli.warm_up.warm_up_once", compile_kernels)
+    missing = str(tmp_path / "missing")
+    assert main(["lm", "compile", "--input", missing, "--output", str(tmp_path / "lm.bin")]) == 1
+    assert shown[0] == "compiling kernels: running for 0 s"
 
 
 def test_progress_replaces_the_running_message(capsys):

@@ -144,14 +144,14 @@ def add_section_arguments(parser: argparse._ActionsContainer, section: Any) -> N
                 type=_no_empty_names,
                 default=names,
                 metavar="NAMES",
-                help=f"{explanation} Separate names with commas. ({','.join(names)})",
+                help=f"{explanation} Separate names with commas (default: {','.join(names)}).",
             )
         elif "choices" in item.metadata:
             parser.add_argument(
                 name,
                 choices=item.metadata["choices"],
                 default=item.default,
-                help=f"{explanation} (%(default)s)",
+                help=f"{explanation} (default: %(default)s)",
             )
         else:
             parser.add_argument(
@@ -159,7 +159,7 @@ def add_section_arguments(parser: argparse._ActionsContainer, section: Any) -> N
                 type=_bounded(types[item.name], item.metadata),
                 default=item.default,
                 metavar="N",
-                help=f"{explanation} (%(default)s)",
+                help=f"{explanation} (default: %(default)s)",
             )
 
 

@@ -95,9 +95,9 @@ def _add_fetch(parser: argparse.ArgumentParser) -> None:
         help="dataset of the package mtdata, such as Statmt-europarl-7-deu-eng; may be repeated",
     )
     package.add_argument("--sacrebleu", metavar="NAME", help="test set of sacrebleu, such as wmt11")
-    for side in ("source", "target"):
+    for side, example in (("source", "de"), ("target", "en")):
         parser.add_argument(
-            f"--{side}-language", required=True, type=language, metavar="CODE", help="such as de"
+            f"--{side}-language", required=True, type=language, metavar="CODE", help=f"such as {example}"
         )
     parser.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder to write to")
     parser.set_defaults(run=_fetch)

@@ -104,15 +104,16 @@ def _run(arguments: list[str]) -> int:
     _plain_streams()
     # other threads would not survive the forks of warm-up; translate may wait for input for hours
     is_silent = arguments[0] in ("warm-up", "translate")
-    with contextlib.nullcontext() if is_silent else signs_of_life(arguments[0]):
-        if arguments[0] not in STEPS_WITH_KERNELS:
-            options.run(options)
-            return 0
+    sign = contextlib.nullcontext if is_silent else signs_of_life
+    compilation: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+    if arguments[0] in STEPS_WITH_KERNELS:
         from itersel.cli.warm_up import announced_compilation, warm_up_once
 
-        warm_up_once(main)
-        with announced_compilation():
-            options.run(options)
+        with sign("compiling kernels"):
+            warm_up_once(main)
+        compilation = announced_compilation()
+    with sign(arguments[0]), compilation:
+        options.run(options)
     return 0
 
 
