@@ -28,7 +28,7 @@ from itersel.grammar.index_kernels import (
     parse_alignments,
 )
 from itersel.grammar.shard import read_shard
-from itersel.lm.estimate import read_text
+from itersel.lm.text import read_text
 
 EXAMPLES = 20 if numba.config.DISABLE_JIT else 100
 

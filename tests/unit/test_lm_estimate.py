@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +17,17 @@ from tests.naive import lm as naive
 
 from itersel.errors import InputError
 from itersel.lm import estimate as module
-from itersel.lm.arpa import Arpa
-from itersel.lm.estimate import Estimate, estimate, read_text
+from itersel.lm.arpa import Model, write_arpa
+from itersel.lm.count import LIMITS, Limits
+from itersel.lm.estimate import Estimate, estimate
+from itersel.lm.text import read_text
 
 
-def model_of(model: Arpa) -> naive.Model:
+def model_of(model: Model) -> naive.Model:
     return {
         tuple(model.words[i] for i in words): (p, backoff)
-        for grams in model.ngrams
+        for order in range(1, len(model.counts) + 1)
+        for grams in model.blocks(order)
         for words, p, backoff in zip(
             grams.words.tolist(), grams.log10_probability.tolist(), grams.backoff.tolist(), strict=True
         )
@@ -122,6 +129,89 @@ def test_probabilities_sum_to_one_in_every_context(tmp_path: Path) -> None:
         assert total == pytest.approx(1, abs=1e-9), context
 
 
+def estimated_bytes(folder: Path, lines: list[str], order: int, limits: Limits) -> bytes:
+    (folder / "text").write_text("".join(line + "\n" for line in lines))
+    write_arpa(folder / "lm.arpa", estimate(read_text([folder / "text"]), order, limits).model)
+    return (folder / "lm.arpa").read_bytes()
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from("abcd"), max_size=5), min_size=1, max_size=12),
+    st.integers(1, 5),
+    st.builds(Limits, st.integers(1, 30), st.integers(1, 9), st.integers(1, 9)),
+)
+def test_model_does_not_depend_on_limits(
+    tmp_path_factory: pytest.TempPathFactory, text: list[list[str]], order: int, limits: Limits
+) -> None:
+    folder, lines = tmp_path_factory.mktemp("text"), [" ".join(words) for words in text]
+    assert estimated_bytes(folder, lines, order, limits) == estimated_bytes(folder, lines, order, LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("order", "sentences", "limits"),
+    [
+        (1, 100, Limits(tokens=1, rows=1, values=1)),
+        (3, 20, Limits(tokens=1, rows=1, values=1)),
+        (3, 300, Limits(tokens=100, rows=80, values=60)),
+        (5, 600, Limits(tokens=1000, rows=100, values=500)),
+        (9, 300, Limits(tokens=300, rows=100, values=500)),
+    ],
+)
+def test_model_of_zipfian_text_does_not_depend_on_limits(
+    tmp_path: Path, order: int, sentences: int, limits: Limits
+) -> None:
+    lines = corpus(order, sentences)
+    assert estimated_bytes(tmp_path, lines, order, limits) == estimated_bytes(tmp_path, lines, order, LIMITS)
+
+
+def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("itersel.storage.files.BLOCK_BYTES", 2**13)
+    monkeypatch.setattr("itersel.lm.arpa.WRITTEN", 2**10)
+    peaks = []
+    for sentences in (2000, 8000):
+        (tmp_path / "text").write_text("".join(line + "\n" for line in corpus(1, sentences)))
+        tracemalloc.start()
+        text = read_text([tmp_path / "text"])
+        write_arpa(tmp_path / "lm.arpa", estimate(text, 4, Limits(tokens=4000, rows=2000, values=1000)).model)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.3 * peaks[0]
+
+
+def test_temporary_files_are_beside_the_output_and_have_no_names(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("a b\n")
+    text = read_text([tmp_path / "text"], folder=tmp_path / "new")
+    model = estimate(text, 2).model
+    assert {array.folder for array in (text.tokens, *model.code, *model.probability, *model.backoff)} == {
+        str(tmp_path / "new")
+    }
+    assert os.listdir(tmp_path / "new") == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [(4096, "out: File too large (temporary files)"), (30000, "lm.arpa: File too large")],
+)
+def test_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, limit: int, message: str) -> None:
+    (tmp_path / "text").write_text("".join(line + "\n" for line in corpus(1, 600)))
+    code = """
+import resource, sys
+from itersel.cli.main import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), -1))
+sys.exit(main(["lm", "estimate", "--order", "3", "--input", sys.argv[2], "--output", sys.argv[3]]))
+"""
+    arguments = [str(limit), str(tmp_path / "text"), str(tmp_path / "out" / "lm.arpa")]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"itersel lm: {tmp_path / 'out'}")
+    assert done.stderr.endswith(f"{message}\n")
+    assert done.stderr.count("\n") == 1
+    assert os.listdir(tmp_path / "out") == []
+
+
 def test_contexts_that_end_a_sentence_have_no_backoff(tmp_path: Path) -> None:
     model = model_of(estimate_lines(tmp_path, corpus(3, 60), 3).model)
     ends = [backoff for ngram, (_, backoff) in model.items() if ngram[-1] == "</s>"]
@@ -146,7 +236,7 @@ def test_several_texts_are_joined(tmp_path: Path) -> None:
     (tmp_path / "3").write_text("a b\nb\na\n")
     joined, whole = read_text([tmp_path / "1", tmp_path / "2"]), read_text([tmp_path / "3"])
     assert joined.words == whole.words
-    np.testing.assert_array_equal(joined.tokens, whole.tokens)
+    np.testing.assert_array_equal(joined.tokens.read(), whole.tokens.read())
 
 
 def test_lines_of_the_first_text_are_left_out(tmp_path: Path) -> None:
@@ -156,7 +246,7 @@ def test_lines_of_the_first_text_are_left_out(tmp_path: Path) -> None:
     left = read_text([tmp_path / "1", tmp_path / "2"], left_out={0, 2})
     rest = read_text([tmp_path / "rest", tmp_path / "2"])
     assert left.words == rest.words
-    np.testing.assert_array_equal(left.tokens, rest.tokens)
+    np.testing.assert_array_equal(left.tokens.read(), rest.tokens.read())
     with pytest.raises(InputError, match="1: has 3 lines, but line 4 is to be left out"):
         read_text([tmp_path / "1", tmp_path / "2"], left_out={0, 3})
 

@@ -10,8 +10,9 @@ from itersel.cli.main import main
 from itersel.corpus.sharding import shard_corpus
 from itersel.errors import InputError
 from itersel.lm.arpa import write_arpa
-from itersel.lm.estimate import estimate, read_text
+from itersel.lm.estimate import estimate
 from itersel.lm.folds import lines_of_fold
+from itersel.lm.text import read_text
 from itersel.storage.files import read_lines, write_lines
 
 LINES = [f"a{i % 7} b{i % 3} a{i % 5}" for i in range(43)]

@@ -16,8 +16,9 @@ from tests.workflow.conftest import NATURAL
 
 from itersel.lm.arpa import write_arpa
 from itersel.lm.binary import compile_model, load_model
-from itersel.lm.estimate import estimate, read_text
+from itersel.lm.estimate import estimate
 from itersel.lm.score import score_lines
+from itersel.lm.text import read_text
 from itersel.report.page.document import read_document
 from itersel.report.page.render import render
 from itersel.report.page.table import table_view

@@ -8,7 +8,7 @@ import sys
 from itersel.cli.arguments import fold, output_file, whole
 from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
-from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
+from itersel.storage.files import STANDARD_STREAM, read_lines, temporary_folder, write_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,8 +84,9 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
 
 def _estimate(options: argparse.Namespace) -> None:
     from itersel.lm.arpa import write_arpa
-    from itersel.lm.estimate import FALLBACK_DISCOUNTS, estimate, read_text
+    from itersel.lm.estimate import FALLBACK_DISCOUNTS, estimate
     from itersel.lm.folds import lines_of_fold
+    from itersel.lm.text import read_text
 
     if (options.leave_out is None) != (options.fold is None):
         raise InputError("give --leave-out and --fold together, or neither")
@@ -94,7 +95,9 @@ def _estimate(options: argparse.Namespace) -> None:
         if options.input[0] == STANDARD_STREAM:
             raise InputError("--leave-out needs the text in a file, not on standard input")
         left_out = lines_of_fold(options.input[0], options.leave_out, *options.fold)
-    result = estimate(read_text(options.input, options.vocabulary, left_out), options.order)
+    # The temporary files are larger than the output: too large for most systems' temporary folder.
+    folder = None if options.output == STANDARD_STREAM else temporary_folder(options.output)
+    result = estimate(read_text(options.input, options.vocabulary, left_out, folder), options.order)
     if result.fallback:
         orders = ", ".join(map(str, result.fallback))
         used = ", ".join(map(str, FALLBACK_DISCOUNTS))

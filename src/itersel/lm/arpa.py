@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Sequence
-from typing import NamedTuple, NoReturn
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from itersel.corpus.text import find_control
 from itersel.errors import InputError
 from itersel.lm.kernels import ngram_keys
 from itersel.numerals import are_numeric, parse_number
+from itersel.progress import count_up
 from itersel.storage.files import open_output
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
@@ -52,6 +54,30 @@ class Arpa(NamedTuple):
 
     words: list[str]
     ngrams: list[NGrams]
+
+    @property
+    def counts(self) -> list[int]:
+        """Number of n-grams by order, from 1."""
+        return [grams.words.shape[0] for grams in self.ngrams]
+
+    def blocks(self, order: int) -> Iterator[NGrams]:
+        """Yield the n-grams of an order, all at once."""
+        yield self.ngrams[order - 1]
+
+
+class Model(Protocol):
+    """What `write_arpa` needs to know about an n-gram model; see `Arpa`."""
+
+    @property
+    def words(self) -> list[str]:
+        """The vocabulary; word 0 is ``<unk>``."""
+
+    @property
+    def counts(self) -> list[int]:
+        """Number of n-grams by order, from 1."""
+
+    def blocks(self, order: int) -> Iterator[NGrams]:
+        """Yield the n-grams of an order in blocks."""
 
 
 def parse_arpa(content: bytes, path: str | os.PathLike[str]) -> Arpa:
@@ -222,23 +248,35 @@ def _unigrams(grams: NGrams, count: int) -> NGrams:
     return NGrams(np.arange(count, dtype=np.int32)[:, None], probability, backoff)
 
 
-def write_arpa(path: str | os.PathLike[str], model: Arpa) -> None:
+# n-grams that are turned into text at a time; as Python objects they take about 300 bytes each.
+WRITTEN = 2**16
+
+
+def write_arpa(path: str | os.PathLike[str], model: Model) -> None:
     """Write an ARPA file, compressed by name; n-grams in the order of `model`, 7 significant digits."""
-    words = model.words
     with open_output(path) as stream:
         stream.write("\\data\\\n")
-        for order, grams in enumerate(model.ngrams, 1):
-            stream.write(f"ngram {order}={grams.words.shape[0]}\n")
-        for order, grams in enumerate(model.ngrams, 1):
+        for order, count in enumerate(model.counts, 1):
+            stream.write(f"ngram {order}={count}\n")
+        for order in range(1, len(model.counts) + 1):
             stream.write(f"\n\\{order}-grams:\n")
-            texts = [[words[i] for i in column] for column in grams.words.T.tolist()]
-            ngrams = map(" ".join, zip(*texts, strict=True))
-            numbers = grams.log10_probability.tolist()
-            if order == len(model.ngrams):
-                stream.writelines(f"{p:.7g}\t{text}\n" for p, text in zip(numbers, ngrams, strict=True))
-            else:
-                stream.writelines(
-                    f"{p:.7g}\t{text}\t{b:.7g}\n"
-                    for p, text, b in zip(numbers, ngrams, grams.backoff.tolist(), strict=True)
-                )
+            blocks = chain.from_iterable(map(_split, model.blocks(order)))
+            for grams in count_up(blocks, f"{order}-grams written", lambda block: block.words.shape[0]):
+                stream.writelines(_lines(grams, model.words, order == len(model.counts)))
         stream.write("\n\\end\\\n")
+
+
+def _split(grams: NGrams) -> Iterator[NGrams]:
+    for begin in range(0, grams.words.shape[0], WRITTEN):
+        part = slice(begin, begin + WRITTEN)
+        yield NGrams(grams.words[part], grams.log10_probability[part], grams.backoff[part])
+
+
+def _lines(grams: NGrams, words: list[str], is_highest: bool) -> Iterator[str]:
+    texts = [[words[i] for i in column] for column in grams.words.T.tolist()]
+    ngrams = map(" ".join, zip(*texts, strict=True))
+    numbers = grams.log10_probability.tolist()
+    if is_highest:
+        return (f"{p:.7g}\t{text}\n" for p, text in zip(numbers, ngrams, strict=True))
+    backoffs = grams.backoff.tolist()
+    return (f"{p:.7g}\t{text}\t{b:.7g}\n" for p, text, b in zip(numbers, ngrams, backoffs, strict=True))

@@ -4,46 +4,78 @@ The method is described in Heafield et al. 2013 ("Scalable modified Kneser-Ney l
 adjusted counts, discounts from counts of counts, and interpolation of each order with the next lower one, and
 of unigrams with the uniform distribution. Nothing is pruned.
 
-An n-gram is represented by the row of its first n - 1 words among the n-grams of order n - 1, and by its last
-word, so each order needs one sort of integers, however long its n-grams. Rows sorted in this way keep the
-n-grams with the same context together.
+As there, the n-grams are on disk. lmplz sorts them by their last words and by their contexts in turn; here,
+they are always sorted by their first words (see `itersel.lm.count`), and refer to their suffixes by row.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.corpus.text import read_tokenized
-from itersel.errors import InputError
-from itersel.lm.arpa import END, START, UNKNOWN, Arpa, NGrams
-
-# Numbers of the special words.
-UNKNOWN_ID, START_ID, END_ID = 0, 1, 2
+from itersel.lm.arpa import NGrams
+from itersel.lm.count import LIMITS, Limits, Types, count_ngrams
+from itersel.lm.text import START_ID, Text
+from itersel.progress import count_up
+from itersel.storage.diskarray import DiskArray, gather, tally
 
 # lmplz --discount_fallback
 FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
 
 
-class Text(NamedTuple):
-    """Sentences as word numbers.
+class EstimatedModel:
+    """The n-grams of an estimated model, on disk.
 
     Attributes
     ----------
     words
-        The vocabulary: ``<unk>``, ``<s>``, ``</s>``, then the others in order of first occurrence.
-    tokens
-        int64: all sentences, each between ``<s>`` and ``</s>``, concatenated.
+        The vocabulary; word 0 is ``<unk>``.
+    code, probability, backoff
+        By order, from 1: the n-grams as in `Types`, sorted by word number, their probabilities, float64, and
+        log10 of their backoffs, float64; the highest order has no backoffs.
     """
 
-    words: list[str]
-    tokens: NDArray[np.int64]
+    def __init__(self, words: list[str], limits: Limits) -> None:
+        self.words, self.limits = words, limits
+        self.code: list[DiskArray] = []
+        self.probability: list[DiskArray] = []
+        self.backoff: list[DiskArray] = []
+
+    @property
+    def counts(self) -> list[int]:
+        """Number of n-grams by order, from 1."""
+        return [code.size for code in self.code]
+
+    def blocks(self, order: int) -> Iterator[NGrams]:
+        """Yield the n-grams of an order in blocks."""
+        code, probability = self.code[order - 1], self.probability[order - 1]
+        for begin, context, word in contexts(code, len(self.words), self.limits.rows):
+            end = begin + word.shape[0]
+            is_highest = order == len(self.code)
+            yield NGrams(
+                self._with_contexts(order, context, word),
+                np.log10(probability.read(begin, end)),
+                np.zeros(end - begin) if is_highest else self.backoff[order - 1].read(begin, end),
+            )
+
+    def _words(self, order: int, begin: int, end: int) -> NDArray[np.int32]:
+        """Return the words of some n-grams, int32 (n-grams, order)."""
+        pieces = contexts(self.code[order - 1], len(self.words), self.limits.rows, begin, end)
+        return np.concatenate([self._with_contexts(order, context, word) for _, context, word in pieces])
+
+    def _with_contexts(
+        self, order: int, context: NDArray[np.int64], word: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """Return the words of n-grams, given their contexts (sorted rows) and last words."""
+        if order == 1:
+            return word[:, None].astype(np.int32)
+        first = int(context[0])
+        words = self._words(order - 1, first, int(context[-1]) + 1)
+        return np.column_stack([words[context - first], word.astype(np.int32)])
 
 
 class Estimate(NamedTuple):
@@ -52,160 +84,128 @@ class Estimate(NamedTuple):
     Attributes
     ----------
     model
-        The n-grams, sorted by word number.
+        The n-grams.
     discounts
         float64 (order, 3): discounts of counts 1, 2, and 3 or more.
     fallback
         The orders whose discounts could not be estimated, which use `FALLBACK_DISCOUNTS`.
     """
 
-    model: Arpa
+    model: EstimatedModel
     discounts: NDArray[np.float64]
     fallback: list[int]
 
 
-class _Types(NamedTuple):
-    """The distinct n-grams of one order, sorted by first words, then last word."""
+def contexts(
+    code: DiskArray, size: int, rows: int, begin: int = 0, end: int | None = None
+) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield n-grams in blocks of about `rows` n-grams, and of at most `rows` contexts, from first to last.
 
-    context: NDArray[np.int64]  # row of the first words in the next lower order
-    word: NDArray[np.int64]  # last word
-    suffix: NDArray[np.int64]  # row of the last words in the next lower order
-    occurrences: NDArray[np.int64]
-    starts: NDArray[np.bool_]  # whether the first word is <s>
+    The n-grams of a context are in the same block, unless `begin` or `end` is between them.
 
-
-def read_text(
-    paths: Sequence[str | os.PathLike[str]],
-    vocabulary: str | os.PathLike[str] | None = None,
-    left_out: Collection[int] = (),
-) -> Text:
-    """Read tokenised text, one sentence per line.
-
-    Parameters
-    ----------
-    paths
-        Text files, which may be compressed; ``-`` is standard input.
-    vocabulary
-        A text file; words that do not occur in it are replaced by ``<unk>``.
-    left_out
-        Lines of the first text to leave out, counted from 0.
-
-    Raises
+    Yields
     ------
-    InputError
-        If a file is empty or contains invalid characters (see `itersel.corpus.text.read_tokenized`); if
-        `vocabulary` has no words; if a line to leave out does not exist.
+    begin
+        Row of the first n-gram of the block.
+    context, word
+        int64 (n-grams): row of the first n - 1 words in the next lower order, and last word.
     """
-    allowed = None if vocabulary is None else _words_of(vocabulary)
-    ids: defaultdict[str, int] = defaultdict()
-    ids.default_factory = ids.__len__
-    for mark in (UNKNOWN, START, END):
-        ids[mark]
-    tokens: list[int] = []
-    for number, path in enumerate(paths):
-        sentences = read_tokenized(path)
-        if number == 0 and left_out:
-            sentences = _without(sentences, left_out, path)
-        for words in sentences:
-            if allowed is not None:
-                words = [word if word in allowed else UNKNOWN for word in words]
-            tokens.append(START_ID)
-            tokens.extend(map(ids.__getitem__, words))
-            tokens.append(END_ID)
-    return Text(list(ids), np.array(tokens, np.int64))
+    end = code.size if end is None else end
+    while begin < end:
+        stop, length = 0, rows
+        context = word = np.empty(0, np.int64)
+        while not stop:
+            context, word = np.divmod(code.read(begin, min(begin + length, end)), size)
+            # The last context may continue behind the block.
+            is_last = begin + length >= end
+            stop = context.shape[0] if is_last else int(np.searchsorted(context, context[-1]))
+            length *= 2
+        stop = min(stop, int(np.searchsorted(context, context[0] + rows)))
+        yield begin, context[:stop], word[:stop]
+        begin += stop
 
 
-def _without(
-    sentences: list[list[str]], left_out: Collection[int], path: str | os.PathLike[str]
-) -> list[list[str]]:
-    if max(left_out) >= len(sentences):
-        raise InputError(
-            f"has {len(sentences)} lines, but line {max(left_out) + 1} is to be left out; the first text "
-            "must be the one that was split into shards",
-            path,
-        )
-    return [words for number, words in enumerate(sentences) if number not in left_out]
-
-
-def _words_of(path: str | os.PathLike[str]) -> set[str]:
-    words = set().union(*read_tokenized(path))
-    if not words:
-        raise InputError("is not a vocabulary: it contains no words", path)
-    return words
-
-
-def estimate(text: Text, order: int) -> Estimate:
+def estimate(text: Text, order: int, limits: Limits = LIMITS) -> Estimate:
     """Estimate a model of the given order (at least 1).
 
     The probability of ``<unk>`` is its share of the uniform distribution, unless the text contains it.
-    ``<s>``, which is never predicted, gets the same number, as in lmplz.
+    ``<s>``, which is never predicted, gets the same number, as in lmplz. Temporary files are where those of
+    the text are.
     """
-    size = len(text.words)
-    types = _ngram_types(text.tokens, size, order)
-    counts = _adjusted_counts(types)
-    discounts, fallback = _all_discounts(counts)
-    ngrams: list[NGrams] = []
-    probability = np.full(1, 1.0 / (size - 1))
-    words = np.empty((1, 0), np.int32)
-    for kind, count, discount in zip(types, counts, discounts, strict=True):
+    types = count_ngrams(text, order, limits)
+    counts = _adjusted_counts(types, limits)
+    discounts, fallback = _all_discounts(_occurring(count, limits.rows) for count in counts)
+    model = EstimatedModel(text.words, limits)
+    for discount in discounts:
+        # What is no longer in the lists leaves the disk.
+        _interpolate(model, types.pop(0), counts.pop(0), discount)
+    return Estimate(model, discounts[:, 1:], fallback)
+
+
+def _interpolate(
+    model: EstimatedModel, types: Types, counts: DiskArray, discount: NDArray[np.float64]
+) -> None:
+    """Add the probabilities of the next order to a model, and the backoffs of the order before it."""
+    size, limits, folder = len(model.words), model.limits, counts.folder
+    if model.probability:
+        table = model.probability[-1]
+    else:
+        table = DiskArray(np.float64, folder)
+        table.append(np.full(1, 1.0 / (size - 1)))
+    lower = gather(table, types.suffix, limits.rows, limits.values)
+    probability, backoff = (DiskArray(np.float64, folder) for _ in range(2))
+    blocks = contexts(types.code, size, limits.rows)
+    for begin, context, word in count_up(blocks, "n-grams interpolated", lambda block: block[1].shape[0]):
+        count = counts.read(begin, begin + word.shape[0])
+        first = int(context[0])
+        context -= first
         taken = discount[np.minimum(count, 3)]
-        total = np.bincount(kind.context, count, probability.shape[0])
+        total = np.bincount(context, count)
         # Avoids 0 / 0 for contexts that never occur: no n-gram uses them, and their backoff is 0 below.
-        left = np.bincount(kind.context, taken, probability.shape[0]) / np.maximum(total, 1)
-        if ngrams:
-            np.log10(left, out=ngrams[-1].backoff, where=left > 0)
-        probability = (count - taken) / total[kind.context] + left[kind.context] * probability[kind.suffix]
-        words = np.column_stack([words[kind.context], kind.word]).astype(np.int32)
-        ngrams.append(NGrams(words, np.log10(probability), np.zeros(probability.shape[0])))
-    return Estimate(Arpa(text.words, ngrams), discounts[:, 1:], fallback)
+        left = np.bincount(context, taken) / np.maximum(total, 1)
+        suffixes = lower.read(begin, begin + word.shape[0])
+        probability.append((count - taken) / total[context] + left[context] * suffixes)
+        backoff.append(np.zeros(first - backoff.size))
+        backoff.append(np.log10(left, out=np.zeros(left.shape[0]), where=left > 0))
+    if model.code:
+        backoff.append(np.zeros(table.size - backoff.size))
+        model.backoff.append(backoff)
+    model.code.append(types.code)
+    model.probability.append(probability)
 
 
-def _ngram_types(tokens: NDArray[np.int64], size: int, order: int) -> list[_Types]:
-    """Find the distinct n-grams of every order; unigram rows are word numbers."""
-    sentence_end = np.flatnonzero(tokens == END_ID)
-    position = np.arange(tokens.shape[0])
-    remaining = np.repeat(sentence_end, np.diff(sentence_end, prepend=-1)) - position + 1
-    zero, word = np.zeros(size, np.int64), np.arange(size)
-    types = [_Types(zero, word, zero, np.bincount(tokens, minlength=size), word == START_ID)]
-    row = tokens  # row of the n-gram that begins at each position, among those of its order
-    for n in range(2, order + 1):
-        position = position[remaining[position] >= n]
-        codes, first, inverse, count = np.unique(
-            row[position] * size + tokens[position + n - 1],
-            return_index=True,
-            return_inverse=True,
-            return_counts=True,
-        )
-        context = codes // size
-        suffix = row[position[first] + 1]
-        types.append(_Types(context, codes % size, suffix, count, types[-1].starts[context]))
-        row = np.full(tokens.shape[0], -1)
-        row[position] = inverse
-    return types
-
-
-def _adjusted_counts(types: list[_Types]) -> list[NDArray[np.int64]]:
-    """Return the counts from which probabilities are computed.
+def _adjusted_counts(types: list[Types], limits: Limits) -> list[DiskArray]:
+    """Return the counts from which probabilities are computed, int64.
 
     For the highest order, and for n-grams that begin with <s> (nothing can precede them), this is the number
     of occurrences; for others, the number of distinct words to their left.
     """
     result = []
     for kind, longer in itertools.pairwise(types):
-        extensions = np.bincount(longer.suffix, minlength=kind.occurrences.shape[0])
-        result.append(np.where(kind.starts, kind.occurrences, extensions))
-    result.append(types[-1].occurrences.copy())
-    result[0][START_ID] = 0  # <s> is never predicted
+        counts = tally(longer.suffix, kind.code.size, limits.rows, limits.values)
+        for begin in kind.starts[:: limits.rows]:
+            counts.write(begin, kind.occurrences.read(begin, min(begin + limits.rows, kind.starts.stop)))
+        result.append(counts)
+    result.append(types[-1].occurrences)
+    result[0].write(START_ID, np.zeros(1, np.int64))  # <s> is never predicted
     return result
 
 
+def _occurring(counts: DiskArray, rows: int) -> NDArray[np.int64]:
+    """Return how many n-grams have the counts 1, 2, 3 and 4."""
+    return sum(
+        (np.bincount(np.minimum(count, 5), minlength=6)[1:5] for count in counts.blocks(rows)),
+        np.zeros(4, np.int64),
+    )
+
+
 def _all_discounts(
-    counts: Iterable[NDArray[np.int64]],
+    occurring: Iterable[NDArray[np.int64]],
 ) -> tuple[NDArray[np.float64], list[int]]:
     """Return the discounts of counts 0, 1, 2 and 3+ by order, and the orders with fallback discounts."""
     rows, fallback = [], []
-    for order, count in enumerate(counts, 1):
-        row = _discounts(np.bincount(np.minimum(count, 5), minlength=6)[1:5])
+    for order, numbers in enumerate(occurring, 1):
+        row = _discounts(numbers)
         if row is None:
             row = FALLBACK_DISCOUNTS
             fallback.append(order)

@@ -7,9 +7,13 @@ import re
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
 from itersel.corpus.sharding import REST
 from itersel.errors import InputError
-from itersel.storage.files import read_lines
+from itersel.storage.files import line_blocks, read_lines
 
 
 def lines_of_fold(
@@ -38,29 +42,35 @@ def lines_of_fold(
         raise InputError("was not made by 'itersel shard': it contains no line numbers", folder)
     if count < folds:
         raise InputError(f"contains {count} shards, too few for {folds} folds", folder)
-    lines = read_lines(text)
+    lines = _digests(text)
     numbers = [_numbers(folder / f"{shard}.ids") for shard in range(count)]
-    others = _numbers(rest) if rest.exists() else []
-    if sorted(chain(*numbers, others)) != list(range(len(lines))):
+    others = [_numbers(rest)] if rest.exists() else []
+    if not np.array_equal(np.sort(np.concatenate(numbers + others)), np.arange(lines.shape[0])):
         message = (
-            f"does not contain each of the {len(lines)} lines of {os.fspath(text)} exactly once; "
+            f"does not contain each of the {lines.shape[0]} lines of {os.fspath(text)} exactly once; "
             "rerun 'itersel shard'"
         )
         raise InputError(message, folder)
     for shard in range(fold, count, folds):
         path = folder / f"{shard}.target.gz"
-        if read_lines(path) != [lines[number] for number in numbers[shard]]:
+        if not np.array_equal(_digests(path), lines[numbers[shard]]):
             message = (
                 f"differs from the lines in {shard}.ids of {os.fspath(text)}; give the target side that was "
                 "split into shards"
             )
             raise InputError(message, path)
-    return set(chain.from_iterable(numbers[fold::folds]))
+    return set(np.concatenate(numbers[fold::folds]).tolist())
 
 
-def _numbers(path: Path) -> list[int]:
+def _digests(path: str | os.PathLike[str]) -> NDArray[np.uint64]:
+    """Return a digest of each line of a text, which is too large to be kept."""
+    blocks = (map(str.encode, lines) for lines in line_blocks(path))
+    return np.fromiter(map(xxhash.xxh3_64_intdigest, chain.from_iterable(blocks)), np.uint64)
+
+
+def _numbers(path: Path) -> NDArray[np.int64]:
     lines = read_lines(path)
     for number, line in enumerate(lines, 1):
         if not re.fullmatch("[0-9]{1,15}", line):
             raise InputError(f"'{line[:40]}' is not a line number; rerun 'itersel shard'", path, number)
-    return list(map(int, lines))
+    return np.array(list(map(int, lines)), np.int64)

@@ -54,8 +54,8 @@ def atomic_path(path: str | os.PathLike[str], durable: bool = True) -> Iterator[
         Errors of the caller or the disk, with `path` added (errors on a full disk name no file).
     """
     target = Path(os.path.realpath(path))
-    is_special = target.exists() and not target.is_file() and not target.is_dir()
-    folder = Path(tempfile.gettempdir()) if is_special else target.parent
+    folder = temporary_folder(path)
+    is_special = folder != target.parent
     temporary = folder / f".tmp.{_host()}.{os.getpid()}.{secrets.token_hex(4)}.{Path(path).name}"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -77,6 +77,13 @@ def atomic_path(path: str | os.PathLike[str], durable: bool = True) -> Iterator[
         if isinstance(error, OSError) and error.filename in (None, str(temporary), temporary):
             raise _named(error, path) from None
         raise
+
+
+def temporary_folder(path: str | os.PathLike[str]) -> Path:
+    """Return the folder for temporary files of an output: its own; for pipes and devices, the system's."""
+    target = Path(os.path.realpath(path))
+    is_special = target.exists() and not target.is_file() and not target.is_dir()
+    return Path(tempfile.gettempdir()) if is_special else target.parent
 
 
 def _named(error: OSError, path: str | os.PathLike[str]) -> OSError:

@@ -1,0 +1,251 @@
+"""The distinct n-grams of a text of any size: counted in blocks, which are merged as sorted runs on disk.
+
+An n-gram is represented by its code: the row of its first n - 1 words among the n-grams of order n - 1, times
+the size of the vocabulary, plus its last word. A code is one integer however long the n-gram, and n-grams in
+the order of their codes are sorted by their words.
+
+A block gives a sorted run for each order, whose rows refer to the run of the next lower order of the same
+block. The runs of an order are merged from the lowest order to the highest: merging tells which row of the
+result each row of a run has become, and with this, the runs of the next order are rewritten to refer to the
+merged rows. They stay sorted, because merging keeps the order of rows. Everything is read and written from
+beginning to end; nothing else grows with the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.lm.text import END_ID, START_ID, Text
+from itersel.progress import count_up
+from itersel.storage.diskarray import DiskArray
+
+
+class Limits(NamedTuple):
+    """What is in memory at a time; the model does not depend on it.
+
+    Attributes
+    ----------
+    tokens
+        Words of text that are counted in one block (more if a sentence is longer). Counting takes 120 bytes
+        for each. Larger blocks leave less to merge, but take as long to sort.
+    rows
+        n-grams that are merged or interpolated in one step (more if a context has more successors).
+    values
+        Probabilities or counts of the next lower order, which are looked up in any order. If there are more,
+        look-ups are distributed by range first, with some more reading and writing.
+    """
+
+    tokens: int = 2**22
+    rows: int = 2**19
+    values: int = 2**25
+
+
+LIMITS = Limits()
+
+
+class Types(NamedTuple):
+    """The distinct n-grams of one order, sorted by their words; row i of the unigrams is word i.
+
+    Attributes
+    ----------
+    code
+        int64: row of the first n - 1 words in the next lower order, times V, plus the last word.
+    suffix
+        int64: row of the last n - 1 words in the next lower order.
+    occurrences
+        int64: occurrences in the text.
+    starts
+        The rows of the n-grams that begin with ``<s>``.
+    """
+
+    code: DiskArray
+    suffix: DiskArray
+    occurrences: DiskArray
+    starts: range
+
+
+class _Runs(NamedTuple):
+    """The sorted n-grams of one order in each block; the columns of all blocks are concatenated.
+
+    `context` and `suffix` are rows in the run of the next lower order, and words for bigrams.
+    """
+
+    context: DiskArray
+    word: DiskArray
+    suffix: DiskArray
+    occurrences: DiskArray
+    bounds: list[int]  # where each block begins, and the end
+
+
+def count_ngrams(text: Text, order: int, limits: Limits = LIMITS) -> list[Types]:
+    """Find the distinct n-grams of the orders 1 to `order`."""
+    size = len(text.words)
+    occurrences, runs = _count_blocks(text, order, limits.tokens)
+    types = [_unigrams(occurrences, text.tokens.folder)]
+    rows, bounds = None, [0]
+    while runs:
+        run = runs.pop(0)
+        code, suffix = _renumbered(run, rows, bounds, size)
+        merged, rows = _merge(code, suffix, run, types[-1].starts, size, limits.rows)
+        bounds = run.bounds
+        types.append(merged)
+    return types
+
+
+def _unigrams(occurrences: NDArray[np.int64], folder: str) -> Types:
+    types = _new_types(folder, range(START_ID, START_ID + 1))
+    types.code.append(np.arange(occurrences.shape[0]))
+    types.suffix.append(np.zeros(occurrences.shape[0], np.int64))
+    types.occurrences.append(occurrences)
+    return types
+
+
+def _new_types(folder: str, starts: range) -> Types:
+    return Types(
+        DiskArray(np.int64, folder), DiskArray(np.int64, folder), DiskArray(np.int64, folder), starts
+    )
+
+
+def _new_runs(folder: str) -> _Runs:
+    context, word, suffix, occurrences = (DiskArray(np.int32, folder) for _ in range(4))
+    return _Runs(context, word, suffix, occurrences, [0])
+
+
+def _count_blocks(text: Text, order: int, length: int) -> tuple[NDArray[np.int64], list[_Runs]]:
+    """Return the occurrences of words, and the runs of the orders from 2."""
+    size, folder = len(text.words), text.tokens.folder
+    occurrences = np.zeros(size, np.int64)
+    runs = [_new_runs(folder) for _ in range(2, order + 1)]
+    for tokens in count_up(_sentence_blocks(text.tokens, length), "words counted", len):
+        occurrences += np.bincount(tokens, minlength=size)
+        for run, columns in zip(runs, _ngrams_of_block(tokens, size, order), strict=True):
+            arrays = run.context, run.word, run.suffix, run.occurrences
+            for array, values in zip(arrays, columns, strict=True):
+                array.append(values)
+            run.bounds.append(run.word.size)
+    return occurrences, runs
+
+
+def _sentence_blocks(tokens: DiskArray, length: int) -> Iterator[NDArray[np.int64]]:
+    """Yield whole sentences of about `length` words together."""
+    begin = 0
+    while begin < tokens.size:
+        block, ends, taken = tokens.read(begin, begin), np.empty(0, np.int64), length
+        while not ends.size:
+            block = tokens.read(begin, begin + taken)
+            ends = np.flatnonzero(block == END_ID)
+            taken *= 2
+        stop = int(ends[-1]) + 1
+        yield block[:stop].astype(np.int64)
+        begin += stop
+
+
+def _ngrams_of_block(
+    tokens: NDArray[np.int64], size: int, order: int
+) -> Iterator[tuple[NDArray[np.int64], ...]]:
+    """Yield context, word, suffix and occurrences of the n-grams of the orders from 2."""
+    sentence_end = np.flatnonzero(tokens == END_ID)
+    position = np.arange(tokens.shape[0])
+    remaining = np.repeat(sentence_end, np.diff(sentence_end, prepend=-1)) - position + 1
+    row = tokens  # row of the n-gram that begins at each position, among those of its order
+    for n in range(2, order + 1):
+        position = position[remaining[position] >= n]
+        codes, first, inverse, occurrences = np.unique(
+            row[position] * size + tokens[position + n - 1],
+            return_index=True,
+            return_inverse=True,
+            return_counts=True,
+        )
+        yield codes // size, codes % size, row[position[first] + 1], occurrences
+        if n < order:
+            row = np.full(tokens.shape[0], -1)
+            row[position] = inverse
+
+
+def _renumbered(
+    runs: _Runs, rows: DiskArray | None, bounds: list[int], size: int
+) -> tuple[DiskArray, DiskArray]:
+    """Return codes and suffixes of runs, which refer to the merged n-grams of the next lower order.
+
+    `rows` are the merged rows of the runs of that order, and `bounds` those of its blocks; None if the rows
+    are words.
+    """
+    code, suffix = (DiskArray(np.int64, runs.word.folder) for _ in range(2))
+    for block, (begin, end) in enumerate(pairwise(runs.bounds)):
+        context, last_words = runs.context.read(begin, end), runs.suffix.read(begin, end)
+        if rows is not None:
+            row = rows.read(bounds[block], bounds[block + 1])
+            context, last_words = row[context], row[last_words]
+        code.append(context.astype(np.int64) * size + runs.word.read(begin, end))
+        suffix.append(last_words)
+    return code, suffix
+
+
+def _merge(
+    code: DiskArray, suffix: DiskArray, runs: _Runs, contexts: range, size: int, length: int
+) -> tuple[Types, DiskArray]:
+    """Merge the runs of an order; `contexts` are the rows of the contexts that begin with ``<s>``.
+
+    Returns the n-grams, and for each row of the runs, its row among them.
+    """
+    types, rows = _new_types(code.folder, range(0)), DiskArray(np.int64, code.folder)
+    bounds = np.array([contexts.start, contexts.stop]) * size
+    starts = np.zeros(2, np.int64)
+    for piece in count_up(_merged(code, runs.bounds, length), "n-grams merged", _size):
+        done = types.code.size
+        types.code.append(piece.codes)
+        types.suffix.append(np.concatenate([suffix.read(*part) for part in piece.taken])[piece.first])
+        occurrences = np.concatenate([runs.occurrences.read(*part) for part in piece.taken])
+        # Sums of doubles are exact here: a text has fewer than 2^53 words.
+        types.occurrences.append(np.bincount(piece.inverse, occurrences).astype(np.int64))
+        ends = np.cumsum([end - begin for begin, end in piece.taken])
+        for (begin, _), part in zip(piece.taken, np.split(piece.inverse, ends[:-1]), strict=True):
+            rows.write(begin, part + done)
+        starts += np.searchsorted(piece.codes, bounds)
+    return types._replace(starts=range(*starts.tolist())), rows
+
+
+class _Piece(NamedTuple):
+    """A step of merging.
+
+    Attributes
+    ----------
+    taken
+        The rows that were taken from each run (begin and end).
+    codes
+        The distinct codes in these rows, sorted.
+    first, inverse
+        For each of the codes, the first of the rows with this code; for each of the rows, its code's number.
+        Rows are numbered from 0, in the order of the runs.
+    """
+
+    taken: list[tuple[int, int]]
+    codes: NDArray[np.int64]
+    first: NDArray[np.int64]
+    inverse: NDArray[np.int64]
+
+
+def _size(piece: _Piece) -> int:
+    return int(piece.codes.shape[0])
+
+
+def _merged(code: DiskArray, bounds: list[int], length: int) -> Iterator[_Piece]:
+    """Merge sorted runs of codes, about `length` codes at a time."""
+    begins, ends = bounds[:-1], bounds[1:]
+    share = max(length // max(len(begins), 1), 1)
+    while begins != ends:
+        heads = [code.read(a, min(a + share, b)) for a, b in zip(begins, ends, strict=True)]
+        # Up to the lowest of these codes, all codes of all runs have been read.
+        limits = [int(head[-1]) for head, a, b in zip(heads, begins, ends, strict=True) if a + share < b]
+        if limits:
+            heads = [head[: np.searchsorted(head, min(limits), "right")] for head in heads]
+        stops = [a + head.shape[0] for a, head in zip(begins, heads, strict=True)]
+        # Asked for the first rows, numpy sorts stably, which is four times as fast for sorted runs.
+        found = np.unique(np.concatenate(heads), return_index=True, return_inverse=True)
+        yield _Piece(list(zip(begins, stops, strict=True)), *found)
+        begins = stops

@@ -1,0 +1,90 @@
+"""Arrays on disk, against arrays in memory."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from itersel.storage.diskarray import DiskArray, gather, tally
+
+
+def on_disk(values: list[int] | np.ndarray, dtype: str = "i8") -> DiskArray:
+    array = DiskArray(dtype)
+    array.append(np.array(values, dtype))
+    return array
+
+
+def test_blocks_and_parts() -> None:
+    array = on_disk([0, 1, 2, 3, 4])
+    assert [block.tolist() for block in array.blocks(2)] == [[0, 1], [2, 3], [4]]
+    assert [block.tolist() for block in on_disk([]).blocks(2)] == []
+    assert array.read(1, 3).tolist() == [1, 2]
+    assert array.read(4, 9).tolist() == [4]
+    assert array.read(5, 9).tolist() == []
+    array.append(np.array([5]))
+    array.write(1, np.array([-1, -2]))
+    array.write(6, np.array([6]))
+    assert array.read().tolist() == [0, -1, -2, 3, 4, 5, 6]
+    assert array.size == 7
+
+
+def test_values_are_converted_and_may_be_strided() -> None:
+    array = on_disk([], "i4")
+    array.append(np.arange(6)[::2])
+    assert array.read().tolist() == [0, 2, 4]
+    assert array.read().dtype == np.int32
+
+
+def test_file_has_no_name_and_the_folder_is_made(tmp_path: Path) -> None:
+    array = DiskArray("f8", tmp_path / "deep" / "folder")
+    array.append(np.ones(1000))
+    assert os.listdir(tmp_path / "deep" / "folder") == []
+    assert array.read().sum() == 1000
+
+
+def test_file_is_closed_with_the_array() -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    array = on_disk([1])
+    assert len(os.listdir("/proc/self/fd")) == before + 1
+    del array
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_partial_writes_are_continued(monkeypatch: pytest.MonkeyPatch) -> None:
+    write, read = os.pwrite, os.preadv
+    monkeypatch.setattr(os, "pwrite", lambda file, data, place: write(file, data[:5], place))
+    monkeypatch.setattr(os, "preadv", lambda file, data, place: read(file, [data[0][:3]], place))
+    assert on_disk([1, -2, 3]).read().tolist() == [1, -2, 3]
+
+
+def test_full_disk_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    array = DiskArray("i8", tmp_path)
+    monkeypatch.setattr(os, "pwrite", fail)
+    with pytest.raises(OSError, match=r"No space left on device \(temporary files\)") as error:
+        array.append(np.zeros(1, np.int64))
+    assert (error.value.filename, error.value.errno) == (str(tmp_path), errno.ENOSPC)
+
+
+@given(
+    st.integers(1, 20).flatmap(
+        lambda size: st.tuples(st.just(size), st.lists(st.integers(0, size - 1), max_size=50))
+    ),
+    st.integers(1, 7),
+    st.integers(1, 25),
+)
+def test_gather_and_tally(case: tuple[int, list[int]], length: int, in_memory: int) -> None:
+    size, index = case
+    table = np.random.default_rng(size).random(size)
+    found = gather(on_disk(table, "f8"), on_disk(index), length, in_memory)
+    assert found.read().tolist() == table[np.array(index, int)].tolist()
+    counts = tally(on_disk(index), size, length, in_memory)
+    assert counts.read().tolist() == np.bincount(np.array(index, int), minlength=size).tolist()
