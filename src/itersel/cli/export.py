@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_system(cdec)
     cdec.add_argument(
-        "--input", required=True, metavar="TEXT", help="raw text, plain or compressed, or - for standard input"
+        "--input", required=True, metavar="TEXT", help="raw text, plain or compressed, or - for stdin"
     )
     cdec.add_argument("--output", required=True, metavar="FOLDER", help="folder to write, new or empty")
     cdec.add_argument(

@@ -13,9 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Write config.yaml, the profiles for Slurm and Grid Engine, and a Snakefile that includes the "
         "workflow of the installed itersel. Existing files are never replaced."
     )
-    parser.add_argument(
-        "folder", type=Path, metavar="DIR", help="folder to write to; created if missing"
-    )
+    parser.add_argument("folder", type=Path, metavar="DIR", help="folder to write to; created if missing")
     parser.set_defaults(run=_init)
 
 

@@ -70,8 +70,8 @@ def warm_up(main: Main) -> None:
 def warm_up_once(main: Main) -> None:
     """Compile all kernels, if the workflow asks for it and no job has done so for this kind of machine.
 
-    Jobs that start in the meantime wait. The lock ends with its process; if that is killed, the next job takes
-    over. On a file system without locks, each job compiles for itself, which takes longer but does no harm.
+    Jobs that start in the meantime wait. The lock ends with its process; if that is killed, the next job
+    takes over. Without file locks, each job compiles for itself, which takes longer but does no harm.
     """
     if os.environ.pop(WARM_UP_VARIABLE, None) is None or is_warm():
         return
