@@ -112,7 +112,7 @@ def test_head_killed(prepared, local, wait):
         assert (prepared.folder / VICTIM).exists()
     before = prepared.project.files()
     output = prepared.run(TARGET)
-    assert ("Cancelling what an earlier run left" in output) == (not wait)
+    assert ("Cancelling arrays that an earlier run left" in output) == (not wait)
     # shards that finish before the new head checks are also kept
     assert (0 if wait else 1) <= int(submitted(output).get(FAILED, 0)) <= SHARDS - trained(before)
     after = prepared.project.files()

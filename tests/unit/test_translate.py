@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest import mock
 
 import psutil
 import pytest
@@ -144,6 +146,15 @@ def test_a_killed_process_is_reported(system):
     assert error.endswith(
         "a process was killed while it translated; is there enough memory? Try fewer --jobs\n"
     )
+
+
+def test_a_process_that_cannot_be_started_is_reported(system, text, capsys):
+    """It is not said to have been killed."""
+    refused = OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+    with mock.patch("multiprocessing.context.SpawnContext.Pipe", side_effect=refused):
+        assert main(["translate", "--system", str(system), "--input", str(text), "--jobs", "2"]) == 1
+    error = "itersel translate: cannot start another process (Too many open files); try fewer --jobs\n"
+    assert capsys.readouterr().err == error
 
 
 def test_processes_end_with_their_parent(system):

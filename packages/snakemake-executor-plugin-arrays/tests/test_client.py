@@ -54,7 +54,7 @@ def test_scheduler_out_of_reach_is_asked_again(programs):
     said = []
     assert client(said=said).submit(ARRAY, Request()) == "17"
     assert (len(calls()), len(questions())) == (2, 3)
-    assert all("trying again" in message for message in said)
+    assert all("will retry" in message for message in said)
 
 
 def test_array_whose_answer_was_lost_is_not_submitted_twice(programs):
@@ -123,7 +123,7 @@ def test_clearing_waits_for_the_end(programs):
 def test_clearing_that_does_not_end(programs):
     programs("squeue", "echo '7 1 RUNNING None'")
     programs("scancel", "true")
-    with pytest.raises(SchedulerError, match="do not end: 7"):
+    with pytest.raises(SchedulerError, match="are still running: 7"):
         client(patience=-1).clear({"7"})
 
 

@@ -179,7 +179,7 @@ def test_task_that_could_not_write_its_marker(tmp_path):
     watched = Watched(tmp_path / "a", [{**ALIVE, ("7", 2): Status("COMPLETED", False)}])
     assert watched.look() == ["0"]
     assert (
-        " task 7_2 has ended, and could not write its exit status: is the disk full, or a quota used up?"
+        " task 7_2 ended but could not write its exit status: is the disk full or a quota exceeded?"
         in watched.reports[0][1]
     )
 
@@ -187,7 +187,7 @@ def test_task_that_could_not_write_its_marker(tmp_path):
 @pytest.mark.parametrize(
     ("word", "started", "text"),
     [
-        ("FAILED", False, "has failed before this job was started, without an exit status of the job"),
+        ("FAILED", False, "failed before this job was started, without an exit status of the job"),
         ("TIMEOUT", True, "was ended by the scheduler (TIMEOUT): killed, out of memory or time"),
         ("TIMEOUT", False, "was ended by the scheduler (TIMEOUT) before this job was started: killed"),
         (None, True, "disappeared from the queue without an exit status: killed"),

@@ -47,7 +47,7 @@ def test_resources_of_the_published_slurm_executor():
 @pytest.mark.parametrize(
     ("resources", "message"),
     [
-        ({"mpi": "mpirun", "tasks": 4}, "resource mpi=mpirun: the executor arrays starts a job as"),
+        ({"mpi": "mpirun", "tasks": 4}, "resource mpi=mpirun: the executor arrays starts each job as"),
         ({"tasks": 4}, "resource tasks=4"),
         ({"nodes": 2}, "resource nodes=2"),
         ({"clusters": "other"}, "resource clusters=other"),

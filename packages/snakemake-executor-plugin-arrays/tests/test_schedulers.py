@@ -203,7 +203,7 @@ def test_cancellation():
         ("/a b'c$(x)`y`;&|<>#*?[]%a,:\t", None, None),
         ("/line\nbreak", "a line break", "a line break"),
         ("/back\\slash", "a backslash", None),
-        ("/x$USERy", None, "fills in $USER "),
+        ("/x$USERy", None, "would expand $USER "),
     ],
 )
 def test_folders(folder, slurm, grid_engine):

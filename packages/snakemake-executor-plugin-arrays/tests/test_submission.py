@@ -90,7 +90,7 @@ def test_refused(folder):
     executor.run_jobs(two_jobs())
     [message] = executor.reports
     assert "no such queue" in message
-    assert message.endswith(" The same is true of one other job of this array, not listed here. ")
+    assert message.endswith(" The same is true of one other job of this array (not listed). ")
     assert len(executor.silent) == 1
     executor.shutdown()
     assert executor.runs() == []

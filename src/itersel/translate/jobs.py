@@ -128,6 +128,8 @@ class _Pool:
                     connection = self._start()
                 connection.send(block)
                 result = connection.recv()
+            except InputError as error:
+                result = error
             except (EOFError, OSError):
                 result = InputError(KILLED)
             self._put(place, result)
@@ -160,13 +162,26 @@ class _Pool:
             self._changed.notify_all()
 
     def _start(self) -> Connection:
-        """Start a process, and return the connection to it."""
-        here, there = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(there, self._job), daemon=True)
+        """Start a process, and return the connection to it.
+
+        Raises
+        ------
+        InputError
+            If the system refuses another process.
+        EOFError
+            If no more translations are wanted.
+        """
         with self._changed:
             if self._ended:
                 raise EOFError
-            process.start()
+            try:
+                here, there = self._context.Pipe()
+                process = self._context.Process(target=_work, args=(there, self._job), daemon=True)
+                process.start()
+            except OSError as error:
+                raise InputError(
+                    f"cannot start another process ({error.strerror}); try fewer --jobs"
+                ) from None
             self._running.append(process)
         there.close()
         return here

@@ -5,7 +5,7 @@ schedulers do the scheduling. Every job leaves its exit status in a marker file,
 fail its array, and neither sacct nor qacct is needed: the scheduler is only asked which tasks it still knows.
 README.md explains how to use it.
 
-`schedulers` has the command lines and the output formats of both schedulers, `arrays` the files of an array;
+`schedulers` has the command lines and output formats of both schedulers, `arrays` the files of an array;
 neither runs anything or depends on Snakemake. `commands` runs the commands of a scheduler. `executor` is the
 interface to Snakemake; `requests` collects the resources of a job, `job_command` and `quoting` write its
 command, and `failures` explains what went wrong.

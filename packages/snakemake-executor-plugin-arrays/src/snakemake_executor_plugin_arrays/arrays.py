@@ -1,14 +1,14 @@
-"""The files of an array job: what its tasks run, and the markers by which they tell how it went.
+"""The files of an array job: the commands of its tasks, and the markers with their exit statuses.
 
-A folder for each array, all of one run of Snakemake below a folder of the run:
+Each array has a folder, below a folder for the run of Snakemake:
 
 ====================  ===================================================================================
-``../lock``           held as long as the Snakemake lives that submitted the arrays; names the scheduler
-``identifier``        the scheduler's number of the array
-``jobs``              a command a line, in base64
-``task.sh``           what the scheduler starts for every task: it runs the task's lines of ``jobs``
-``<line>.running``    the job in this line was started; holds the name of the node
-``<line>.status``     its exit status: written under another name and renamed, so never half there
+``../lock``           locked while the Snakemake that submitted the arrays is alive; names the scheduler
+``identifier``        the scheduler's ID of the array
+``jobs``              one command per line, in base64
+``task.sh``           the script of every task, which runs the task's lines of ``jobs``
+``<line>.running``    the name of the node, once the job in this line has started
+``<line>.status``     its exit status, written under another name and renamed, so never incomplete
 ``<line>.log``        what the job printed
 ``task-<n>.log``      what the scheduler printed about task n
 ====================  ===================================================================================
@@ -36,7 +36,7 @@ jobs_per_task={jobs_per_task}
 jobs={jobs}
 task=${{SLURM_ARRAY_TASK_ID:-$SGE_TASK_ID}}
 
-# Temporary files stay on the node. TMPDIR of the host that submitted may not be there.
+# Temporary files stay on the node, where the TMPDIR of the submit host may not exist.
 scratch={scratch}
 if ! TMPDIR=$(mktemp -d "$scratch/arrays.XXXXXXXX" 2> /dev/null); then
     TMPDIR=$(mktemp -d /tmp/arrays.XXXXXXXX) || exit 1
@@ -48,17 +48,17 @@ failed=0
 first=$(( (task - 1) * jobs_per_task + 1 ))
 last=$(( task * jobs_per_task < jobs ? task * jobs_per_task : jobs ))
 for (( line = first; line <= last; line++ )); do
-    # A scheduler may start a task again, say after its node went down: what is done stays done.
+    # A scheduler may restart a task, for example after a node failure: finished jobs are not repeated.
     [ -e "$folder/$line.status" ] && continue
     hostname > "$folder/$line.running"
-    # The marker gets its space before the job runs, and is only overwritten and renamed afterwards: a job
-    # that has ended is not lost if this disk becomes full meanwhile.
+    # The marker is written before the job runs, and only overwritten and renamed afterwards, so the result
+    # is not lost if the disk fills up in the meantime.
     if ! echo 0 > "$folder/.$line.$$"; then
         echo "no marker can be written to $folder: is the disk full?" >&2
         exit 1
     fi
     if ! command=$(sed -n "${{line}}{{p;q}}" "$folder/jobs" | base64 -d) || [ -z "$command" ]; then
-        # no marker: an empty command would have gone well
+        # no marker, because an empty command would succeed
         echo "line $line of $folder/jobs cannot be read" >&2
         exit 1
     fi
@@ -66,8 +66,8 @@ for (( line = first; line <= last; line++ )); do
     status=$?
     if [ "$status" != 0 ]; then
         failed=1
-        # A scheduler that ends a task, maybe to start it again on another node, signals its processes one
-        # after another: now it is the turn of this shell, or of what it waits for. No marker then.
+        # A scheduler that ends a task, perhaps to restart it on another node, signals its processes one by
+        # one: wait for the signal to this shell or to sleep, and write no marker then.
         sleep 3 || exit 1
     fi
     [ "$status" = 0 ] || echo "$status" 1<> "$folder/.$line.$$"
@@ -76,9 +76,9 @@ done
 exit $failed
 """
 
-# A dead run is found by its lock, which lasts no longer than the process that holds it.
+# The lock identifies dead runs, because it is released when the process that holds it ends.
 LOCK = "lock"
-# Held while a run is made or dead ones are ended, so that nobody finds a run that has no lock yet.
+# Locked while a run is created or dead runs are cleaned up, so no run is found before it has its lock.
 STARTING = "starting"
 IDENTIFIER = "identifier"
 
@@ -94,9 +94,9 @@ class Folder:
     def make(
         cls, path: Path, commands: Sequence[str], jobs_per_task: int, scratch: str = "${TMPDIR:-/tmp}"
     ) -> Folder:
-        """Write the files of an array that runs `commands`, so many in one task.
+        """Write the files of an array that runs `commands`, `jobs_per_task` of them in one task.
 
-        `scratch` is text for a shell: variables in it are those of the node.
+        `scratch` is expanded by the shell on the node.
         """
         path.mkdir(parents=True)
         lines = [base64.b64encode(command.encode()).decode() + "\n" for command in commands]
@@ -118,18 +118,18 @@ class Folder:
         return (line - 1) // self.jobs_per_task + 1
 
     def log(self, line: int) -> Path:
-        """Return what the job of a line printed."""
+        """Return the log of the job in a line."""
         return self.path / f"{line}.log"
 
     def task_log(self, line: int) -> Path:
-        """Return what the scheduler printed about the task of a line."""
+        """Return the scheduler's log of the task of a line."""
         return self.path / f"task-{self.task(line)}.log"
 
     def finished(self) -> set[int]:
-        """Return the lines that have left a marker.
+        """Return the lines that have markers.
 
-        A client of NFS may go on showing an old list of files for a minute; a file that it writes itself
-        makes it read the list anew.
+        An NFS client may show an outdated directory for a minute; creating a file makes it read the directory
+        again.
         """
         with contextlib.suppress(OSError):
             (self.path / ".look").touch()
@@ -138,17 +138,17 @@ class Folder:
         return {int(number) for number, _, kind in names if kind == "status"}
 
     def status(self, line: int) -> int:
-        """Return the exit status that a finished line has left."""
+        """Return the exit status of a finished line."""
         return int((self.path / f"{line}.status").read_text())
 
     def node(self, line: int) -> str | None:
-        """Return the node that started a line; `None` where it was not started."""
+        """Return the node on which the job in a line was started; `None` if it was not."""
         with contextlib.suppress(OSError):
             return (self.path / f"{line}.running").read_text().strip()
         return None
 
     def remove_log(self, line: int) -> None:
-        """Remove what a job printed that went well; its marker stays, for a task that is started again."""
+        """Remove the log of a successful job; its marker stays, in case the task is restarted."""
         self.log(line).unlink(missing_ok=True)
 
     def remove(self) -> None:
@@ -160,24 +160,24 @@ class Run:
     """The arrays of this run of Snakemake."""
 
     def __init__(self, parent: Path, scheduler: str, warn: Callable[[str], None]) -> None:
-        """Make a folder for this run, below one that all runs share, and hold its lock."""
+        """Create a folder for this run in `parent`, which all runs share, and lock it."""
         with starting(parent, warn):
             self.path = parent / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:6]}"
             self.path.mkdir()
             self._lock = (self.path / LOCK).open("w")
-            # where there are no locks the run is not found when it is killed
+            # without locks, the run cannot be found if it is killed
             with contextlib.suppress(OSError):
                 fcntl.flock(self._lock, fcntl.LOCK_EX)
             self._lock.write(scheduler + "\n")
             self._lock.flush()
 
     def new_array(self, name: str) -> Path:
-        """Return a path for a new array; its last part is a name that no other array has."""
+        """Return a path for a new array; its last part is a unique name."""
         return self.path / f"{name}-{uuid.uuid4().hex[:6]}"
 
     def close(self, tidy: bool = True) -> None:
-        """Give the lock up, and leave the logs of jobs that failed; or all, as a killed run does."""
-        # a file that is removed while it is open leaves another one on NFS
+        """Release the lock; if `tidy`, remove everything but the logs of failed jobs."""
+        # on NFS, removing an open file leaves another one behind
         self._lock.close()
         if tidy:
             close_run(self.path)
@@ -185,16 +185,16 @@ class Run:
 
 @contextlib.contextmanager
 def starting(parent: Path, warn: Callable[[str], None]) -> Iterator[None]:
-    """Hold the lock of the folder of all runs; wait for whoever holds it, and say so."""
+    """Lock the folder of all runs; if another process holds the lock, warn and wait."""
     parent.mkdir(parents=True, exist_ok=True)
     with (parent / STARTING).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            warn(f"waiting for another Snakemake that ends what a killed run has left ({parent})")
+            warn(f"waiting for another Snakemake that is cancelling the arrays of a killed run ({parent})")
             fcntl.flock(lock, fcntl.LOCK_EX)
         except OSError:
-            pass  # no locks here
+            pass  # the file system has no locks
         yield
 
 
@@ -204,10 +204,10 @@ def runs_folder(workdir: str | os.PathLike[str]) -> Path:
 
 
 def killed_runs(workdir: str | os.PathLike[str]) -> list[Path]:
-    """Return the folders of runs that were killed, whose jobs may still be on the cluster.
+    """Return the folders of killed runs, whose jobs may still be on the cluster.
 
-    For a workflow that must not start next to them when it is run without a cluster: with this executor, they
-    are ended before anything is submitted.
+    A workflow that is run without this executor can use this to refuse to start beside them. The executor
+    itself cancels them before it submits anything.
     """
     parent = runs_folder(workdir)
     if not parent.exists():
@@ -217,9 +217,9 @@ def killed_runs(workdir: str | os.PathLike[str]) -> list[Path]:
 
 
 def dead_runs(parent: Path) -> Iterator[Path]:
-    """Yield the folders of runs that ended without closing: their lock is there, and nobody holds it.
+    """Yield the folders of runs that ended without being closed: they have a lock file that nobody locks.
 
-    A folder is locked while its turn lasts. Where the file system has no locks, none is found.
+    Each folder is locked until the next one is requested. On a file system without locks, none is found.
     """
     for path in sorted(parent.glob("*/")):
         with contextlib.suppress(OSError), (path / LOCK).open("r+") as lock:
@@ -228,9 +228,9 @@ def dead_runs(parent: Path) -> Iterator[Path]:
 
 
 def close_run(path: Path) -> None:
-    """Remove of a run what nobody needs any more: all but the logs that are not empty."""
+    """Remove the files of a run, except for logs that are not empty."""
     for file in path.glob("*/*"):
-        # a task that is being ended may still move its files
+        # a task that is being cancelled may still move its files
         with contextlib.suppress(FileNotFoundError):
             if file.suffix != ".log" or file.stat().st_size == 0:
                 file.unlink()

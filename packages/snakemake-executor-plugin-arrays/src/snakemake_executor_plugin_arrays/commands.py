@@ -1,4 +1,4 @@
-"""Running the commands of a scheduler: again when it is out of reach, but no array is submitted twice."""
+"""Run the commands of a scheduler, with retries, without submitting an array twice."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from snakemake_executor_plugin_arrays.schedulers import PASSING, Array, Request,
 
 Answer = TypeVar("Answer")
 
-# A command of a scheduler that takes longer than this gets no answer.
+# Seconds after which a command of the scheduler is given up.
 TIMEOUT = 120
 
-# Variables with which an enclosing job or a user's shell would change what is submitted, shown or cancelled;
-# those that say how to reach the scheduler stay.
+# Variables of an enclosing job or the user's shell that would change what is submitted, shown or cancelled.
+# Those that say how to reach the scheduler are kept.
 DISTURBING = re.compile(
     r"(SBATCH|SQUEUE|SCANCEL)_|SLURM_(?!CONF$|CLUSTERS$|JWT$)|SGE_TASK_|JOB_ID$|SNAKEMAKE_PROFILE$"
 )
 
 
 class SchedulerError(Exception):
-    """A scheduler refused, or could not be reached; the message is for the user.
+    """A scheduler rejected a command or could not be reached; the message is for the user.
 
-    `passing`: waiting may help. `uncertain`: what was asked for may have been done nevertheless.
+    `passing`: waiting may help. `uncertain`: the command may have taken effect nevertheless.
     """
 
     def __init__(self, message: str, passing: bool = False, uncertain: bool = False) -> None:
@@ -39,12 +39,12 @@ class SchedulerError(Exception):
 
 
 def run(command: Sequence[str], folder: Path | None = None) -> str:
-    """Return what a command prints, run in a folder.
+    """Run a command in a folder and return its output.
 
     Raises
     ------
     SchedulerError
-        With the command and all that it said.
+        If it fails; contains the command and its output.
     """
     environment = {name: value for name, value in os.environ.items() if not DISTURBING.match(name)}
     try:
@@ -53,7 +53,7 @@ def run(command: Sequence[str], folder: Path | None = None) -> str:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            errors="replace",  # names of other people's jobs
+            errors="replace",  # job names of other users
             env=environment,
             cwd=folder,
             timeout=TIMEOUT,
@@ -71,14 +71,14 @@ def run(command: Sequence[str], folder: Path | None = None) -> str:
 
 
 class Client:
-    """A scheduler, and how long to go on asking it."""
+    """A scheduler, and how long to retry when it cannot be reached."""
 
     def __init__(self, scheduler: Scheduler, patience: float, warn: Callable[[str], None]) -> None:
-        """Keep what is needed; nothing is asked."""
+        """Store the arguments; the scheduler is not contacted."""
         self.scheduler = scheduler
         self.patience = patience
         self.warn = warn
-        # not what LOGNAME says: the scheduler goes by the process
+        # not LOGNAME: the scheduler uses the owner of the process
         self.user = pwd.getpwuid(os.getuid()).pw_name
 
     def submit(self, array: Array, request: Request) -> str:
@@ -87,14 +87,14 @@ class Client:
         Raises
         ------
         SchedulerError
-            At once if the scheduler refuses, after `patience` seconds if it cannot be reached.
+            Immediately if the scheduler rejects the array, after `patience` seconds if it cannot be reached.
         """
         command = self.scheduler.submission(array, request)
         end, pause, tried = time.monotonic() + self.patience, 2.0, False
         while True:
             try:
-                # The answer may have been lost, not the question: nothing is submitted again before the
-                # scheduler has said that it does not know the array.
+                # Perhaps only the answer was lost: submit again only after the scheduler has said that it
+                # does not know the array.
                 if tried and (found := self.find_all({array.name})):
                     return found.pop()
             except SchedulerError as error:
@@ -109,9 +109,7 @@ class Client:
                     problem = error
             if time.monotonic() > end:
                 raise SchedulerError(str(problem), uncertain=True)
-            self.warn(
-                f"{self.scheduler.name} cannot take the array {array.name} now, trying again: {problem}"
-            )
+            self.warn(f"{self.scheduler.name} cannot take the array {array.name} now, will retry: {problem}")
             tried = True
             time.sleep(pause)
             pause = min(2 * pause, 30)
@@ -122,7 +120,7 @@ class Client:
         return identifier
 
     def find_all(self, names: set[str]) -> set[str]:
-        """Return the identifiers of the arrays of these names that the scheduler still knows.
+        """Return the identifiers of the arrays with these names that the scheduler still knows.
 
         Raises
         ------
@@ -137,7 +135,7 @@ class Client:
 
     @staticmethod
     def _answer(command: Sequence[str], read: Callable[[str], Answer]) -> Answer:
-        """Return what a command prints, read; what cannot be read is no answer."""
+        """Return the parsed output of a command; unreadable output is an error."""
         output = run(command)
         try:
             return read(output)
@@ -145,7 +143,7 @@ class Client:
             raise SchedulerError(f"{shlex.join(command)}: unexpected answer: {error}") from None
 
     def statuses(self) -> dict[Task, Status]:
-        """Return what the scheduler says of all tasks of this user.
+        """Return the status of all tasks of this user.
 
         Raises
         ------
@@ -155,7 +153,7 @@ class Client:
         return self._answer(self.scheduler.query(self.user), self.scheduler.statuses)
 
     def cancel(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> None:
-        """Cancel tasks and arrays; those that have ended already are no error."""
+        """Cancel tasks and arrays; it is no error if they have already ended."""
         for command in self.scheduler.cancellation(tasks, arrays):
             try:
                 run(command)
@@ -164,13 +162,13 @@ class Client:
                     self.warn(str(error))
 
     def living(self, arrays: set[str]) -> set[str]:
-        """Return those of the arrays that have tasks which may still run."""
+        """Return the arrays that have tasks which may still run."""
         if not arrays:
             return set()
         return {task[0] for task, status in self.statuses().items() if status.alive and task[0] in arrays}
 
     def clear(self, arrays: set[str]) -> None:
-        """Cancel arrays and wait until none of their tasks runs any more.
+        """Cancel arrays and wait until none of their tasks is running.
 
         Raises
         ------
@@ -183,9 +181,9 @@ class Client:
                 if not (left := self.living(arrays)):
                     return
                 self.cancel(arrays=sorted(left))
-                problem = f"arrays of an earlier run do not end: {', '.join(sorted(left))}"
+                problem = f"arrays of an earlier run are still running: {', '.join(sorted(left))}"
             except SchedulerError as error:
                 problem = str(error)
             if time.monotonic() > end:
-                raise SchedulerError(f"{problem}. Cancel them, then start Snakemake again.")
+                raise SchedulerError(f"{problem}. Cancel them, then rerun Snakemake.")
             time.sleep(1)

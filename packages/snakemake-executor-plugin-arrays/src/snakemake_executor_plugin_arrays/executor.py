@@ -1,4 +1,4 @@
-"""The part that Snakemake talks to: jobs become arrays, markers and states become successes and errors."""
+"""The interface to Snakemake: jobs become arrays; markers and states become successes and errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from snakemake_executor_plugin_arrays.requests import (
 )
 from snakemake_executor_plugin_arrays.schedulers import Array, Request, Status, Task
 
-# Markers are files of our own: looking at them every second asks nothing of the scheduler.
+# Markers are our own files, so looking for them every second does not load the scheduler.
 MARKER_SECONDS = 1
 
 
@@ -45,7 +45,7 @@ class Executor(CommandExecutor):
     """Runs ready jobs as array jobs."""
 
     def __post_init__(self) -> None:
-        """Prepare the folder of this run, and end what a run has left whose Snakemake was killed."""
+        """Check the settings, and cancel the arrays of runs whose Snakemake was killed."""
         quoting.install()
         self.settings = self.workflow.executor_settings
         self.scheduler = choose_scheduler(self.settings)
@@ -58,13 +58,13 @@ class Executor(CommandExecutor):
         self.run: Run | None = None
         self.statuses: dict[Task, Status] | None = None
         self.asked = -float("inf")
-        # arrays by name, and by identifier: those whose submission was not answered have no identifier
+        # arrays by name and by identifier; an array whose submission was not answered has no identifier
         self.names: set[str] = set()
         self.submitted: set[str] = set()
-        # arrays of which Snakemake knows all jobs, now and when the jobs were last looked at
+        # arrays whose jobs Snakemake knows completely, now and at the last check
         self.complete: set[str] = set()
         self.complete_before: set[str] = set()
-        # jobs that are or may be submitted and not reported; those of submissions without an answer, by array
+        # number of unreported jobs that are or may be submitted; of unanswered submissions, by array
         self.unreported = 0
         self.uncertain: dict[str, int] = {}
         self.explained: set[tuple[str, str]] = set()
@@ -78,17 +78,17 @@ class Executor(CommandExecutor):
             key = (folder / LOCK).read_text().strip()
             if key not in ("", self.scheduler.key):
                 raise ApiError(
-                    f"{folder}: a run with {key} was killed, and may have left arrays there: start Snakemake"
-                    f" once with its profile, or --executor arrays --arrays-scheduler {key}, which ends them;"
-                    " or cancel them, and delete that folder"
+                    f"{folder}: a killed run with {key} may have left arrays there: run Snakemake once with"
+                    f" its profile, or with --executor arrays --arrays-scheduler {key}, to cancel them; or"
+                    " cancel them yourself and delete that folder"
                 )
-            # by name: a scheduler counts anew when it is set up anew, and a run may have died before its note
+            # by name: a reinstalled scheduler repeats numbers, and a run may be killed before it notes one
             names = {path.parent.name for path in folder.glob("*/jobs")}
             try:
                 if left := self.client.living(self.client.find_all(names)):
                     arrays = ", ".join(sorted(left))
                     self.logger.warning(
-                        f"Cancelling what an earlier run left in {self.scheduler.name}: {arrays}"
+                        f"Cancelling arrays that an earlier run left in {self.scheduler.name}: {arrays}"
                     )
                     self.client.clear(left)
             except SchedulerError as error:
@@ -97,13 +97,13 @@ class Executor(CommandExecutor):
 
     @property
     def cores(self) -> str:
-        """The cores of a job are those of its node, not of the host that submits it."""
+        """The cores of a job are those of its node, not of the submit host."""
         return "all"
 
     # ---- submission
 
     def run_jobs(self, jobs: Iterable[Any]) -> None:
-        """Submit jobs: one array for those of a rule that want the same."""
+        """Submit jobs: one array for the jobs of a rule with equal requests."""
         groups: dict[tuple[str, Request, int], list[Any]] = defaultdict(list)
         refused: dict[tuple[str, str], list[SubmittedJobInfo]] = defaultdict(list)
         for job in jobs:
@@ -127,7 +127,7 @@ class Executor(CommandExecutor):
                 self._submit(name, request, members[start : start + most], per_task)
 
     def _warn_of_memory(self, request: Request) -> None:
-        """Say once that memory is not requested although jobs name it."""
+        """Warn once if jobs specify memory that is not requested."""
         if request.memory and not self.scheduler.requests_memory and not self.warned_of_memory:
             self.warned_of_memory = True
             self.logger.warning(
@@ -148,7 +148,7 @@ class Executor(CommandExecutor):
         tasks = folder.task(len(jobs))
         request = task_request(request, per_task, self.settings.runtime_limit)
         array = Array(path.name, tasks, folder.script, self.workdir, path, self.settings.concurrent)
-        # before it is asked for: Snakemake may be interrupted meanwhile
+        # before the submission, during which Snakemake may be interrupted
         self.names.add(array.name)
         self.unreported += len(jobs)
         try:
@@ -176,20 +176,20 @@ class Executor(CommandExecutor):
         self.complete.add(identifier)
 
     def _clear_uncertain(self) -> None:
-        """End arrays that may have been submitted after all: their jobs are about to be submitted anew."""
+        """Cancel arrays that may have been submitted after all, as their jobs will be submitted again."""
         if self.uncertain:
             self.client.clear(self.client.find_all(set(self.uncertain)))
             self.unreported -= sum(self.uncertain.values())
             self.uncertain.clear()
 
-    # ---- what became of the jobs
+    # ---- results of jobs
 
     async def check_active_jobs(
         self, active_jobs: list[SubmittedJobInfo]
     ) -> AsyncGenerator[SubmittedJobInfo, None]:
         """Report the jobs that have ended; yield the others."""
         self.next_seconds_between_status_checks = MARKER_SECONDS
-        # `active_jobs` may have been listed while the jobs of an array were being added, by another thread
+        # `active_jobs` may have been listed while another thread was adding the jobs of an array
         listed, self.complete_before = self.complete_before, set(self.complete)
         if not active_jobs:
             return
@@ -204,7 +204,7 @@ class Executor(CommandExecutor):
                 finished[path] = self._finished(place.folder)
             status = None
             if place.line in finished[path]:
-                # the next look may find what cannot be read now
+                # if it cannot be read now, try at the next check
                 with contextlib.suppress(OSError, ValueError):
                     status = place.folder.status(place.line)
             if status is not None:
@@ -222,27 +222,27 @@ class Executor(CommandExecutor):
             self._give_up(array, infos, whole=array not in living)
 
     def _finished(self, folder: Folder) -> set[int]:
-        """Return the lines that have left a marker; none as long as the folder cannot be read."""
+        """Return the lines that have markers; none while the folder cannot be read."""
         try:
             found = folder.finished()
         except OSError as error:
             if folder.path not in self.unreadable:
                 self.unreadable.add(folder.path)
-                self.logger.warning(f"{folder.path} cannot be read, it is tried again: {error}")
+                self.logger.warning(f"{folder.path} cannot be read, will retry: {error}")
             return set()
         self.unreadable.discard(folder.path)
         return found
 
     def _ask(self) -> bool:
-        """Ask the scheduler when it is time; returns whether there is a new answer."""
+        """Query the scheduler if it is time; returns whether there is a new answer."""
         if time.monotonic() - self.asked < self.settings.poll_seconds:
             return False
         self.asked = time.monotonic()
         try:
             self.statuses = self.client.statuses()
         except SchedulerError as error:
-            # no reason to give up a job
-            self.logger.warning(f"{self.scheduler.name} does not answer, it is asked again: {error}")
+            # no reason to give up jobs
+            self.logger.warning(f"{self.scheduler.name} does not answer, will retry: {error}")
             return False
         return True
 
@@ -256,12 +256,12 @@ class Executor(CommandExecutor):
             self._report_failure(info, how_ended(status, place.folder.log(place.line)))
 
     def _is_hopeless(self, place: Place) -> bool:
-        """Whether the scheduler's last answer says that a task will never run."""
+        """Return whether the scheduler's last answer says that a task will never run."""
         status = (self.statuses or {}).get(place.task)
         return status is not None and status.alive and status.hopeless and not place.several_queues
 
     def _give_up(self, array: str, infos: list[SubmittedJobInfo], whole: bool) -> None:
-        """Cancel at once the tasks of an array that will never run, and report them as one failure."""
+        """Cancel the tasks of an array that will never run, and report them as one failure."""
         tasks = sorted({info.aux["place"].task for info in infos})
         if whole:
             self.client.cancel(arrays=[array])
@@ -275,7 +275,7 @@ class Executor(CommandExecutor):
         self._report_together(infos, message, again=self.scheduler.stuck_may_pass)
 
     def _is_lost(self, info: SubmittedJobInfo, place: Place) -> bool:
-        """Look for a job without a marker in the scheduler's last answer; report it if it cannot end now."""
+        """Return whether a job without a marker is lost according to the last answer; if so, report it."""
         status = (self.statuses or {}).get(place.task)
         if status is not None and status.alive:
             place.gone_since = None
@@ -290,7 +290,7 @@ class Executor(CommandExecutor):
         return True
 
     def _explain(self, place: Place, status: Status) -> None:
-        """Say once for an array why it does not start."""
+        """Warn once per array and reason that it does not start."""
         if (place.array, status.word) not in self.explained:
             self.explained.add((place.array, status.word))
             self.logger.warning(
@@ -315,10 +315,10 @@ class Executor(CommandExecutor):
         self.report_job_error(info, msg=self._failure(info, what), aux_logs=logs)
 
     def _report_together(self, infos: list[SubmittedJobInfo], message: str, again: bool) -> None:
-        """Report jobs that failed for one reason with one message; `again`: `retries` may help them."""
+        """Report jobs that failed for one reason with one message; `again`: `retries` may help."""
         for number, info in enumerate(infos):
             if not again and info.job.attempt <= info.job.restart_times:
-                # for Snakemake, this was the last attempt
+                # makes Snakemake treat this as the last attempt
                 info.job.attempt = info.job.restart_times + 1
             if number == 0:
                 self.report_job_error(info, msg=message)
@@ -326,17 +326,17 @@ class Executor(CommandExecutor):
                 self.workflow.scheduler.error_callback(info.job)
 
     def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
-        """Cancel all arrays of this run; `active_jobs` is empty while the jobs are being looked at."""
+        """Cancel all arrays of this run; `active_jobs` is not used, as it is empty during a check."""
         try:
-            # by name, too: Snakemake may be interrupted before a submission is answered
+            # by name, too, as Snakemake may be interrupted before a submission is answered
             left = self.client.living(self.submitted | self.client.find_all(self.names))
         except SchedulerError:
             left = self.submitted
         self.client.cancel(arrays=sorted(left))
 
     def shutdown(self) -> None:
-        """End; called by Snakemake in the end, and after jobs were cancelled."""
+        """Close the run; called by Snakemake at the end, and after jobs were cancelled."""
         super().shutdown()
         if self.run is not None:
-            # Tasks that are cancelled take a while to end: the next run finds the folder, and waits for them.
+            # Cancelled tasks take a while to end; the next run finds the folder and waits for them.
             self.run.close(tidy=self.unreported == 0)

@@ -1,4 +1,4 @@
-"""The command that runs a job on a node: a list of arguments, quoted for the shell that is given it."""
+"""The command that runs a job on a node: a list of arguments, quoted for the shell."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from snakemake_interface_executor_plugins.executors.real import RealExecutor
 from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 from snakemake_interface_executor_plugins.settings import SharedFSUsage
 
-# More files than these are named in a file, as Snakemake does it: a command line has an end.
+# More files than this are listed in a file, as in Snakemake, because the length of a command line is limited.
 MOST_NAMED_FILES = 20
 
 
 class CommandExecutor(RemoteExecutor):
-    """The part of the executor that writes the commands of jobs."""
+    """The part of the executor that builds the commands of jobs."""
 
     def format_job_exec(self, job: Any) -> str:
         """Return the command of a job."""
         factory = self.workflow.spawned_job_args_factory
         general = factory.general_args(executor_common_settings=self.common_settings)
         usage = self.workflow.storage_settings.shared_fs_usage
-        # without a shared file system, this package may not be there
+        # without a shared file system, the node may lack this package
         shared = SharedFSUsage.SOFTWARE_DEPLOYMENT in usage
         module = "snakemake_executor_plugin_arrays.node" if shared else "snakemake"
         words = [self.get_python_executable(), "-m", module, "--snakefile", str(self.get_snakefile())]
         words += [*self._job_words(job), *split(general), "--mode", self.get_exec_mode().item_to_choice()]
-        # a command of the user's own, for a shell
+        # a shell command of the user
         before = factory.precommand(executor_common_settings=self.common_settings)
         command = f"{before} && {shlex.join(words)}" if before else shlex.join(words)
         return f"{self.get_envvar_declarations()} {command}".lstrip()
 
     def _job_words(self, job: Any) -> list[str]:
-        """Return the arguments that say which job, and what it waits for.
+        """Return the arguments that identify the job, and the files that it waits for.
 
-        The files to wait for are not listed as Snakemake does it: a name that begins with a dash would be
-        taken for an option, and names that are read from a file are stripped of spaces.
+        The files are not listed as by Snakemake, because a name that begins with a dash would be taken for an
+        option, and names read from a file are stripped of spaces.
         """
         words = split(RealExecutor.get_job_args(self, job))
         if SharedFSUsage.INPUT_OUTPUT not in self.workflow.storage_settings.shared_fs_usage:
@@ -66,16 +66,16 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def split(text: str) -> list[str]:
-    """Return the words of a text that `quoting` has written.
+    """Return the words of a text written by `quoting`.
 
-    The words are quoted again before they are given to a shell, so even text that a later Snakemake writes in
-    another way is never run as a command. Most of it is the same for all jobs, and is split once.
+    The words are quoted again for the shell, so even text that a later Snakemake writes differently is never
+    run as a command. Most texts are the same for all jobs, so they are cached.
     """
     return list(_split(text))
 
 
 def refusal(job: Any) -> str | None:
-    """Return why the Snakemake on a node could not be told of this job; `None` if it can."""
+    """Return why this job cannot be passed to the Snakemake on a node; `None` if it can."""
     outputs = [str(file) for file in job.output]
     for file in (*map(str, job.input), *outputs, *map(str, job.log), str(job.benchmark or "")):
         if "\n" in file or not _is_text(file):
@@ -101,12 +101,12 @@ def _is_text(name: str) -> bool:
 
 
 def refuse(jobs: Iterable[Any]) -> None:
-    """Stop before anything is submitted if there is a job that cannot be.
+    """Stop before anything is submitted if a job cannot be submitted.
 
     Raises
     ------
     ApiError
-        Of the first such job.
+        For the first such job.
     """
     for job in jobs:
         if not job.is_local and (why := refusal(job)):

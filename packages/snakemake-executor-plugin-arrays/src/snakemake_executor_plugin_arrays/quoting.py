@@ -1,10 +1,10 @@
-"""Quotes for a shell what Snakemake passes on to its jobs.
+"""Shell quoting of the arguments that Snakemake passes to its jobs.
 
-Snakemake's plugin interface quotes the arguments of a job with Python's `repr`, and executors give that text
-to a shell, which expands what is in double quotes: a file name with an apostrophe and ``$(...)`` is run as a
-command. The functions are replaced when a run uses this executor, on the submit host and on the nodes, since
-Snakemake's executor for the same machine, which starts rules with ``run:`` as processes, needs it too. Runs
-with other executors stay as they are: Snakemake loads every plugin that is installed.
+Snakemake's plugin interface quotes arguments with Python's `repr`, and executors pass that text to a shell,
+which expands text in double quotes: ``$(...)`` in a file name with an apostrophe is run as a command. The
+functions are replaced when a run uses this executor, on the submit host and on the nodes, where Snakemake's
+local executor, which starts rules with ``run:`` as processes, needs them, too. Runs with other executors are
+not affected, although Snakemake loads every installed plugin.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def shell_words(value: Any, quote: bool = True, base64_encode: bool = False) -> 
     Parameters
     ----------
     value
-        A value, several of them, or a mapping, which becomes ``key=value``.
+        A value, an iterable of values, or a mapping, which becomes words ``key=value``.
     quote
-        Ignored: every word is quoted that needs it.
+        Ignored: every word that needs quoting is quoted.
     base64_encode
-        Whether Snakemake decodes the words from base64 when it reads them.
+        Whether to encode the words as base64, which Snakemake decodes.
     """
     if isinstance(value, Mapping):
         words = [f"{key}={_word(one)}" for key, one in value.items()]
@@ -46,7 +46,7 @@ def shell_words(value: Any, quote: bool = True, base64_encode: bool = False) -> 
 
 
 def envvar_declarations(executor: Any) -> str:
-    """Return the text that sets the variables of the directive ``envvars:`` in front of a command."""
+    """Return the shell code that sets the variables of the directive ``envvars:`` before a command."""
     if not executor.common_settings.pass_envvar_declarations_to_cmd:
         return ""
     words = [f"{name}={shlex.quote(value)}" for name, value in executor.envvars().items()]
@@ -56,7 +56,7 @@ def envvar_declarations(executor: Any) -> str:
 def _word(value: Any) -> str:
     if isinstance(value, SettingsEnumBase):
         return str(value.item_to_choice())
-    # of --config; read again as YAML, of which JSON is a part
+    # values of --config, parsed as YAML, which includes JSON
     if isinstance(value, (dict, list)):
         return json.dumps(value, ensure_ascii=False)
     return "" if value is None else str(value)

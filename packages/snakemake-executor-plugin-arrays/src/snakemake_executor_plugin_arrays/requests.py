@@ -1,4 +1,4 @@
-"""What jobs ask a scheduler for, and which scheduler that is."""
+"""The resources that jobs request, and the choice of the scheduler."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from snakemake_interface_common.exceptions import ApiError
 
 from snakemake_executor_plugin_arrays.schedulers import GridEngine, Request, Scheduler, Slurm
 
-# Resources under the names that snakemake-executor-plugin-slurm gave them, and their options of sbatch.
+# Resources, named as in snakemake-executor-plugin-slurm, and their options of sbatch.
 SLURM_OPTIONS = {"qos": "--qos", "constraint": "--constraint", "gres": "--gres"}
-# Those that ask for more than a task of an array can be: one process on one node of one cluster.
+# Resources that request more than one process on one node of one cluster, which is all that a task can be.
 BEYOND_A_TASK = ("mpi", "tasks_per_node", "tasks_per_gpu", "cpus_per_gpu", "cluster", "clusters")
 AT_MOST_ONE = ("nodes", "tasks")
 
 
 class RequestError(Exception):
-    """A job asks for what a task of an array cannot have; the message is for the user."""
+    """A job requests something that a task of an array cannot have; the message is for the user."""
 
 
 def choose_scheduler(settings: Any) -> Scheduler:
-    """Return the scheduler that the settings name, or the one whose commands are there."""
+    """Return the scheduler named in the settings, or the one whose commands are found."""
     known = {"slurm": "sbatch", "sge": "qsub"}
     key = settings.scheduler or next((key for key, name in known.items() if shutil.which(name)), None)
     if key is None:
@@ -43,12 +43,12 @@ def choose_scheduler(settings: Any) -> Scheduler:
 def job_request(
     resources: Mapping[str, Any], threads: int, attempt: int, scheduler: Scheduler, settings: Any
 ) -> Request:
-    """Return what a job asks for at its first, second, ... attempt; its resources win over the settings.
+    """Return the request of a job at its n-th attempt; its resources take precedence over the settings.
 
     Raises
     ------
     RequestError
-        If it cannot be one process on one node, or a resource cannot be read.
+        If it needs more than one process on one node, or a resource is invalid.
     """
     _refuse_beyond_a_task(resources)
     factor = attempt if settings.retries_grow else 1
@@ -75,8 +75,8 @@ def _refuse_beyond_a_task(resources: Mapping[str, Any]) -> None:
         value = resources.get(name)
         if value and not (name in AT_MOST_ONE and value == 1):
             raise RequestError(
-                f"resource {name}={value}: the executor arrays starts a job as one process on one node;"
-                " remove the resource, or write options of the scheduler in slurm_extra or sge_extra"
+                f"resource {name}={value}: the executor arrays starts each job as one process on one node;"
+                " remove the resource, or pass options to the scheduler with slurm_extra or sge_extra"
             )
 
 
@@ -89,7 +89,7 @@ def _number(resources: Mapping[str, Any], name: str) -> int | None:
 
 
 def _slurm_options(resources: Mapping[str, Any]) -> list[str]:
-    """Return the options of sbatch for resources that it alone knows."""
+    """Return the options of sbatch for resources that only Slurm has."""
     options = [f"{option}={resources[name]}" for name, option in SLURM_OPTIONS.items() if resources.get(name)]
     model, number = resources.get("gpu_model"), resources.get("gpu")
     if model or number:
@@ -98,7 +98,7 @@ def _slurm_options(resources: Mapping[str, Any]) -> list[str]:
 
 
 def task_request(request: Request, jobs: int, limit: int) -> Request:
-    """Return what a task of several jobs asks for: the time of all of them, at most `limit` minutes."""
+    """Return the request of a task with several jobs: the time of all, at most `limit` minutes."""
     if not request.runtime:
         return request
     minutes = request.runtime * jobs
@@ -106,7 +106,7 @@ def task_request(request: Request, jobs: int, limit: int) -> Request:
 
 
 def jobs_per_task(resources: Mapping[str, Any], settings: Any) -> int:
-    """Return how many jobs a task runs one after another.
+    """Return the number of jobs that a task runs one after another.
 
     Raises
     ------
@@ -117,13 +117,13 @@ def jobs_per_task(resources: Mapping[str, Any], settings: Any) -> int:
 
 
 def array_name(rule: str, label: object) -> str:
-    """Return a name that both schedulers take; it shows in squeue and qstat."""
+    """Return a name that both schedulers accept and show in squeue and qstat."""
     name = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{rule}.{label}" if label else rule)[:80]
     return name if name[0].isalpha() else f"j{name}"
 
 
 def in_order(text: str) -> list[tuple[int, str]]:
     """Return a key that sorts shard-2 before shard-10."""
-    # not \d, and not without end: int() takes neither all that Unicode calls a digit nor thousands of them
+    # not \d+: int() rejects some Unicode digits, and numbers with thousands of digits
     parts = re.split("([0-9]{1,18})", text)
     return [(int(part), "") if number % 2 else (-1, part) for number, part in enumerate(parts)]

@@ -1,4 +1,4 @@
-"""What Slurm and Grid Engine are told and asked: command lines out, text in. Nothing here runs a command."""
+"""Command lines and output formats of Slurm and Grid Engine; nothing here runs a command."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-# (identifier of the array job, number of the task from 1)
+# identifier of the array job, and number of the task, from 1
 Task = tuple[str, int]
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a task asks for.
+    """The resources that a task requests.
 
-    Memory is that of the whole task, in MB; run time is in minutes. The queue is a partition in Slurm, the
+    Memory is for the whole task, in MB; run time is in minutes. The queue is a partition in Slurm, the
     account a project in Grid Engine.
     """
 
@@ -33,50 +33,50 @@ class Request:
 
 @dataclass(frozen=True)
 class Array:
-    """An array job to be submitted; its tasks are numbered from 1."""
+    """An array job to submit; its tasks are numbered from 1."""
 
     name: str
     tasks: int
     script: Path
     workdir: Path
-    # for what the scheduler itself prints about a task
+    # folder for the scheduler's own logs of the tasks
     logs: Path
     concurrent: int = 0
 
 
 @dataclass(frozen=True)
 class Status:
-    """What the scheduler says of a task: its own word, and what that means for us."""
+    """The status of a task: the scheduler's own word, and what it means."""
 
     word: str
     # it may still run
     alive: bool
-    # it waits until someone does something
+    # it waits until somebody intervenes
     held: bool = False
-    # it will never run as it is
+    # it will never run as submitted
     hopeless: bool = False
 
 
 class Scheduler(Protocol):
-    """The commands of a scheduler, and what their output means."""
+    """The commands of a scheduler and the interpretation of their output."""
 
-    # as in settings and names of resources
+    # the name in settings and resources
     key: str
     name: str
-    # names of resources that take the place of settings
+    # names of the resources that override settings
     queue_resource: str
     account_resource: str
     extra_resource: str
-    # whether the memory of a request is passed on
+    # whether the memory of a request is passed to the scheduler
     requests_memory: bool
-    # whether a task that will never run as it is may run if it is submitted again
+    # whether a task that will never run as submitted may run if it is submitted again
     stuck_may_pass: bool
 
     def refusal(self, folder: str) -> str | None:
-        """Return why no array can be submitted from a folder of this name; `None` if it can."""
+        """Return why no array can be submitted from a folder with this name; `None` if one can."""
 
     def submission(self, array: Array, request: Request) -> list[str]:
-        """Return the command that submits an array; it has to be run in `Array.workdir`."""
+        """Return the command that submits an array; it must be run in `Array.workdir`."""
 
     def identifier(self, output: str) -> str | None:
         """Return the identifier in the output of a submission."""
@@ -85,19 +85,19 @@ class Scheduler(Protocol):
         """Return the command that lists the arrays of a user by identifier and name."""
 
     def named(self, output: str, names: Collection[str]) -> set[str]:
-        """Return the identifiers of the arrays of these names in the output of `find`."""
+        """Return the identifiers of the arrays with these names in the output of `find`."""
 
     def query(self, user: str) -> list[str]:
         """Return the command that lists the tasks of a user."""
 
     def statuses(self, output: str) -> dict[Task, Status]:
-        """Return the tasks in the output of `query`; what the scheduler has forgotten is not there."""
+        """Return the tasks in the output of `query`, without those that the scheduler has forgotten."""
 
     def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
         """Return the commands that cancel single tasks and whole arrays."""
 
     def advice(self, task: Task) -> str:
-        """Return the command with which a user learns what became of a task."""
+        """Return the command that shows a user what happened to a task."""
 
 
 class Slurm:
@@ -109,10 +109,10 @@ class Slurm:
     account_resource = "slurm_account"
     extra_resource = "slurm_extra"
     requests_memory = True
-    # it asks for too much
+    # it requests too much
     stuck_may_pass = False
 
-    # All other states, also those that later versions may bring, are of tasks that may still run.
+    # In all other states, including those of later versions, a task may still run.
     ENDED = frozenset(
         {
             "BOOT_FAIL",
@@ -127,12 +127,12 @@ class Slurm:
             "TIMEOUT",
         }
     )
-    # reasons for which a pending task waits for a person, and those for which it asks for too much
+    # reasons why a pending task waits for somebody to intervene, or requests too much
     HELD = re.compile(r"held|NeverSatisfied|BadConstraints|InvalidAccount|InvalidQOS", re.I)
     HOPELESS = re.compile(r"PartitionTimeLimit|Max\w*PerJob")
 
     def refusal(self, folder: str) -> str | None:
-        """Return why not: after a backslash Slurm takes no number of a task into the name of a log."""
+        """Return why not: after a backslash, Slurm does not replace the task number in the name of a log."""
         if "\n" in folder:
             return "a folder with a line break in its name cannot be used on a cluster"
         return "Slurm cannot write logs to a folder with a backslash in its name" if "\\" in folder else None
@@ -150,7 +150,7 @@ class Slurm:
         return [*command, *request.extra, str(array.script)]
 
     def identifier(self, output: str) -> str | None:
-        """Return the number that `sbatch --parsable` prints, without the name of the cluster."""
+        """Return the number printed by `sbatch --parsable`, without the name of the cluster."""
         found = re.match(r"(\d+)(;|\s|$)", output.strip())
         return found.group(1) if found else None
 
@@ -159,22 +159,22 @@ class Slurm:
         return ["squeue", "--noheader", "--all", f"--user={user}", "--states=all", "--format=%F %j"]
 
     def named(self, output: str, names: Collection[str]) -> set[str]:
-        """Return the arrays of these names."""
+        """Return the arrays with these names."""
         pairs = (line.split(maxsplit=1) for line in output.splitlines())
         return {
             pair[0] for pair in pairs if len(pair) == 2 and pair[0].isdigit() and pair[1].strip() in names
         }
 
     def query(self, user: str) -> list[str]:
-        """Return the squeue command; ended tasks are named for MinJobAge seconds, by default 300."""
+        """Return the squeue command, which shows ended tasks for MinJobAge seconds, by default 300."""
         options = ["--noheader", "--all", "--array", f"--user={user}", "--states=all"]
         return ["squeue", *options, "--format=%F %K %T %r"]
 
     def statuses(self, output: str) -> dict[Task, Status]:
-        """Return the tasks by lines of squeue; jobs that are no arrays have no number."""
+        """Return the tasks in the lines of squeue; jobs that are not arrays have no task number."""
         found, waiting = dict[Task, Status](), defaultdict[str, dict[int, str]](dict)
         for line in output.splitlines():
-            # where several clusters are asked (SLURM_CLUSTERS), each has a line with its name
+            # with several clusters (SLURM_CLUSTERS), each has a line with its name
             if not line.strip() or line.startswith("CLUSTER:"):
                 continue
             array, task, word, *reason = line.split(maxsplit=3)
@@ -184,7 +184,7 @@ class Slurm:
                 found[array, int(task)] = Status(word, word not in self.ENDED)
         begun = {array for array, _ in found}
         for array, reasons in waiting.items():
-            # Tasks of an array request the same, but Slurm may not have examined all of them yet.
+            # All tasks of an array have the same request, but Slurm may not have examined all of them yet.
             excess = next(filter(self.HOPELESS.search, reasons.values()), "") if array not in begun else ""
             for number, own in reasons.items():
                 why = own if self.HELD.search(own) else excess or own
@@ -199,7 +199,7 @@ class Slurm:
         return [["scancel", *names]] if names else []
 
     def advice(self, task: Task) -> str:
-        """Return a command that works for MinJobAge seconds, and one where accounting is kept."""
+        """Return a command that works for MinJobAge seconds, and one for clusters with accounting."""
         return f"scontrol show job {task[0]}_{task[1]}, or sacct -j {task[0]}_{task[1]}"
 
 
@@ -217,14 +217,14 @@ class GridEngine:
     VARIABLE = re.compile(r"\$(HOME|HOSTNAME|JOB_ID|JOB_NAME|TASK_ID|USER)")
 
     def __init__(self, environment: str, complexes: Iterable[str], per_slot: bool) -> None:
-        """Keep what differs between sites.
+        """Store what differs between sites.
 
         Parameters
         ----------
         environment
             The parallel environment of tasks with more than one thread.
         complexes
-            The complexes that are given the memory of a task.
+            The complexes that are set to the memory of a task.
         per_slot
             Whether they are counted per slot (`YES` in the column consumable of ``qconf -sc``) or per job.
         """
@@ -234,14 +234,14 @@ class GridEngine:
         self.requests_memory = bool(self.complexes)
 
     def refusal(self, folder: str) -> str | None:
-        """Return why not: what looks like a variable of its own is filled in, and the folder is not found."""
+        """Return why not: Grid Engine would expand a variable, and not find the folder."""
         if "\n" in folder:
             return "a folder with a line break in its name cannot be used on a cluster"
         found = self.VARIABLE.search(folder)
-        return f"Grid Engine fills in {found.group()} in the name of a folder" if found else None
+        return f"Grid Engine would expand {found.group()} in the name of the folder" if found else None
 
     def submission(self, array: Array, request: Request) -> list[str]:
-        """Return the qsub command; a path with a colon or a comma cannot be told, but can be stood in."""
+        """Return the qsub command; paths are relative, as qsub accepts no colons or commas in them."""
         command = ["qsub", "-terse", "-V", "-S", "/bin/bash", "-N", array.name, "-t", f"1-{array.tasks}"]
         logs = os.path.relpath(array.logs, array.workdir)
         command += ["-cwd", "-j", "y", "-o", f"{logs}/task-$TASK_ID.log"]
@@ -256,7 +256,7 @@ class GridEngine:
         return [*command, *request.extra, str(array.script)]
 
     def identifier(self, output: str) -> str | None:
-        """Return the number that `qsub -terse` prints, as in ``17.1-8:1``; warnings may stand before it."""
+        """Return the number printed by `qsub -terse`, as in ``17.1-8:1``; warnings may precede it."""
         found = re.search(r"^(\d+)(\.|\s|$)", output.strip(), re.M)
         return found.group(1) if found else None
 
@@ -265,7 +265,7 @@ class GridEngine:
         return ["qstat", "-xml", "-u", user]
 
     def named(self, output: str, names: Collection[str]) -> set[str]:
-        """Return the arrays of these names."""
+        """Return the arrays with these names."""
         return {entry["JB_job_number"] for entry in self._entries(output) if entry.get("JB_name") in names}
 
     def query(self, user: str) -> list[str]:
@@ -273,7 +273,7 @@ class GridEngine:
         return self.find(user)
 
     def statuses(self, output: str) -> dict[Task, Status]:
-        """Return the tasks; a state with E is an error that lasts until someone clears it, h is for held."""
+        """Return the tasks; a state with E is an error that lasts until somebody clears it, h means held."""
         found = {}
         for entry in self._entries(output):
             state = entry.get("state", "")
@@ -282,7 +282,7 @@ class GridEngine:
         return found
 
     def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
-        """Return a qdel command for the arrays, and one for every row of single tasks."""
+        """Return a qdel command for the arrays, and one for each range of consecutive tasks."""
         arrays, rows = list(arrays), list[tuple[str, int, int]]()
         for array, task in sorted(tasks):
             if rows and rows[-1][0] == array and rows[-1][2] == task - 1:
@@ -293,7 +293,7 @@ class GridEngine:
         return ([["qdel", *arrays]] if arrays else []) + single
 
     def advice(self, task: Task) -> str:
-        """Return the command for a task that waits, and for one that has ended."""
+        """Return the command for a waiting task, and the one for an ended task."""
         return f"qstat -j {task[0]}, or qacct -j {task[0]} -t {task[1]}"
 
     @staticmethod
@@ -310,7 +310,7 @@ class GridEngine:
             yield from range(int(first), int(last or first) + 1, int(step or 1))
 
 
-# What schedulers say when they are out of reach or full for a while; waiting helps against nothing else.
+# Errors of schedulers that are unreachable or full for a while, the only ones where waiting helps.
 PASSING = re.compile(
     r"unable to contact|unable to send message|unable to receive|timed? ?out|temporarily|try again"
     r"|connection (refused|reset)|communication (connection )?failure|commlib|got no (valid )?response"
