@@ -108,8 +108,10 @@ def _run(arguments: list[str]) -> int:
         if arguments[0] not in STEPS_WITH_KERNELS:
             options.run(options)
             return 0
+        from itersel.cli.linear_algebra import leave_out_linear_algebra
         from itersel.cli.warm_up import announced_compilation, warm_up_once
 
+        leave_out_linear_algebra()
         warm_up_once(main)
         with announced_compilation():
             options.run(options)
