@@ -158,14 +158,21 @@ def test_array_that_will_never_run_is_one_failure(nothing, cluster):
 
 
 def test_shards_per_job(prepared, local):
-    """Three shards per task: the first of the second task fails, the next two are trained."""
+    """Three shards per task, one Snakemake each: the first of the second task is killed, the rest succeed."""
     content = prepared.project.config()
     content["experiments"]["selected"]["tasks"]["shards_per_job"] = 3
     prepared.project.configure(**content)
-    armed = prepared.sabotage(2, {1: "exit 3"})
-    output = prepared.run(TARGET, *armed, status=1)
+    run = prepared.start(TARGET)
+    prepared.project.wait_for_job("train", "results/tiny/experiments/selected/epoch-2/shard-3.h5").kill()
+    output, _ = run.communicate()
+    assert run.returncode == 1, output
     assert submitted(output)["train_shard.selected.2"] == "3"
     assert re.findall(r"message: train_shard \(experiment selected, epoch 2, shard (\d)\)", output) == ["3"]
+    assert "its command was killed by SIGKILL" in output
+    # those of jobs that went well are removed
+    [log] = prepared.folder.glob(".snakemake/arrays/*/train_shard.selected.2-*/[0-9].log")
+    assert log.name == "4.log"
+    assert "snakemake_executor_plugin_arrays/together.py" in log.read_text()
     before = prepared.project.files("experiments/selected/epoch-2/shard-*.h5")
     assert len(before) == SHARDS - 1
     output = prepared.run(TARGET)

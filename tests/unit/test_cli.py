@@ -263,6 +263,36 @@ assert warm_up.is_warm()
     assert sorted(outputs) == ["", "", "compiled\n"]
 
 
+# The first kernel makes numba do this.
+REFRESH = """
+import sys
+from numba.core.registry import cpu_target
+cpu_target.target_context.refresh()
+print("numba.np.arraymath" in sys.modules, "scipy.linalg" in sys.modules)
+"""
+
+
+def test_steps_start_without_linear_algebra():
+    """As long as numba would import it: another numba may need other means, or none."""
+    missing = [
+        "decode",
+        "--shard",
+        "none.h5",
+        "--model",
+        "none.bin",
+        "--weights",
+        "none.h5",
+        "--output",
+        "x.txt",
+    ]
+    start = f"from itersel.cli.main import main; assert main({missing}) == 1"
+    printed = []
+    for code in (REFRESH, start + REFRESH):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        printed.append(done.stdout)
+    assert printed == ["True True\n", "True False\n"]
+
+
 def test_processes_of_a_warm_up(tmp_path):
     def write(name):
         (tmp_path / name).touch()

@@ -268,7 +268,7 @@ def test_no_partial_folder_appears(corpus, monkeypatch):
     files = [corpus / "source.gz", corpus / "target.gz", 3, 1, corpus / "out"]
     written = []
 
-    def write(path, lines):
+    def write(path, lines, durable):
         written.append(path)
         if len(written) == 4:
             raise KeyboardInterrupt
@@ -284,6 +284,24 @@ def test_no_partial_folder_appears(corpus, monkeypatch):
     assert {path.parent.name for path in written} == {".unfinished.out"}
     shard_corpus(*files)
     assert len(list((corpus / "out").iterdir())) == 9
+
+
+def test_one_wait_for_the_disk(corpus, monkeypatch):
+    """When all files are there, and before the folder appears: not one for each of thousands of files."""
+    waits = []
+
+    def sync():
+        waits.append((len(list((corpus / ".unfinished.out").iterdir())), (corpus / "out").exists()))
+
+    monkeypatch.setattr("os.sync", sync)
+    monkeypatch.setattr("os.fsync", lambda file: pytest.fail("waits for the disk"))
+    shard_corpus(corpus / "source.gz", corpus / "target.gz", 3, 1, corpus / "out")
+    assert waits == [(9, False)]
+
+
+def test_folder_that_is_there(corpus):
+    files = [corpus / "source.gz", corpus / "target.gz", 3, 1, corpus / "out"]
+    shard_corpus(*files)
     with pytest.raises(InputError, match="out: is a folder that holds something"):
         shard_corpus(*files)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,9 +23,11 @@ from snakemake_interface_executor_plugins.settings import ExecMode, SharedFSUsag
 from snakemake_interface_executor_plugins.utils import TargetSpec
 
 from snakemake_executor_plugin_arrays import Executor, common_settings, job_command, quoting
-from snakemake_executor_plugin_arrays.job_command import refusal, refuse
+from snakemake_executor_plugin_arrays.job_command import MOST_TOGETHER, refusal, refuse
+from snakemake_executor_plugin_arrays.together import targets_of
 
 NODE = "snakemake_executor_plugin_arrays.node"
+TOGETHER = "snakemake_executor_plugin_arrays.together"
 # in place of Snakemake: the words of its command line, each ended by NUL
 SHOW = "#!/bin/bash\nprintf '%s\\0' \"$@\"\n"
 NASTY = [
@@ -122,6 +125,8 @@ def a_job(wildcards: dict[str, str], files: list[str], group: bool = False) -> A
         attempt=1,
         is_updated=False,
         is_local=False,
+        is_run=False,
+        is_template_engine=False,
         is_group=lambda: group,
         get_target_spec=lambda: [TargetSpec("copy", wildcards)],
         get_wait_for_files=lambda: files,
@@ -171,6 +176,88 @@ def test_round_trip(folder: Path, wildcard: str, snakefile: str, note: str, file
         with open(found.wait_for_files_file) as stream:
             waited |= {line.strip() for line in stream.readlines()}
     assert {Path(file) for file in waited} == {Path(file) for file in (executor.tmpdir, *files)}
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.tuples(NAMES, FILES), min_size=2, max_size=4))
+def test_round_trip_of_several_jobs(folder: Path, jobs: list[tuple[str, str]]) -> None:
+    """The names of all jobs, and each file that one of them waits for."""
+    some = [a_job({"name": name, "other": "x"}, [file, "model"]) for name, file in jobs]
+    executor = Telling(folder, "/Snakefile", "", "/config.yaml", None)
+    [(first, command)] = executor.format_together(some, folder, 4).items()
+    words = told(command, folder)
+    assert (first, words[:4]) == (1, ["-m", TOGETHER, str(folder), "1"])
+    assert not list(folder.rglob("pwned"))
+    if any(refusal(job) is not None for job in some):
+        return
+    _, found = parse_args(words[4:])
+    assert found.target_jobs == [TargetSpec("copy", job.wildcards_dict) for job in some]
+    assert len(words[4:][targets_of(words[4:])]) == len(some)
+    assert found.allowed_rules == ["copy"]
+    assert {Path(file) for file in found.wait_for_files} == {
+        Path(file) for file in (executor.tmpdir, "model", *(file for _, file in jobs))
+    }
+    assert len(found.wait_for_files) == len({file for _, file in jobs} | {"model"}) + 1
+
+
+def many_jobs(number: int) -> list[Any]:
+    return [a_job({"i": str(i)}, []) for i in range(number)]
+
+
+@pytest.mark.parametrize(
+    ("jobs", "per_task", "lines"),
+    [
+        (8, 4, {1: 4, 5: 4}),
+        (9, 4, {1: 4, 5: 4}),
+        (10, 4, {1: 4, 5: 4, 9: 2}),
+        (3, 1, {}),
+        (130, 129, {1: MOST_TOGETHER, MOST_TOGETHER + 1: MOST_TOGETHER}),
+    ],
+)
+def test_jobs_of_a_task_are_together(folder: Path, jobs: int, per_task: int, lines: dict[int, int]) -> None:
+    """Not those of two tasks, nor one alone, nor more than a command line takes."""
+    executor = Telling(folder, "/Snakefile", "", "/config.yaml", None)
+    found = executor.format_together(many_jobs(jobs), folder, per_task)
+    assert {line: len(re.findall(" copy:i=", command)) for line, command in found.items()} == lines
+    for line, command in found.items():
+        assert f" {line} --snakefile " in command
+        assert f" copy:i={line - 1} " in command
+
+
+def other_attempt(executor: Telling, job: Any) -> None:
+    job.attempt = 2
+
+
+def in_a_group(executor: Telling, job: Any) -> None:
+    job.is_group = lambda: True
+
+
+def code_of_python(executor: Telling, job: Any) -> None:
+    job.is_run = True
+
+
+def template(executor: Telling, job: Any) -> None:
+    job.is_template_engine = True
+
+
+def temporary_output(executor: Telling, job: Any) -> None:
+    executor.workflow.dag.get_unneeded_temp_files = lambda asked: ["t"] if asked is job else []
+
+
+def no_shared_files(executor: Telling, job: Any) -> None:
+    usage = SharedFSUsage.all() - {SharedFSUsage.INPUT_OUTPUT}
+    executor.workflow.storage_settings.shared_fs_usage = usage
+
+
+ALONE = [other_attempt, in_a_group, code_of_python, template, temporary_output, no_shared_files]
+
+
+@pytest.mark.parametrize("change", ALONE)
+def test_jobs_that_are_not_together(folder: Path, change: Callable[[Telling, Any], None]) -> None:
+    executor, jobs = Telling(folder, "/Snakefile", "", "/config.yaml", None), many_jobs(3)
+    assert executor.format_together(jobs, folder, 3)
+    change(executor, jobs[1])
+    assert executor.format_together(jobs, folder, 3) == {}
 
 
 @pytest.mark.parametrize("variable", NASTY[:-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import logging
 from types import SimpleNamespace
 
@@ -39,6 +40,9 @@ class Submitting(Executor):
 
     def format_job_exec(self, job):
         return "true"
+
+    def format_together(self, jobs, folder, per_task):
+        return {1: f"{len(jobs)} of {folder.name}, {per_task} a task"} if per_task > 1 else {}
 
     def run_job_pre(self, job):
         pass
@@ -83,6 +87,15 @@ def test_submitted_and_reported(folder):
     executor.unreported = 0
     executor.shutdown()
     assert executor.runs() == []
+
+
+def test_jobs_of_a_task_are_written_together(folder):
+    executor = Submitting(folder, lambda array, request: "7")
+    executor.settings.jobs_per_task = 2
+    executor.run_jobs(two_jobs())
+    [path] = executor.run.path.glob("train-*")
+    first, second = [base64.b64decode(line) for line in (path / "together").read_text().splitlines()]
+    assert (first.decode(), second) == (f"2 of {path.name}, 2 a task", b"")
 
 
 def test_refused(folder):

@@ -107,8 +107,10 @@ def _run(arguments: list[str]) -> int:
     sign = contextlib.nullcontext if is_silent else signs_of_life
     compilation: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
     if arguments[0] in STEPS_WITH_KERNELS:
+        from itersel.cli.linear_algebra import leave_out_linear_algebra
         from itersel.cli.warm_up import announced_compilation, warm_up_once
 
+        leave_out_linear_algebra()
         with sign("compiling kernels"):
             warm_up_once(main)
         compilation = announced_compilation()

@@ -321,10 +321,11 @@ def _refuse_bomb(path: str | os.PathLike[str], size: int) -> None:
 
 
 @contextlib.contextmanager
-def open_output(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
+def open_output(path: str | os.PathLike[str], durable: bool = True) -> Iterator[IO[str]]:
     """Open a text file for atomic writing, compressed according to its name; ``-`` is standard output.
 
-    Compressed files contain no file name or time, so equal content gives equal bytes.
+    Compressed files contain no file name or time, so equal content gives equal bytes. See `atomic_path` for
+    `durable`.
     """
     if os.fspath(path) == STANDARD_STREAM:
         try:
@@ -336,7 +337,7 @@ def open_output(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
             raise
         return
     compression = compression_of(path)
-    with atomic_path(path) as temporary, temporary.open("wb") as raw:
+    with atomic_path(path, durable) as temporary, temporary.open("wb") as raw:
         if compression is not None:
             with compression.writer(raw) as packed, _text(packed) as stream:
                 yield stream
@@ -349,7 +350,7 @@ def _text(binary: IO[bytes]) -> IO[str]:
     return io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
 
 
-def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+def write_lines(path: str | os.PathLike[str], lines: Iterable[str], durable: bool = True) -> None:
     """Write lines, each ended by a newline; see `open_output`."""
-    with open_output(path) as stream:
+    with open_output(path, durable) as stream:
         stream.writelines(line + "\n" for line in lines)

@@ -8,7 +8,8 @@ README.md explains how to use it.
 `schedulers` has the command lines and output formats of both schedulers, `arrays` the files of an array;
 neither runs anything or depends on Snakemake. `commands` runs the commands of a scheduler. `executor` is the
 interface to Snakemake; `requests` collects the resources of a job, `job_command` and `quoting` write its
-command, and `failures` explains what went wrong.
+command, and `failures` explains what went wrong. On a node, `node` is the Snakemake of one job, `together`
+that of several.
 """
 
 # Snakemake calls the annotated types to parse the command line, so annotations must be real types here, not

@@ -6,6 +6,7 @@ Each array has a folder, below a folder for the run of Snakemake:
 ``../lock``           locked while the Snakemake that submitted the arrays is alive; names the scheduler
 ``identifier``        the scheduler's ID of the array
 ``jobs``              one command per line, in base64
+``together``          the commands that run several lines, each in the first of these lines; others are empty
 ``task.sh``           the script of every task, which runs the task's lines of ``jobs``
 ``<line>.running``    the name of the node, once the job in this line has started
 ``<line>.status``     its exit status, written under another name and renamed, so never incomplete
@@ -22,14 +23,16 @@ import fcntl
 import os
 import shlex
 import shutil
+import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 TASK_SCRIPT = r"""#!/bin/bash
-# One task of an array job: runs its lines of the file `jobs`, one after another.
+# One task of an array job: runs its lines of the file `jobs`, one after another. Where the file `together`
+# has a command, it runs several of them and leaves their markers; what it leaves undone is run line by line.
 set -o pipefail
 folder={folder}
 jobs_per_task={jobs_per_task}
@@ -44,31 +47,52 @@ fi
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 
+command_in() {{  # FILE LINE
+    sed -n "$2{{p;q}}" "$folder/$1" | base64 -d
+}}
+
 failed=0
 first=$(( (task - 1) * jobs_per_task + 1 ))
 last=$(( task * jobs_per_task < jobs ? task * jobs_per_task : jobs ))
+# A scheduler may restart a task, for example after a node failure: finished jobs are not repeated, those that
+# had only started are.
 for (( line = first; line <= last; line++ )); do
-    # A scheduler may restart a task, for example after a node failure: finished jobs are not repeated.
-    [ -e "$folder/$line.status" ] && continue
-    hostname > "$folder/$line.running"
+    [ -e "$folder/$line.status" ] || rm -f "$folder/$line.running"
+done
+for (( line = first; line <= last; line++ )); do
+    if [ -e "$folder/together" ] && command=$(command_in together $line) && [ -n "$command" ]; then
+        /bin/bash -c "$command" > "$folder/$line.log" 2>&1 < /dev/null
+        together=$?
+    fi
+    if [ -e "$folder/$line.status" ]; then
+        [ "$(cat "$folder/$line.status")" = 0 ] || failed=1
+        continue
+    fi
     # The marker is written before the job runs, and only overwritten and renamed afterwards, so the result
     # is not lost if the disk fills up in the meantime.
     if ! echo 0 > "$folder/.$line.$$"; then
         echo "no marker can be written to $folder: is the disk full?" >&2
         exit 1
     fi
-    if ! command=$(sed -n "${{line}}{{p;q}}" "$folder/jobs" | base64 -d) || [ -z "$command" ]; then
-        # no marker, because an empty command would succeed
-        echo "line $line of $folder/jobs cannot be read" >&2
-        exit 1
+    if [ -e "$folder/$line.running" ]; then
+        # the Snakemake that ran several jobs was killed during this one
+        status=$(( together ? together : 1 ))
+    else
+        hostname > "$folder/$line.running"
+        if ! command=$(command_in jobs $line) || [ -z "$command" ]; then
+            # no marker, because an empty command would succeed
+            echo "line $line of $folder/jobs cannot be read" >&2
+            exit 1
+        fi
+        # keep what a Snakemake of several jobs printed before it gave up
+        /bin/bash -c "$command" >> "$folder/$line.log" 2>&1 < /dev/null
+        status=$?
     fi
-    /bin/bash -c "$command" > "$folder/$line.log" 2>&1 < /dev/null
-    status=$?
     if [ "$status" != 0 ]; then
         failed=1
         # A scheduler that ends a task, perhaps to restart it on another node, signals its processes one by
         # one: wait for the signal to this shell or to sleep, and write no marker then.
-        sleep 3 || exit 1
+        sleep {pause} || exit 1
     fi
     [ "$status" = 0 ] || echo "$status" 1<> "$folder/.$line.$$"
     mv "$folder/.$line.$$" "$folder/$line.status" || failed=1
@@ -76,6 +100,8 @@ done
 exit $failed
 """
 
+# Seconds that a scheduler that ends a task may take from one of its processes to the next.
+PAUSE = 3
 # The lock identifies dead runs, because it is released when the process that holds it ends.
 LOCK = "lock"
 # Locked while a run is created or dead runs are cleaned up, so no run is found before it has its lock.
@@ -92,18 +118,30 @@ class Folder:
 
     @classmethod
     def make(
-        cls, path: Path, commands: Sequence[str], jobs_per_task: int, scratch: str = "${TMPDIR:-/tmp}"
+        cls,
+        path: Path,
+        commands: Sequence[str],
+        jobs_per_task: int,
+        scratch: str = "${TMPDIR:-/tmp}",
+        together: Mapping[int, str] | None = None,
     ) -> Folder:
         """Write the files of an array that runs `commands`, `jobs_per_task` of them in one task.
 
-        `scratch` is expanded by the shell on the node.
+        `scratch` is expanded by the shell on the node. `together` has the commands that run several lines, by
+        the first of these lines, counted from 1.
         """
         path.mkdir(parents=True)
-        lines = [base64.b64encode(command.encode()).decode() + "\n" for command in commands]
-        (path / "jobs").write_text("".join(lines))
+        (path / "jobs").write_text("".join(map(_encoded, commands)))
+        if together:
+            lines = range(1, len(commands) + 1)
+            (path / "together").write_text("".join(_encoded(together.get(line, "")) for line in lines))
         quoted = '"' + scratch.replace("\\", "\\\\").replace('"', '\\"').replace("`", "\\`") + '"'
         script = TASK_SCRIPT.format(
-            folder=shlex.quote(str(path)), jobs_per_task=jobs_per_task, jobs=len(lines), scratch=quoted
+            folder=shlex.quote(str(path)),
+            jobs_per_task=jobs_per_task,
+            jobs=len(commands),
+            scratch=quoted,
+            pause=PAUSE,
         )
         (path / "task.sh").write_text(script)
         return cls(path, jobs_per_task)
@@ -154,6 +192,46 @@ class Folder:
     def remove(self) -> None:
         """Remove the folder."""
         shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _encoded(command: str) -> str:
+    return base64.b64encode(command.encode()).decode() + "\n"
+
+
+class Markers:
+    """The markers of an array's jobs, written by a process that runs several of them."""
+
+    def __init__(self, folder: Path) -> None:
+        """Keep the folder of the array."""
+        self.folder = folder
+        self._reserved: dict[int, Path] = {}
+
+    def ended(self, line: int) -> bool:
+        """Whether the job of a line has ended."""
+        return (self.folder / f"{line}.status").exists()
+
+    def reserve(self, lines: Iterable[int]) -> None:
+        """Take the space of markers: a job that has ended is not lost if the disk becomes full meanwhile."""
+        for line in lines:
+            self._reserved[line] = self.folder / f".{line}.{os.getpid()}"
+            self._reserved[line].write_text("0\n")
+
+    def start(self, line: int) -> Path:
+        """Mark a job that starts, and return its log."""
+        (self.folder / f"{line}.running").write_text(f"{socket.gethostname()}\n")
+        return self.folder / f"{line}.log"
+
+    def end(self, line: int, status: int) -> None:
+        """Leave the exit status of a job."""
+        marker = self._reserved.pop(line)
+        with marker.open("r+") as stream:
+            stream.write(f"{status}\n")
+        marker.rename(self.folder / f"{line}.status")
+
+    def release(self) -> None:
+        """Remove the markers of jobs that have not ended."""
+        for marker in self._reserved.values():
+            marker.unlink(missing_ok=True)
 
 
 class Run:

@@ -144,7 +144,8 @@ class Executor(CommandExecutor):
         self.run = self.run or Run(self.parent, self.scheduler.key, self.logger.warning)
         path = self.run.new_array(name)
         commands = [self.format_job_exec(job) for job in jobs]
-        folder = Folder.make(path, commands, per_task, self.settings.scratch)
+        together = self.format_together(jobs, path, per_task)
+        folder = Folder.make(path, commands, per_task, self.settings.scratch, together)
         tasks = folder.task(len(jobs))
         request = task_request(request, per_task, self.settings.runtime_limit)
         array = Array(path.name, tasks, folder.script, self.workdir, path, self.settings.concurrent)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from snakemake_interface_common.exceptions import ApiError
@@ -17,18 +18,89 @@ from snakemake_interface_executor_plugins.settings import SharedFSUsage
 MOST_NAMED_FILES = 20
 
 
+# A command is one word for the shell of its task; a system may limit words to 128 KB.
+MOST_TOGETHER = 64
+
+
+class Together:
+    """Several jobs of a rule, as `RealExecutor.get_job_args` asks for one."""
+
+    # those with temporary outputs are alone
+    output: tuple[str, ...] = ()
+
+    def __init__(self, jobs: Sequence[Any]) -> None:
+        """Keep the jobs; their attempts are the same."""
+        self.jobs = jobs
+        self.jobid = f"{jobs[0].jobid}-together"
+        self.rules, self.attempt = jobs[0].rules, jobs[0].attempt
+        self.is_updated = any(job.is_updated for job in jobs)
+
+    def is_group(self) -> bool:
+        """Whether the jobs have to run side by side."""
+        return False
+
+    def get_target_spec(self) -> list[Any]:
+        """Return what the jobs are called on the command line."""
+        return [spec for job in self.jobs for spec in job.get_target_spec()]
+
+    def get_wait_for_files(self) -> list[Any]:
+        """Return the files that the jobs wait for, each once."""
+        return list(dict.fromkeys(file for job in self.jobs for file in job.get_wait_for_files()))
+
+
 class CommandExecutor(RemoteExecutor):
     """The part of the executor that builds the commands of jobs."""
 
     def format_job_exec(self, job: Any) -> str:
         """Return the command of a job."""
+        # without a shared file system, the node may lack this package
+        shared = SharedFSUsage.SOFTWARE_DEPLOYMENT in self.workflow.storage_settings.shared_fs_usage
+        return self._command(["snakemake_executor_plugin_arrays.node" if shared else "snakemake"], job)
+
+    def format_together(self, jobs: Sequence[Any], folder: Path, per_task: int) -> dict[int, str]:
+        """Return the commands that run several jobs of a task with one Snakemake.
+
+        Parameters
+        ----------
+        jobs
+            The jobs of an array, in the order of its lines.
+        folder
+            The folder of the array.
+        per_task
+            Number of jobs of a task.
+
+        Returns
+        -------
+        dict
+            Commands by the line of their first job, counted from 1; none for jobs that have to be alone.
+        """
+        found = {}
+        for start in range(0, len(jobs), per_task):
+            members = jobs[start : start + per_task]
+            for first in range(0, len(members), MOST_TOGETHER):
+                some, line = members[first : first + MOST_TOGETHER], start + first + 1
+                if self._may_be_together(some):
+                    module = ["snakemake_executor_plugin_arrays.together", str(folder), str(line)]
+                    found[line] = self._command(module, Together(some))
+        return found
+
+    def _may_be_together(self, jobs: Sequence[Any]) -> bool:
+        """Whether one Snakemake can run several jobs, none of which could tell the difference."""
+        if len(jobs) == 1:
+            return False
+        usage = set(self.workflow.storage_settings.shared_fs_usage)
+        return (
+            {SharedFSUsage.SOFTWARE_DEPLOYMENT, SharedFSUsage.INPUT_OUTPUT} <= usage
+            and len({job.attempt for job in jobs}) == 1
+            # code in ``run:`` would share a process
+            and not any(job.is_group() or job.is_run or job.is_template_engine for job in jobs)
+            and not any(True for job in jobs for _ in self.workflow.dag.get_unneeded_temp_files(job))
+        )
+
+    def _command(self, module: list[str], job: Any) -> str:
         factory = self.workflow.spawned_job_args_factory
         general = factory.general_args(executor_common_settings=self.common_settings)
-        usage = self.workflow.storage_settings.shared_fs_usage
-        # without a shared file system, the node may lack this package
-        shared = SharedFSUsage.SOFTWARE_DEPLOYMENT in usage
-        module = "snakemake_executor_plugin_arrays.node" if shared else "snakemake"
-        words = [self.get_python_executable(), "-m", module, "--snakefile", str(self.get_snakefile())]
+        words = [self.get_python_executable(), "-m", *module, "--snakefile", str(self.get_snakefile())]
         words += [*self._job_words(job), *split(general), "--mode", self.get_exec_mode().item_to_choice()]
         # a shell command of the user
         before = factory.precommand(executor_common_settings=self.common_settings)

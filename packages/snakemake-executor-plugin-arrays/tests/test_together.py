@@ -1,0 +1,173 @@
+"""Several jobs of a task with one Snakemake, which is run here without a scheduler."""
+
+from __future__ import annotations
+
+import base64
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from snakemake_executor_plugin_arrays.arrays import Folder
+from snakemake_executor_plugin_arrays.together import targets_of
+
+NAMES = ["one", "two", "it's $(touch pwned)", "four"]
+TARGETS = [f"job:name={name}" for name in NAMES]
+SNAKEFILE = """
+rule job:
+    output: "{name}.txt"
+    log: "{name}.log"
+    benchmark: "{name}.tsv"
+    shell: "echo says {wildcards.name:q}; bash ./{wildcards.name:q}.sh > {output:q}"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with a workflow whose jobs run scripts of their own."""
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    for name in NAMES:
+        (tmp_path / f"{name}.sh").write_text(f"echo x >> {shlex.quote(f'ran {name}')}\necho content\n")
+    return tmp_path
+
+
+def make_array(folder: Path, before: str = "") -> Folder:
+    """Return an array of one task; jobs that are run alone leave a file."""
+    path = folder / "an array"
+    options = ["--cores", "4", "--force", "--nolock", "--no-hooks", "--mode", "remote"]
+    words = [sys.executable, "-m", "snakemake_executor_plugin_arrays.together", str(path), "1"]
+    words += ["--target-jobs", *TARGETS, "--allowed-rules", "job", *options]
+    alone = [f"echo {line} >> alone; exit {line}" for line in range(1, 5)]
+    return Folder.make(path, alone, 4, together={1: before + shlex.join(words)})
+
+
+def run(array: Folder) -> int:
+    """Run the task, as a scheduler does in the folder of the workflow."""
+    environment = {**os.environ, "SLURM_ARRAY_TASK_ID": "1"}
+    done = subprocess.run(
+        ["bash", str(array.script)], cwd=array.path.parent, env=environment, check=False, timeout=120
+    )
+    return done.returncode
+
+
+def ran(folder: Path) -> list[int]:
+    """Return how often each job has run."""
+    paths = [folder / f"ran {name}" for name in NAMES]
+    return [len(path.read_text().splitlines()) if path.exists() else 0 for path in paths]
+
+
+def statuses(array: Folder) -> list[int]:
+    return [array.status(line) for line in sorted(array.finished())]
+
+
+def test_jobs_have_a_snakemake_in_common(folder: Path) -> None:
+    array = make_array(folder)
+    assert run(array) == 0
+    assert statuses(array) == [0, 0, 0, 0]
+    assert ran(folder) == [1, 1, 1, 1]
+    assert not (folder / "alone").exists()
+    assert not (folder / "pwned").exists()
+    for line, name in enumerate(NAMES, start=1):
+        assert (folder / f"{name}.txt").read_text() == "content\n"
+        assert (folder / f"{name}.tsv").exists()
+        assert array.node(line)
+        # a log of its own
+        log = array.log(line).read_text()
+        assert [other for other in NAMES if f"\nsays {other}\n" in log] == [name]
+    assert not list(array.path.glob(".[0-9]*"))
+
+
+def test_jobs_fail_alone(folder: Path) -> None:
+    """One fails, one is killed by memory, one does not make its output; the last one goes well."""
+    (folder / "one.sh").write_text("echo half; exit 3\n")
+    (folder / "two.sh").write_text("echo half; kill -9 $$\n")
+    (folder / f"{NAMES[2]}.sh").write_text('rm -- "$(dirname "$0")"/it*.txt\n')
+    array = make_array(folder)
+    assert run(array) == 1
+    assert statuses(array) == [1, 1, 1, 0]
+    assert not (folder / "alone").exists()
+    assert sorted(path.name for path in folder.glob("*.txt")) == ["four.txt"]
+    assert "exit status 137" in array.log(2).read_text()
+    assert "MissingOutputException" in array.log(3).read_text()
+
+
+def test_task_that_is_started_again_runs_what_is_missing(folder: Path) -> None:
+    array = make_array(folder)
+    (array.path / "2.status").write_text("0\n")
+    # it was running when its node went down
+    (array.path / "3.running").write_text("n1\n")
+    assert run(array) == 0
+    assert statuses(array) == [0, 0, 0, 0]
+    assert ran(folder) == [1, 0, 1, 1]
+    assert run(array) == 0
+    assert ran(folder) == [1, 0, 1, 1]
+
+
+def test_snakemake_that_is_killed(folder: Path) -> None:
+    """The job that it ran has failed, and is not started a second time; those after it are run alone."""
+    (folder / "two.sh").write_text(
+        "echo x >> 'ran two'\nkill -9 $(pgrep -f arrays.together -P $TASK)\nsleep 1\n"
+    )
+    array = make_array(folder, before="export TASK=$PPID; exec ")
+    assert run(array) == 1
+    assert statuses(array) == [0, 137, 3, 4]
+    assert ran(folder) == [1, 1, 0, 0]
+    assert (folder / "alone").read_text() == "3\n4\n"
+
+
+def test_snakemake_that_cannot_start(folder: Path) -> None:
+    """Jobs are run alone, with logs that say what is wrong."""
+    array = make_array(folder, before="echo no such module; exit 9; ")
+    assert run(array) == 1
+    assert statuses(array) == [1, 2, 3, 4]
+    assert (folder / "alone").read_text() == "1\n2\n3\n4\n"
+    assert "no such module" in array.log(1).read_text()
+
+
+def test_task_that_is_ended_leaves_no_marker(folder: Path) -> None:
+    """A scheduler ends the shell of the task first, then the command of the job."""
+    (folder / "two.sh").write_text("kill -9 $TASK\nsleep 1\nexit 1\n")
+    array = make_array(folder, before="export TASK=$PPID; exec ")
+    log = array.log(2)
+    assert run(array) == -9
+    for _ in range(200):
+        if log.exists() and "says two" in log.read_text() and not running(array):
+            break
+        subprocess.run(["sleep", "0.1"], check=True)
+    assert array.finished() == {1}
+    assert ran(folder)[2:] == [0, 0]
+
+
+def running(array: Folder) -> bool:
+    """Whether the Snakemake of the task still runs."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if str(array.path).encode() in words:
+            return True
+    return False
+
+
+def test_lines_without_a_common_snakemake(tmp_path: Path) -> None:
+    """A task of several groups of jobs: each line is run once, by its own command or by that of its group."""
+    path = tmp_path / "array"
+    mark = f"for i in {{}}; do echo 0 > '{path}'/$i.status; echo $i >> '{tmp_path}'/together; done"
+    together = {1: mark.format("1 2"), 4: mark.format("4 5")}
+    alone = [f"echo {line} >> '{tmp_path}'/alone" for line in range(1, 7)]
+    array = Folder.make(path, alone, 6, together=together)
+    lines = [base64.b64decode(line).decode() for line in (path / "together").read_text().splitlines()]
+    assert lines == [together[1], "", "", together[4], "", ""]
+    assert run(array) == 0
+    assert (tmp_path / "together").read_text() == "1\n2\n4\n5\n"
+    assert (tmp_path / "alone").read_text() == "3\n6\n"
+
+
+@pytest.mark.parametrize("after", [[], ["--cores", "1"]])
+def test_where_the_targets_stand(after: list[str]) -> None:
+    words = ["--snakefile", "x", "--target-jobs", "a:i=1", "a:i=--2", *after]
+    assert words[targets_of(words)] == ["a:i=1", "a:i=--2"]
