@@ -117,7 +117,7 @@ def test_blocks_are_the_lines_of_the_text(
         lines = content.removeprefix(b"\xef\xbb\xbf").decode().split("\n")
     except UnicodeDecodeError as error:
         bad = content.removeprefix(b"\xef\xbb\xbf").count(b"\n", 0, error.start) + 1
-        with pytest.raises(InputError, match="not valid UTF-8") as raised:
+        with pytest.raises(InputError, match="not valid UTF-8|is compressed with") as raised:
             list(line_blocks(path, size))
         assert raised.value.line == bad
         return

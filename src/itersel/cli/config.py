@@ -47,6 +47,7 @@ def _check(options: argparse.Namespace) -> None:
     from itersel.config.checks import warnings
     from itersel.config.estimates import estimate
     from itersel.config.file_checks import check_files_exist, read_sizes
+    from itersel.progress import duration
 
     config = load_config(options.config)
     for warning in warnings(config):
@@ -62,9 +63,15 @@ def _check(options: argparse.Namespace) -> None:
     cost = estimate(config, sizes)
     if cost is not None:
         print(
-            f"  rough estimate: {cost.jobs:,} jobs, {cost.hours:.1f} hours of processor time, "
-            f"{cost.disk / 1e9:.1f} GB of grammars, {cost.memory / 1e9:.1f} GB of memory per job"
+            f"  rough estimate: {cost.jobs:,} jobs of extraction, training and decoding, "
+            f"{duration(3600 * cost.hours)} of processor time, "
+            f"{_size(cost.disk)} of grammars, {_size(cost.memory)} of memory per job"
         )
+
+
+def _size(count: float) -> str:
+    """Return a number of bytes in readable form."""
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
 
 
 def _template(options: argparse.Namespace) -> None:
