@@ -1,4 +1,4 @@
-"""Starts numba without scipy's linear algebra, which no kernel uses: a sixth of the start of a step."""
+"""Starts numba without scipy's linear algebra, which no kernel uses: a tenth of the start of a step."""
 
 from __future__ import annotations
 
