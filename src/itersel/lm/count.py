@@ -8,7 +8,7 @@ A block gives a sorted run for each order, whose rows refer to the run of the ne
 block. The runs of an order are merged from the lowest order to the highest: merging tells which row of the
 result each row of a run has become, and with this, the runs of the next order are rewritten to refer to the
 merged rows. They stay sorted, because merging keeps the order of rows. Everything is read and written from
-beginning to end; nothing else grows with the text.
+beginning to end; apart from the vocabulary, nothing in memory grows with the text.
 """
 
 from __future__ import annotations
