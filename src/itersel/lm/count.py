@@ -32,7 +32,8 @@ class Limits(NamedTuple):
     ----------
     tokens
         Words of text that are counted in one block (more if a sentence is longer). Counting takes 120 bytes
-        for each with order 3, and 170 with order 5. Larger blocks leave less to merge, but take as long to sort.
+        for each with order 3, and 170 with order 5. Larger blocks leave less to merge, but take as long to
+        sort.
     rows
         n-grams that are merged or interpolated in one step (more if a context has more successors).
     values
