@@ -79,7 +79,10 @@ def test_bombs(tmp_path: Path, suffix: str) -> None:
     write_lines(path, ["x" * 2**16] * 1100)
     with pytest.raises(InputError, match="unpacks to more than 100 times its size"):
         read_lines(path)
+    with pytest.raises(InputError, match="unpacks to more than 100 times its size"):
+        list(byte_blocks(path, is_kept=True))
     assert sum(map(len, line_blocks(path))) == 1100
+    assert sum(map(len, byte_blocks(path))) == 1100 * (2**16 + 1)
 
 
 def test_names() -> None:

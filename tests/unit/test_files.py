@@ -8,6 +8,7 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import IO
 
@@ -21,6 +22,7 @@ from itersel.storage.files import (
     read_lines,
     read_names,
     remove_leftovers,
+    temporary_folder,
     write_lines,
 )
 
@@ -78,6 +80,14 @@ def test_errors_name_the_output(tmp_path: Path) -> None:
     with pytest.raises(NotADirectoryError) as error, atomic_path(tmp_path / "file" / "out"):
         pass
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_folder_of_temporary_files(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "deep" / "out")
+    assert temporary_folder(tmp_path / "new" / "out") == tmp_path / "new"
+    assert temporary_folder(tmp_path / "link") == tmp_path / "deep"
+    assert temporary_folder("/dev/null") == Path(tempfile.gettempdir())
 
 
 def limited(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:

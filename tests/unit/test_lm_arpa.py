@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -136,6 +137,30 @@ def test_damage_is_an_error_that_names_the_line(old: str, new: str, line: int, m
     with pytest.raises(InputError, match=message) as caught:
         parse_arpa(ARPA.replace(old, new, -1 if old == "<s>" else 1).encode(), "lm.arpa")
     assert str(caught.value).startswith(f"lm.arpa:{line}: ")
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 50])
+def test_pieces_give_the_same_as_the_whole(size: int) -> None:
+    def pieces(content: bytes) -> Iterator[bytes]:
+        return (content[begin : begin + size] for begin in range(0, len(content), size))
+
+    whole, found = parse_arpa(ARPA.encode(), "x"), parse_arpa(pieces(ARPA.encode()), "x")
+    assert found.words == whole.words
+    for grams, expected in zip(found.ngrams, whole.ngrams, strict=True):
+        for column, wanted in zip(grams, expected, strict=True):
+            np.testing.assert_array_equal(column, wanted)
+    for old, new in [("häus </s>", "<s> a"), ("-0.75", "nan"), ("ngram 2=3", "ngram 2=4"), ("\\end\\", "")]:
+        with pytest.raises(InputError) as error:
+            parse_arpa(ARPA.replace(old, new).encode(), "x")
+        with pytest.raises(InputError) as again:
+            parse_arpa(pieces(ARPA.replace(old, new).encode()), "x")
+        assert str(again.value) == str(error.value)
+
+
+def test_everything_is_read_even_behind_the_end() -> None:
+    pieces = iter([ARPA.encode(), b"x\n", b"y"])
+    parse_arpa(pieces, "x")
+    assert list(pieces) == []
 
 
 def test_every_truncation_is_an_error() -> None:

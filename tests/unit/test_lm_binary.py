@@ -12,7 +12,7 @@ from tests.naive import lm as naive
 
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.lm.arpa import parse_arpa
+from itersel.lm.arpa import Arpa, NGrams, parse_arpa, write_arpa
 from itersel.lm.binary import FORMAT, MAXIMUM_LOAD, load_model
 from itersel.storage.arrayfile import map_arrays
 from itersel.storage.files import read_bytes, read_lines
@@ -161,6 +161,21 @@ def test_bad_input_leaves_nothing_behind(
 @pytest.mark.parametrize("order", ["0", "-1", "x", "2.5"])
 def test_order_is_a_positive_integer(text: Path, order: str) -> None:
     assert lm("estimate", "--order", order, "--input", text, "--output", text.with_name("o")) == 2
+
+
+def test_model_does_not_depend_on_the_size_of_blocks(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a pruned model, too: half of its bigrams are missing and have to be added."""
+    compiled, arpa = build(text), text.with_name("lm.arpa")
+    model = parse_arpa(read_bytes(text.with_name("lm.arpa.gz")), "lm.arpa.gz")
+    bigrams = NGrams(*(column[::2] for column in model.ngrams[1]))
+    write_arpa(arpa, Arpa(model.words, [model.ngrams[0], bigrams, model.ngrams[2]]))
+    assert lm("compile", "--input", arpa, "--output", compiled) == 0
+    expected = compiled.read_bytes()
+    monkeypatch.setattr("itersel.lm.binary.BLOCK", 3)
+    assert lm("compile", "--input", arpa, "--output", compiled) == 0
+    assert compiled.read_bytes() == expected
+    # all infixes are there
+    assert np.count_nonzero(load_model(compiled).arrays.slots[:, 0]) > bigrams.words.shape[0] + 15
 
 
 def test_duplicate_key_is_an_error(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:

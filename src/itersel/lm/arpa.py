@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple, NoReturn, Protocol
 
@@ -80,8 +80,8 @@ class Model(Protocol):
         """Yield the n-grams of an order in blocks."""
 
 
-def parse_arpa(content: bytes, path: str | os.PathLike[str]) -> Arpa:
-    r"""Parse the content of an ARPA file; `path` is its name in messages.
+def parse_arpa(content: bytes | Iterable[bytes], path: str | os.PathLike[str]) -> Arpa:
+    r"""Parse the content of an ARPA file, or pieces of it; `path` is its name in messages.
 
     A model without ``<unk>`` gets one with log10 probability -100.
 
@@ -91,27 +91,61 @@ def parse_arpa(content: bytes, path: str | os.PathLike[str]) -> Arpa:
         If a count differs from the header, a number is invalid, a word in an n-gram is not a unigram, a
         probability is above 1, an n-gram is listed twice, or ``<s>``, ``</s>`` or ``\end\`` is missing.
     """
-    return _Parser(content, path).parse()
+    return _Parser([content] if isinstance(content, bytes) else content, path).parse()
+
+
+class _Lines:
+    """The lines of a text that arrives in pieces; what follows the last line feed is a line, too."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self.blocks = self._split(pieces)
+        self.block: list[bytes] = []
+        self.place = 0
+        self.position = 0  # number of lines taken
+
+    @staticmethod
+    def _split(pieces: Iterable[bytes]) -> Iterator[list[bytes]]:
+        rest = bytearray()
+        for piece in pieces:
+            rest += piece
+            if b"\n" in piece:
+                *lines, last = bytes(rest).split(b"\n")
+                rest = bytearray(last)
+                yield lines
+        yield [bytes(rest)]
+
+    def take(self, count: int) -> list[bytes]:
+        """Return the next lines, at most `count`; none at the end only."""
+        if self.place == len(self.block):
+            self.block, self.place = next(self.blocks, []), 0
+        lines = self.block[self.place : self.place + count]
+        self.place += len(lines)
+        self.position += len(lines)
+        return lines
+
+    def give_back(self) -> None:
+        """Take the last line again next time."""
+        self.place -= 1
+        self.position -= 1
 
 
 class _Parser:
-    def __init__(self, content: bytes, path: str | os.PathLike[str]) -> None:
-        # bytes.split splits at ASCII white space only: a no-break space is part of a word, as in KenLM.
-        self.lines = content.split(b"\n")
+    def __init__(self, pieces: Iterable[bytes], path: str | os.PathLike[str]) -> None:
+        self.lines = _Lines(pieces)
         self.path = path
-        self.position = 0
 
     def fail(self, message: str, position: int) -> NoReturn:
-        raise InputError(message, self.path, min(position, len(self.lines) - 1) + 1)
+        raise InputError(message, self.path, position + 1)
+
+    def fail_at_end(self, message: str) -> NoReturn:
+        self.fail(message, self.lines.position - 1)
 
     def next_line(self) -> bytes:
         """Return the next non-empty line, and move past it."""
-        while self.position < len(self.lines):
-            line = self.lines[self.position].strip()
-            self.position += 1
-            if line:
+        while lines := self.lines.take(1):
+            if line := lines[0].strip():
                 return line
-        self.fail("ends before \\end\\; the file is truncated; recreate it", self.position)
+        self.fail_at_end("ends before \\end\\; the file is truncated; recreate it")
 
     def parse(self) -> Arpa:
         counts = self.header()
@@ -123,49 +157,57 @@ class _Parser:
             if heading != b"\\%d-grams:" % order:
                 self.fail(
                     f"expected \\{order}-grams:; the number of n-grams differs from \\data\\",
-                    self.position - 1,
+                    self.lines.position - 1,
                 )
-            begin = self.position
+            begin = self.lines.position
             rows = self.rows(order, count, highest=order == len(counts))
             if order == 1:
-                words, ids = self.vocabulary(rows, begin)
-            ngrams.append(self.section(rows, order, ids, begin))
+                unigrams = list(rows)
+                words, ids = self.vocabulary(list(chain.from_iterable(unigrams)), begin)
+                rows = iter(unigrams)
+            blocks = count_up(rows, f"{order}-grams read", len)
+            ngrams.append(self.section(blocks, order, ids, begin))
         if self.next_line() != b"\\end\\":
-            self.fail("expected \\end\\; the number of n-grams differs from \\data\\", self.position - 1)
+            self.fail(
+                "expected \\end\\; the number of n-grams differs from \\data\\", self.lines.position - 1
+            )
+        # What follows is ignored, but read: the caller may want the checksum of the whole file.
+        while self.lines.take(1):
+            pass
         return Arpa(words, [_unigrams(ngrams[0], len(words)), *ngrams[1:]])
 
     def header(self) -> list[int]:
         r"""Read ``\data\`` and the numbers of n-grams."""
         if self.next_line() != b"\\data\\":
-            self.fail("is not an ARPA file: expected \\data\\", self.position - 1)
+            self.fail("is not an ARPA file: expected \\data\\", self.lines.position - 1)
         counts: list[int] = []
         while match := re.fullmatch(rb"ngram\s+(\d{1,18})\s*=\s*(\d{1,18})", self.next_line()):
             if int(match[1]) != len(counts) + 1:
-                self.fail(f"expected 'ngram {len(counts) + 1}=...'", self.position - 1)
+                self.fail(f"expected 'ngram {len(counts) + 1}=...'", self.lines.position - 1)
             counts.append(int(match[2]))
-        self.position -= 1
+        self.lines.give_back()
         if not counts:
-            self.fail("expected 'ngram 1=...'", self.position)
+            self.fail("expected 'ngram 1=...'", self.lines.position)
         return counts
 
-    def rows(self, order: int, count: int, highest: bool) -> list[list[bytes]]:
-        """Return the fields of the n-grams in a section, each with or without a backoff."""
-        begin = self.position
-        rows = [line.split() for line in self.lines[begin : begin + count]]
-        size = np.fromiter(map(len, rows), np.int64, len(rows))
-        bad = np.flatnonzero((size != order + 1) & ((size != order + 2) | highest))
-        if bad.size:
-            row = rows[bad[0]]
-            if not row or row[0].startswith(b"\\"):
-                self.fail(
-                    f"the section ends after {bad[0]} n-grams; \\data\\ says {count}", begin + int(bad[0])
-                )
-            backoff = "" if highest else ", and optionally a backoff"
-            self.fail(f"expected log10 p, {order} words{backoff}", begin + int(bad[0]))
-        if len(rows) < count:
-            self.fail(f"ends after {len(rows)} of {count} n-grams; the file is truncated", len(self.lines))
-        self.position += count
-        return rows
+    def rows(self, order: int, count: int, highest: bool) -> Iterator[list[list[bytes]]]:
+        """Yield the fields of the n-grams in a section, each with or without a backoff, in blocks."""
+        begin, done = self.lines.position, 0
+        while done < count:
+            # bytes.split splits at ASCII white space only: a no-break space is part of a word, as in KenLM.
+            rows = [line.split() for line in self.lines.take(count - done)]
+            if not rows:
+                self.fail_at_end(f"ends after {done} of {count} n-grams; the file is truncated")
+            size = np.fromiter(map(len, rows), np.int64, len(rows))
+            bad = np.flatnonzero((size != order + 1) & ((size != order + 2) | highest))
+            if bad.size:
+                row, place = rows[bad[0]], done + int(bad[0])
+                if not row or row[0].startswith(b"\\"):
+                    self.fail(f"the section ends after {place} n-grams; \\data\\ says {count}", begin + place)
+                backoff = "" if highest else ", and optionally a backoff"
+                self.fail(f"expected log10 p, {order} words{backoff}", begin + place)
+            yield rows
+            done += len(rows)
 
     def vocabulary(self, rows: list[list[bytes]], begin: int) -> tuple[list[str], dict[bytes, int]]:
         """Return the words in numerical order, and their numbers; ``<unk>`` is 0."""
@@ -190,8 +232,22 @@ class _Parser:
                 self.fail(complaint, begin + next(i for i, row in enumerate(rows) if row[1] == word))
         return words, ids
 
-    def section(self, rows: list[list[bytes]], order: int, ids: dict[bytes, int], begin: int) -> NGrams:
+    def section(
+        self, blocks: Iterable[list[list[bytes]]], order: int, ids: dict[bytes, int], begin: int
+    ) -> NGrams:
         """Convert the fields of a section to numbers."""
+        parts, place = [NGrams(np.empty((0, order), np.int32), np.empty(0), np.empty(0))], begin
+        for rows in blocks:
+            parts.append(self.converted(rows, order, ids, place))
+            place += len(rows)
+        words = np.concatenate([part.words for part in parts])
+        probability = np.concatenate([part.log10_probability for part in parts])
+        grams = NGrams(words, probability, np.concatenate([part.backoff for part in parts]))
+        self.reject_duplicates(grams.words, begin)
+        return grams
+
+    def converted(self, rows: list[list[bytes]], order: int, ids: dict[bytes, int], begin: int) -> NGrams:
+        """Convert the fields of n-grams to numbers; `begin` is the position of the first line."""
         words = np.empty((len(rows), order), np.int32)
         for j in range(order):
             words[:, j] = [ids.get(row[j + 1], -1) for row in rows]
@@ -207,7 +263,6 @@ class _Parser:
         with_backoff = [i for i, row in enumerate(rows) if len(row) == order + 2]
         backoff = np.zeros(len(rows))
         backoff[with_backoff] = self.numbers([rows[i][-1] for i in with_backoff], begin, with_backoff)
-        self.reject_duplicates(words, begin)
         return NGrams(words, probability, backoff)
 
     def numbers(

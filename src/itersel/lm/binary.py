@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from itersel.limits import MAX_ORDER
 from itersel.lm.arpa import END, START, UNKNOWN, NGrams, parse_arpa
 from itersel.lm.kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, insert, ngram_keys
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
-from itersel.storage.files import read_bytes
+from itersel.storage.files import byte_blocks
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath, damaged, numbers
 from itersel.storage.strings import StringTable, string_table
 
@@ -38,6 +39,9 @@ FORMAT = FileFormat(
 
 # Linear probing: at 0.6, an unsuccessful lookup reads 3.6 slots on average, most in one cache line.
 MAXIMUM_LOAD = 0.6
+
+# n-grams looked up or stored at a time while a model is compiled.
+BLOCK = 2**18
 
 
 @dataclass(frozen=True)
@@ -147,8 +151,8 @@ def compile_model(
     InputError
         If the ARPA file is damaged (see `itersel.lm.arpa.parse_arpa`), or its order is not `order`.
     """
-    content = read_bytes(arpa)
-    model = parse_arpa(content, arpa)
+    checksum = hashlib.sha256()
+    model = parse_arpa(_hashed(arpa, checksum), arpa)
     if order is not None and len(model.ngrams) != order:
         found = len(model.ngrams)
         raise InputError(
@@ -156,7 +160,7 @@ def compile_model(
             arpa,
         )
     for grams in model.ngrams:
-        if not (np.abs([grams.log10_probability, grams.backoff]) <= MAX_MAGNITUDE).all():
+        if not all((np.abs(numbers) <= MAX_MAGNITUDE).all() for numbers in grams[1:]):
             raise InputError(f"contains a number that is not finite or beyond {MAX_MAGNITUDE:g}", arpa)
     listed = [grams.words.shape[0] for grams in model.ngrams]
     ngrams = _add_missing_infixes(model.ngrams)
@@ -174,10 +178,23 @@ def compile_model(
         "order": len(ngrams),
         "words": words.count,
         "ngrams": listed,
-        "arpa_sha256": hashlib.sha256(content).hexdigest(),
+        "arpa_sha256": checksum.hexdigest(),
         "itersel": itersel.__version__,
     }
     write_arrays(path, FORMAT, arrays, attributes)
+
+
+def _hashed(path: str | os.PathLike[str], checksum: hashlib._Hash) -> Iterator[bytes]:
+    """Yield the content of a file in pieces, and add them to the checksum."""
+    for piece in byte_blocks(path, is_kept=True):
+        checksum.update(piece)
+        yield piece
+
+
+def _slices(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Yield the rows of an array in blocks, at least one: steps take several times as much memory."""
+    for begin in range(0, max(array.shape[0], 1), BLOCK):
+        yield array[begin : begin + BLOCK]
 
 
 class _Index:
@@ -206,8 +223,9 @@ def _add_missing_infixes(ngrams: list[NGrams]) -> list[NGrams]:
     first_missing = [grams.words.shape[0] for grams in ngrams]
     for k in range(len(result) - 1, 1, -1):
         longer, shorter = result[k].words, result[k - 1]
-        infixes = np.concatenate([longer[:, 1:], longer[:, :-1]])
-        missing = infixes[_Index(shorter.words).rows(infixes) < 0]
+        index = _Index(shorter.words)
+        suffixes, prefixes = _slices(longer[:, 1:]), _slices(longer[:, :-1])
+        missing = np.concatenate([part[index.rows(part) < 0] for part in chain(suffixes, prefixes)])
         missing = missing[np.unique(ngram_keys(missing), return_index=True)[1]]
         unknown = np.zeros(missing.shape[0])
         result[k - 1] = NGrams(
@@ -230,14 +248,17 @@ def _flags(ngrams: list[NGrams]) -> list[NDArray[np.uint8]]:
     for k, grams in enumerate(ngrams):
         flag = np.where(grams.backoff != 0, EXTENDS_RIGHT, 0).astype(np.uint8)
         if k + 1 < len(ngrams):
-            index, longer = _Index(grams.words), ngrams[k + 1].words
-            flag[index.rows(longer[:, 1:])] |= EXTENDS_LEFT
-            flag[index.rows(longer[:, :-1])] |= EXTENDS_RIGHT
+            index = _Index(grams.words)
+            for longer in _slices(ngrams[k + 1].words):
+                flag[index.rows(longer[:, 1:])] |= EXTENDS_LEFT
+                flag[index.rows(longer[:, :-1])] |= EXTENDS_RIGHT
         flags.append(flag)
     # Every suffix of a context is a context, too: the right edge of a chart item is found from short to long.
     for k in range(len(ngrams) - 1, 0, -1):
-        contexts = ngrams[k].words[flags[k] & EXTENDS_RIGHT != 0]
-        flags[k - 1][_Index(ngrams[k - 1].words).rows(contexts[:, 1:])] |= EXTENDS_RIGHT
+        index = _Index(ngrams[k - 1].words)
+        for words, flag in zip(_slices(ngrams[k].words), _slices(flags[k]), strict=True):
+            contexts = words[flag & EXTENDS_RIGHT != 0]
+            flags[k - 1][index.rows(contexts[:, 1:])] |= EXTENDS_RIGHT
     return flags
 
 
@@ -250,9 +271,12 @@ def _hash_table(
         capacity *= 2
     slots = np.zeros((capacity, 2), np.uint64)
     for grams, flag in zip(ngrams[1:], flags[1:], strict=True):
-        values = np.column_stack([grams.log10_probability, grams.backoff]).astype(np.float32)
-        rows = np.column_stack([ngram_keys(grams.words) | flag, values.view(np.uint64)[:, 0]])
-        if insert(slots, rows) >= 0:
-            # Expected once in 10^7 models of a million n-grams.
-            raise InputError("two of its n-grams have the same 62-bit key; change a word of one", path)
+        columns = grams.words, grams.log10_probability, grams.backoff, flag
+        blocks = zip(*[_slices(column) for column in columns], strict=True)
+        for words, log10_probability, backoff, flags_of_block in blocks:
+            values = np.column_stack([log10_probability, backoff]).astype(np.float32)
+            rows = np.column_stack([ngram_keys(words) | flags_of_block, values.view(np.uint64)[:, 0]])
+            if insert(slots, rows) >= 0:
+                # Expected once in 10^7 models of a million n-grams.
+                raise InputError("two of its n-grams have the same 62-bit key; change a word of one", path)
     return slots

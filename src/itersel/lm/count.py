@@ -8,7 +8,7 @@ A block gives a sorted run for each order, whose rows refer to the run of the ne
 block. The runs of an order are merged from the lowest order to the highest: merging tells which row of the
 result each row of a run has become, and with this, the runs of the next order are rewritten to refer to the
 merged rows. They stay sorted, because merging keeps the order of rows. Everything is read and written from
-beginning to end; nothing else grows with the text.
+beginning to end; apart from the vocabulary, nothing in memory grows with the text.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Limits(NamedTuple):
     ----------
     tokens
         Words of text that are counted in one block (more if a sentence is longer). Counting takes 120 bytes
-        for each. Larger blocks leave less to merge, but take as long to sort.
+        for each with order 3, and 170 with order 5. Larger blocks leave less to merge, but take as long to
+        sort.
     rows
         n-grams that are merged or interpolated in one step (more if a context has more successors).
     values

@@ -189,16 +189,23 @@ def read_names(path: str | os.PathLike[str]) -> list[str]:
     return names
 
 
-def byte_blocks(path: str | os.PathLike[str], size: int = BLOCK_BYTES) -> Iterator[bytes]:
+def byte_blocks(
+    path: str | os.PathLike[str], size: int = BLOCK_BYTES, is_kept: bool = False
+) -> Iterator[bytes]:
     """Yield the content of a file in pieces of at most `size` bytes, decompressed according to its name.
 
     Raises
     ------
     InputError
-        If the file cannot be read.
+        If the file cannot be read, or, if the caller keeps its content (`is_kept`), unpacks to an implausible
+        size.
     """
+    count = 0
     with _opened(path) as stream:
         while piece := stream.read(size):
+            count += len(piece)
+            if is_kept:
+                _refuse_bomb(path, count)
             yield piece
 
 

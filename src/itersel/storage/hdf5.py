@@ -70,10 +70,20 @@ def open_hdf5(path: str | os.PathLike[str]) -> h5py.File:
     if signature != SIGNATURE:
         raise InputError("damaged or truncated HDF5 file, or another kind of file; recreate it", path)
     try:
-        # unlocked: some network file systems have no locks, and files are replaced, never changed
-        return h5py.File(path, "r", locking=False)
+        return _open_unlocked(path)
     except OSError as error:
         raise InputError(f"damaged or truncated HDF5 file ({one_line(error)}); recreate it", path) from None
+
+
+def _open_unlocked(path: str | os.PathLike[str]) -> h5py.File:
+    """Open a file without a lock: some network file systems have none, and files are replaced, never changed."""
+    try:
+        return h5py.File(path, "r", locking=False)
+    except OSError as error:
+        # HDF5 insists on the same locking for all openings of a file in a process, such as a notebook.
+        if "locking flag" not in str(error):
+            raise
+        return h5py.File(path, "r")
 
 
 def one_line(error: Exception) -> str:
