@@ -76,7 +76,7 @@ def open_hdf5(path: str | os.PathLike[str]) -> h5py.File:
 
 
 def _open_unlocked(path: str | os.PathLike[str]) -> h5py.File:
-    """Open a file without a lock: some network file systems have none, and files are replaced, never changed."""
+    """Open a file without a lock: some network file systems have none, and files are only ever replaced."""
     try:
         return h5py.File(path, "r", locking=False)
     except OSError as error:
