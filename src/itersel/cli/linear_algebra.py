@@ -1,4 +1,4 @@
-"""Starts numba without scipy's linear algebra, which no kernel uses: a tenth of the start of a step."""
+"""Start numba without scipy's linear algebra, which no kernel uses: saves a tenth of the start of a step."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from typing import Any, NoReturn
 def leave_out_linear_algebra() -> None:
     """Keep numba from importing scipy.linalg when it reads or compiles the first kernel.
 
-    numba imports it to learn whether `np.dot` may be compiled. For processes of the command line only: other
-    programs may compile functions of their own.
+    numba imports it to find out whether `np.dot` can be compiled. Call this only in processes of the command
+    line: other programs may compile functions that need it.
     """
     linalg: Any = importlib.import_module("numba.np.linalg")
-    known = linalg.ensure_blas
+    check = getattr(linalg, "ensure_blas", None)
+    if check is None:  # another version of numba
+        return
     linalg.ensure_blas = _refuse
     try:
-        # this module asks, when it is imported
+        # calls the check when it is imported
         importlib.import_module("numba.np.arraymath")
     finally:
-        linalg.ensure_blas = known
+        linalg.ensure_blas = check
 
 
 def _refuse() -> NoReturn:

@@ -26,7 +26,7 @@ from itersel.storage.diskarray import DiskArray
 
 
 class Limits(NamedTuple):
-    """What is in memory at a time; the model does not depend on it.
+    """How much is in memory at a time; the model does not depend on it.
 
     Attributes
     ----------

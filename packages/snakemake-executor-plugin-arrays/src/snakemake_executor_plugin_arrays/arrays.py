@@ -31,8 +31,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TASK_SCRIPT = r"""#!/bin/bash
-# One task of an array job: runs its lines of the file `jobs`, one after another. Where the file `together`
-# has a command, it runs several of them and leaves their markers; what it leaves undone is run line by line.
+# One task of an array job: runs its lines of the file `jobs`, one after another. A command in the file
+# `together` runs several lines and writes their markers; lines that it leaves without one are run one by one.
 set -o pipefail
 folder={folder}
 jobs_per_task={jobs_per_task}
@@ -100,7 +100,7 @@ done
 exit $failed
 """
 
-# Seconds that a scheduler that ends a task may take from one of its processes to the next.
+# Seconds a scheduler may take between signals to the processes of a task that it ends.
 PAUSE = 3
 # The lock identifies dead runs, because it is released when the process that holds it ends.
 LOCK = "lock"
@@ -199,7 +199,7 @@ def _encoded(command: str) -> str:
 
 
 class Markers:
-    """The markers of an array's jobs, written by a process that runs several of them."""
+    """The markers of jobs of an array, written by a process that runs several of them."""
 
     def __init__(self, folder: Path) -> None:
         """Keep the folder of the array."""
@@ -207,22 +207,22 @@ class Markers:
         self._reserved: dict[int, Path] = {}
 
     def ended(self, line: int) -> bool:
-        """Whether the job of a line has ended."""
+        """Tell whether the job in a line has ended."""
         return (self.folder / f"{line}.status").exists()
 
     def reserve(self, lines: Iterable[int]) -> None:
-        """Take the space of markers: a job that has ended is not lost if the disk becomes full meanwhile."""
+        """Write the markers before the jobs run, so that no result is lost if the disk fills up."""
         for line in lines:
             self._reserved[line] = self.folder / f".{line}.{os.getpid()}"
             self._reserved[line].write_text("0\n")
 
     def start(self, line: int) -> Path:
-        """Mark a job that starts, and return its log."""
+        """Mark a job as started and return its log."""
         (self.folder / f"{line}.running").write_text(f"{socket.gethostname()}\n")
         return self.folder / f"{line}.log"
 
     def end(self, line: int, status: int) -> None:
-        """Leave the exit status of a job."""
+        """Record the exit status of a job."""
         marker = self._reserved.pop(line)
         with marker.open("r+") as stream:
             stream.write(f"{status}\n")

@@ -18,33 +18,33 @@ from snakemake_interface_executor_plugins.settings import SharedFSUsage
 MOST_NAMED_FILES = 20
 
 
-# A command is one word for the shell of its task; a system may limit words to 128 KB.
+# A command is a single argument of the task's shell; systems may limit an argument to 128 KB.
 MOST_TOGETHER = 64
 
 
 class Together:
-    """Several jobs of a rule, as `RealExecutor.get_job_args` asks for one."""
+    """Several jobs of a rule, with the interface of a single job that `RealExecutor.get_job_args` needs."""
 
-    # those with temporary outputs are alone
+    # jobs with temporary outputs run alone
     output: tuple[str, ...] = ()
 
     def __init__(self, jobs: Sequence[Any]) -> None:
-        """Keep the jobs; their attempts are the same."""
+        """Wrap jobs with the same number of attempts."""
         self.jobs = jobs
         self.jobid = f"{jobs[0].jobid}-together"
         self.rules, self.attempt = jobs[0].rules, jobs[0].attempt
         self.is_updated = any(job.is_updated for job in jobs)
 
     def is_group(self) -> bool:
-        """Whether the jobs have to run side by side."""
+        """Tell whether the jobs have to run side by side."""
         return False
 
     def get_target_spec(self) -> list[Any]:
-        """Return what the jobs are called on the command line."""
+        """Return the names of the jobs on the command line."""
         return [spec for job in self.jobs for spec in job.get_target_spec()]
 
     def get_wait_for_files(self) -> list[Any]:
-        """Return the files that the jobs wait for, each once."""
+        """Return the files that the jobs wait for, without duplicates."""
         return list(dict.fromkeys(file for job in self.jobs for file in job.get_wait_for_files()))
 
 
@@ -72,7 +72,7 @@ class CommandExecutor(RemoteExecutor):
         Returns
         -------
         dict
-            Commands by the line of their first job, counted from 1; none for jobs that have to be alone.
+            Commands by the line of their first job, counted from 1; none for jobs that have to run alone.
         """
         found = {}
         for start in range(0, len(jobs), per_task):
@@ -85,14 +85,14 @@ class CommandExecutor(RemoteExecutor):
         return found
 
     def _may_be_together(self, jobs: Sequence[Any]) -> bool:
-        """Whether one Snakemake can run several jobs, none of which could tell the difference."""
+        """Tell whether one Snakemake can run several jobs with the same results as one Snakemake each."""
         if len(jobs) == 1:
             return False
         usage = set(self.workflow.storage_settings.shared_fs_usage)
         return (
             {SharedFSUsage.SOFTWARE_DEPLOYMENT, SharedFSUsage.INPUT_OUTPUT} <= usage
             and len({job.attempt for job in jobs}) == 1
-            # code in ``run:`` would share a process
+            # ``run:`` directives would share a process
             and not any(job.is_group() or job.is_run or job.is_template_engine for job in jobs)
             and not any(True for job in jobs for _ in self.workflow.dag.get_unneeded_temp_files(job))
         )

@@ -1,9 +1,8 @@
-"""One Snakemake on a node for several jobs of a task, which it runs one after another.
+"""A single Snakemake on a node that runs several jobs of a task, one after another.
 
-A start of Snakemake takes longer than many a job. Its executor for the same machine runs the jobs here, one
-at a time, and each leaves its marker and its log in the folder of the array, as if it had had a Snakemake of
-its own. Jobs that are left without a marker, because this process failed or was killed, are up to the script
-of the task.
+Snakemake often takes longer to start than a job takes to run. Its local executor runs the jobs here, one at
+a time, and each job gets its own marker and log in the folder of the array, as if Snakemake had been started
+for it alone. If this process fails or is killed, the script of the task handles the jobs without a marker.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ common_settings = local.common_settings
 
 
 class Executor(local.Executor):  # type: ignore[misc]  # Snakemake has no types
-    """Snakemake's executor for the same machine, but one job at a time, and with markers."""
+    """Snakemake's local executor, but with one job at a time, and with markers."""
 
     markers: ClassVar[Markers]
-    # of the jobs, by what the command line calls them
+    # the line of each job, by its name on the command line
     lines: ClassVar[dict[str, int]]
 
     def __post_init__(self) -> None:
-        """Start the thread that starts the jobs."""
+        """Start the thread that runs the jobs."""
         super().__post_init__()
         self.task = os.getppid()
         self.waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -49,7 +48,7 @@ class Executor(local.Executor):  # type: ignore[misc]  # Snakemake has no types
         threading.Thread(target=self._run_waiting, daemon=True).start()
 
     def run_jobs(self, jobs: Iterable[Any]) -> None:
-        """Let jobs wait for their turn, in the order of their lines."""
+        """Queue jobs in the order of their lines."""
         for job in sorted(jobs, key=self._line):
             self.waiting.put(job)
 
@@ -61,7 +60,7 @@ class Executor(local.Executor):  # type: ignore[misc]  # Snakemake has no types
         while (job := self.waiting.get()) is not None:
             self.ended.clear()
             if self._is_orphan():
-                # the scheduler has ended the task, and this process is next
+                # the scheduler is ending the task and will end this process next
                 self.workflow.scheduler.error_callback(job)
             else:
                 self._start(job)
@@ -72,13 +71,13 @@ class Executor(local.Executor):  # type: ignore[misc]  # Snakemake has no types
             self._redirect(self.markers.start(self._line(job)))
             self.run_job_pre(job)
             self.run_job(job)
-        except Exception as error:  # of this job alone; the others have their turn
+        except Exception as error:  # concerns only this job; the others still run
             print_exception(error, self.workflow.linemaps)
             self.report_job_error(SubmittedJobInfo(job))
 
     @staticmethod
     def _redirect(log: Path) -> None:
-        """Write to the log of a job what it prints, and what Snakemake says of it."""
+        """Send the output of a job, and Snakemake's messages about it, to the log of the job."""
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         with log.open("ab") as file:
@@ -86,16 +85,16 @@ class Executor(local.Executor):  # type: ignore[misc]  # Snakemake has no types
             os.dup2(file.fileno(), 2)
 
     def _is_orphan(self) -> bool:
-        """Whether the shell of the task has ended: nobody waits for markers any more."""
+        """Tell whether the shell of the task has ended, so that markers are no longer needed."""
         return os.getppid() != self.task
 
     def handle_job_success(self, job: Any) -> None:
-        """Mark a job that went well and whose outputs Snakemake has checked."""
+        """Mark a job as successful, after Snakemake has checked its outputs."""
         super().handle_job_success(job)
         self._end(job, 0)
 
     def handle_job_error(self, job: Any) -> None:
-        """Mark a job that failed and whose outputs Snakemake has removed; not if its task is being ended."""
+        """Mark a job as failed, after Snakemake has removed its outputs, unless the task is being ended."""
         super().handle_job_error(job)
         if not self._is_orphan():
             time.sleep(PAUSE)
@@ -109,20 +108,20 @@ class Executor(local.Executor):  # type: ignore[misc]  # Snakemake has no types
             self.ended.set()
 
     def shutdown(self) -> None:
-        """End."""
+        """Stop the thread."""
         self.waiting.put(None)
         super().shutdown()
 
 
 def targets_of(words: Sequence[str]) -> slice:
-    """Return where the names of the jobs stand among the words of a command line."""
+    """Return the position of the names of jobs in the words of a command line."""
     start = words.index(TARGETS) + 1
     stop = next((i for i, word in enumerate(words) if i >= start and word.startswith("--")), len(words))
     return slice(start, stop)
 
 
 def run(folder: Path, first: int, words: list[str]) -> None:
-    """Run the jobs of a command line that have no marker yet; they are in this line and the next ones."""
+    """Run the jobs of a command line that have no marker yet; `first` is the line of its first job."""
     place = targets_of(words)
     markers = Markers(folder)
     lines = {target: line for line, target in enumerate(words[place], start=first) if not markers.ended(line)}
