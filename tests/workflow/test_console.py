@@ -76,7 +76,7 @@ def test_next_commands(finished, console):
     assert len(done.stdout.split()) >= 4
     assert done.stderr == ""
     assert re.search(
-        r"under 'experiments' in config.yaml, and run:\n    \S*snakemake --configfile config.yaml$",
+        r"under 'experiments' in config.yaml, and run:\n    \S*itersel run --configfile config.yaml$",
         console,
         re.M,
     )
