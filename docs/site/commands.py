@@ -38,7 +38,7 @@ def _step(name: str, module: str) -> Iterator[str]:
         if hasattr(command, "add_chosen_arguments") and {"--learner", "--tuner"} & {*action.option_strings}
         for choice in action.choices or ()
     ]
-    # the default learner has a section of its own, like the others
+    # the default learner has its own section, like the others
     yield from _describe(parser, 3, [f"{option.strip('-')} {choice}" for option, choice in chosen])
     for option, choice in chosen:
         yield from _chosen(command, name, option, choice)

@@ -15,7 +15,7 @@ _CHOOSING = ("--learner", "--tuner")
 
 
 class PrintCompletion(argparse.Action):
-    """Prints the completion for a shell, and ends."""
+    """Print the completion script for a shell, and exit."""
 
     def __call__(
         self,
@@ -24,7 +24,7 @@ class PrintCompletion(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        """Print it; the option stands alone."""
+        """Print it; no step is needed."""
         import shtab
 
         print(shtab.complete(full_parser(), shell=values))

@@ -175,7 +175,7 @@ def _prepare_interpreted(folder: Path, main: Main) -> None:
 
 
 def _run_processes(tasks: Sequence[Callable[[], None]]) -> None:
-    """Run each task in a process of its own, and raise the first error; then none of them is left."""
+    """Run each task in a separate process and raise the first error, after all processes have ended."""
     context = multiprocessing.get_context("fork")
     running = []
     for task in tasks:

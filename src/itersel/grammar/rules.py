@@ -30,7 +30,7 @@ from itersel.grammar.table_kernels import (
 )
 from itersel.storage.ragged import take_rows
 
-# 8 MB; a pattern with more occurrences gets a batch of its own
+# 8 MB; a pattern with more occurrences gets its own batch
 BATCH = 1 << 20
 
 

@@ -41,7 +41,7 @@ class DiskArray:
         weakref.finalize(self, file.close)
 
     def append(self, values: NDArray[Any]) -> None:
-        """Add values behind the last one."""
+        """Append values."""
         self.write(self.size, values)
 
     def write(self, begin: int, values: NDArray[Any]) -> None:
