@@ -157,6 +157,14 @@ def test_pieces_give_the_same_as_the_whole(size: int) -> None:
         assert str(again.value) == str(error.value)
 
 
+def test_lines_are_counted_in_pieces_that_are_empty() -> None:
+    with pytest.raises(InputError, match="is not an ARPA file") as error:
+        parse_arpa(iter([b"\n\n", b"\n", b"\nwrong\n"]), "x")
+    assert error.value.line == 5
+    found = parse_arpa(iter([b"\n\n", b"\n", ARPA.encode()]), "x")
+    assert found.words == parse_arpa(ARPA.encode(), "x").words
+
+
 def test_everything_is_read_even_behind_the_end() -> None:
     pieces = iter([ARPA.encode(), b"x\n", b"y"])
     parse_arpa(pieces, "x")

@@ -123,6 +123,14 @@ class _Lines:
         self.position += len(lines)
         return lines
 
+    def skip_empty(self) -> None:
+        """Skip pieces that consist of empty lines, which would take long line by line."""
+        while self.place == len(self.block) and (block := next(self.blocks, [])):
+            self.block, self.place = block, 0
+            if not any(block):
+                self.place = len(block)
+                self.position += len(block)
+
     def give_back(self) -> None:
         """Take the last line again next time."""
         self.place -= 1
@@ -142,9 +150,11 @@ class _Parser:
 
     def next_line(self) -> bytes:
         """Return the next non-empty line, and move past it."""
+        self.lines.skip_empty()
         while lines := self.lines.take(1):
             if line := lines[0].strip():
                 return line
+            self.lines.skip_empty()
         self.fail_at_end("ends before \\end\\; the file is truncated; recreate it")
 
     def parse(self) -> Arpa:
