@@ -53,14 +53,15 @@ test-executor: package
 # The tests start Slurm and Grid Engine on this machine; tests/cluster/install.sh installs both (as root). They spend
 # most of their time waiting, so they run in four processes, each with its own schedulers. The tests that measure time
 # run afterwards. CLUSTER_TESTS is an expression for pytest's -k.
-test-cluster: test-cluster-jobs test-cluster-times
+test-cluster: test-cluster-jobs
+	$(MAKE) --no-print-directory test-cluster-times
 
 test-cluster-jobs: $(VENV)/installed-for-tests
 	"$(BIN)"/itersel warm-up
 	"$(BIN)"/python -m pytest -m "cluster and not alone" -n 4 --dist worksteal \
 	  --durations=10 -k "$(CLUSTER_TESTS)" tests/cluster
 
-test-cluster-times: test-cluster-jobs
+test-cluster-times: $(VENV)/installed-for-tests
 	"$(BIN)"/python -m pytest -m "cluster and alone" -rP tests/cluster
 
 lint: $(VENV)/installed-for-lint

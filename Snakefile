@@ -42,6 +42,7 @@ onstart:
     remove_leftovers(RESULTS)
     record_run()
     announce_jobs()
+    pass_digests_to_jobs()
 
 
 onsuccess:

@@ -24,6 +24,8 @@ WEIGHTS_A_SHARD = 150_000
 MIXED_SHARDS = 500  # enough to make process start-up negligible
 ALL_SHARDS = (100, 500, 2290)
 SELECT = 100_000
+# Tuner, number of sparse features, and bounds for the processor time of `itersel tune` in seconds.
+TUNED = (("mert", 0, 20, 30), ("kbest-mira", 0, 10, 30), ("pro", 1_000_000, 40, 60))
 
 
 def main() -> None:
@@ -192,6 +194,22 @@ def measure_mix(data: Data) -> list[dict[str, Any]]:
     ]
 
 
+def measure_tune(data: Data) -> list[dict[str, Any]]:
+    """Tune on synthetic lists of 1,029 sentences, 100-best, ten iterations; whole process."""
+    rows = []
+    for tuner, features, goal, floor in TUNED:
+        with tempfile.TemporaryDirectory(dir=data.work) as name:
+            folder = Path(name)
+            # in a separate process, as for `mix`
+            run(sys.executable, "-m", "benchmarks.made_up_lists", "--features", str(features), folder)
+            place = ("--shards", "1", "--iteration", "10", "--previous", folder / "before")
+            files = ("--lists", folder / "list", "--output", folder / "weights.h5")
+            done = run(ITERSEL, "tune", "--tuner", tuner, *place, *files)
+        what = f"tune, {tuner}, {f'{features:,} sparse' if features else '12 features'}"
+        rows.append(row(what, "s", [done.processor], goal, floor, peak_mb=done.memory >> 20))
+    return rows
+
+
 def measure_job(data: Data) -> list[dict[str, Any]]:
     """Measure the time from the start of a shard job to the first translation, and its peak memory."""
     files = {"shard": data.corpus.shard, "model": data.corpus.model[3], "weights": data.weights}
@@ -311,6 +329,7 @@ PARTS = {
     "extract": measure_extract,
     "translate": measure_translate,
     "mix": measure_mix,
+    "tune": measure_tune,
     "job": measure_job,
 }
 GROWTH = {

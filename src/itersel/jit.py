@@ -2,11 +2,11 @@
 
 fastmath stays off: results must not depend on how the compiler reorders sums. Kernels release the GIL.
 
-A kernel is compiled in two ways, each when it is first needed. Called from Python, it becomes machine code
-with everything that it calls, and code that takes the arguments out of Python's objects. Called from another
-kernel, it stays intermediate code, which LLVM optimises and turns into machine code as a part of its callers.
-numba would do all of it for every kernel: twice the work of LLVM, and a fifth more for arguments that no
-Python code ever passes.
+A kernel is compiled to LLVM's intermediate code, once for each combination of argument types. If another
+kernel calls it, LLVM optimises this code and turns it into machine code as a part of the caller. If Python
+calls it, it becomes machine code itself, with everything that it calls and a wrapper that converts the
+arguments. numba alone would do all of this for every kernel, and for each of its own functions. See
+`itersel.compiler`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,20 @@ import gc
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from llvmlite import binding as llvm
 from numba.core import compiler, sigutils, types
 from numba.core import config as numba_config
 from numba.core.caching import NullCache
-from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import CPUDispatcher
 
+from itersel.compiler import (
+    CallTemplate,
+    KernelCompiler,
+    Wrapping,
+    intermediate_code,
+    rebuild_inner,
+    reduce_inner,
+    widened,
+)
 from itersel.kernel_cache import PACKAGE, KernelCache, Rebuild, Reduce
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -33,6 +40,10 @@ FLAGS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
 }
+
+
+# The kernels of the package that have been imported.
+_KERNELS: list[_Kernel] = []
 
 
 def kernel(function: Function) -> Function:
@@ -66,25 +77,10 @@ def _compiled(function: Function, **flags: bool) -> Function:
     return cast(Function, _Kernel(function, {**FLAGS, **flags}))
 
 
-class _Library(JITCodeLibrary):
-    """Intermediate code of a kernel, for its callers to optimise; only simplified, so that it is short."""
-
-    def _optimize_final_module(self) -> None:
-        """Leave it to the callers."""
-
-    def _finalize_final_module(self) -> None:
-        """Make no machine code."""
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-
-class _Compiler(compiler.Compiler):
-    """Compiles a kernel to intermediate code."""
-
-    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *further: Any) -> None:
-        *_, flags, _ = further
-        flags.no_compile = True
-        super().__init__(typingctx, targetctx, _Library(targetctx.codegen(), "kernel"), *further)
+def load_kernels() -> None:
+    """Load what the cache has of the kernels of all imported modules; nothing is compiled."""
+    for loaded in _KERNELS:
+        loaded.load_all()
 
 
 class _InnerKernel(CPUDispatcher):
@@ -92,8 +88,28 @@ class _InnerKernel(CPUDispatcher):
 
     def __init__(self, function: Callable[..., object], flags: dict[str, Any]) -> None:
         flags = {**flags, "no_cpython_wrapper": True}
-        super().__init__(function, targetoptions=flags, pipeline_class=_Compiler)
-        self._cache = _cache(function, "inner", _reduce_inner, _rebuild_inner)
+        self._templates: dict[tuple[int, ...], CallTemplate] = {}
+        super().__init__(function, targetoptions=flags, pipeline_class=KernelCompiler)
+        self._cache = _cache(function, "inner", reduce_inner, rebuild_inner)
+
+    def get_call_template(self, args: Any, kws: Any) -> tuple[Any, ...]:
+        """Return what numba infers the types of a call from, with the folded arguments.
+
+        numba asks for each call many times.
+        """
+        pysig, folded = self.fold_argument_types(args, kws)
+        key = tuple(argument._code for argument in folded)
+        if key not in self._templates:
+            compiled = self.compiled(tuple(map(widened, folded)))
+            self._templates[key] = CallTemplate(compiled.signature)
+        return self._templates[key], pysig, folded, {}
+
+    def compiled(self, args: tuple[Any, ...]) -> Any:
+        """Return the intermediate code for arguments of some types."""
+        if args not in self.overloads:
+            with intermediate_code(self.targetctx):
+                self.compile(args)
+        return self.overloads[args]
 
     def add_overload(self, compiled: Any) -> None:
         """Tell numba how kernels call this one; there is no code that Python could call."""
@@ -113,7 +129,16 @@ class _Kernel(CPUDispatcher):
     def __init__(self, function: Callable[..., object], flags: dict[str, Any]) -> None:
         self._inner = _InnerKernel(function, flags)
         super().__init__(function, targetoptions=flags)
+        self._compiler = Wrapping(self._inner.compiled, function, self.targetdescr, flags, {}, None)
         self._cache = _cache(function, "outer", compiler.CompileResult._reduce, _rebuild_outer)
+        if isinstance(self._cache, KernelCache):
+            _KERNELS.append(self)
+
+    def load_all(self) -> None:
+        """Load the kernel as compiled for arguments of any types, as far as it is in the cache."""
+        for compiled in self._cache.load_all(self.targetctx):
+            if tuple(compiled.signature.args) not in self.overloads:
+                self.add_overload(compiled)
 
     def compile(self, signature: Any) -> Any:
         """Compile the kernel for some types, without garbage collection, a tenth of the time."""
@@ -145,31 +170,3 @@ def _cache(function: Callable[..., object], use: str, reduce: Reduce, rebuild: R
 def _rebuild_outer(target: Any, reduced: tuple[Any, ...]) -> Any:
     """Return the machine code of a kernel that was read."""
     return compiler.CompileResult._rebuild(target, *reduced)
-
-
-def _reduce_inner(compiled: Any) -> tuple[Any, ...]:
-    """Return what can be pickled of the intermediate code of a kernel."""
-    compiled.fndesc.typemap = compiled.fndesc.calltypes = None  # may not be pickled
-    code = compiled.library._final_module.as_bitcode()
-    return code, compiled.fndesc, compiled.environment, compiled.signature, compiled.reload_init
-
-
-def _rebuild_inner(target: Any, reduced: tuple[Any, ...]) -> Any:
-    """Return the intermediate code of a kernel that was read."""
-    code, fndesc, environment, signature, reload_init = reduced
-    for initialize in reload_init:
-        initialize()
-    library = _Library(target.codegen(), "kernel")
-    library._final_module = llvm.parse_bitcode(code)
-    library._finalize_final_module()
-    return compiler.compile_result(
-        typing_context=target.typing_context,
-        target_context=target,
-        library=library,
-        environment=environment,
-        fndesc=fndesc,
-        signature=signature,
-        objectmode=False,
-        lifted=(),
-        reload_init=reload_init,
-    )

@@ -9,6 +9,7 @@ against a digest when it is read, and written under a temporary name first.
 from __future__ import annotations
 
 import functools
+import glob
 import hashlib
 import os
 import pickle
@@ -99,7 +100,7 @@ def kernel_sources(package: Path) -> list[Path]:
     """Return all kernel modules, those with their constants and types, and the compiler and cache modules."""
     kernels = set(package.rglob("*kernels*.py"))
     imported = (path for kernel in kernels for path in _imported(kernel, package))
-    return sorted({*kernels, *imported, package / Path(__file__).name})
+    return sorted({*kernels, *imported, package / "compiler.py", package / Path(__file__).name})
 
 
 def _imported(path: Path, package: Path) -> Iterator[Path]:
@@ -125,6 +126,8 @@ class KernelCache(_Cache):
         module = function.__module__.removeprefix(f"{PACKAGE.name}.")
         self._name = f"{module}.{function.__qualname__}-{use}"
         self._reduce, self._rebuild = reduce, rebuild
+        # names of the files that `load_all` has read
+        self._loaded: set[str] = set()
 
     @property
     def cache_path(self) -> str:
@@ -134,18 +137,34 @@ class KernelCache(_Cache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the kernel compiled for arguments of some types, or None if there is no usable file."""
         target_context.refresh()
+        types, reduced = self._read(self._path(sig))
+        if types == sig:
+            return self._rebuild(target_context, reduced)
+        make_writable(cache_folder())  # fails before compilation, not after
+        return None
+
+    def load_all(self, target_context: Any) -> Iterator[Any]:
+        """Yield the kernel as compiled for arguments of any types, unless this has yielded it before."""
+        target_context.refresh()
+        for path in sorted(cache_folder().glob(f"{glob.escape(self._name)}-*.nbc")):
+            if path.name not in self._loaded:
+                self._loaded.add(path.name)
+                types, reduced = self._read(path)
+                if types is not None and self._path(types).name == path.name:
+                    yield self._rebuild(target_context, reduced)
+
+    def _read(self, path: Path) -> tuple[Any, Any]:
+        """Return the types of the arguments and the compiled kernel; None, None if the file is not usable."""
         try:
-            content = self._path(sig).read_bytes()
+            content = path.read_bytes()
         except OSError:
             content = b""  # errors of the folder are reported when it is written to
         digest, pickled = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
-        if hashlib.sha256(pickled).digest() == digest:
-            types, reduced = pickle.loads(pickled)
-            if types == sig:
-                _mark_used(cache_folder())
-                return self._rebuild(target_context, reduced)
-        make_writable(cache_folder())  # fails before compilation, not after
-        return None
+        if hashlib.sha256(pickled).digest() != digest:
+            return None, None
+        _mark_used(path.parent)
+        types, reduced = pickle.loads(pickled)
+        return types, reduced
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store a kernel compiled for arguments of some types."""

@@ -97,3 +97,16 @@ def column_norm(column: Sequence[float], norm: str) -> float:
     if norm == "l1":
         return sum(abs(value) for value in column)
     return math.sqrt(sum(value * value for value in column))
+
+
+def second_hash(name: str) -> int:
+    """The hash that tells apart features with the same key: 8 bytes at a time, the last 8 last."""
+    content = name.encode()
+    size = len(content)
+    state = size * 0x9E3779B97F4A7C15 % 2**64
+    parts = [content[place : place + 8] for place in range(0, size - 8, 8)] + [content[-8:]]
+    for part in parts:
+        word = int.from_bytes(part, "little" if size >= 8 else "big")
+        state = (state ^ word) * 0x9E3779B97F4A7C15 % 2**64
+        state ^= state >> 32
+    return state

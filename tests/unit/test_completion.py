@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.needs import missing
 
 from itersel.cli.completion import SHELLS
 from itersel.cli.main import main
@@ -29,7 +31,7 @@ def test_the_shell_accepts_the_script(scripts: Path, shell: str) -> None:
     text = (scripts / shell).read_text()
     assert all(word in text for word in ("detokenize", "learning-rate", "kbest-mira"))
     if not shutil.which(shell):
-        pytest.skip(f"{shell} is not installed")
+        missing(f"{shell} is not installed")
     subprocess.run([shell, "-n", str(scripts / shell)], check=True)
 
 
@@ -56,6 +58,24 @@ printf '%s\\n' "${COMPREPLY[@]}"
     command = ["bash", "-c", script, "bash", str(scripts / "bash"), *words]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stdout.split("\n")[:-1] == expected, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("det", ["detokenize"]),
+        ("grammar ", ["export", "extract", "import", "index"]),
+        ("train --learner m", ["margin-perceptron", "mira"]),
+        ("train --cand", ["--candidates"]),
+        ("tune --tuner kb", ["kbest-mira"]),
+    ],
+)
+def test_fish_completes(scripts: Path, words: str, expected: list[str]) -> None:
+    if not shutil.which("fish"):
+        missing("fish is not installed")
+    script = f'source {shlex.quote(str(scripts / "fish"))}; complete -C "itersel {words}"'
+    done = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True, check=False)
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == expected, done.stderr
 
 
 def test_unknown_shell(capsys: pytest.CaptureFixture[str]) -> None:

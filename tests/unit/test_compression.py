@@ -31,6 +31,14 @@ def test_round_trip(tmp_path: Path, suffix: str) -> None:
     assert path.read_bytes() == packed
 
 
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_suffixes_in_capitals(tmp_path: Path, suffix: str) -> None:
+    write_lines(tmp_path / f"TEXT{suffix.upper()}", LINES)
+    write_lines(tmp_path / f"text{suffix}", LINES)
+    assert (tmp_path / f"TEXT{suffix.upper()}").read_bytes() == (tmp_path / f"text{suffix}").read_bytes()
+    assert read_lines(tmp_path / f"TEXT{suffix.upper()}") == LINES
+
+
 def test_magic_bytes(tmp_path: Path) -> None:
     """Other programs must be able to read the files."""
     for suffix, magic in ((".gz", b"\x1f\x8b"), (".xz", b"\xfd7zXZ\0"), (".zst", b"\x28\xb5\x2f\xfd")):
@@ -59,13 +67,13 @@ def test_plain_text_under_the_name_of_a_packed_file(tmp_path: Path, suffix: str)
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (gzip.compress(b"text\n"), "is compressed with gzip; rename it to end in .gz"),
+        (gzip.compress(b"text\n", mtime=0), "is compressed with gzip; rename it to end in .gz"),
         (lzma.compress(b"text\n"), "is compressed with xz; rename it to end in .xz"),
         (bz2.compress(b"text\n" * 99), "is compressed with bzip2; unpack it, or use .gz, .xz or .zst"),
     ],
 )
 def test_packed_files_under_the_name_of_text(tmp_path: Path, content: bytes, message: str) -> None:
-    path = tmp_path / "text.GZ"
+    path = tmp_path / "text.packed"
     path.write_bytes(content)
     with pytest.raises(InputError) as error:
         read_lines(path)
@@ -87,8 +95,9 @@ def test_bombs(tmp_path: Path, suffix: str) -> None:
 
 def test_names() -> None:
     assert compression_of("a.txt") is None
-    assert compression_of("a.zst") is COMPRESSIONS[".zst"]
+    assert compression_of("a.zst") is compression_of("A.ZST") is COMPRESSIONS[".zst"]
     assert without_compression("a.tmx.xz") == "a.tmx"
+    assert without_compression("A.TMX.GZ") == "A.TMX"
     assert without_compression("a.b/c") == "a.b/c"
 
 

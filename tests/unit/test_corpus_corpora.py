@@ -151,6 +151,25 @@ def test_tmx_languages(tmp_path: Path) -> None:
         read(corpus, reading=Reading("de", "en-au"))
 
 
+def test_skipped_tmx_units_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    units = [
+        unit("Farbe", "colour", ("de", "en-GB")),
+        *[unit("Farbe", "color", ("de", "en-US"))] * 2,
+        f"<tu>{variant('de', 'x')}{variant('EN_AU', 'y')}{variant('en-US', 'z')}</tu>",
+        unit("x", "y", ("fr", "en-US")),
+    ]
+    corpus = tmx(tmp_path, HEAD + "".join(units) + TAIL)
+    assert read(corpus, reading=Reading("de", "en-gb")).size == 1
+    skipped = "4 of 5 translation units skipped, not in de and en-gb"
+    regions = "3 because of the region ('en-US' (3), 'EN_AU' (1))"
+    assert capsys.readouterr().err == f"{corpus.file[0]}: {skipped}; {regions}\n"
+    assert read(corpus).size == 4
+    skipped = "1 of 5 translation units skipped, not in de and en"
+    assert capsys.readouterr().err == f"{corpus.file[0]}: {skipped}\n"
+    assert read(tmx(tmp_path, HEAD + units[0] + TAIL)).size == 1
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     ("code", "language", "expected"),
     [

@@ -169,8 +169,11 @@ def test_unavailable_datasets(
     ("content", "message"),
     [
         (b"no gzip", "cannot read 'Statmt-europarl-10-deu-eng'"),
-        (gzip.compress(b"Haus\n"), "cannot read 'Statmt-europarl-10-deu-eng'"),
-        (gzip.compress(b"Haus\t\n"), "dataset 'Statmt-europarl-10-deu-eng' has no pair of sentences"),
+        (gzip.compress(b"Haus\n", mtime=0), "cannot read 'Statmt-europarl-10-deu-eng'"),
+        (
+            gzip.compress(b"Haus\t\n", mtime=0),
+            "dataset 'Statmt-europarl-10-deu-eng' has no pair of sentences",
+        ),
     ],
 )
 def test_damaged_downloads(

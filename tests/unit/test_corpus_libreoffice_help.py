@@ -17,7 +17,7 @@ import pytest
 from tests.needs import missing
 
 from itersel.cli.main import main
-from itersel.corpus import debian
+from itersel.corpus import debian, libreoffice_help
 from itersel.corpus.libreoffice_help import read_page
 from itersel.storage.files import read_lines
 
@@ -128,6 +128,23 @@ def test_folder_without_the_language(pages: Path, tmp_path: Path, capsys: pytest
     assert f"{pages}: holds no folder fr/text" in capsys.readouterr().err
     assert fetch(tmp_path / "out", "--from", str(tmp_path / "nowhere")) == 1
     assert "no such folder" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_pages_that_change_while_they_are_read(
+    pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [page] = pages.glob("usr/share/libreoffice/help/de/text/scalc/01/*.html")
+    page.write_bytes(b"")
+    assert fetch(tmp_path / "out", "--from", str(pages)) == 1
+    error = capsys.readouterr().err
+    assert error == f"itersel corpus: {page}: is empty or no HTML page; unpack the help again\n"
+    # listed, but removed before it is read
+    names = [Path("gone.html")]
+    monkeypatch.setattr(libreoffice_help, "_page_names", lambda folder: names)
+    assert fetch(tmp_path / "out", "--from", str(pages)) == 1
+    gone = page.parents[2] / "gone.html"
+    assert capsys.readouterr().err == f"itersel corpus: {gone}: No such file or directory\n"
     assert not (tmp_path / "out").exists()
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,11 +17,14 @@ import yaml
 
 from itersel.cli.completion import full_parser
 from itersel.cli.main import STEPS, make_parser
+from itersel.config.learners import LEARNERS, Online
+from itersel.config.tuners import TUNERS
 from itersel.evaluate import counts
 from itersel.grammar import index, shard
 from itersel.learn import state
 from itersel.lm import binary
 from itersel.select import matrix
+from itersel.storage.files import write_lines
 from itersel.storage.formats import FileFormat
 from itersel.translate import bundle
 from itersel.tune import forests, lists
@@ -85,6 +90,24 @@ def test_every_format_is_on_the_page() -> None:
     }
     modules = (shard, weights, lists, forests, binary, index, counts, matrix, bundle)
     assert names == {module.__name__ for module in modules}
+
+
+@pytest.mark.parametrize("name", [*LEARNERS, *TUNERS])
+def test_every_learner_is_on_one_page(root: Path, name: str) -> None:
+    """With its formula (which is indented), source, keys, cost, and when to use it."""
+    parts = re.split(r"^##+ (.*)\n", (root / "docs/learning.md").read_text(), flags=re.M)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    [section] = [text for title, text in sections.items() if f"`{name}`" in title]
+    assert "\nSource: " in f"\n{section}"
+    assert "\nCost: " in section
+    assert re.search(r"\b(use|try) (it|them)\b", section, re.I)
+    assert re.search(r"^    .*|loss", section, re.M)
+    kind = {**LEARNERS, **TUNERS}[name]
+    shared = {field.name for field in dataclasses.fields(Online)} if name in LEARNERS else set()
+    own = {field.name for field in dataclasses.fields(kind)} - shared
+    [keys] = re.findall(r"^Keys: (.*(?:\n.+)*)", section, re.M)
+    assert set(re.findall("`(\\w+)`", keys)) == own
+    assert all(f"`{key}" in sections["Shared by all learners"] for key in shared)
 
 
 def test_pages_and_rules_are_listed(root: Path) -> None:
@@ -160,6 +183,47 @@ def usage_error(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     except SystemExit:
         return capsys.readouterr().err
     return ""
+
+
+def test_comparison_with_cdec(root: Path, tmp_path: Path) -> None:
+    """Its commands can be parsed; run with a command in place of itersel that only makes its output."""
+    for side in ("source", "target"):
+        write_lines(tmp_path / f"results/shards/dev/1/text/0.{side}.gz", [f"{side} {i}" for i in range(600)])
+        for split in ("devtest", "test"):
+            write_lines(tmp_path / f"results/corpus/{split}.{side}.gz", ["x"])
+    (tmp_path / "itersel").write_text(
+        '#!/bin/sh\nstep=$1\nprintf "%s\\t" "$@" >> log; echo >> log\n'
+        'while [ $# -gt 1 ]; do [ "$1" != --output ] || : > "$2"; shift; done\n'
+        '[ "$step" != bleu ] || printf "header\\nBLEU of %s\\n" "$1"\n'
+    )
+    (tmp_path / "itersel").chmod(0o755)
+    done = subprocess.run(
+        [root / "experiments/against-cdec.sh", "results", "the output"],
+        cwd=tmp_path,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    assert len((tmp_path / "the output/tuned.source").read_text().splitlines()) == 500
+    calls = [line.split("\t")[:-1] for line in (tmp_path / "log").read_text().splitlines()]
+    for call in calls:
+        make_parser(call).parse_args(call)
+    runs = ("kbest-mira", "mert", "mert-model-alone", "mert-partly-wrong", "forest-mert")
+    scored = [
+        f"{run}/{split}.{i}.txt"
+        for run in runs
+        for i in range(1, 7)
+        for split in ("tuned", "devtest", "test")
+    ]
+    assert done.stdout.splitlines() == [f"BLEU of the output/{name}" for name in scored]
+    tuned = [call for call in calls if call[0] == "tune"]
+    starts = [call[call.index("--previous") + 1] for call in tuned if "--previous" in call]
+    assert len(tuned) == 30
+    # the others begin with the weights that `itersel kbest` has by default
+    assert len(starts) == 27
+    assert {"the output/model-alone", "the output/partly-wrong", "the output/mert/weights.5.h5"} <= {*starts}
 
 
 def test_printed_commands_can_be_parsed(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

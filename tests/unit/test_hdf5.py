@@ -1,4 +1,4 @@
-"""HDF5 files on a full disk: one line, no file left, no crash of the library."""
+"""HDF5 files: a full disk (one line, no file left, no crash of the library), locks, compressed arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ import pytest
 from tests.damage import resealed
 
 from itersel.errors import InputError
-from itersel.storage.hdf5 import open_hdf5, read_arrays, stream_hdf5, write_hdf5
+from itersel.limits import MAX_UNPACKING, UNPACKED_BYTES
+from itersel.storage.formats import Array, FileFormat
+from itersel.storage.hdf5 import open_hdf5, read_arrays, stream_hdf5, write_arrays, write_hdf5
 from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
 
 LIMITED = """
@@ -180,3 +182,16 @@ def test_reading_needs_no_lock(tmp_path: Path) -> None:
     with path.open("rb") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         assert read_weights(path).to_dict() == {"a": 1.0}
+
+
+def test_a_large_array_of_equal_numbers(tmp_path: Path) -> None:
+    """It unpacks to several hundred times its size, the whole file does not; real shards are like that."""
+    arrays = {name: Array("<i4", (name,), packed=True) for name in ("equal", "other")}
+    form = FileFormat("numbers", 1, "itersel", arrays)
+    equal = np.ones(UNPACKED_BYTES // 4 + 1, np.int32)
+    other = np.random.default_rng(1).integers(1 << 30, size=1 << 18, dtype=np.int32)
+    write_arrays(tmp_path / "file.h5", form, {"equal": equal, "other": other}, {})
+    with h5py.File(tmp_path / "file.h5") as stream:
+        assert equal.nbytes > MAX_UNPACKING * stream["equal"].id.get_storage_size()
+    found, _ = read_arrays(tmp_path / "file.h5", form)
+    np.testing.assert_array_equal(found["equal"], equal)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from tests.learners import ALL_NAMES, NAMES, START, close, sentences, train
 from tests.naive import learners as naive
 from tests.naive import oracle
 from tests.naive.learners import EagerWeights, Steps, Vector
@@ -30,29 +31,9 @@ from itersel.errors import InputError
 from itersel.learn.learner import make_learner
 from itersel.learn.logistic_kernels import logistic_coefficients
 from itersel.learn.mira_kernels import solve_constraints
-from itersel.learn.parameters import Memory
-from itersel.learn.train import Training, TrainSettings, train_shard
+from itersel.learn.train import TrainSettings, train_shard
 from itersel.learn.weight_table import Start
 from itersel.vectors.weights import make_weights
-
-NAMES = [f"feature{i}" for i in range(8)]
-ALL_NAMES = [*oracle.DENSE_NAMES, *NAMES]
-# "elsewhere" is not a feature of the shard
-START = {"feature2": 0.25, "LanguageModel": -0.5, "feature5": -0.0625, "elsewhere": 0.75}
-
-
-def sentences(seed: int, count: int = 6, *, exact: bool = False) -> list[oracle.Sentence]:
-    random = np.random.default_rng(seed)
-    return [oracle.random_sentence(random, NAMES, exact=exact) for _ in range(count)]
-
-
-def train(
-    corpus: list[oracle.Sentence], learner: Any, start: Start | None = None, threads: int = 1, epoch: int = 1
-) -> Training:
-    shard = oracle.make_shard(corpus, NAMES)
-    decoders = [oracle.OracleDecoder(corpus, shard) for _ in range(threads)]
-    how = TrainSettings(k_best=15, learner=learner, epoch=epoch)
-    return train_shard(shard, decoders, start or Start(make_weights(START)), how)
 
 
 def direction(learner: Any, kbest: list[Hypothesis], bleu: list[float], words: float) -> Vector:
@@ -94,14 +75,6 @@ def is_close_call(kbest: list[Hypothesis], references: tuple[tuple[int, ...], ..
     )
 
 
-def close(found: Vector, expected: Vector) -> bool:
-    """Whether lazy weights equal eager ones up to the rounding of sums of a few dozen terms."""
-    return all(
-        math.isclose(found.get(name, 0.0), value, rel_tol=1e-9, abs_tol=1e-12)
-        for name, value in expected.items()
-    )
-
-
 regularizers = st.sampled_from(REGULARIZATIONS)
 strengths = st.sampled_from([1e-12, 2.0**-9, 2.0**-6, 0.01, 0.3])
 
@@ -123,7 +96,6 @@ def test_equals_plain_python(
     settings: dict[str, Any] = {"regularization": regularization, "strength": strength, "delay": delay}
     if name != "mira":
         settings["pairs"] = "all"
-    if name == "perceptron":
         settings |= {"schedule": schedule, "learning_rate": 2.0**-6}
     learner = LEARNERS[name](**settings, average=average, bleu="nakov")
     expected, found = eager(corpus, learner), train(corpus, learner)
@@ -299,6 +271,29 @@ def test_a_separable_problem_is_separated(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LEARNERS)
+def test_translations_without_bleu_teach_nothing(name: str) -> None:
+    learner = dataclasses.replace(LEARNERS[name](), bleu="papineni", regularization="none")
+    features = ({"feature0": 1.0}, {"feature1": 1.0}, {"feature2": 1.0})
+    one = oracle.Sentence(((1, 2, 3, 4),), ((1, 2, 3), (4,), (0, 0, 0, 0, 0)), features)
+    result = train([one], learner)
+    assert result.updates == 0
+    assert result.weights.to_dict() == START
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_corpus_of_one_sentence(name: str) -> None:
+    learner = dataclasses.replace(LEARNERS[name](), bleu="nakov")
+    if isinstance(learner, AdaGrad):
+        learner = dataclasses.replace(learner, pairs="all")
+    result = train(SEPARABLE[:1], learner, Start(make_weights({})))
+    assert result.sentences == 1
+    weights = result.weights.to_dict()
+    scores = [dot(weights, features) for features in SEPARABLE[0].features]
+    assert np.argmax(scores) == 1
+    assert all(map(math.isfinite, weights.values()))
+
+
+@pytest.mark.parametrize("name", LEARNERS)
 def test_threads_make_no_difference(name: str) -> None:
     # steps large enough to change the next translations
     large = {"c": 1.0} if name == "mira" else {"learning_rate": 0.1}
@@ -307,49 +302,6 @@ def test_threads_make_no_difference(name: str) -> None:
     assert one.weights.to_dict() == train(corpus, learner, threads=3).weights.to_dict()
     other = dataclasses.replace(learner, delay=1)
     assert one.weights.to_dict() != train(corpus, other).weights.to_dict()
-
-
-@pytest.mark.parametrize(
-    ("regularization", "schedule"),
-    [("none", "constant"), ("none", "1/t"), ("l1", "constant"), ("l1-cumulative", "constant")],
-)
-@pytest.mark.parametrize("name", ["perceptron", "adagrad"])
-def test_training_continues_across_epochs(name: str, regularization: str, schedule: str) -> None:
-    """Two consecutive epochs over the same sentences equal one epoch over all of them twice."""
-    corpus = sentences(9, 5)
-    learner = LEARNERS[name](
-        pairs="all",
-        average=True,
-        bleu="nakov",
-        regularization=regularization,
-        strength=0.001,
-        schedule=schedule,
-        learning_rate=0.05,
-    )
-    first = train(corpus, learner)
-    second = train(corpus, learner, first.state, epoch=2)
-    whole = train(corpus * 2, learner)
-    assert first.state is not None
-    assert second.state is not None
-    assert whole.state is not None
-    assert close(second.state.weights.to_dict(), whole.state.weights.to_dict())
-    halves = [part.weights.to_dict() for part in (first, second)]
-    mean = {name: sum(part.get(name, 0.0) for part in halves) / 2 for name in halves[0] | halves[1]}
-    assert close(mean, whole.weights.to_dict())
-
-
-def test_state_of_adagrad() -> None:
-    """Sums of squares are kept for features that are not in the shard, and for zero weights."""
-    weights = make_weights({"elsewhere": 0.0, "feature1": 0.5})
-    order = [name == "elsewhere" for name in weights.name.to_list()]
-    memory = Memory(np.where(order, 4.0, 0.0), np.zeros(2))
-    state = train(sentences(2), AdaGrad(pairs="all"), Start(weights, memory)).state
-    assert state is not None
-    assert state.memory is not None
-    found = dict(zip(state.weights.name.to_list(), state.memory.squares.tolist(), strict=True))
-    assert found["elsewhere"] == 4.0
-    assert found["feature1"] > 0
-    assert "elsewhere" not in train(sentences(2), Perceptron(), Start(weights)).weights.to_dict()
 
 
 @pytest.mark.parametrize("name", ["perceptron", "margin-perceptron", "adagrad"])

@@ -6,6 +6,9 @@ import shlex
 
 import pytest
 
+from itersel.corpus.compounds import CompoundSplitter
+from itersel.corpus.corpora import Corpus
+from itersel.corpus.prepare import Preparation
 from itersel.report.hints import best_system, hints, short_sentence
 from itersel.report.system import System, write_system
 
@@ -27,29 +30,44 @@ def test_best_system(systems):
     assert best_system(systems) == "b"
 
 
+RAW = ["Baum", "Das Haus ist im Wald.", "Das ist ein Türhaus!", "Das ist ein Baum."]
+
+
 @pytest.mark.parametrize(
-    ("text", "sentence"),
-    [("haus\n\ndas ist ein haus .\ndas ist ein baum .\n", "das ist ein haus ."), ("haus\nbaum\n", "haus")],
+    ("prepared", "sentence"),
+    [
+        # the first sentence of the raw text is in another split
+        (["baum", "", "das ist ein tür haus !", "das ist ein baum ."], "Das ist ein Türhaus!"),
+        (["baum"], "Baum"),
+        # the raw text is no longer the one that was prepared
+        (["das ist ein tor ."], "das ist ein tor ."),
+    ],
 )
-def test_short_sentence(tmp_path, text, sentence):
-    (tmp_path / "text").write_text(text)
-    assert short_sentence(tmp_path / "text") == sentence
+def test_short_sentence(tmp_path, prepared, sentence):
+    paths = {}
+    for name, lines in (("prepared", prepared), ("de", RAW), ("en", ["x"] * len(RAW))):
+        paths[name] = tmp_path / name
+        paths[name].write_text("".join(f"{line}\n" for line in lines))
+    preparation = Preparation("de", "en", compounds=CompoundSplitter({"tür": 9, "haus": 9}))
+    corpus = Corpus(source=(str(paths["de"]),), target=(str(paths["en"]),))
+    assert short_sentence(paths["prepared"], [corpus], preparation, 2**20) == sentence
+    paths["de"].unlink()
+    assert short_sentence(paths["prepared"], [corpus], preparation, 2**20) in prepared
 
 
-def test_names_are_quoted(systems, tmp_path):
-    (tmp_path / "text").write_text("das ist 'ein $(haus) .\n")
-    lines = list(hints(systems, tmp_path / "text", "the cache", "bin", ["my config.yaml"]))
+def test_names_are_quoted(systems):
+    sentence = "Das ist 'ein $(Haus)."
+    lines = list(hints(systems, sentence, "the cache", "bin", ["my config.yaml"]))
     assert shlex.split(lines[1]) == [
-        *["printf", "%s\\n", "das ist 'ein $(haus) .", "|"],
+        *["printf", "%s\\n", sentence, "|"],
         *["ITERSEL_CACHE=the cache", "bin/itersel", "translate", "--system", str(systems["b"])],
     ]
     assert "my config.yaml" in lines[2]
     assert shlex.split(lines[3]) == ["bin/itersel", "run", "--configfile", "my config.yaml"]
 
 
-def test_without_a_user_config(systems, tmp_path):
-    (tmp_path / "text").write_text("das ist ein haus .\n")
-    _, translate, file, command = hints(systems, tmp_path / "text", None, ".venv/bin", [])
-    assert translate.startswith("    printf '%s\\n' 'das ist ein haus .' | .venv/bin/itersel translate ")
+def test_without_a_user_config(systems):
+    _, translate, file, command = hints(systems, "Das ist ein Haus.", None, ".venv/bin", [])
+    assert translate.startswith("    printf '%s\\n' 'Das ist ein Haus.' | .venv/bin/itersel translate ")
     assert file.endswith("in config.yaml, and run:")
     assert command == "    .venv/bin/itersel run"

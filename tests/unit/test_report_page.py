@@ -137,6 +137,15 @@ def test_curves(run, document):
         assert all(epoch["active_features"] == 6 and epoch["norm"] > 0 for epoch in one["epochs"])
 
 
+def test_how_to_reproduce_the_run(document):
+    """By the package or in a clone."""
+    page = render(document)
+    text = page.partition("<h3>Reproduce this run</h3>")[2].partition("<h3>")[0]
+    assert f"itersel {document['versions']['itersel']}." in text
+    assert '<pre tabindex="0">itersel config check config.yaml\nitersel run</pre>' in text
+    assert "itersel run" in render({**document, "versions": {}})
+
+
 def test_every_measure_of_a_curve_is_recorded(document):
     measures = set(document["runs"][0]["epochs"][0])
     assert {name for name, chart in charts().items() if "layer" in chart and name != "boxes"} <= measures

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.naive.selection import column_norm
+from tests.naive.selection import column_norm, second_hash
 
 from itersel.select import merge_kernels as kernels
 from itersel.select.merge_kernels import Columns, Entries, merge_entries
+from itersel.select.name_kernels import hash_names
 from itersel.select.selection import NORMS
 from itersel.select.shard_files import ShardReader, open_shard
 from itersel.storage.strings import string_table
@@ -29,6 +30,7 @@ def make_entries(shards: list[dict[int, float]]) -> Entries:
     return Entries(
         np.cumsum([0] + [len(shard) for shard in shards]).astype(np.int64),
         np.array([key for key, _ in rows], np.uint64),
+        np.array([second_hash(str(key)) for key, _ in rows], np.uint64),
         np.array([value for _, value in rows], np.float64),
         table.data.copy(),  # writable, as all arrays outside of tests
         table.offset,
@@ -92,26 +94,55 @@ def test_merge_of_many_blocks() -> None:
     assert as_dictionary(columns, count) == transposed(shards)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_not_finite(value: float) -> None:
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1.1e12, -1.1e12])
+def test_value_beyond_the_limit(value: float) -> None:
     entries = make_entries([{1: 1.0}, {1: 1.0, 5: value}])
     _, count, status = merge(entries)
-    assert (count, *status) == (0, kernels.NOT_FINITE, 2, 2)
+    assert (count, *status) == (0, kernels.BEYOND, 2, 2)
 
 
 def test_two_names_of_one_key() -> None:
-    first = make_entries([{1: 1.0, 7: 1.0}])
-    key = np.append(first.key, np.uint64(7))
-    for other in ("ward", "words"):
-        second = string_table(["a", "word", other])
-        entries = Entries(np.array([0, 2, 3]), key, np.ones(3), second.data.copy(), second.offset)
-        assert merge(entries)[2] == (kernels.COLLISION, 2, 1)
+    entries = make_entries([{1: 1.0, 7: 1.0}, {7: 1.0}])
+    assert merge(entries)[2].kind == kernels.FINE
+    entries.check[2] += np.uint64(1)
+    assert merge(entries)[2] == (kernels.COLLISION, 2, 1)
 
 
-def test_names_out_of_place() -> None:
-    entries = make_entries([{1: 1.0, 2: 1.0}])
-    entries.name_offset[1] = 9
-    assert merge(entries)[2].kind == kernels.DAMAGED
+def test_most_keys_in_one_block() -> None:
+    """The memory for a block is enlarged if keys are not uniform."""
+    step = HIGHEST // (8 * kernels.BLOCK)
+    shards = [dict.fromkeys(range(z * step, HIGHEST // 4, 2 * step), 1.0) for z in range(2)]
+    columns, count, status = merge(make_entries(shards))
+    assert status.kind == kernels.FINE
+    assert as_dictionary(columns, count) == transposed(shards)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.text(min_size=1, max_size=30), max_size=6))
+def test_second_hashes(names: list[str]) -> None:
+    table, check = string_table(names), np.empty(len(names), np.uint64)
+    assert hash_names(table.data, table.offset, check)
+    assert check.tolist() == [second_hash(name) for name in names]
+
+
+def test_second_hashes_differ_where_keys_are_equal() -> None:
+    """Names that differ in one place, in the parts that overlap, or in their length."""
+    names = ["0" * length for length in range(1, 40)]
+    names += [
+        name[:place] + letter + name[place + 1 :]
+        for name in names
+        for place in range(len(name))
+        for letter in "12"
+    ]
+    table, check = string_table(names), np.empty(len(names), np.uint64)
+    assert hash_names(table.data, table.offset, check)
+    assert np.unique(check).shape[0] == len(names) > 1000
+
+
+@pytest.mark.parametrize("offset", [[0, 4, 3], [0, 3, 3], [0, 2, 9], [-1, 2, 4], [2, -5, 4], [0, 2**62, 4]])
+def test_second_hashes_of_damaged_names(offset: list[int]) -> None:
+    data = np.zeros(4, np.uint8)
+    assert not hash_names(data, np.array(offset), np.empty(2, np.uint64))
 
 
 @pytest.mark.parametrize("norm", NORMS)

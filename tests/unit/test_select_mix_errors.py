@@ -128,7 +128,7 @@ def enlarge(path: Path) -> None:
 BROKEN = {
     link_out: "there is no 'v'",
     empty_name: "array 'features/name_offset' does not rise",
-    enlarge: "array 'v' holds a weight beyond 1e+12",
+    enlarge: "is beyond 1e+12; train the shard again",
     set_attribute("epoch", math.inf): "is not a whole number",
     break_nan: "not finite; train the shard again",
     break_end: "recreate it",

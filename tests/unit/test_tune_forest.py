@@ -112,11 +112,34 @@ def as_translation(words: tuple[int, ...], references: Texts) -> Translation:
 def test_line_search_equals_all_derivations(drawn: list[tuple[Forest, Texts]]) -> None:
     forests = to_forests(drawn)
     assert find_bad_sentence(forests) == -1
-    search = ForestSearch([[forests]], MODEL)
+    check_search(ForestSearch([[forests]], MODEL), [([forest], texts) for forest, texts in drawn])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(small_forests(), small_forests()), min_size=2, max_size=3))
+def test_forests_of_shards_and_iterations_are_merged(
+    drawn: list[tuple[tuple[Forest, Texts], tuple[Forest, Texts]]],
+) -> None:
+    """The first sentence is a shard, the others are another; each sentence has forests of two iterations."""
+    sentences = [([first, second], texts) for (first, texts), (second, _) in drawn]
+    shards = [
+        [to_forests([(found[number], texts) for found, texts in shard]) for number in range(2)]
+        for shard in (sentences[:1], sentences[1:])
+    ]
+    search = ForestSearch(shards, MODEL)
+    assert search.sentence_count == len(drawn)
+    check_search(search, sentences)
+
+
+def check_search(search: ForestSearch, sentences: list[tuple[list[Forest], Texts]]) -> None:
+    """Compare the search along a line with all derivations of all forests of each sentence."""
     found = search.intervals(WEIGHTS, DIRECTION)
-    every = [naive.derivations(forest, len(forest) - 1) for forest, _ in drawn]
+    every = [
+        [one for forest in forests for one in naive.derivations(forest, len(forest) - 1)]
+        for forests, _ in sentences
+    ]
     lists = [[line for line, _ in one] for one in every]
-    references = [texts for _, texts in drawn]
+    references = [texts for _, texts in sentences]
     # points from the lines that are highest for some x; there are too many crossings of all lines
     hulls = [
         sorted({lines[naive.best([a + b * x for a, b in lines])] for x in points(lines)}) for lines in lists
@@ -130,8 +153,8 @@ def test_line_search_equals_all_derivations(drawn: list[tuple[Forest, Texts]]) -
                 most = max(a + b * x for (a, b), _ in one)
                 tied = [as_translation(words, texts) for (a, b), words in one if a + b * x == most]
                 chosen.append(pick(tied, key=lambda t: (t.matches, -t.length)))
-            sentences = [naive.Sentence(tuple(map(len, texts)), []) for texts in references]
-            bleus.add(naive.corpus_bleu(chosen, naive.reference_length(sentences, chosen)))
+            lengths = [naive.Sentence(tuple(map(len, texts)), []) for texts in references]
+            bleus.add(naive.corpus_bleu(chosen, naive.reference_length(lengths, chosen)))
         interval = np.searchsorted(found.begin, float(x), side="right") - 1
         if len(bleus) == 1:
             assert found.bleu[interval] == pytest.approx(bleus.pop(), abs=1e-12)
@@ -240,6 +263,24 @@ def test_never_worse_than_the_start(tmp_path: Path) -> None:
     weights, bleu = tune_mert(search, np.array([1.0, -1.0, 1.0]), Mert(3, 2), (1,))
     assert bleu == pytest.approx(search.bleu(weights))
     assert bleu > search.bleu(np.array([1.0, -1.0, 1.0]))
+
+
+def test_separable_forests_are_separated() -> None:
+    """Also a set of one sentence: the good derivation is the best only in a cone of directions."""
+    good, bad = (1, 2, 3, 1), (0, 2, 1, 0)
+    drawn = [
+        ([[Edge((Fraction(a), Fraction(b)), (), words) for a, b, words in edges]], ((1, 2, 3, 1),))
+        for edges in (
+            [(2, -1, bad), (1, 1, good), (-3, 0, bad)],
+            [(-1, 3, good), (0, 1, bad), (1, -2, bad)],
+        )
+    ]
+    for sentences in (drawn, drawn[:1]):
+        search = ForestSearch([[to_forests(sentences)]], MODEL)
+        start = np.array([1.0, -1.0, 1.0])
+        assert search.bleu(start) < 1.0
+        _, bleu = tune_mert(search, start, ForestMert(), (1,))
+        assert bleu == pytest.approx(1.0)
 
 
 @pytest.fixture(scope="module")

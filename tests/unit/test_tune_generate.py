@@ -180,12 +180,12 @@ def test_shard_without_references(
     assert not (tmp_path / "1.h5").exists()
 
 
-def test_features_that_are_not_finite(tmp_path: Path) -> None:
-    sentence = oracle.Sentence(((1, 2),), ((1, 2),), ({"LanguageModel": np.nan},))
-    shard = oracle.make_shard([sentence], [])
-    decoder = oracle.OracleDecoder([sentence], shard)
-    with pytest.raises(
-        InputError, match="sentence 1: feature 'LanguageModel' of a translation is not finite"
-    ):
+@pytest.mark.parametrize("name", ["LanguageModel", "feature1"])
+def test_features_that_are_not_finite(tmp_path: Path, name: str) -> None:
+    sentences = [oracle.Sentence(((1, 2),), ((1, 2),), ({one: value},)) for one, value in
+                 (("feature0", 1.0), (name, np.nan))]  # fmt: skip
+    shard = oracle.make_shard(sentences, ["feature0", "feature1"])
+    decoder = oracle.OracleDecoder(sentences, shard)
+    with pytest.raises(InputError, match=f"sentence 2: feature '{name}' of a translation is not finite"):
         generate_lists(tmp_path / "1.h5", shard, decoder, make_weights({}), ListSettings())
     assert list(tmp_path.iterdir()) == []

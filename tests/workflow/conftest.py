@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import shutil
@@ -149,22 +150,29 @@ class Project:
 
     def wait_for_job(self, *words: str, seconds: float = 240) -> psutil.Process:
         """Wait for a job of this project whose command line contains all `words`; returns its process."""
+        wanted = set(map(os.fsencode, words))
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            for process in self.jobs():
-                if set(words) <= set(process.info["cmdline"] or []):
-                    return process
-            time.sleep(0.02)
+            # A job may run for a tenth of a second; on a busy machine, psutil takes as long for a list.
+            for number in filter(str.isdigit, os.listdir("/proc")):
+                with contextlib.suppress(OSError, psutil.Error):
+                    if wanted <= set(Path("/proc", number, "cmdline").read_bytes().split(b"\0")):
+                        process = psutil.Process(int(number))
+                        if self.is_job(process):
+                            return process
+            time.sleep(0.002)
         raise AssertionError(f"no job {words} in {seconds} s")
+
+    def is_job(self, process: psutil.Process) -> bool:
+        """Tell whether it is the Python process of a job of this project."""
+        with contextlib.suppress(psutil.Error):
+            is_step = any(word.endswith("/itersel") for word in process.cmdline()[:2])
+            return is_step and process.cwd() == str(self.folder)
+        return False
 
     def jobs(self) -> Iterator[psutil.Process]:
         """Yield the Python processes of jobs of this project."""
-        for process in psutil.process_iter(["cmdline", "cwd", "name"]):
-            command = process.info["cmdline"] or []
-            if process.info["cwd"] == str(self.folder) and any(
-                word.endswith("/itersel") for word in command[:2]
-            ):
-                yield process
+        return filter(self.is_job, psutil.process_iter())
 
     def wait_for_the_end_of_jobs(self, seconds: float = 60) -> None:
         """Wait for the jobs that a killed Snakemake left running."""

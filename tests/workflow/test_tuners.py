@@ -111,6 +111,44 @@ def test_commands(jobs):
     assert "--weights results/tiny/experiments/tuned-again/epoch-1/weights.h5" in starts["tuned-again"]
 
 
+MIXINGS = {
+    "alone": {"mixing": {"name": "none"}, "tasks": {"shards": 1}},
+    "epochs": {"algorithm": "mixsgd", "tasks": {"shards": 2}},
+    "mean": {"algorithm": "itermixsgd", "tasks": {"shards": 2}},
+    "path": {
+        "mixing": {"name": "path-following", "threshold": 1, "epsilon": 1},
+        "learner": {"name": "mira"},
+        "tasks": {"shards": 2},
+    },
+}
+
+
+def test_step_on_dev_after_every_mixing(make_project):
+    project = make_project()
+    step = {"tuner": {"name": "line-search", "directions": ["dense", "step"]}}
+    project.configure(
+        experiments={name: {**one, "epochs": 2, "held_out": step} for name, one in MIXINGS.items()}
+    )
+    jobs = dry_run(project)
+    for name in MIXINGS:
+        folder = f"results/tiny/experiments/{name}"
+
+        def job(rule, output, folder=folder):
+            [found] = [text for text in jobs[rule] if f"--output {folder}/epoch-2/{output} " in text]
+            return found
+
+        # mixing continues from mixed weights, whatever the step made of them
+        mix = job("mix_before_tuning", "mixed.h5")
+        assert f"{folder}/epoch-1/weights.h5" not in mix
+        assert (f"--previous {folder}/epoch-1/mixed.h5" in mix) == (name in ("epochs", "path"))
+        shard = job("train_shard", "shard-0.h5")
+        own = "shard-0" if name in ("alone", "epochs") else "mixed"
+        assert f"--weights {folder}/epoch-1/{own}.h5" in shard
+        search = job("tune", "weights.h5")
+        assert f"--previous {folder}/epoch-2/mixed.h5 --last {folder}/epoch-1/mixed.h5" in search
+        assert "--tuner line-search --directions dense,step" in search
+
+
 @pytest.fixture(scope="module")
 def tuned(finished, tmp_path_factory):
     """Return a project with all experiments trained; it shares corpus, models and shards."""

@@ -3,6 +3,7 @@
 # needs: config     gives: CONFIG (checked), RESULTS, LOGS, paths and options by wildcards
 import functools
 import hashlib
+import json
 import os
 import re
 import shlex
@@ -10,7 +11,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from itersel import __version__
+from itersel import __version__, sources
 from itersel.config import commands, read_config, splits
 from itersel.config.file_checks import check_files_exist
 from itersel.config.independent import with_independent_tasks
@@ -29,7 +30,7 @@ from itersel.errors import InputError
 from itersel.limits import TOKENIZED_BLEU
 from itersel.project import PROJECT
 from itersel.storage.files import remove_leftovers
-from itersel.sources import assets_digest, step_digest
+from itersel.sources import assets_digest
 
 try:
     CONFIG = with_repeats(with_independent_tasks(read_config(config)))
@@ -71,7 +72,8 @@ SIZES = {
     "train_shard": {"mem_mb": 2000, "runtime": 240},
     "mix": {"mem_mb": 8000, "runtime": 60},
     "write_lists": {"mem_mb": 2000, "runtime": 240},
-    "tune": {"mem_mb": 4000, "runtime": 120},
+    # k-best MIRA holds all lists in memory: with sparse features, 3.7 GB for 1,029 sentences, 100-best, ten iterations
+    "tune": {"mem_mb": 8000, "runtime": 120},
     "decode_shard": {"mem_mb": 2000, "runtime": 120},
     "describe_selection": {"mem_mb": 8000, "runtime": 60},
     # TER of 3,000 sentences takes a minute or two of processor time
@@ -142,6 +144,25 @@ wildcard_constraints:
 # `step_digest` is a parameter of rules because Snakemake does not look into installed packages and would not
 # rerun a step whose code was edited. Options are functions of wildcards alone because Snakemake does not record
 # parameters that use `input` or `output`, and would not rerun a job when they change.
+
+# Jobs on a cluster get the digests from the run that submits them: following all imports takes a third of a second.
+DIGESTS_VARIABLE = "ITERSEL_DIGESTS"
+DIGESTS = (
+    {}
+    if workflow.is_main_process
+    else json.loads(os.environ.get(DIGESTS_VARIABLE, "{}"))
+)
+
+
+def step_digest(step, function):
+    name = f"{step} {function}"
+    if name not in DIGESTS:
+        DIGESTS[name] = sources.step_digest(step, function)
+    return DIGESTS[name]
+
+
+def pass_digests_to_jobs():
+    os.environ[DIGESTS_VARIABLE] = json.dumps(DIGESTS)
 
 
 def sequence(files):
@@ -241,7 +262,11 @@ def help_files():
     if CONFIG.data.folder is None:
         return []
     folder = Path(CONFIG.data.folder)
-    files = sorted(folder.glob("*.deb")) or sorted(folder.rglob("*.html"))
+    try:
+        files = sorted(folder.glob("*.deb")) or sorted(folder.rglob("*.html"))
+    except OSError as error:
+        # a folder that vanished while it was listed
+        sys.exit(f"itersel: {error.filename}: {error.strerror}")
     return list(map(str, files)) or [str(folder)]
 
 

@@ -127,7 +127,8 @@ def show_results():
 
 def next_steps():
     """Yield where the results are, and the commands to translate text and to add an experiment."""
-    from itersel.report.hints import hints
+    from itersel.corpus.prepare import read_preparation
+    from itersel.report.hints import hints, short_sentence
 
     yield f"Tables: {RESULTS}/report"
     page = Path(RESULTS, "report", "index.html")
@@ -142,9 +143,16 @@ def next_steps():
     }
     if not systems:
         return
+    split = next(iter(TEST_SETS.values()))
+    sentence = short_sentence(
+        Path(corpus_file(split, "source")),
+        given_corpora(split if split in GIVEN_SPLITS else "hash"),
+        read_preparation(PREPARATION),
+        CONFIG.data.max_line_bytes,
+    )
     yield from hints(
         systems,
-        Path(corpus_file(next(iter(TEST_SETS.values())), "source")),
+        sentence,
         CACHE and shortest(CACHE),
         shortest(os.path.dirname(sys.executable)),
         [shortest(file) for file in workflow.overwrite_configfiles],

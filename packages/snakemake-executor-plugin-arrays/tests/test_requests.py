@@ -11,6 +11,7 @@ from snakemake_executor_plugin_arrays import ExecutorSettings
 from snakemake_executor_plugin_arrays.requests import (
     RequestError,
     array_name,
+    check_settings,
     choose_scheduler,
     in_order,
     job_request,
@@ -52,6 +53,7 @@ def test_resources_of_the_published_slurm_executor():
         ({"nodes": 2}, "resource nodes=2"),
         ({"clusters": "other"}, "resource clusters=other"),
         ({"mem_mb": "much"}, "resource mem_mb='much' is not a number"),
+        ({"runtime": -5}, "resource runtime=-5 is negative"),
         ({"slurm_extra": "--comment='x"}, "arrays-extra or the resource slurm_extra: No closing quotation"),
     ],
 )
@@ -63,7 +65,6 @@ def test_what_no_task_can_have(resources, message):
 def test_jobs_per_task():
     settings = ExecutorSettings(jobs_per_task=3)
     assert [jobs_per_task({"jobs_per_task": value}, settings) for value in (None, 0, 5)] == [3, 3, 5]
-    assert jobs_per_task({}, ExecutorSettings(jobs_per_task=0)) == 1
     with pytest.raises(RequestError, match="jobs_per_task='x' is not a number"):
         jobs_per_task({"jobs_per_task": "x"}, settings)
 
@@ -73,6 +74,18 @@ def test_retries_grow():
     for grows, memory, runtime in ((True, 1500, 90), (False, 500, 30)):
         found = job_request(resources, 1, 3, Slurm(), ExecutorSettings(retries_grow=grows))
         assert (found.memory, found.runtime) == (memory, runtime)
+
+
+def test_settings_that_are_too_small():
+    check_settings(ExecutorSettings())
+    check_settings(ExecutorSettings(limit=1, concurrent=0, poll_seconds=0, lost_seconds=0))
+    for name, value, least in (("limit", -5, 1), ("limit", 0, 1), ("jobs_per_task", 0, 1)):
+        option = f"arrays-{name.replace('_', '-')}"
+        with pytest.raises(ApiError, match=f"{option} is {value}; it must be at least {least}"):
+            check_settings(ExecutorSettings(**{name: value}))
+    for name in ("concurrent", "runtime_limit", "poll_seconds", "lost_seconds", "patience_seconds"):
+        with pytest.raises(ApiError, match=f"arrays-{name.replace('_', '-')} is -1; it must be at least 0"):
+            check_settings(ExecutorSettings(**{name: -1}))
 
 
 def test_scheduler_is_chosen(monkeypatch):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import base64
+import csv
 import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from snakemake.benchmark import BenchmarkRecord
 
+from snakemake_executor_plugin_arrays import usage
 from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.together import targets_of
 
@@ -34,14 +38,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def make_array(folder: Path, before: str = "") -> Folder:
+def make_array(folder: Path, before: str = "", targets: Sequence[str] = TARGETS) -> Folder:
     """Return an array of one task; jobs that are run alone leave a file."""
     path = folder / "an array"
     options = ["--cores", "4", "--force", "--nolock", "--no-hooks", "--mode", "remote"]
     words = [sys.executable, "-m", "snakemake_executor_plugin_arrays.together", str(path), "1"]
-    words += ["--target-jobs", *TARGETS, "--allowed-rules", "job", *options]
-    alone = [f"echo {line} >> alone; exit {line}" for line in range(1, 5)]
-    return Folder.make(path, alone, 4, together={1: before + shlex.join(words)})
+    words += ["--target-jobs", *targets, "--allowed-rules", "job", *options]
+    alone = [f"echo {line} >> alone; exit {line}" for line in range(1, len(targets) + 1)]
+    return Folder.make(path, alone, len(targets), together={1: before + shlex.join(words)})
 
 
 def run(array: Folder) -> int:
@@ -78,6 +82,45 @@ def test_jobs_have_a_snakemake_in_common(folder: Path) -> None:
         log = array.log(line).read_text()
         assert [other for other in NAMES if f"\nsays {other}\n" in log] == [name]
     assert not list(array.path.glob(".[0-9]*"))
+
+
+USAGE = '{"cpu_time": 1000, "max_rss": 5000.5, "io_in": 70, "io_out": 0}'
+
+
+def test_benchmarks_include_what_other_processes_used(folder: Path) -> None:
+    """Only of their own job, also if the job before it has failed."""
+    (folder / "one.sh").write_text(f"echo '{USAGE}' >> $ARRAYS_USAGE\nexit 1\n")
+    (folder / "two.sh").write_text(f"for i in 1 2; do echo '{USAGE}' >> $ARRAYS_USAGE; done\nsleep 1\n")
+    array = make_array(folder)
+    assert run(array) == 1
+    assert statuses(array) == [1, 0, 0, 0]
+    assert not (folder / "one.tsv").exists()
+    [two], [four] = (read_benchmark(folder / f"{name}.tsv") for name in ("two", "four"))
+    assert 2000 <= float(two["cpu_time"]) < 2010
+    assert float(two["max_rss"]) == 5000.5
+    assert float(two["io_in"]) >= 140
+    # percent: twice 1000 s in a second or more
+    assert 2000 < float(two["mean_load"]) < 2 * 100 * 1000
+    assert [two[name] for name in ("max_vms", "max_uss", "max_pss")] == ["-"] * 3
+    assert float(four["s"]) >= 0
+    assert four["cpu_time"] == "NA" or float(four["cpu_time"]) < 100
+
+
+def test_measurements_that_start_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command of a job runs before its measurement starts; the next one has a measurement of its own."""
+    monkeypatch.setattr(usage.Timer, "path", tmp_path / "usage", raising=False)
+    times = []
+    for lines in (2, 1):
+        usage.Timer.path.write_text(f"{USAGE}\n" * lines)
+        record = BenchmarkRecord()
+        usage.Timer(os.getpid(), record).cancel()
+        times.append(record.cpu_time)
+    assert times == [2000, 1000]
+
+
+def read_benchmark(path: Path) -> list[dict[str, str]]:
+    with path.open() as stream:
+        return list(csv.DictReader(stream, delimiter="\t"))
 
 
 def test_jobs_fail_alone(folder: Path) -> None:

@@ -9,14 +9,14 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from itersel import __version__
-from itersel.cli.arguments import Parser
-from itersel.cli.completion import add_print_completion
+from itersel.cli.handover import hand_over
 from itersel.cli.signals import INTERRUPTED, clean_end, exit_process, listen, was_interrupted
 from itersel.errors import InputError, errors_of
-from itersel.progress import signs_of_life
+
+if TYPE_CHECKING:
+    from itersel.cli.arguments import Parser
 
 DESCRIPTION = "Discriminative training of hierarchical translation systems on whole training corpora."
 
@@ -47,6 +47,7 @@ STEPS = {
     "export": ("export", "write a trained system in the format of another decoder"),
     "config": ("config", "check a config; print its schema, documentation and a template"),
     "warm-up": ("warm_up", "compile all kernels into the cache"),
+    "preload": ("preload", "run a command in which steps that train and decode start at once"),
 }
 
 
@@ -75,6 +76,7 @@ LONGEST_MESSAGE = 10_000
 
 def program() -> NoReturn:
     """Run the command line and exit the process."""
+    hand_over(sys.argv[1:])
     listen()
     exit_process(main())
 
@@ -101,9 +103,11 @@ def _run(arguments: list[str]) -> int:
         options = parser.parse_args(arguments)
     except SystemExit as end:
         return int(end.code or 0)
+    from itersel.progress import signs_of_life
+
     _plain_streams()
-    # other threads would not survive the forks of warm-up; translate may wait for input for hours
-    is_silent = arguments[0] in ("warm-up", "translate")
+    # other threads would not survive the forks of warm-up and preload; translate may wait for input for hours
+    is_silent = arguments[0] in ("warm-up", "preload", "translate")
     sign = contextlib.nullcontext if is_silent else signs_of_life
     compilation: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
     if arguments[0] in STEPS_WITH_KERNELS:
@@ -121,8 +125,13 @@ def _run(arguments: list[str]) -> int:
 
 def make_parser(arguments: Sequence[str] = ()) -> Parser:
     """Return the parser; only the step that the arguments begin with has its options."""
+    # not needed by processes that hand their step over
+    from itersel import __version__
+    from itersel.cli.arguments import Parser
+    from itersel.cli.completion import add_print_completion
+
     parser = Parser(prog="itersel", description=DESCRIPTION)
-    parser.set_defaults(main=main)  # for `warm-up`, which runs the other steps
+    parser.set_defaults(main=main)  # for `warm-up` and `preload`, which run the other steps
     parser.add_argument("--version", action="version", version=f"itersel {__version__}")
     add_print_completion(parser)
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from lxml import html
+from lxml import etree, html
 
 from itersel.corpus.text import Bitext, clean_text
 from itersel.errors import InputError
@@ -109,10 +109,24 @@ def _aligned(source: Page, target: Page) -> Iterator[tuple[str, str]]:
 
 
 def read_page(path: Path) -> Page:
-    """Return the texts of the paragraphs and headings of a page by id and occurrence of the id."""
+    """Return the texts of the paragraphs and headings of a page by id and occurrence of the id.
+
+    Raises
+    ------
+    InputError
+        If the file is empty or not a page.
+    OSError
+        If it cannot be read.
+    """
     occurrences: dict[str, int] = defaultdict(int)
     page = {}
-    for element in html.parse(path, parser=html.HTMLParser(encoding="utf-8")).xpath(_PARAGRAPHS_WITH_ID):
+    # read here, because an OSError of lxml does not name the file
+    content = path.read_bytes()
+    try:
+        document = html.document_fromstring(content, parser=html.HTMLParser(encoding="utf-8"))
+    except etree.LxmlError:
+        raise InputError("is empty or no HTML page; unpack the help again", path) from None
+    for element in document.xpath(_PARAGRAPHS_WITH_ID):
         name = element.get("id")
         page[name, occurrences[name]] = clean_text("".join(_texts(element)))
         occurrences[name] += 1

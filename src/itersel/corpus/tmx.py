@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from lxml import etree
@@ -31,11 +33,31 @@ class _Pair(NamedTuple):
     line: int | None
 
 
+@dataclass
+class _Seen:
+    """What a file contains: units, those in both languages, and codes.
+
+    Attributes
+    ----------
+    languages
+        Number of variants by language code.
+    in_other_regions, regions
+        Number of units that are skipped only because of a region; by code of that region.
+    """
+
+    units: int = 0
+    used: int = 0
+    in_other_regions: int = 0
+    languages: Counter[str] = field(default_factory=Counter)
+    regions: Counter[str] = field(default_factory=Counter)
+
+
 def tmx_blocks(path: str, columns: Columns, reading: Reading) -> Iterator[Bitext]:
     """Read the pairs of two languages from a TMX file in blocks.
 
-    Units that lack one of the languages are skipped. If a unit has several variants in a language, the one
-    with exactly the code in `reading` is used, otherwise the first. Only one unit is parsed at a time.
+    Units that lack one of the languages are skipped; at the end of the file, their number is printed to
+    standard error. If a unit has several variants in a language, the one with exactly the code in `reading`
+    is used, otherwise the first. Only one unit is parsed at a time.
 
     Raises
     ------
@@ -43,28 +65,35 @@ def tmx_blocks(path: str, columns: Columns, reading: Reading) -> Iterator[Bitext
         If the file is not XML, declares entities, or has no unit in both languages; if a unit is too large;
         if a text is too long or contains ``|||`` or, if tokenised, a reserved word. Names the line.
     """
-    languages: Counter[str] = Counter()
+    seen = _Seen()
     pairs: list[_Pair] = []
-    is_empty = True
     for unit in _units(path, max(MAX_TMX_UNIT, 4 * reading.limit)):
-        pair = _pair(unit, reading, path, languages)
+        pair = _pair(unit, reading, path, seen)
         if pair is not None:
             pairs.append(pair)
         if len(pairs) == _MAX_PAIRS:
             yield _block(pairs, reading, path)
-            pairs, is_empty = [], False
+            pairs = []
     if pairs:
         yield _block(pairs, reading, path)
-    elif is_empty:
-        wanted = f"{reading.source_language} and {reading.target_language}"
-        there = most_frequent(dict(sorted(languages.items(), key=lambda item: (-item[1], item[0])))) or "none"
+    wanted = f"{reading.source_language} and {reading.target_language}"
+    if not seen.used:
+        there = _listed(seen.languages) or "none"
         raise InputError(f"has no translation unit in {wanted}; its languages are {there}", path)
+    if seen.used < seen.units:
+        skipped = f"{seen.units - seen.used:,} of {seen.units:,} translation units skipped, not in {wanted}"
+        regions = f"; {seen.in_other_regions:,} because of the region ({_listed(seen.regions)})"
+        print(f"{path}: {skipped}{regions if seen.regions else ''}", file=sys.stderr)
 
 
 def matches(code: str, language: str) -> bool:
     """Return whether a language code matches a language: ``en`` matches ``en-us``, ``en-gb`` does not."""
     code, language = code.replace("_", "-").lower(), language.lower()
     return f"{code}-".startswith(f"{language}-") or f"{language}-".startswith(f"{code}-")
+
+
+def _listed(codes: Mapping[str, int]) -> str:
+    return most_frequent(dict(sorted(codes.items(), key=lambda item: (-item[1], item[0]))))
 
 
 def _units(path: str, limit: int) -> Iterator[Any]:
@@ -133,15 +162,28 @@ def _forget(element: Any) -> None:
             del parent[0]
 
 
-def _pair(unit: Any, reading: Reading, path: str, languages: Counter[str]) -> _Pair | None:
-    """Return the texts of a unit in the two languages, and count all its languages."""
+def _pair(unit: Any, reading: Reading, path: str, seen: _Seen) -> _Pair | None:
+    """Return the texts of a unit in the two languages, and count the unit and its languages."""
     variants = [(_code(variant), variant) for variant in unit.iterchildren(_VARIANT)]
-    languages.update({code for code, _ in variants if code})
-    sides = [_side(variants, code) for code in (reading.source_language, reading.target_language)]
+    seen.units += 1
+    seen.languages.update({code for code, _ in variants if code})
+    wanted = reading.source_language, reading.target_language
+    sides = [_side(variants, language) for language in wanted]
     if None in sides:
+        lacked = {_primary(language) for language, side in zip(wanted, sides, strict=True) if side is None}
+        regions = {code for code, _ in variants if _primary(code) in lacked}
+        if {_primary(code) for code in regions} == lacked:
+            seen.in_other_regions += 1
+            seen.regions.update(regions)
         return None
+    seen.used += 1
     source, target = (_text_of(variant, reading, path) for variant in sides)
     return _Pair(source, target, _line_of(unit))
+
+
+def _primary(code: str) -> str:
+    """Return a language code without region."""
+    return code.replace("_", "-").partition("-")[0].lower()
 
 
 def _code(variant: Any) -> str:

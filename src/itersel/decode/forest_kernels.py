@@ -97,7 +97,7 @@ class DottedItems(NamedTuple):
 
 
 @kernel
-def grown(array: NDArray[np.int32]) -> NDArray[np.int32]:
+def doubled(array: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return a copy with twice the capacity."""
     larger = np.empty(2 * array.shape[0], np.int32)
     larger[: array.shape[0]] = array
@@ -108,8 +108,8 @@ def grown(array: NDArray[np.int32]) -> NDArray[np.int32]:
 def more_bundles(bundles: Bundles) -> Bundles:
     """Return the bundles with twice the capacity."""
     return Bundles(
-        grown(bundles.trie_node), grown(bundles.first), grown(bundles.second), grown(bundles.end),
-        grown(bundles.category),
+        doubled(bundles.trie_node), doubled(bundles.first), doubled(bundles.second), doubled(bundles.end),
+        doubled(bundles.category),
     )  # fmt: skip
 
 
@@ -117,7 +117,12 @@ def more_bundles(bundles: Bundles) -> Bundles:
 def more_items(items: DottedItems) -> DottedItems:
     """Return the dotted items with twice the capacity."""
     return DottedItems(
-        grown(items.node), grown(items.first), grown(items.second), grown(items.next), items.head, items.tail
+        doubled(items.node),
+        doubled(items.first),
+        doubled(items.second),
+        doubled(items.next),
+        items.head,
+        items.tail,
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.forest_kernels import grown
+from itersel.decode.forest_kernels import doubled
 from itersel.decode.rule_kernels import RuleTable, SentenceRules
 from itersel.decode.search_kernels import GOAL_RULE, Hypotheses
 from itersel.decode.trie_kernels import NONE
@@ -361,7 +361,7 @@ def unfold(
             symbol = stack[depth]
             if symbol >= 0:
                 if used_words == word.shape[0]:
-                    word = grown(word)
+                    word = doubled(word)
                 word[used_words] = symbol
                 used_words += 1
                 continue
@@ -374,14 +374,14 @@ def unfold(
                 depth += 1
                 continue
             if used_rules == rule.shape[0]:
-                rule = grown(rule)
+                rule = doubled(rule)
             rule[used_rules] = hypotheses.edge_rule[edge]
             used_rules += 1
             shard_rule = rules.rule[hypotheses.edge_rule[edge]]
             for j in range(table.target_offset[shard_rule + 1] - 1, table.target_offset[shard_rule] - 1, -1):
                 target = table.target[j]
                 if depth == stack.shape[0]:
-                    stack = grown(stack)
+                    stack = doubled(stack)
                 stack[depth] = first if target == -1 else (second if target == -2 else target)
                 depth += 1
         rule_offset[i + 1], word_offset[i + 1] = used_rules, used_words

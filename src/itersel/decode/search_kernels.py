@@ -11,6 +11,7 @@ from itersel.decode.forest_kernels import Forest
 from itersel.decode.queue_kernels import BUNDLE, FIRST, RULE, SECOND, Queue, make_queue, sift_down, sift_up
 from itersel.decode.rule_kernels import SentenceRules
 from itersel.decode.trie_kernels import NONE, Trie
+from itersel.grammar.array_kernels import sort_stably
 from itersel.jit import inline_kernel, kernel, leaf_kernel
 from itersel.lm.kernels import ModelArrays
 from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, compose, word_state
@@ -96,12 +97,23 @@ class Task(NamedTuple):
 @kernel
 def sort_rules(trie: Trie, rules: SentenceRules) -> None:
     """Sort the rules of each source side by estimate, best first; ties stay in grammar order."""
+    largest = 0
     for node in range(trie.rule_offset.shape[0] - 1):
-        begin, end = trie.rule_offset[node], trie.rule_offset[node + 1]
-        if end - begin > 1:
-            group = np.sort(trie.rule[begin:end])
-            order = np.argsort(-rules.estimate[group], kind="mergesort")
-            trie.rule[begin:end] = group[order]
+        largest = max(largest, trie.rule_offset[node + 1] - trie.rule_offset[node])
+    order, other = np.empty(largest, np.int64), np.empty(largest, np.int64)
+    rule, key = np.empty(largest, np.int64), np.empty(largest)
+    for node in range(trie.rule_offset.shape[0] - 1):
+        begin, size = trie.rule_offset[node], trie.rule_offset[node + 1] - trie.rule_offset[node]
+        if size > 1:
+            for i in range(size):
+                order[i], rule[i] = i, trie.rule[begin + i]
+                key[i] = rule[i]
+            sort_stably(order, key, other, size)
+            for i in range(size):
+                key[i] = -rules.estimate[rule[i]]
+            sort_stably(order, key, other, size)
+            for i in range(size):
+                trie.rule[begin + i] = rule[order[i]]
 
 
 def make_search_queue(bundles: int, pop_limit: int) -> Queue:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from itersel.decode.kbest_kernels import Best
 from itersel.decode.rule_kernels import RuleTable, SentenceRules
+from itersel.grammar.array_kernels import sort_stably
 from itersel.jit import kernel
 
 
@@ -35,21 +36,24 @@ def sparse_vectors(
         total += table.feature_offset[rule + 1] - table.feature_offset[rule]
     feature, value = np.empty(total, np.int32), np.empty(total, np.float64)
     offset = np.zeros(count + 1, np.int64)
-    buffer, buffer_value = np.empty(total, np.int32), np.empty(total, np.float64)
+    key, buffer_value = np.empty(total, np.float64), np.empty(total, np.float64)
+    order, other = np.empty(total, np.int64), np.empty(total, np.int64)
     used = 0
     for i in range(count):
         size = 0
         for j in range(best.rule_offset[i], best.rule_offset[i + 1]):
             rule = rules.rule[best.rule[j]]
             for place in range(table.feature_offset[rule], table.feature_offset[rule + 1]):
-                buffer[size], buffer_value[size] = table.feature[place], table.feature_value[place]
+                key[size], buffer_value[size] = table.feature[place], table.feature_value[place]
+                order[size] = size
                 size += 1
-        order = np.argsort(buffer[:size], kind="mergesort")
-        for place in order:
-            if used > offset[i] and feature[used - 1] == buffer[place]:
+        sort_stably(order, key, other, size)
+        for j in range(size):
+            place = order[j]
+            if used > offset[i] and feature[used - 1] == key[place]:
                 value[used - 1] += buffer_value[place]
             else:
-                feature[used], value[used] = buffer[place], buffer_value[place]
+                feature[used], value[used] = key[place], buffer_value[place]
                 used += 1
         offset[i + 1] = used
     return feature[:used], value[:used], offset

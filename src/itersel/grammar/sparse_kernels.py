@@ -59,9 +59,8 @@ def grow(names: Names, count: int, more: int, more_bytes: int) -> Names:
         slot = np.full(capacity, -1, np.int32)
         key = np.empty(capacity // 2, np.uint64)
         offset = np.zeros(capacity // 2 + 1, np.int64)
-        key[:count] = names.key[:count]
-        offset[: count + 1] = names.offset[: count + 1]
         for number in range(count):
+            key[number], offset[number + 1] = names.key[number], names.offset[number + 1]
             place = np.int64(key[number] & np.uint64(capacity - 1))
             while slot[place] >= 0:
                 place = (place + 1) & (capacity - 1)
@@ -69,7 +68,8 @@ def grow(names: Names, count: int, more: int, more_bytes: int) -> Names:
         names = Names(slot, key, names.data, offset)
     if names.offset[count] + more_bytes > names.data.shape[0]:
         data = np.empty(2 * (names.offset[count] + more_bytes), np.uint8)
-        data[: names.offset[count]] = names.data[: names.offset[count]]
+        for i in range(names.offset[count]):
+            data[i] = names.data[i]
         names = Names(names.slot, names.key, data, names.offset)
     return names
 

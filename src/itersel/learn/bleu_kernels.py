@@ -69,7 +69,8 @@ def ngram_matches(
             left[slot] = 0
     matches = np.zeros((count, ORDER), np.int64)
     for hypothesis in range(count):
-        left[:] = available
+        for slot in range(capacity):
+            left[slot] = available[slot]
         end = word_offset[hypothesis + 1]
         for begin in range(word_offset[hypothesis], end):
             node = root

@@ -175,7 +175,8 @@ def score_sentences(
     for i in range(count):
         length = offset[i + 1] - offset[i]
         sentence[0] = start
-        sentence[1 : length + 1] = words[offset[i] : offset[i + 1]]
+        for j in range(length):
+            sentence[j + 1] = words[offset[i] + j]
         sentence[length + 1] = end
         for j in range(1, length + 2):
             result[i] += score_word(model, sentence, j, sentence[j])[0]

@@ -7,7 +7,10 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from itersel.corpus.corpora import Corpus, Reading, corpus_blocks
+from itersel.corpus.prepare import Preparation
 from itersel.corpus.text import read_text, split_words
+from itersel.errors import InputError
 from itersel.report.system import read_system, sign_of
 
 # Number of words in a sentence that is short, but not a heading.
@@ -15,7 +18,7 @@ FEW, MANY = 4, 10
 
 
 def hints(
-    systems: Mapping[str, Path], source: Path, cache: str | None, tools: str, configs: Sequence[str]
+    systems: Mapping[str, Path], sentence: str, cache: str | None, tools: str, configs: Sequence[str]
 ) -> Iterator[str]:
     """Yield lines with commands that can be pasted in the folder of the run.
 
@@ -23,8 +26,8 @@ def hints(
     ----------
     systems
         Folder of the best system of each experiment, by name.
-    source
-        Text from which a sentence to translate is taken.
+    sentence
+        The sentence to translate.
     cache
         Folder of the run's compiled kernels; None if the default one is used.
     tools
@@ -38,8 +41,7 @@ def hints(
     # with another cache, the kernels would be compiled again
     environment = "" if cache is None else f"ITERSEL_CACHE={shlex.quote(cache)} "
     # `echo` in some shells interprets backslashes and a leading -n
-    sentence = f"printf '%s\\n' {shlex.quote(short_sentence(source))}"
-    yield f"    {sentence} | {environment}{itersel}"
+    yield f"    printf '%s\\n' {shlex.quote(sentence)} | {environment}{itersel}"
     # unlike Snakemake, it also finds the workflow of an installed package
     run = [os.path.join(tools, "itersel"), "run", *(["--configfile", *configs] if configs else [])]
     yield f"To add an experiment, describe it under 'experiments' in {(*configs, 'config.yaml')[0]}, and run:"
@@ -56,7 +58,39 @@ def best_system(systems: Mapping[str, Path]) -> str:
     return max(systems, key=score)
 
 
-def short_sentence(path: Path) -> str:
-    """Return the first short sentence of a text, or the first sentence if none is short."""
+def short_sentence(path: Path, corpora: Sequence[Corpus], preparation: Preparation, limit: int) -> str:
+    """Return the first short sentence of a text, or the first sentence if none is short, as a user types it.
+
+    Parameters
+    ----------
+    path
+        Prepared text.
+    corpora
+        The raw text that it was made from, which may contain other sentences.
+    preparation
+        How it was prepared.
+    limit
+        Maximum length of a raw sentence in bytes.
+
+    Returns
+    -------
+    str
+        The raw sentence; the prepared one if the raw text has changed or cannot be read any more.
+    """
     lines = read_text(path)
-    return next((line for line in lines if FEW <= len(split_words(line)) <= MANY), lines[0])
+    wanted = next((line for line in lines if FEW <= len(split_words(line)) <= MANY), lines[0])
+    most = len(split_words(wanted))
+    reading = Reading(preparation.source_language, preparation.target_language, preparation.tokenized, limit)
+    try:
+        for block in corpus_blocks(corpora, reading):
+            for line in block.source:
+                # tokenisation adds words
+                if len(split_words(line)) <= most and _prepared(line, preparation) == wanted:
+                    return line
+    except (InputError, OSError):
+        pass
+    return wanted
+
+
+def _prepared(line: str, preparation: Preparation) -> str:
+    return preparation.split_compounds(preparation.source([line]))[0]

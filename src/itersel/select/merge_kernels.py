@@ -3,6 +3,9 @@
 Keys are hashes, uniform over their range, so the leading bits of a key predict its rank. The keys of a small
 range are put into a hash table whose slots ascend with the key, and end up at most a few places out of order.
 
+Features with the same key must have the same name. Names are not compared, but a second hash of them: the
+names of all shards are scattered over memory, and comparing them takes as long as everything else.
+
 Shapes: Z = shards, n = entries of a range (of all shards), m = columns (distinct keys) of a range.
 """
 
@@ -14,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.jit import kernel, leaf_kernel
+from itersel.storage.formats import MAX_MAGNITUDE
 
 L0, L1, L2, LINF = 0, 1, 2, 3
-FINE, NOT_FINITE, COLLISION, DAMAGED = 0, 1, 2, 3
+FINE, BEYOND, COLLISION = 0, 1, 2
 
-# Entries merged at a time: their table (4 slots per entry), names and columns fit in the L2 cache.
+# Entries merged at a time: they, their table and their columns fit in the L2 cache.
 BLOCK = 1 << 14
 
 
@@ -29,14 +33,15 @@ class Entries(NamedTuple):
     ----------
     begin
         int64 (Z + 1): shard z has the entries ``begin[z]:begin[z + 1]``, sorted by key.
-    key, value
-        uint64 (n), float64 (n).
+    key, check, value
+        uint64 (n), uint64 (n), float64 (n); `check` is the second hash of the name.
     name, name_offset
         uint8, int64 (n + 1): the names.
     """
 
     begin: NDArray[np.int64]
     key: NDArray[np.uint64]
+    check: NDArray[np.uint64]
     value: NDArray[np.float64]
     name: NDArray[np.uint8]
     name_offset: NDArray[np.int64]
@@ -67,8 +72,8 @@ class Status(NamedTuple):
     Attributes
     ----------
     kind
-        `FINE`; `NOT_FINITE`: the value of `entry` is not finite; `COLLISION`: `entry` and `other` have the
-        same key but different names; `DAMAGED`: the offsets of the name of `entry` are invalid.
+        `FINE`; `BEYOND`: the value of `entry` is NaN or beyond `MAX_MAGNITUDE`; `COLLISION`: `entry` and
+        `other` have the same key but different names.
     entry, other
         Numbers of entries.
     """
@@ -78,20 +83,49 @@ class Status(NamedTuple):
     other: int
 
 
-@leaf_kernel
-def same_name(entries: Entries, a: int, b: int) -> bool:
-    """Whether two entries have the same name."""
-    name, offset = entries.name, entries.name_offset
-    length = offset[a + 1] - offset[a]
-    if length != offset[b + 1] - offset[b]:
-        return False
-    left, right = np.uint64(offset[a]), np.uint64(offset[b])
-    # Without an early exit and with unsigned positions, the loop compiles to a few vector instructions, three
-    # times as fast.
-    difference = np.uint8(0)
-    for position in range(np.uint64(length)):
-        difference |= name[left + np.uint64(position)] ^ name[right + np.uint64(position)]
-    return bool(difference == 0)
+class Workspace(NamedTuple):
+    """Memory for one block, reused for all, because new memory from the operating system is slow.
+
+    Attributes
+    ----------
+    slot_column, slot_key, slot_check
+        int32, uint64, uint64: a hash table of the columns, whose slots ascend with the key; the column in
+        each slot (-1 if it is empty), its key, and the second hash of its name.
+    column
+        int32 (n): the column of each entry; -1 if its value is 0.
+    first, size, order, place
+        int64 (m): first entry of each column, number of its entries, the columns by ascending key, and where
+        the next entry of each column goes.
+    """
+
+    slot_column: NDArray[np.int32]
+    slot_key: NDArray[np.uint64]
+    slot_check: NDArray[np.uint64]
+    column: NDArray[np.int32]
+    first: NDArray[np.int64]
+    size: NDArray[np.int64]
+    order: NDArray[np.int64]
+    place: NDArray[np.int64]
+
+
+@kernel
+def make_workspace(count: int) -> Workspace:
+    """Return memory for blocks of at most `count` entries."""
+    homes = 2  # at least: shifting 64 bits by 64 is undefined
+    while homes < 2 * count:
+        homes *= 2
+    # Probing does not wrap around, so slots stay in key order.
+    slots = homes + count
+    return Workspace(
+        np.empty(slots, np.int32),
+        np.empty(slots, np.uint64),
+        np.empty(slots, np.uint64),
+        np.empty(count, np.int32),
+        np.empty(count, np.int64),
+        np.empty(count, np.int64),
+        np.empty(count, np.int64),
+        np.empty(count, np.int64),
+    )
 
 
 @leaf_kernel
@@ -100,49 +134,53 @@ def find_columns(
     begin: NDArray[np.int64],
     end: NDArray[np.int64],
     low: np.uint64,
-    slots: NDArray[np.int32],
-    shift: np.uint64,
-    column: NDArray[np.int32],
-    first: NDArray[np.int64],
-    size: NDArray[np.int64],
+    high: np.uint64,
+    work: Workspace,
 ) -> tuple[int, Status]:
     """Assign numbers to the distinct keys of the entries ``begin[z]:end[z]``, in order of first occurrence.
 
-    Writes the `column` of each entry (-1 if its value is 0), the `first` entry and the `size` of each column,
-    and the columns to `slots`, from `make_slots`. Returns the number of columns.
+    The keys are from `low` to `high` inclusive. Fills the table, `column`, `first` and `size` of `work`, and
+    returns the number of columns.
     """
-    key, value, offset = entries.key, entries.value, entries.name_offset
+    key, check, value = entries.key, entries.check, entries.value
+    homes = np.uint64(work.slot_column.shape[0] - work.column.shape[0])
+    shift = np.uint64(0)
+    while (high - low) >> shift >= homes:
+        shift += np.uint64(1)
+    for empty in range(work.slot_column.shape[0]):
+        work.slot_column[empty] = -1
     count, turn = 0, 0
     for z in range(begin.shape[0]):
         for entry in range(begin[z], end[z]):
-            if not np.isfinite(value[entry]):
-                return count, Status(NOT_FINITE, entry, entry)
-            if not offset[entry] <= offset[entry + 1] <= entries.name.shape[0]:
-                return count, Status(DAMAGED, entry, entry)
-            column[turn] = -1
+            if not abs(value[entry]) <= MAX_MAGNITUDE:
+                return count, Status(BEYOND, entry, entry)
+            work.column[turn] = -1
             if value[entry] != 0.0:
                 slot = np.int64((key[entry] - low) >> shift)
-                while slots[slot] != -1 and key[first[slots[slot]]] != key[entry]:
+                while work.slot_column[slot] != -1 and work.slot_key[slot] != key[entry]:
                     slot += 1
-                if slots[slot] == -1:
-                    slots[slot], first[count], size[count] = count, entry, 0
+                found = work.slot_column[slot]
+                if found == -1:
+                    found = np.int32(count)
+                    work.slot_column[slot] = found
+                    work.slot_key[slot], work.slot_check[slot] = key[entry], check[entry]
+                    work.first[found], work.size[found] = entry, 0
                     count += 1
-                elif not same_name(entries, first[slots[slot]], entry):
-                    return count, Status(COLLISION, entry, first[slots[slot]])
-                column[turn] = slots[slot]
-                size[slots[slot]] += 1
+                elif work.slot_check[slot] != check[entry]:
+                    return count, Status(COLLISION, entry, work.first[found])
+                work.column[turn] = found
+                work.size[found] += 1
             turn += 1
     return count, Status(FINE, 0, 0)
 
 
 @leaf_kernel
-def sort_columns(
-    slots: NDArray[np.int32], key: NDArray[np.uint64], first: NDArray[np.int64], order: NDArray[np.int32]
-) -> None:
-    """Write the columns to `order` (m), sorted by key."""
+def sort_columns(key: NDArray[np.uint64], work: Workspace) -> None:
+    """Write the columns to `work.order`, sorted by key."""
+    first, order = work.first, work.order
     found = 0
-    for slot in range(slots.shape[0]):
-        column = slots[slot]
+    for slot in range(work.slot_column.shape[0]):
+        column = work.slot_column[slot]
         if column == -1:
             continue
         place = found
@@ -153,35 +191,22 @@ def sort_columns(
         found += 1
 
 
-@kernel
-def make_slots(count: int, width: np.uint64) -> tuple[NDArray[np.int32], np.uint64]:
-    """Return an empty table for `count` keys from 0 to `width`, and the shift that maps a key to its slot."""
-    homes = 2  # at least: shifting 64 bits by 64 is undefined
-    while homes < 4 * count:
-        homes *= 2
-    shift = np.uint64(0)
-    while width >> shift >= np.uint64(homes):
-        shift += np.uint64(1)
-    # Probing does not wrap around, so slots stay in key order.
-    return np.full(homes + count, -1, np.int32), shift
-
-
 @leaf_kernel
 def place_entries(
     entries: Entries,
     begin: NDArray[np.int64],
     end: NDArray[np.int64],
-    column: NDArray[np.int32],
-    place: NDArray[np.int64],
+    work: Workspace,
     columns: Columns,
 ) -> None:
-    """Copy entries to the next free `place` of their `column`."""
+    """Copy entries to the next free place of their column."""
     turn = 0
     for z in range(begin.shape[0]):
         for entry in range(begin[z], end[z]):
-            if column[turn] != -1:
-                target = place[column[turn]]
-                place[column[turn]] = target + 1
+            column = work.column[turn]
+            if column != -1:
+                target = work.place[column]
+                work.place[column] = target + 1
                 columns.shard[target], columns.value[target] = z, entries.value[entry]
             turn += 1
 
@@ -197,6 +222,7 @@ def merge_entries(entries: Entries, low: np.uint64, high: np.uint64, columns: Co
     blocks = total // BLOCK + 1
     width = (high - low) // np.uint64(blocks)
     begin, end = entries.begin[:-1].copy(), np.empty(shards, np.int64)
+    work = make_workspace(min(total, BLOCK + BLOCK // 16))  # a little more than the mean
     merged, last = 0, low
     columns.offset[0] = 0
     for block in range(blocks):
@@ -208,21 +234,22 @@ def merge_entries(entries: Entries, low: np.uint64, high: np.uint64, columns: Co
             while end[z] < entries.begin[z + 1] and entries.key[end[z]] <= last:
                 end[z] += 1
             count += end[z] - begin[z]
-        slots, shift = make_slots(count, last - block_low)
-        column, first, size = np.empty(count, np.int32), np.empty(count, np.int64), np.empty(count, np.int64)
-        found, status = find_columns(entries, begin, end, block_low, slots, shift, column, first, size)
+        if count > work.column.shape[0]:
+            work = make_workspace(count)
+        found, status = find_columns(entries, begin, end, block_low, last, work)
         if status.kind != FINE:
             return 0, status
-        order, place = np.empty(found, np.int32), np.empty(found, np.int64)
-        sort_columns(slots, entries.key, first, order)
+        sort_columns(entries.key, work)
         for rank in range(found):
-            columns.first[merged] = first[order[rank]]
-            columns.key[merged] = entries.key[first[order[rank]]]
-            place[order[rank]] = columns.offset[merged]
-            columns.offset[merged + 1] = columns.offset[merged] + size[order[rank]]
+            column = work.order[rank]
+            columns.first[merged] = work.first[column]
+            columns.key[merged] = entries.key[work.first[column]]
+            work.place[column] = columns.offset[merged]
+            columns.offset[merged + 1] = columns.offset[merged] + work.size[column]
             merged += 1
-        place_entries(entries, begin, end, column, place, columns)
-        begin[:] = end
+        place_entries(entries, begin, end, work, columns)
+        for z in range(shards):
+            begin[z] = end[z]
     return merged, Status(FINE, 0, 0)
 
 

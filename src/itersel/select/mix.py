@@ -14,7 +14,7 @@ import itersel
 from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.select.matrix import KIND, MatrixWriter
-from itersel.select.merge_kernels import COLLISION, FINE, NOT_FINITE, Columns, Entries, Status, merge_entries
+from itersel.select.merge_kernels import BEYOND, FINE, Columns, Entries, Status, merge_entries
 from itersel.select.path import PathStep, next_step, read_step
 from itersel.select.selection import (
     AboveThreshold,
@@ -26,7 +26,8 @@ from itersel.select.selection import (
     summarise,
 )
 from itersel.select.settings import LIMITS, PATH_LIMITS, MixSettings
-from itersel.select.shard_files import DAMAGED, ShardFile, ShardReader, open_shard
+from itersel.select.shard_files import ShardFile, ShardReader, open_shard
+from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.hdf5 import open_hdf5, read_header, stream_hdf5
 from itersel.storage.strings import StringTable, concatenate
 from itersel.vectors.common import common_features
@@ -48,7 +49,7 @@ def mix(
 
     `output` is written last: if it exists, so does `matrix`. Neither is ever left incomplete.
 
-    Memory: at most twice the size of the features kept, and about 500 MB for a range of keys, regardless of
+    Memory: at most twice the size of the features kept, and about 550 MB for a range of keys, regardless of
     the number of shards.
 
     Parameters
@@ -302,18 +303,16 @@ def _error(shards: Sequence[ShardFile], entries: Entries, status: Status) -> Inp
     def name(entry: int) -> str:
         return names.get(entry, "backslashreplace")
 
-    if status.kind == NOT_FINITE:
+    if status.kind == BEYOND:
+        why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(entries.value[status.entry]) else "not finite"
         return InputError(
-            f"the weight of '{name(status.entry)}' is not finite; train the shard again",
-            path(status.entry),
+            f"the weight of '{name(status.entry)}' is {why}; train the shard again", path(status.entry)
         )
-    if status.kind == COLLISION:
-        return InputError(
-            f"'{name(status.entry)}' has the same 64-bit key as '{name(status.other)}' in "
-            f"{path(status.other)}; rename one",
-            path(status.entry),
-        )
-    return InputError(DAMAGED, path(status.entry))
+    return InputError(
+        f"'{name(status.entry)}' has the same 64-bit key as '{name(status.other)}' in "
+        f"{path(status.other)}; rename one",
+        path(status.entry),
+    )
 
 
 def average_epochs(before: Weights, now: Weights, epoch: int) -> Weights:

@@ -1,4 +1,4 @@
-"""Compressed files: gzip, xz and Zstandard, recognised by suffix.
+"""Compressed files: gzip, xz and Zstandard, recognised by suffix, in upper or lower case.
 
 Compression modules are imported only when needed, because some builds of Python lack `lzma`.
 """
@@ -37,7 +37,7 @@ class Compression(NamedTuple):
 
 def compression_of(path: str | os.PathLike[str]) -> Compression | None:
     """Return the compression of a file according to its name, or None."""
-    return COMPRESSIONS.get(os.path.splitext(os.fspath(path))[1])
+    return COMPRESSIONS.get(os.path.splitext(os.fspath(path))[1].lower())
 
 
 def without_compression(path: str | os.PathLike[str]) -> str:

@@ -109,7 +109,7 @@ class Digest:
         """Add the next rows."""
         self._rows += part.shape[0]
         if part.size:
-            self._hasher.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
+            self._hasher.update(np.ascontiguousarray(part).data)
 
     def result(self, like: NDArray[Any]) -> str:
         """Return the checksum of an array of all rows, with the type and other dimensions of `like`."""

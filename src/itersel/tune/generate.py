@@ -131,7 +131,7 @@ def generate_lists(
     with write_rows(path, format, len(decoder.dense_names)) as writer:
         for sentence in progress(range(shard.sentence_count), "kbest"):
             found = decoder.decode(sentence, dense_weights, sparse_weights, settings.k_best)
-            _check_finite(found, sentence, decoder.dense_names)
+            _check_finite(found, sentence, decoder.dense_names, shard)
             references = shard.references(sentence)
             grouped = {"sentence_reference_offset": np.array([references.lengths.shape[0]])}
             writer.append(
@@ -232,10 +232,9 @@ def sentences_digest(shard: Shard) -> str:
     return hasher.hexdigest()
 
 
-def _check_finite(found: KBest, sentence: int, dense_names: tuple[str, ...]) -> None:
-    bad = np.argwhere(~np.isfinite(found.dense))
-    if bad.size:
-        name = dense_names[bad[0, 1]]
+def _check_finite(found: KBest, sentence: int, dense_names: tuple[str, ...], shard: Shard) -> None:
+    dense = np.argwhere(~np.isfinite(found.dense))[:, 1]
+    sparse = found.feature[~np.isfinite(found.feature_value)]
+    names = [*(dense_names[i] for i in dense[:1]), *(shard.feature_name.get(int(i)) for i in sparse[:1])]
+    for name in names:
         raise InputError(f"sentence {sentence + 1}: feature '{name}' of a translation is not finite")
-    if not np.isfinite(found.feature_value).all():
-        raise InputError(f"sentence {sentence + 1}: a sparse feature of a translation is not finite")

@@ -88,7 +88,9 @@ def envelope_bends(
             if bends == capacity:
                 capacity *= 2
                 larger_place, larger_lines = np.empty(capacity), np.empty((capacity, 2), np.int64)
-                larger_place[:bends], larger_lines[:bends] = place, lines
+                for i in range(bends):
+                    larger_place[i] = place[i]
+                    larger_lines[i, 0], larger_lines[i, 1] = lines[i, 0], lines[i, 1]
                 place, lines = larger_place, larger_lines
             # rounding could put a bend to the left of the previous one
             last = max(last, nearest)

@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.decode.forest_kernels import doubled
 from itersel.decode.trie_kernels import NONE
+from itersel.grammar.array_kernels import grown, sort_stably
 from itersel.grammar.references import References
 from itersel.jit import kernel, leaf_kernel
 from itersel.learn.bleu_kernels import ORDER, closest_lengths, ngram_matches
@@ -109,7 +111,10 @@ def add_envelope(sums: Lines, count: int, lines: Lines, used: int) -> int:
     Lines are added in order of slope; one that crosses the line to its left before that line begins replaces
     it. Of equal lines the first stays. `lines` needs capacity for all; returns the new number in use.
     """
-    order = np.argsort(sums.number[:count, SLOPE], kind="mergesort")
+    order, other, key = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
+    for i in range(count):
+        order[i], key[i] = i, sums.number[i, SLOPE]
+    sort_stably(order, key, other, count)
     begin = used
     for row in order:
         intercept, slope = sums.number[row, INTERCEPT], sums.number[row, SLOPE]
@@ -214,9 +219,7 @@ def read_words(
         symbol = stack[depth]
         if symbol >= 0:
             if used == words.shape[0]:
-                larger = np.empty(2 * used, np.int32)
-                larger[:used] = words
-                words = larger
+                words = doubled(words)
             words[used] = symbol
             used += 1
             continue
@@ -225,9 +228,7 @@ def read_words(
         for i in range(forests.target_offset[rule + 1] - 1, forests.target_offset[rule] - 1, -1):
             target = forests.target[i]
             if depth == stack.shape[0]:
-                larger = np.empty(2 * depth, np.int32)
-                larger[:depth] = stack
-                stack = larger
+                stack = doubled(stack)
             if target == -1:
                 target = -1 - lines.origin[here, FIRST]
             elif target == -2:
@@ -276,11 +277,8 @@ def goal_lines(
         references = References(forests.reference[ends[0] : ends[-1]], ends - ends[0])
         matches = ngram_matches(words, word_offset, references)
         closest = closest_lengths(ends[1:] - ends[:-1], word_offset)
-        while used + last - first > number.shape[0]:
-            size = 2 * number.shape[0]
-            larger, larger_counts = np.empty((size, 2)), np.empty((size, ORDER + 2), np.int32)
-            larger[:used], larger_counts[:used] = number[:used], counts[:used]
-            number, counts = larger, larger_counts
+        size = used + last - first
+        number, counts = grown(number, size), grown(counts, size)
         for i in range(last - first):
             for n in range(2):
                 number[used, n] = lines.number[first + i, n]

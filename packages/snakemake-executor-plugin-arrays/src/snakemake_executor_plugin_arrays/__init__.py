@@ -9,7 +9,7 @@ README.md explains how to use it.
 neither runs anything or depends on Snakemake. `commands` runs the commands of a scheduler. `executor` is the
 interface to Snakemake; `requests` collects the resources of a job, `job_command` and `quoting` write its
 command, and `failures` explains what went wrong. On a node, `node` is the Snakemake of one job, `together`
-that of several.
+that of several, and `usage` completes its benchmarks.
 """
 
 # Snakemake calls the annotated types to parse the command line, so annotations must be real types here, not
@@ -57,6 +57,11 @@ class ExecutorSettings(ExecutorSettingsBase):
         1,
         "Number of jobs that one task runs one after another; the task requests the run time of all of them. "
         "A rule's resource jobs_per_task takes precedence.",
+    )
+    task_prefix: str = _setting(
+        "",
+        "Command in front of the Snakemake of a task with several jobs, such as one that loads once what all "
+        "of them need. No shell reads it, so variables are not expanded.",
     )
     runtime_limit: int = _setting(
         0,

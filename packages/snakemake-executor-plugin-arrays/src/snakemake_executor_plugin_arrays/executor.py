@@ -29,11 +29,13 @@ from snakemake_executor_plugin_arrays.job_command import CommandExecutor, refuse
 from snakemake_executor_plugin_arrays.requests import (
     RequestError,
     array_name,
+    check_settings,
     choose_scheduler,
     in_order,
     job_request,
     jobs_per_task,
     task_request,
+    words_of,
 )
 from snakemake_executor_plugin_arrays.schedulers import Array, Request, Status, Task
 
@@ -48,7 +50,9 @@ class Executor(CommandExecutor):
         """Check the settings, and cancel the arrays of runs whose Snakemake was killed."""
         quoting.install()
         self.settings = self.workflow.executor_settings
+        check_settings(self.settings)
         self.scheduler = choose_scheduler(self.settings)
+        self.task_prefix = words_of(self.settings.task_prefix)
         self.client = Client(self.scheduler, self.settings.patience_seconds, self.logger.warning)
         self.workdir = Path(self.workflow.workdir_init).resolve()
         if why := self.scheduler.refusal(str(self.workdir)):
@@ -122,7 +126,7 @@ class Executor(CommandExecutor):
         for (name, request, per_task), members in groups.items():
             members.sort(key=lambda job: [in_order(str(path)) for path in job.output])
             self._warn_of_memory(request)
-            most = max(1, self.settings.limit) * per_task
+            most = self.settings.limit * per_task
             for start in range(0, len(members), most):
                 self._submit(name, request, members[start : start + most], per_task)
 

@@ -18,10 +18,23 @@ SLURM_OPTIONS = {"qos": "--qos", "constraint": "--constraint", "gres": "--gres"}
 # Resources that request more than one process on one node of one cluster, which is all that a task can be.
 BEYOND_A_TASK = ("mpi", "tasks_per_node", "tasks_per_gpu", "cpus_per_gpu", "cluster", "clusters")
 AT_MOST_ONE = ("nodes", "tasks")
+# The least value of each number among the settings.
+LEAST = {
+    **dict.fromkeys(("limit", "jobs_per_task"), 1),
+    **dict.fromkeys(("concurrent", "runtime_limit", "poll_seconds", "lost_seconds", "patience_seconds"), 0),
+}
 
 
 class RequestError(Exception):
     """A job requests something that a task of an array cannot have; the message is for the user."""
+
+
+def check_settings(settings: Any) -> None:
+    """Raise an ApiError for the first setting that is too small."""
+    for name, least in LEAST.items():
+        if getattr(settings, name) < least:
+            option = f"arrays-{name.replace('_', '-')}"
+            raise ApiError(f"{option} is {getattr(settings, name)}; it must be at least {least}")
 
 
 def choose_scheduler(settings: Any) -> Scheduler:
@@ -38,6 +51,20 @@ def choose_scheduler(settings: Any) -> Scheduler:
         return Slurm()
     complexes = [name.strip() for name in settings.memory_complex.split(",") if name.strip()]
     return GridEngine(settings.parallel_environment, complexes, not settings.memory_per_job)
+
+
+def words_of(prefix: str) -> list[str]:
+    """Return the words of the setting `task_prefix`.
+
+    Raises
+    ------
+    ApiError
+        If it lacks a quotation mark.
+    """
+    try:
+        return shlex.split(prefix)
+    except ValueError as error:
+        raise ApiError(f"arrays-task-prefix cannot be read: {error}: {prefix}") from None
 
 
 def job_request(
@@ -83,9 +110,12 @@ def _refuse_beyond_a_task(resources: Mapping[str, Any]) -> None:
 def _number(resources: Mapping[str, Any], name: str) -> int | None:
     value = resources.get(name)
     try:
-        return int(value) if value else None
+        number = int(value) if value else None
     except (TypeError, ValueError):
         raise RequestError(f"resource {name}={value!r} is not a number") from None
+    if number is not None and number < 0:
+        raise RequestError(f"resource {name}={value!r} is negative")
+    return number
 
 
 def _slurm_options(resources: Mapping[str, Any]) -> list[str]:
@@ -111,9 +141,9 @@ def jobs_per_task(resources: Mapping[str, Any], settings: Any) -> int:
     Raises
     ------
     RequestError
-        If the resource is not a number.
+        If the resource is not a number, or negative.
     """
-    return max(1, _number(resources, "jobs_per_task") or settings.jobs_per_task)
+    return int(_number(resources, "jobs_per_task") or settings.jobs_per_task)
 
 
 def array_name(rule: str, label: object) -> str:

@@ -1,0 +1,154 @@
+"""Generate synthetic k-best lists of several iterations, to measure `itersel tune` without decoding.
+
+    python -m benchmarks.made_up_lists --features 1000000 FOLDER
+    itersel tune --tuner pro --lists FOLDER/list --shards 1 --iteration 10 --previous FOLDER/before \\
+        --output FOLDER/weights.h5
+
+No two translations are equal. Their n-gram matches depend on a hidden quality, and so do the dense features
+and, weakly, the choice of the sparse ones, so that there is something to learn. The translations of a
+sentence choose from the same few hundred sparse features. The same seed gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.learn.bleu_kernels import ORDER
+from itersel.limits import DENSE_FEATURES
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import StringTable, string_table
+from itersel.tune.generate import DIGITS, START
+from itersel.tune.lists import FORMAT
+from itersel.tune.writer import ArrayWriter, write_rows
+from itersel.vectors.features import feature_keys
+
+SENTENCES, K_BEST, ITERATIONS = 1029, 100, 10
+# Sparse features of a translation, and of all translations of a sentence.
+EACH, CHOICE = 100, 300
+
+
+def make_lists(
+    folder: Path,
+    sentences: int = SENTENCES,
+    k_best: int = K_BEST,
+    iterations: int = ITERATIONS,
+    features: int = 0,
+    seed: int = 1,
+) -> Path:
+    """Write ``1.h5``, ``2.h5`` and so on, as `itersel kbest` would, and their list; returns the list.
+
+    Parameters
+    ----------
+    folder
+        Output folder; ``before`` there are the weights of the first iteration.
+    sentences, k_best, iterations
+        Sizes of the lists.
+    features
+        Number of sparse features, 0 for none.
+    seed
+        Random seed.
+    """
+    random = np.random.default_rng(seed)
+    lengths = random.integers(5, 40, sentences)
+    keys, names = _features(features)
+    # popular features are in many sentences
+    chosen = (features * random.random((sentences, CHOICE)) ** 3).astype(np.int64) if features else None
+    for iteration in range(1, iterations + 1):
+        with write_rows(folder / f"{iteration}.h5", FORMAT, len(DENSE_FEATURES)) as writer:
+            _write(writer, lengths, k_best, chosen, keys, names, np.random.default_rng((seed, iteration)))
+            writer.finish(
+                {
+                    "settings": json.dumps({"made up": True}),
+                    "iteration": iteration,
+                    "shard": 0,
+                    "sentences": "made up",
+                    "dense_names": json.dumps(list(DENSE_FEATURES)),
+                }
+            )
+    (folder / "before").write_text("".join(f"{name} {value}\n" for name, value in START.items()))
+    paths = folder / "list"
+    paths.write_text("".join(f"{folder / str(i)}.h5\n" for i in range(1, iterations + 1)))
+    return paths
+
+
+def _features(count: int) -> tuple[NDArray[np.uint64], StringTable]:
+    """Return keys, ascending, and names of sparse features as long as those of rules."""
+    names = string_table(f"R:X:NX_quelle{i}:N1_ziel{i % 977}" for i in range(count))
+    keys = feature_keys(names)
+    order = np.argsort(keys)
+    return keys[order], names.take(order)
+
+
+def _write(
+    writer: ArrayWriter,
+    lengths: NDArray[np.int64],
+    k_best: int,
+    chosen: NDArray[np.int64] | None,
+    keys: NDArray[np.uint64],
+    names: StringTable,
+    random: np.random.Generator,
+) -> None:
+    rows = lengths.shape[0] * k_best
+    reference = np.repeat(lengths, k_best)
+    length = np.maximum(1, reference + random.integers(-3, 4, rows))
+    quality = random.uniform(0.4, 0.95, rows)
+    ngrams = np.maximum(0, length[:, None] - np.arange(ORDER))
+    dense = random.normal(size=(rows, len(DENSE_FEATURES))) + quality[:, None] * np.linspace(
+        -2, 2, len(DENSE_FEATURES)
+    )
+    offset, feature = np.zeros(rows + 1, np.int64), np.zeros(0, np.int64)
+    if chosen is not None:
+        # better translations prefer the first of their sentence's features
+        preference = random.random((rows, CHOICE), np.float32)
+        preference += quality[:, None].astype(np.float32) * np.linspace(1, 0, CHOICE, dtype=np.float32)
+        best = np.argpartition(-preference, EACH, axis=1)[:, :EACH]
+        found = np.sort(np.take_along_axis(np.repeat(chosen, k_best, axis=0), best, axis=1), axis=1)
+        # a sentence may have drawn a feature twice
+        is_first = np.ones(found.shape, bool)
+        is_first[:, 1:] = np.diff(found, axis=1) > 0
+        offset, feature = offsets_of(is_first.sum(axis=1)), found[is_first]
+    used, number = np.unique(feature, return_inverse=True)
+    table = names.take(used)
+    writer.append(
+        {
+            "sentence_offset": np.arange(1, lengths.shape[0] + 1) * k_best,
+            "reference_length": lengths,
+            "sentence_reference_offset": np.arange(1, lengths.shape[0] + 1),
+            "matches": (ngrams * quality[:, None] ** np.arange(1, ORDER + 1)).astype(np.int32),
+            "length": length,
+            "hash": random.integers(0, 1 << 63, (rows, 2), np.uint64),
+            "dense": np.round(dense, DIGITS),
+            "feature": number,
+            "feature_value": np.ones(feature.shape[0]),
+            "feature_offset": offset[1:],
+            "feature_key": keys[used],
+            "feature_name": table.data,
+            "feature_name_offset": table.offset[1:],
+        }
+    )
+
+
+def main() -> None:
+    """Parse the options and generate the lists."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to write 1.h5, 2.h5 ... and list")
+    for name, default in (
+        ("sentences", SENTENCES),
+        ("k-best", K_BEST),
+        ("iterations", ITERATIONS),
+        ("features", 0),
+        ("seed", 1),
+    ):
+        parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=f"default: {default}")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    make_lists(**vars(options))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""Measure each step on a corpus of any size.
+
+    python -m benchmarks.scale --pairs 166000 1660000
+    python -m benchmarks.scale --pairs 16600 --align
+
+The text is made from that of the other measurements (`benchmarks.data`): each pair consists of one to three
+pairs that are drawn at random and joined, with their alignments by the default model. Recorded text then has
+28 words in a sentence, about as many as Europarl. All words and most n-grams are from the original text, so
+fewer of them differ than in real text of this size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.data import Data, prepare
+from benchmarks.measure import ITERSEL, Run, machine, run
+from itersel.align.pharaoh import read_alignment
+from itersel.storage.files import open_output, read_lines
+
+SHARD_PAIRS = 725  # as with 2,290 shards of 1.66 million pairs
+SHARDS = 2  # of which grammars are extracted and weights learned
+JOINED = (1, 2, 3)
+SEED = 1
+
+
+def main() -> None:
+    """Measure the sizes that are asked for and print them as JSON."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
+    parser.add_argument("--work", default="results/bench", metavar="DIR", help="default: %(default)s")
+    parser.add_argument("--pairs", type=int, nargs="+", default=[16_600, 166_000], metavar="N")
+    parser.add_argument("--align", action="store_true", help="also measure word alignment, the longest step")
+    options = parser.parse_args()
+    run(ITERSEL, "warm-up")
+    data = prepare(Path(options.work).resolve())
+    print(json.dumps(machine()))
+    alignment = data.work / "alignment.gz"
+    if not alignment.exists():
+        both = ("--source", data.corpus.source, "--target", data.corpus.target)
+        run(ITERSEL, "align", *both, "--output", alignment)
+    for pairs in options.pairs:
+        measure(data, alignment, pairs, options.align)
+
+
+def join(corpus: tuple[Path, Path, Path], folder: Path, pairs: int) -> tuple[Path, Path, Path]:
+    """Write `pairs` sentence pairs, each joined from one to three pairs drawn from a corpus.
+
+    The corpus and the result are source, target and alignment.
+    """
+    source, target = map(read_lines, corpus[:2])
+    points = read_alignment(corpus[2])
+    lengths = [(len(left.split()), len(right.split())) for left, right in zip(source, target, strict=True)]
+    generator = np.random.default_rng(SEED)
+    counts = generator.choice(JOINED, size=pairs)
+    drawn = np.split(generator.integers(len(source), size=counts.sum()), counts.cumsum()[:-1])
+    paths = folder / "source.gz", folder / "target.gz", folder / "alignment.gz"
+    with contextlib.ExitStack() as stack:
+        *sides, alignment = (stack.enter_context(open_output(path)) for path in paths)
+        for numbers in drawn:
+            for stream, lines in zip(sides, (source, target), strict=True):
+                stream.write(" ".join(lines[number] for number in numbers) + "\n")
+            words, i, j = [], 0, 0
+            for number in numbers:
+                words += [f"{i + left}-{j + right}" for left, right in points[number]]
+                i, j = i + lengths[number][0], j + lengths[number][1]
+            alignment.write(" ".join(words) + "\n")
+    return paths
+
+
+def measure(data: Data, aligned: Path, pairs: int, with_alignment: bool) -> None:
+    """Run each step once, for the first `SHARDS` of all shards, and print a line for each.
+
+    The lines have seconds by the clock and of the processor, peak memory, and size of the output.
+    """
+    folder = data.work / f"scale-{pairs}"
+    folder.mkdir(exist_ok=True)
+    corpus = (data.corpus.source, data.corpus.target, aligned)
+    source, target, alignment = join(corpus, folder, pairs)
+    index, text, arpa, model = (folder / name for name in ("index", "shards", "lm.arpa.gz", "lm.bin"))
+    shards = max(SHARDS, round(pairs / SHARD_PAIRS))
+    both = ("--source", source, "--target", target)
+
+    def step(name: str, output: Path, *command: str | Path) -> None:
+        done = run(ITERSEL, *command, "--output", output)
+        row = {"pairs": pairs, "step": name, **costs(done), "MB on disk": megabytes(output)}
+        print(json.dumps(row), flush=True)
+
+    if with_alignment:
+        step("align", folder / "aligned.gz", "align", *both)
+    step("estimate language model", arpa, "lm", "estimate", "--order", "3", "--input", target)
+    step("compile language model", model, "lm", "compile", "--input", arpa)
+    step("index", index, "grammar", "index", *both, "--alignment", alignment)
+    step("shard", text, "shard", *both, "--shards", str(shards))
+    for shard in range(SHARDS):
+        grammars = folder / f"{shard}.h5"
+        texts = ("--input", text / f"{shard}.source.gz", "--references", text / f"{shard}.target.gz")
+        held_out = ("--leave-one-out", text / f"{shard}.ids")
+        step("extract", grammars, "grammar", "extract", "--index", index, *texts, *held_out)
+        # weights as after some epochs: with weights of zero the search is easier
+        given = ("--shard", grammars, "--model", model, "--weights", data.weights)
+        step("train", folder / f"{shard}.weights.h5", "train", *given)
+
+
+def costs(done: Run) -> dict[str, Any]:
+    """Return the figures of a command."""
+    return {
+        "seconds": round(done.wall, 1),
+        "processor": round(done.processor, 1),
+        "peak MB": done.memory >> 20,
+    }
+
+
+def megabytes(path: Path) -> float:
+    """Return the size of a file or folder."""
+    files = [one for one in path.rglob("*") if one.is_file()] if path.is_dir() else [path]
+    return round(sum(one.stat().st_size for one in files) / 2**20, 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""The compiler of kernels: what is compiled, and for which types."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba.core import config, types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.errors import TypingError
+from numpy.typing import NDArray
+
+from itersel.jit import kernel, leaf_kernel
+
+compiled = pytest.mark.skipif(config.DISABLE_JIT, reason="kernels are interpreted")
+
+
+@leaf_kernel
+def successor(number):
+    return number + 1
+
+
+@kernel
+def successors(values: NDArray[np.int32]):
+    """Call a kernel with a short integer, a constant and a long integer."""
+    return successor(values[0]), successor(7), successor(values.shape[0])
+
+
+def test_one_version_for_all_signed_integers() -> None:
+    assert successors(np.array([4], np.int32)) == (5, 8, 2)
+    if not config.DISABLE_JIT:
+        assert list(successor._inner.overloads) == [(types.int64,)]
+        # nothing that Python could call
+        assert not successor.overloads
+
+
+@kernel
+def scaled(values: NDArray[np.float64], factor: float | None):
+    if factor is None:
+        return values
+    return values * factor - np.ones(values.shape[0])
+
+
+def test_arguments_that_are_none_and_arithmetic_on_arrays() -> None:
+    values = np.array([1.0, 2.0])
+    assert scaled(values, None).tolist() == [1.0, 2.0]
+    assert scaled(values, 3.0).tolist() == [2.0, 5.0]
+
+
+@kernel
+def first(values):
+    return values[0].nothing
+
+
+@compiled
+def test_numba_is_as_before() -> None:
+    """Also after an error: what others compile in the same process becomes machine code."""
+    with pytest.raises(TypingError):
+        first(np.zeros(1))
+    assert first.targetctx.codegen()._library_class is JITCodeLibrary
+
+
+@kernel
+def pair(size):
+    return np.zeros(size), np.arange(size)
+
+
+@kernel
+def both(size):
+    """Call a kernel that Python calls, too."""
+    return pair(size), pair(size + 1)
+
+
+def test_a_kernel_that_kernels_and_python_call() -> None:
+    """The constants that convert results do not belong to the code that they share."""
+    (zeros, numbers), _ = both(1)
+    assert [zeros.tolist(), numbers.tolist()] == [[0.0], [0]]
+    assert [one.tolist() for one in pair(2)] == [[0.0, 0.0], [0, 1]]
+    if not config.DISABLE_JIT:
+        environments = [next(iter(one.overloads.values())).environment for one in (pair, both, pair._inner)]
+        assert [len(one.consts) > 0 for one in environments] == [True, True, False]

@@ -1,0 +1,64 @@
+"""The synthetic lists for benchmarks: tuners learn from them, and the same seed gives the same bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from benchmarks.made_up_lists import make_lists
+
+from itersel.cli.main import main
+from itersel.config.tuners import KBestMira
+from itersel.limits import DENSE_FEATURES
+from itersel.tune.accumulate import find_files, merge_lists, read_sparse
+from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
+from itersel.tune.tuner import tune
+from itersel.vectors.weights import read_weights
+
+SIZES = {"sentences": 12, "k_best": 20, "iterations": 2, "features": 500}
+
+
+def test_sizes(tmp_path: Path) -> None:
+    paths = make_lists(tmp_path, **SIZES).read_text().split()
+    files = find_files(paths, 1, range(1, 3))
+    pool = merge_lists(files)
+    # no translation is dropped because it equals another one
+    assert np.diff(pool.sentence_offset).tolist() == [40] * 12
+    sparse = read_sparse(files, pool.origin)
+    counts = np.diff(sparse.offset)
+    assert counts.max() <= 100
+    assert counts.mean() > 60
+    assert all(
+        (np.diff(sparse.feature[a:b]) > 0).all()
+        for a, b in zip(sparse.offset[:-1], sparse.offset[1:], strict=True)
+    )
+
+
+def test_tuners_learn_from_them(tmp_path: Path) -> None:
+    paths = make_lists(tmp_path, **{**SIZES, "features": 0})
+    options = ["--shards", "1", "--iteration", "2", "--previous", str(tmp_path / "before")]
+    files = ["--lists", str(paths), "--output", str(tmp_path / "weights.h5")]
+    assert main(["tune", "--tuner", "kbest-mira", "--passes", "3", *options, *files]) == 0
+    lists = paths.read_text().split()
+    pool = merge_lists(find_files(lists, 1, range(1, 3)))
+    before = read_weights(tmp_path / "before").to_dict()
+    start = pool.dense @ [before.get(name, 0.0) for name in DENSE_FEATURES]
+    rows = best_rows(start, pool.sentence_offset)
+    tuned = tune(
+        KBestMira(passes=3),
+        lists,
+        tmp_path / "again.h5",
+        shards=1,
+        iteration=2,
+        before=read_weights(tmp_path / "before"),
+    )
+    assert tuned.bleu > 100 * bleu_of_counts(corpus_counts(rows, pool.statistics)) + 5
+
+
+def test_seeds(tmp_path: Path) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        (tmp_path / name).mkdir()
+        make_lists(tmp_path / name, **SIZES, seed=seed)
+    a, b, c = ((tmp_path / name / "2.h5").read_bytes() for name in "abc")
+    assert a == b
+    assert a != c
