@@ -162,10 +162,10 @@ def test_skipped_tmx_units_are_counted(tmp_path: Path, capsys: pytest.CaptureFix
     assert read(corpus, reading=Reading("de", "en-gb")).size == 1
     skipped = "4 of 5 translation units skipped, not in de and en-gb"
     regions = "3 because of the region ('en-US' (3), 'EN_AU' (1))"
-    assert capsys.readouterr().err == f"{corpus.file[0]}: {skipped}; {regions}\n"
+    assert capsys.readouterr().err == f"{corpus.file[0]}: warning: {skipped}; {regions}\n"
     assert read(corpus).size == 4
     skipped = "1 of 5 translation units skipped, not in de and en"
-    assert capsys.readouterr().err == f"{corpus.file[0]}: {skipped}\n"
+    assert capsys.readouterr().err == f"{corpus.file[0]}: warning: {skipped}\n"
     assert read(tmx(tmp_path, HEAD + units[0] + TAIL)).size == 1
     assert capsys.readouterr().err == ""
 

@@ -55,9 +55,9 @@ class _Seen:
 def tmx_blocks(path: str, columns: Columns, reading: Reading) -> Iterator[Bitext]:
     """Read the pairs of two languages from a TMX file in blocks.
 
-    Units that lack one of the languages are skipped; at the end of the file, their number is printed to
-    standard error. If a unit has several variants in a language, the one with exactly the code in `reading`
-    is used, otherwise the first. Only one unit is parsed at a time.
+    Units that lack one of the languages are skipped; a warning at the end of the file gives their number. If a
+    unit has several variants in a language, the one with exactly the code in `reading` is used, otherwise the
+    first. Only one unit is parsed at a time.
 
     Raises
     ------
@@ -81,9 +81,12 @@ def tmx_blocks(path: str, columns: Columns, reading: Reading) -> Iterator[Bitext
         there = _listed(seen.languages) or "none"
         raise InputError(f"has no translation unit in {wanted}; its languages are {there}", path)
     if seen.used < seen.units:
-        skipped = f"{seen.units - seen.used:,} of {seen.units:,} translation units skipped, not in {wanted}"
+        number = f"{seen.units - seen.used:,} of {seen.units:,} translation units"
         regions = f"; {seen.in_other_regions:,} because of the region ({_listed(seen.regions)})"
-        print(f"{path}: {skipped}{regions if seen.regions else ''}", file=sys.stderr)
+        print(
+            f"{path}: warning: {number} skipped, not in {wanted}{regions if seen.regions else ''}",
+            file=sys.stderr,
+        )
 
 
 def matches(code: str, language: str) -> bool:
