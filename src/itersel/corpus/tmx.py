@@ -55,9 +55,9 @@ class _Seen:
 def tmx_blocks(path: str, columns: Columns, reading: Reading) -> Iterator[Bitext]:
     """Read the pairs of two languages from a TMX file in blocks.
 
-    Units that lack one of the languages are skipped; a warning at the end of the file gives their number. If a
-    unit has several variants in a language, the one with exactly the code in `reading` is used, otherwise the
-    first. Only one unit is parsed at a time.
+    Units that lack one of the languages are skipped; a warning at the end of the file gives their number. If
+    a unit has several variants in a language, the one with exactly the code in `reading` is used, otherwise
+    the first. Only one unit is parsed at a time.
 
     Raises
     ------
