@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ import pytest
 from tests.unit.test_learn_algorithms import make_corpus, train_command
 
 from itersel.cli import preload
-from itersel.cli.handover import SOCKET_VARIABLE, USAGE_VARIABLE, inherited_files, likeness
+from itersel.cli.handover import LENGTH, SOCKET_VARIABLE, USAGE_VARIABLE, inherited_files, likeness
 
 ITERSEL = [sys.executable, "-m", "itersel.cli.main"]
 WAIT = 300
@@ -253,6 +254,19 @@ def test_server_that_is_killed(own: Preloaded, corpus: Path, pipe: Path) -> None
     assert process.communicate()[0].startswith("usage: itersel train")
     assert process.returncode == 0
     assert own.usages() == []
+
+
+@pytest.mark.parametrize("sent", [b"", b"\0\0", LENGTH.pack(0), LENGTH.pack(10) + b"{}"])
+def test_process_that_is_killed_while_it_asks(
+    preloaded: Preloaded, waiting: subprocess.Popen[str], sent: bytes
+) -> None:
+    """The preloaded process and its other steps are not affected."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(os.fspath(preloaded.socket))
+        connection.sendall(sent)
+    assert preloaded.start("train", "--help").wait() == 0
+    assert len(preloaded.usages()) == 1
+    assert waiting.poll() is None
 
 
 def test_command_ends_while_a_step_runs(own: Preloaded, corpus: Path, pipe: Path) -> None:
