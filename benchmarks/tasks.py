@@ -154,9 +154,8 @@ def trainings(folder: str, commands: list[list[str]]) -> dict[str, Any]:
     for number, command in enumerate([commands[0], *commands]):
         if number == 1:
             begin = process_time()
-        sys.argv = command
-        with suppress(SystemExit):
-            main()
+        if main(command[1:]) != 0:
+            sys.exit(f"{command} failed")
     return {"processor": process_time() - begin}
 
 

@@ -103,10 +103,10 @@ def second_hash(name: str) -> int:
     """The hash that tells apart features with the same key: 8 bytes at a time, the last 8 last."""
     content = name.encode()
     size = len(content)
-    state = size * 0x9E3779B97F4A7C15 % 2**64
+    state = size * 0x880355F21E6D1965 % 2**64
     parts = [content[place : place + 8] for place in range(0, size - 8, 8)] + [content[-8:]]
     for part in parts:
         word = int.from_bytes(part, "little" if size >= 8 else "big")
-        state = (state ^ word) * 0x9E3779B97F4A7C15 % 2**64
-        state ^= state >> 32
+        mixed = (word ^ (word >> 23)) * 0x2127599BF4325C37 % 2**64
+        state = (state ^ mixed ^ (mixed >> 47)) * 0x880355F21E6D1965 % 2**64
     return state

@@ -170,6 +170,14 @@ def test_skipped_tmx_units_are_counted(tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().err == ""
 
 
+def test_skipped_tmx_units_of_two_regions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The side that is there is not the reason."""
+    units = unit("a", "b", ("pt-BR", "pt-PT")) + unit("a", "c", ("pt-BR", "en"))
+    corpus = tmx(tmp_path, HEAD + units + TAIL)
+    assert read(corpus, reading=Reading("pt-br", "pt-pt")).size == 1
+    assert capsys.readouterr().err.endswith("1 of 2 translation units skipped, not in pt-br and pt-pt\n")
+
+
 @pytest.mark.parametrize(
     ("code", "language", "expected"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -31,3 +32,12 @@ def test_the_time_of_all_processes_is_recorded(tmp_path: Path, root: Path) -> No
     assert all(0.3 < seconds < 3 for seconds in spent)
     for number in (1, 2):
         assert (tmp_path / f"{number}.log").read_text() == f"task {number}\ndone\n"
+
+
+def test_trainings_that_fail_are_not_measured(tmp_path: Path, root: Path) -> None:
+    command = ["itersel", "train", "--shard", "none", "--model", "none", "--output", "weights.h5"]
+    options = json.dumps({"folder": str(tmp_path), "commands": [command]})
+    tasks = [sys.executable, "-m", "benchmarks.tasks", "trainings", options]
+    done = subprocess.run(tasks, cwd=root, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "failed" in done.stderr

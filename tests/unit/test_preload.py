@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ import pytest
 from tests.unit.test_learn_algorithms import make_corpus, train_command
 
 from itersel.cli import preload
-from itersel.cli.handover import SOCKET_VARIABLE, USAGE_VARIABLE, inherited_files, likeness
+from itersel.cli.handover import LENGTH, SOCKET_VARIABLE, USAGE_VARIABLE
 
 ITERSEL = [sys.executable, "-m", "itersel.cli.main"]
 WAIT = 300
@@ -255,6 +256,19 @@ def test_server_that_is_killed(own: Preloaded, corpus: Path, pipe: Path) -> None
     assert own.usages() == []
 
 
+@pytest.mark.parametrize("sent", [b"", b"\0\0", LENGTH.pack(0), LENGTH.pack(10) + b"{}"])
+def test_process_that_is_killed_while_it_asks(
+    preloaded: Preloaded, waiting: subprocess.Popen[str], sent: bytes
+) -> None:
+    """The preloaded process and its other steps are not affected."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(os.fspath(preloaded.socket))
+        connection.sendall(sent)
+    assert preloaded.start("train", "--help").wait() == 0
+    assert len(preloaded.usages()) == 1
+    assert waiting.poll() is None
+
+
 def test_command_ends_while_a_step_runs(own: Preloaded, corpus: Path, pipe: Path) -> None:
     """As it might without the preloaded process; the step ends well."""
     client = decode(own, corpus, pipe)
@@ -302,21 +316,6 @@ def test_unlike_processes_run_their_steps(preloaded: Preloaded, tmp_path: Path) 
     os.close(writing)
 
 
-def test_likeness(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = likeness()
-    monkeypatch.setenv("ANY_OTHER", "1")
-    assert likeness() == before
-    monkeypatch.setenv("NUMBA_OPT", "1")
-    assert likeness() != before
-
-
-def test_inherited_files(tmp_path: Path) -> None:
-    with (tmp_path / "file").open("w") as own:
-        before = inherited_files()
-        os.set_inheritable(own.fileno(), True)
-        assert set(inherited_files()) - set(before) == {own.fileno()}
-
-
 def test_private_socket(own: Preloaded) -> None:
     assert own.socket.is_socket()
     assert own.socket.parent.stat().st_mode & 0o777 == 0o700
@@ -340,6 +339,28 @@ def test_command(command: list[str], status: int, errors: str) -> None:
     done = subprocess.run([*ITERSEL, "preload", *command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (status, errors)
     assert done.stdout == ("-- a b --help\n" if status != 1 else "")
+
+
+def test_pipes_of_the_command() -> None:
+    """A process that writes to a pipe without a reader ends silently, as usual."""
+    command = ["bash", "-c", "yes | head -n 1; echo ${PIPESTATUS[0]}"]
+    done = subprocess.run([*ITERSEL, "preload", *command], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == (f"y\n{128 + signal.SIGPIPE}\n", "")
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_command_without_a_stream(tmp_path: Path, closed: int) -> None:
+    """Its steps run by themselves; no socket is left."""
+    code = f"import os; open('found', 'w').write(os.environ.get('{SOCKET_VARIABLE}', 'none'))"
+    subprocess.run(
+        [*ITERSEL, "preload", sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        preexec_fn=lambda: os.close(closed),
+        check=True,
+    )
+    assert (tmp_path / "found").read_text() == "none"
+    assert [path.name for path in tmp_path.iterdir()] == ["found"]
 
 
 def test_folder_with_a_long_name(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -137,6 +138,20 @@ def test_second_hashes_differ_where_keys_are_equal() -> None:
     table, check = string_table(names), np.empty(len(names), np.uint64)
     assert hash_names(table.data, table.offset, check)
     assert np.unique(check).shape[0] == len(names) > 1000
+
+
+@pytest.mark.parametrize("length", [12, 20])
+def test_second_hashes_of_names_with_two_changes(length: int) -> None:
+    """One in a byte that two words share, and one in the last byte, could cancel."""
+    names = [
+        name[:left] + str(i) + name[left + 1 : right] + str(j) + name[right + 1 :]
+        for name in ["B:one184:two189:9999"[:length]]
+        for left, right in itertools.combinations(range(length), 2)
+        for i, j in itertools.product(range(9), repeat=2)
+    ]
+    table, check = string_table(names), np.empty(len(names), np.uint64)
+    assert hash_names(table.data, table.offset, check)
+    assert np.unique(check).shape[0] == len(set(names)) > 4000
 
 
 @pytest.mark.parametrize("offset", [[0, 4, 3], [0, 3, 3], [0, 2, 9], [-1, 2, 4], [2, -5, 4], [0, 2**62, 4]])

@@ -118,6 +118,15 @@ def test_measurements_that_start_late(tmp_path: Path, monkeypatch: pytest.Monkey
     assert times == [2000, 1000]
 
 
+def test_line_that_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a full disk; an error here would fail the job."""
+    monkeypatch.setattr(usage.Timer, "path", tmp_path / "usage", raising=False)
+    usage.Timer.path.write_text(f"{USAGE}\n{USAGE[:20]}")
+    record = BenchmarkRecord()
+    usage.Timer(os.getpid(), record).cancel()
+    assert record.cpu_time == 1000
+
+
 def read_benchmark(path: Path) -> list[dict[str, str]]:
     with path.open() as stream:
         return list(csv.DictReader(stream, delimiter="\t"))

@@ -205,11 +205,12 @@ def _receive(connection: socket.socket) -> Request:
     head, files, _, _ = socket.recv_fds(connection, LENGTH.size, len(STREAMS) + 1)
     request = Request({}, files)
     try:
-        [length] = LENGTH.unpack(head)
+        # a process that is killed may have sent nothing at all
+        length = LENGTH.unpack(head)[0] if len(head) == LENGTH.size else 0
         content = bytearray()
         while len(content) < length and (piece := connection.recv(length - len(content))):
             content += piece
-        if len(files) != len(STREAMS) + 1 or len(content) != length:
+        if len(files) != len(STREAMS) + 1 or not len(content) == length > 0:
             raise ValueError("the request is incomplete")
         return Request(json.loads(content), files)
     except BaseException:

@@ -62,6 +62,8 @@ def likeness() -> str:
             sorted(item for item in os.environ.items() if item[0].startswith(LOADING)),
             [(name, resource.getrlimit(getattr(resource, name))) for name in limits],
             (umask, os.getpriority(os.PRIO_PROCESS, 0), sorted(os.sched_getaffinity(0))),
+            # containers see other files under the same names
+            (os.getresuid(), os.getresgid(), sorted(os.getgroups()), os.readlink("/proc/self/ns/mnt")),
             (sorted(map(int, signals)), sorted(map(int, signal.pthread_sigmask(signal.SIG_BLOCK, ())))),
         ]
     )
@@ -119,12 +121,20 @@ def _is_accepted(connection: socket.socket, path: str, request: bytes) -> bool:
     return is_accepted
 
 
-def has_only_streams() -> bool:
-    """Tell whether this process has inherited its standard streams and no other files."""
+def has_streams() -> bool:
+    """Tell whether all standard streams are open."""
     try:
         for number in STREAMS:
             os.fstat(number)
-        return not inherited_files()
+    except OSError:
+        return False
+    return True
+
+
+def has_only_streams() -> bool:
+    """Tell whether this process has inherited its standard streams and no other files."""
+    try:
+        return has_streams() and not inherited_files()
     except OSError:
         return False
 

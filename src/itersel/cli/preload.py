@@ -8,15 +8,16 @@ import gc
 import importlib
 import os
 import shutil
+import signal
 import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from itersel.cli.handover import SOCKET_VARIABLE, STEPS, STREAMS, inherited_files, likeness
+from itersel.cli.handover import SOCKET_VARIABLE, STEPS, STREAMS, has_streams, inherited_files, likeness
 from itersel.cli.signals import exit_process
 from itersel.errors import InputError
 from itersel.sources import used_modules
@@ -42,14 +43,26 @@ def run(options: argparse.Namespace) -> None:
     command = options.command[options.command[:1] == ["--"] :]
     if not command:
         raise InputError("name a command: itersel preload -- COMMAND")
-    own, parent = likeness(), os.getpid()
-    listener, path = _listen()
-    if os.fork():
+    # new files would take the numbers of closed streams, so that steps start alone then
+    if has_streams():
+        own, parent = likeness(), os.getpid()
+        listener, path = _listen()
+        if not os.fork():
+            _serve(listener, path, own, parent, options.main)
         os.environ[SOCKET_VARIABLE] = str(path)
-        try:
-            os.execvp(command[0], command)
-        except OSError as error:
-            raise InputError(f"{command[0]}: {error.strerror}") from None
+    # Python ignores them, and the command would, too
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        raise InputError(f"{command[0]}: {error.strerror}") from None
+
+
+def _serve(
+    listener: socket.socket, path: Path, own: str, parent: int, main: Callable[[Sequence[str]], int]
+) -> NoReturn:
+    """Serve until the parent has ended; in a forked process, run a step."""
     from itersel.cli.fork_server import Server
 
     # a pipe might wait for its end; processes with further files are not served
@@ -62,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
     if arguments is None:
         shutil.rmtree(path.parent, ignore_errors=True)
         os._exit(0)
-    end_process(options.main(arguments))
+    end_process(main(arguments))
 
 
 def end_process(status: int) -> NoReturn:

@@ -174,7 +174,8 @@ def _pair(unit: Any, reading: Reading, path: str, seen: _Seen) -> _Pair | None:
     sides = [_side(variants, language) for language in wanted]
     if None in sides:
         lacked = {_primary(language) for language, side in zip(wanted, sides, strict=True) if side is None}
-        regions = {code for code, _ in variants if _primary(code) in lacked}
+        others = [code for code, _ in variants if not any(matches(code, language) for language in wanted)]
+        regions = {code for code in others if _primary(code) in lacked}
         if {_primary(code) for code in regions} == lacked:
             seen.in_other_regions += 1
             seen.regions.update(regions)

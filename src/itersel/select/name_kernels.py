@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from itersel.jit import kernel, leaf_kernel
 
-# 2^64 divided by the golden ratio, for multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4)
-MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-HALF = np.uint64(32)
+# Constants of fasthash (Zilong Tan, https://github.com/ztanml/fast-hash).
+MULTIPLIER = np.uint64(0x880355F21E6D1965)
+MIX = np.uint64(0x2127599BF4325C37)
+LOW, HIGH = np.uint64(23), np.uint64(47)
 
 
 @leaf_kernel
@@ -27,9 +28,13 @@ def read_word(data: NDArray[np.uint8], begin: np.uint64) -> np.uint64:
 
 @leaf_kernel
 def add_word(state: np.uint64, word: np.uint64) -> np.uint64:
-    """Feed 8 bytes to a running hash."""
-    state = (state ^ word) * MULTIPLIER
-    return state ^ (state >> HALF)
+    """Feed 8 bytes to a running hash.
+
+    They are mixed first. Otherwise, as the last words overlap, changes of two letters could cancel: one in
+    the last byte of a word would change few bits of the state.
+    """
+    mixed = (word ^ (word >> LOW)) * MIX
+    return (state ^ mixed ^ (mixed >> HIGH)) * MULTIPLIER
 
 
 @kernel

@@ -12,6 +12,7 @@ import json
 import os
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -44,7 +45,9 @@ class Timer(benchmark.BenchmarkTimer):  # type: ignore[misc]  # Snakemake has no
             self._ended = True
             if self.path.exists():
                 for line in self.path.read_text(encoding="utf-8").splitlines():
-                    add_usage(self.bench_record, json.loads(line))
+                    # a full disk cuts lines; the job must not fail because of that
+                    with suppress(json.JSONDecodeError):
+                        add_usage(self.bench_record, json.loads(line))
                 # a benchmark with `repeat` runs the command of the job again
                 self.path.unlink()
 
