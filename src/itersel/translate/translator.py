@@ -23,8 +23,8 @@ from itersel.translate.document import Details, document_line
 from itersel.translate.system import TrainedSystem
 
 # Sentences that are extracted together share patterns and rules: with 64 at a time, extraction takes 2.2
-# times as long as with 1024; with 512, 1.2 times. With 2048, it takes four fifths of the time, but half as much
-# memory again.
+# times as long as with 1024; with 512, 1.2 times. With 2048, it takes four fifths of the time, but half as
+# much memory again.
 BLOCK_SENTENCES, LEAST_BLOCK = 1024, 64
 
 
