@@ -130,7 +130,7 @@ class IndependentTask:
 class PooledTasks:
     """One shard with as many sentences as a task has on average, equally many from each label."""
 
-    labels: tuple[str, ...] = option("Labels of the tasks.", (), pattern=LABEL_PATTERN)
+    labels: tuple[str, ...] = option("Required. Labels of the tasks.", (), pattern=LABEL_PATTERN)
     parts: int = option(PARTS, 10, minimum=1, maximum=MOST_PARTS)
     language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
     shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
