@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from itersel.cli.handover import inherited_files, likeness
+from itersel.cli.handover import SOCKET_VARIABLE, inherited_files, likeness
 
 
 def test_likeness(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,3 +37,19 @@ def test_inherited_files(tmp_path: Path) -> None:
         before = inherited_files()
         os.set_inheritable(own.fileno(), True)
         assert set(inherited_files()) - set(before) == {own.fileno()}
+
+
+def test_a_signal_ends_a_process_that_waits_for_an_answer(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(os.fspath(path))
+        listener.listen()
+        listener.settimeout(60)
+        command = [sys.executable, "-m", "itersel.cli.main", "train", "--help"]
+        environment = {**os.environ, SOCKET_VARIABLE: str(path)}
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+        with listener.accept()[0] as connection:
+            assert connection.recv(1)
+            process.send_signal(signal.SIGTERM)
+            # otherwise, it would wait for two minutes
+            assert process.wait(timeout=60) == -signal.SIGTERM

@@ -9,10 +9,12 @@ import contextlib
 import json
 import os
 import resource
+import select
 import signal
 import socket
 import struct
 import sys
+import time
 from collections.abc import Sequence
 from types import FrameType
 from typing import Any, NoReturn
@@ -48,6 +50,8 @@ LENGTH = struct.Struct("!Q")
 STREAMS = (0, 1, 2)
 # Seconds until a process that waits for an answer gives up and runs its step itself.
 PATIENCE = 120.0
+# Seconds between two looks whether a signal has arrived.
+LOOK_SECONDS = 0.1
 
 
 def likeness() -> str:
@@ -114,11 +118,20 @@ def _is_accepted(connection: socket.socket, path: str, request: bytes) -> bool:
         finally:
             os.close(folder)
         connection.sendall(request)
-        is_accepted = connection.recv(1) == ACCEPTED
+        is_accepted = _is_answered(connection) and connection.recv(1) == ACCEPTED
     except OSError:  # nobody is there
         return False
     connection.settimeout(None)
     return is_accepted
+
+
+def _is_answered(connection: socket.socket) -> bool:
+    """Wait for an answer; give up after `PATIENCE`, or at a signal, which this process then handles."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and not signal.sigpending() & set(SIGNALS):
+        if select.select([connection], [], [], LOOK_SECONDS)[0]:
+            return True
+    return False
 
 
 def has_streams() -> bool:
