@@ -132,7 +132,10 @@ class Server:
 
     def _accept(self) -> list[str] | None:
         """Fork for a request, or refuse it by closing the connection; returns arguments as `serve`."""
-        connection, _ = self._listener.accept()
+        try:
+            connection, _ = self._listener.accept()
+        except OSError:
+            return None  # the other side has ended, or too many files are open
         server, request = os.getpid(), Request({}, ())
         try:
             request = _receive(connection)

@@ -51,7 +51,7 @@ STREAMS = (0, 1, 2)
 # Seconds until a process that waits for an answer gives up and runs its step itself.
 PATIENCE = 120.0
 # Seconds between two looks whether a signal has arrived.
-LOOK_SECONDS = 0.1
+SIGNAL_SECONDS = 0.1
 
 
 def likeness() -> str:
@@ -129,7 +129,7 @@ def _is_answered(connection: socket.socket) -> bool:
     """Wait for an answer; give up after `PATIENCE`, or at a signal, which this process then handles."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and not signal.sigpending() & set(SIGNALS):
-        if select.select([connection], [], [], LOOK_SECONDS)[0]:
+        if select.select([connection], [], [], SIGNAL_SECONDS)[0]:
             return True
     return False
 

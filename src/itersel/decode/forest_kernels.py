@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.decode.trie_kernels import NONE, NONTERMINAL, Trie, trie_slot
+from itersel.grammar.array_kernels import doubled
 from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X
 from itersel.jit import kernel, leaf_kernel
 
@@ -94,14 +95,6 @@ class DottedItems(NamedTuple):
     next: NDArray[np.int32]
     head: NDArray[np.int32]
     tail: NDArray[np.int32]
-
-
-@kernel
-def doubled(array: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return a copy with twice the capacity."""
-    larger = np.empty(2 * array.shape[0], np.int32)
-    larger[: array.shape[0]] = array
-    return larger
 
 
 @kernel

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from itersel.jit import kernel, leaf_kernel
+
+Number = TypeVar("Number", bound=np.generic)
 
 # rows that are sorted by insertion before they are merged
 RUN = 16
 
 
 @kernel
-def grown(array: NDArray[np.int32], size: int) -> NDArray[np.int32]:
-    """Return the array, or a larger copy if it has fewer than `size` rows."""
+def doubled(array: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return a copy of a vector with twice the capacity."""
+    larger = np.empty(2 * array.shape[0], np.int32)
+    for i in range(array.shape[0]):
+        larger[i] = array[i]
+    return larger
+
+
+@kernel
+def grown(array: NDArray[Number], size: int) -> NDArray[Number]:
+    """Return a matrix, or a larger copy if it has fewer than `size` rows."""
     if size <= array.shape[0]:
         return array
     larger = np.empty((max(size, 2 * array.shape[0]), array.shape[1]), array.dtype)

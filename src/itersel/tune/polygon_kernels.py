@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.forest_kernels import doubled
 from itersel.decode.trie_kernels import NONE
-from itersel.grammar.array_kernels import grown, sort_stably
+from itersel.grammar.array_kernels import doubled, grown, sort_stably
 from itersel.grammar.references import References
 from itersel.jit import kernel, leaf_kernel
 from itersel.learn.bleu_kernels import ORDER, closest_lengths, ngram_matches
