@@ -37,6 +37,7 @@ from itersel.storage.formats import (
     digest,
     without_extra,
 )
+from itersel.storage.packing import DEFLATE, SHUFFLE, read_packed, write_packed
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 # Allocation step of files in memory.
@@ -48,7 +49,6 @@ FORMAT, DIGESTS = "format", "digests"
 ATTRIBUTES = "attributes"
 # Exceptions that h5py raises for invalid files.
 ERRORS = (KeyError, OSError, RuntimeError, TypeError, ValueError, AttributeError, IndexError)
-DEFLATE, SHUFFLE = h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_SHUFFLE
 
 
 def open_hdf5(path: str | os.PathLike[str]) -> h5py.File:
@@ -201,7 +201,7 @@ def read_arrays(
             if declared.is_extra and name not in header.digests:
                 continue
             try:
-                arrays[name] = find_dataset(stream, name, declared)[:]
+                arrays[name] = read_packed(find_dataset(stream, name, declared))
             except ERRORS as error:
                 raise damaged(path, name, f"cannot be read ({one_line(error)})") from None
     check_digests(arrays, header.digests, path)
@@ -240,6 +240,9 @@ def find_dataset(stream: h5py.File, name: str, declared: Array) -> h5py.Dataset:
     if is_virtual or properties.get_external_count() or filters - allowed:
         raise ValueError("is stored in another way than itersel does")
     stored, size = found.get_storage_size(), math.prod(found.shape) * dtype.itemsize
+    if filters:
+        # one chunk, which may be larger than the array, is unpacked at a time
+        size = max(size, math.prod(properties.get_chunk()) * dtype.itemsize)
     # The limit of the whole file: an array of mostly equal numbers unpacks to hundreds of times its size.
     if size > (max_unpacked(stream.id.get_filesize()) if filters else stored):
         raise ValueError(f"takes {size} bytes, of which the file holds {stored}")
@@ -254,19 +257,19 @@ def write_arrays(
     Parameters
     ----------
     path, format
-        The file and its format. Arrays declared as packed are compressed with gzip at its fastest level,
-        which reduces them to a quarter of the size, is as fast as lzf, and is deterministic (lzf leaves its
-        tables uninitialised). The others are not compressed.
+        The file and its format. Arrays declared as packed are compressed (`itersel.storage.packing`), which
+        reduces those of a shard to a fifth of the size. The others are not compressed.
     """
     extra = {name for name, declared in format.arrays.items() if declared.is_extra}
     if not any(arrays[name].size for name in extra):
         format = without_extra(format)
     with write_hdf5(path) as stream:
         for name, declared in format.arrays.items():
-            packed = {"compression": "gzip", "compression_opts": 1, "shuffle": declared.shuffled}
             # filters do not work on empty datasets
-            is_packed = declared.packed and arrays[name].size > 0
-            stream.create_dataset(name, data=arrays[name], **(packed if is_packed else {}))
+            if declared.packed and arrays[name].size > 0:
+                write_packed(stream, name, np.asarray(arrays[name]), declared.shuffled)
+            else:
+                stream.create_dataset(name, data=arrays[name])
         write_header(
             stream, format, attributes, {name: digest(np.asarray(arrays[name])) for name in format.arrays}
         )
