@@ -239,9 +239,19 @@ class KernelCompiler(compiler.CompilerBase):
         return [manager]
 
 
+_PREPARATIONS: list[Callable[[], None]] = []
+
+
+def before_compilation(prepare: Callable[[], None]) -> None:
+    """Call a function before numba loads what it needs to compile, which it does for the first kernel."""
+    _PREPARATIONS.append(prepare)
+
+
 @contextmanager
 def intermediate_code(target: Any) -> Iterator[None]:
     """Let numba's own functions, too, stay intermediate code within the block."""
+    while _PREPARATIONS:
+        _PREPARATIONS.pop()()
     target.refresh()  # makes the runtime library of numba, which must be machine code
     codegen = target.codegen()
     before = codegen._library_class
