@@ -239,19 +239,21 @@ class KernelCompiler(compiler.CompilerBase):
         return [manager]
 
 
-_PREPARATIONS: list[Callable[[], None]] = []
+# Functions to run, in the order of the keys.
+_PREPARATIONS: dict[Callable[[], None], None] = {}
 
 
 def before_compilation(prepare: Callable[[], None]) -> None:
-    """Call a function before numba loads what it needs to compile, which it does for the first kernel."""
-    _PREPARATIONS.append(prepare)
+    """Register a function to run once, before the first kernel is compiled."""
+    _PREPARATIONS[prepare] = None
 
 
 @contextmanager
 def intermediate_code(target: Any) -> Iterator[None]:
     """Let numba's own functions, too, stay intermediate code within the block."""
-    while _PREPARATIONS:
-        _PREPARATIONS.pop()()
+    for prepare in _PREPARATIONS:
+        prepare()
+    _PREPARATIONS.clear()
     target.refresh()  # makes the runtime library of numba, which must be machine code
     codegen = target.codegen()
     before = codegen._library_class

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import glob
 import hashlib
+import io
 import os
 import pickle
 import re
@@ -31,6 +32,7 @@ from numba.core import config as numba_config
 from numba.core import serialize
 from numba.core.caching import _Cache
 from numba.core.codegen import get_host_cpu_features
+from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import rtsys
 
 from itersel.errors import InputError
@@ -146,7 +148,7 @@ class KernelCache(_Cache):
 
     def load_all(self, target_context: Any) -> Iterator[Any]:
         """Yield the kernel as compiled for arguments of any types, unless this has yielded it before."""
-        # All that machine code needs of numba. A compiler needs more, which takes 0.2 s to load.
+        # All that machine code needs of numba; what the compiler needs takes 0.2 s to load.
         rtsys.initialize(target_context)
         for path in sorted(cache_folder().glob(f"{glob.escape(self._name)}-*.nbc")):
             if path.name not in self._loaded:
@@ -165,7 +167,7 @@ class KernelCache(_Cache):
         if hashlib.sha256(pickled).digest() != digest:
             return None, None
         _mark_used(path.parent)
-        types, reduced = pickle.loads(pickled)
+        types, reduced = _Unpickler(io.BytesIO(pickled)).load()
         return types, reduced
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -193,6 +195,27 @@ class KernelCache(_Cache):
         # type names are the same in every process; `load_overload` compares the types themselves
         digest = hashlib.sha256(str(sig).encode()).hexdigest()[:16]
         return cache_folder() / f"{self._name}-{digest}.nbc"
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads a compiled kernel without importing the modules of numba's functions in it."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return the object of a name."""
+        if (module, name) == ("numba.core.environment", "_rebuild_env"):
+            return _environment
+        return super().find_class(module, name)
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Any:
+    """Return the constants of a function; numba would import its module, which machine code does not use."""
+    found = lookup_environment(name)
+    if found is None:
+        found = Environment({"__name__": module})
+        found.consts[:] = constants
+        found.env_name = name
+        Environment._memo[name] = found
+    return found
 
 
 @functools.cache

@@ -107,14 +107,49 @@ def test_a_damaged_chunk(tmp_path: Path, chunk: bytes, said: str) -> None:
         read_arrays(path, FORM)
 
 
-def test_a_missing_chunk(tmp_path: Path) -> None:
+@pytest.mark.parametrize("chunk", [10, 30, 100])
+@pytest.mark.parametrize("is_first_there", [False, True])
+def test_missing_chunks(tmp_path: Path, chunk: int, is_first_there: bool) -> None:
+    path = tmp_path / "numbers.h5"
+    write_arrays(path, FORM, {"a": np.arange(100, dtype=np.int32)}, {})
+    with h5py.File(path, "r+", libver=("v110", "v110")) as stream:
+        del stream["a"]
+        stream.create_dataset("a", (100,), np.int32, chunks=(chunk,), compression="gzip")
+        if is_first_there and chunk < 100:
+            stream["a"][:chunk] = 1
+    with pytest.raises(InputError, match=r"array 'a' cannot be read \(some chunks are missing\)"):
+        read_arrays(path, FORM)
+
+
+def test_a_single_number(tmp_path: Path) -> None:
     path = tmp_path / "numbers.h5"
     write_arrays(path, FORM, {"a": np.arange(100, dtype=np.int32)}, {})
     with h5py.File(path, "r+") as stream:
         del stream["a"]
-        stream.create_dataset("a", (100,), np.int32, chunks=(100,), compression="gzip")
+        stream["a"] = np.int32(5)
     with pytest.raises(InputError, match="array 'a' cannot be read"):
         read_arrays(path, FORM)
+
+
+def test_an_empty_array_of_many_chunks() -> None:
+    with in_memory() as stream:
+        stream.create_dataset(
+            "a", (0, 10**11), np.int32, chunks=(1, 1), maxshape=(None, None), compression="gzip"
+        )
+        assert read_packed(stream["a"]).shape == (0, 10**11)
+
+
+def test_types_that_numpy_stores_differently() -> None:
+    twelve_bits = h5py.h5t.STD_I32LE.copy()
+    twelve_bits.set_precision(12)
+    twelve_bits.set_offset(8)
+    with in_memory() as stream:
+        properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        properties.set_chunk((4,))
+        properties.set_deflate(1)
+        h5py.h5d.create(stream.id, b"a", twelve_bits, h5py.h5s.create_simple((4,)), properties)
+        stream["a"][:] = [0, 1, 2, 3]
+        assert read_packed(stream["a"]).tolist() == [0, 1, 2, 3]
 
 
 def test_a_chunk_larger_than_the_limit(tmp_path: Path) -> None:

@@ -135,7 +135,8 @@ class Server:
         try:
             connection, _ = self._listener.accept()
         except OSError:
-            return None  # the other side has ended, or too many files are open
+            time.sleep(LOOK_SECONDS)  # too many files are open
+            return None
         server, request = os.getpid(), Request({}, ())
         try:
             request = _receive(connection)

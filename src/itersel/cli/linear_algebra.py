@@ -1,4 +1,4 @@
-"""Compile without scipy's linear algebra, which no kernel uses: saves a tenth of a second."""
+"""Keeps numba from importing scipy's linear algebra, which no kernel uses: a tenth of a second."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ from itersel.grammar.table_kernels import (
 )
 from itersel.storage.ragged import take_rows
 
-# 64 MB. A pattern with more occurrences gets its own batch. The occurrences of a first block are walked once
-# for each batch: of a million sentence pairs, four times as many with 1 << 20.
+# 64 MB. A pattern with more occurrences gets its own batch. The occurrences of a first block are scanned once
+# for each batch; with 1 << 20 and a million sentence pairs, they were scanned four times on average.
 BATCH = 1 << 23
 
 

@@ -7,7 +7,6 @@ smaller. Its output depends on its version, not on the processor.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 DEFLATE, SHUFFLE = h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_SHUFFLE
 FILTERS = ((DEFLATE,), (SHUFFLE, DEFLATE))
-# Larger chunks are not packed much smaller, and smaller ones take longer.
+# Chunks of 128 kB to 1 MB make no difference; smaller ones are slower.
 CHUNK_BYTES = 1 << 18
 LEVEL = 1
 
@@ -27,12 +26,16 @@ Slices = tuple[slice, ...]
 
 
 def write_packed(stream: h5py.File, name: str, array: NDArray[Any], shuffled: bool) -> None:
-    """Store an array with at least one row, compressed column by column.
+    """Store an array compressed.
 
     Parameters
     ----------
+    stream, name
+        Where to store it.
+    array
+        An array with at least one row. Each column is compressed on its own, so there should be few.
     shuffled
-        Compress the first bytes of all numbers, then their second bytes, and so on.
+        Apply byte shuffling first: it pays for numbers that rise, or whose high bytes are equal.
     """
     rows = min(array.shape[0], CHUNK_BYTES // array.itemsize)
     chunk = (rows, *(1 for _ in array.shape[1:]))
@@ -66,10 +69,15 @@ def read_packed(dataset: h5py.Dataset) -> NDArray[Any]:
     """
     properties = dataset.id.get_create_plist()
     filters = tuple(properties.get_filter(i)[0] for i in range(properties.get_nfilters()))
-    if filters not in FILTERS:
-        return np.asarray(dataset[()])
+    # HDF5 has types, such as integers of 12 bits, that numpy stores differently
+    is_plain = dataset.id.get_type() == h5py.h5t.py_create(dataset.dtype)
+    if filters not in FILTERS or not is_plain or not dataset.size:
+        return np.asarray(dataset[:])
     array = np.empty(dataset.shape, dataset.dtype)
     size = math.prod(dataset.chunks) * dataset.dtype.itemsize
+    # HDF5 does not survive reading a chunk if there are none
+    if dataset.id.get_num_chunks() != math.prod(_counts(dataset.shape, dataset.chunks)):
+        raise OSError("some chunks are missing")
     for start, inside, part in _chunks(dataset.shape, dataset.chunks):
         unfiltered, packed = dataset.id.read_direct_chunk(start)
         if unfiltered:
@@ -91,10 +99,16 @@ def _chunks(
     shape: tuple[int, ...], chunk: tuple[int, ...]
 ) -> Iterator[tuple[tuple[int, ...], Slices, Slices]]:
     """Yield where each chunk starts, its slices of the array, and those of its part that is in the array."""
-    for start in itertools.product(*(range(0, size, step) for size, step in zip(shape, chunk, strict=True))):
+    for number in np.ndindex(*_counts(shape, chunk)):
+        start = tuple(i * step for i, step in zip(number, chunk, strict=True))
         ends = [min(i + step, size) for i, step, size in zip(start, chunk, shape, strict=True)]
         yield (
             start,
             tuple(slice(i, end) for i, end in zip(start, ends, strict=True)),
             tuple(slice(0, end - i) for i, end in zip(start, ends, strict=True)),
         )
+
+
+def _counts(shape: tuple[int, ...], chunk: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the number of chunks along each axis."""
+    return tuple(-(-size // step) for size, step in zip(shape, chunk, strict=True))
