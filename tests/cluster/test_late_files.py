@@ -15,14 +15,18 @@ from tests.workflow.conftest import Project
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 LATE = str(HERE / "late.sh")
-SECONDS = "45"  # even on a busy machine, a task ends within this time
+SECONDS = 45  # even on a busy machine, a task ends within this time
+# Longer than a run that does not wait, which removes what it finds of the jobs that it gives up.
+TOO_LATE = 300
 TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
 
 
-def run(folder: Path, cluster: Cluster, *command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command for which files of other processes appear late in a folder."""
+def run(
+    folder: Path, cluster: Cluster, *command: str, seconds: int = SECONDS
+) -> subprocess.CompletedProcess[str]:
+    """Run a command for which files of other processes appear `seconds` late in a folder."""
     return subprocess.run(
-        [LATE, str(folder), SECONDS, *command],
+        [LATE, str(folder), str(seconds), *command],
         env={**os.environ, **cluster.environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -60,7 +64,7 @@ def test_head_sees_files_late(late: ClusterProject, local: Project) -> None:
 def test_head_does_not_wait(late: ClusterProject, local: Project) -> None:
     """Without waiting, late outputs are reported as failures; the next run finds them and trains nothing."""
     hasty = late.project.command(*late.arguments("--latency-wait", "1", TARGET))
-    done = run(late.folder, late.cluster, *hasty)
+    done = run(late.folder, late.cluster, *hasty, seconds=TOO_LATE)
     assert done.returncode == 1, done.stdout[-3000:]
     assert "consider to increase the wait time with --latency-wait" in done.stdout
     output = late.run(TARGET)
