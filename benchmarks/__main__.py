@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -216,7 +217,9 @@ def measure_job(data: Data) -> list[dict[str, Any]]:
     files = {"shard": data.corpus.shard, "model": data.corpus.model[3], "weights": data.weights}
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "weights.h5")
-        seconds = [task("start", **files, output=output)[0]["seconds"] for _ in range(RUNS + 2)]
+        seconds = [
+            task("start", **files, output=output, begin=monotonic())[0]["seconds"] for _ in range(RUNS + 2)
+        ]
         options = [word for name, path in files.items() for word in (f"--{name}", path)]
         done = run(ITERSEL, "train", *options, "--output", output)
     return [

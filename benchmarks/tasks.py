@@ -7,11 +7,10 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from time import perf_counter, process_time, time
+from time import monotonic, perf_counter, process_time
 from typing import Any
 
 import numpy as np
-import psutil  # type: ignore[import-untyped]
 
 from itersel.decode.decoder import Decoder
 from itersel.grammar.shard import read_shard
@@ -116,16 +115,18 @@ def train(shard: str, model: str, weights: str, pop_limit: int = 200) -> dict[st
     }
 
 
-def start(shard: str, model: str, weights: str, output: str) -> dict[str, Any]:
-    """Run `itersel train`; returns the seconds from process start to the first translation."""
+def start(shard: str, model: str, weights: str, output: str, begin: float) -> dict[str, Any]:
+    """Run `itersel train`; returns the seconds from `begin` to the first translation.
+
+    `begin`: when the process was started, by `monotonic`, a clock that all processes share.
+    """
     from itersel.cli.main import main
 
     decode_sentence, seconds = Decoder.decode, []
 
     def first(*arguments: Any, **options: Any) -> Any:
         decode_sentence(*arguments, **options)
-        # the clock of `create_time` only has a resolution of 10 ms
-        seconds.append(time() - psutil.Process().create_time())
+        seconds.append(monotonic() - begin)
         raise SystemExit
 
     Decoder.decode = first  # type: ignore[method-assign]
