@@ -17,8 +17,8 @@ from itersel.errors import InputError
 from itersel.report.page.folder import RUN, read_optional
 from itersel.storage.files import write_lines
 
-# Packages on which results depend.
-PACKAGES = ("numpy", "scipy", "numba", "h5py", "sacrebleu", "sacremoses", "sil-thot", "snakemake")
+# Packages on which results, or the bytes of their files, depend.
+PACKAGES = ("numpy", "scipy", "numba", "h5py", "deflate", "sacrebleu", "sacremoses", "sil-thot", "snakemake")
 
 
 def describe_run(config: Mapping[str, Any], graph: Mapping[str, Any]) -> dict[str, Any]:
