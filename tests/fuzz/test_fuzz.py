@@ -18,9 +18,9 @@ SECONDS = 600  # for a busy machine; 20 are usually enough
 @pytest.mark.parametrize(
     ("formats", "cases"),
     [
-        pytest.param(BINARY[::2], 2, id="binary"),
-        pytest.param(BINARY[1::2], 2, id="more binary"),
-        pytest.param(REST, 2, id="text"),
+        pytest.param(BINARY[::2], 4, id="binary"),
+        pytest.param(BINARY[1::2], 4, id="more binary"),
+        pytest.param(REST, 4, id="text"),
     ],
 )
 def test_damaged_files_are_rejected(formats, cases, root, tmp_path):
