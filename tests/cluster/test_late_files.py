@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 LATE = str(HERE / "late.sh")
 SECONDS = 45  # even on a busy machine, a task ends within this time
-# Longer than a whole run that does not wait: giving jobs up, it removes those of their outputs that it sees.
+# Longer than a whole run that does not wait: it removes what it sees of the outputs of jobs that it gives up.
 TOO_LATE = 300
 TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
 
