@@ -15,10 +15,12 @@ import gc
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from numba.core import compiler, sigutils, types
+from llvmlite import ir
+from numba.core import cgutils, compiler, sigutils, types
 from numba.core import config as numba_config
 from numba.core.caching import NullCache
 from numba.core.registry import CPUDispatcher
+from numba.extending import intrinsic
 
 from itersel.compiler import (
     CallTemplate,
@@ -75,6 +77,32 @@ def _compiled(function: Function, **flags: bool) -> Function:
     if numba_config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function
     return cast(Function, _Kernel(function, {**FLAGS, **flags}))
+
+
+def _prefetch(typing: object, array: Any, place: object) -> Any:
+    """Return the signature of `prefetch`, and what generates its code."""
+
+    def generate(context: Any, builder: Any, signature: object, arguments: Any) -> Any:
+        view = context.make_array(array)(context, builder, arguments[0])
+        further = [context.get_constant(types.intp, 0)] * (array.ndim - 1)
+        pointer = cgutils.get_item_pointer(context, builder, array, view, [arguments[1], *further])
+        number = ir.IntType(32)
+        signature = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0")
+        # to read it, into all levels of the cache, data
+        builder.call(function, [pointer, number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+def _not_prefetched(array: object, place: int) -> None:
+    """Do nothing, in interpreted kernels."""
+
+
+# prefetch(array, place): begin to load what is at a place of an array, or at the beginning of a row, into the
+# processor's caches. Results cannot depend on it, but the place must exist.
+prefetch: Any = _not_prefetched if numba_config.DISABLE_JIT else intrinsic(_prefetch)  # type: ignore[attr-defined]
 
 
 def load_kernels() -> None:

@@ -46,7 +46,9 @@ from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, find_weights
 
 WORD_PENALTY = -1 / math.log(10)
-PAIRS_PER_WORD = 5000  # compositions in a typical sentence; the tables grow if one needs more
+# Size of the table of compositions; a typical sentence has 1,000 per word with a 3-gram model. The table of
+# edges has a quarter of it. Both grow if a sentence has more edges.
+PAIRS_PER_WORD = 2500
 MAX_FIRST_PAIRS = 1 << 20  # upper limit of the initial table size
 
 

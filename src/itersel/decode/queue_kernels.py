@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from itersel.jit import inline_kernel
 
-BUNDLE, RULE, FIRST, SECOND = 0, 1, 2, 3  # columns of a corner
+# A corner is a row of 64 bytes, a cache line. Its int32 columns: bundle, ranks of the rule and of the
+# antecedent items, the rule and these items.
+BUNDLE, RANK, FIRST_RANK, SECOND_RANK, RULE, FIRST, SECOND = range(7)
+# Its float64 columns: score with the language model; the corner's own contribution to the language model.
+SCORE, MODEL = 4, 5
+# Its int64 column: language-model state of the hypothesis.
+STATE = 6
+INTEGERS, NUMBERS = 16, 8  # columns of a row
 
 
 class Queue(NamedTuple):
@@ -17,12 +24,8 @@ class Queue(NamedTuple):
 
     Attributes
     ----------
-    corner
-        int32 (pool, 4): bundle, rank of the rule, ranks of the antecedent items.
-    score, model
-        float64 (pool): score with the language model; the corner's own contribution to the language model.
-    state
-        int64 (pool): language-model state of the hypothesis.
+    corner, number, state
+        int32 (pool * `INTEGERS`), float64 and int64 (pool * `NUMBERS`): the same memory, the rows of corners.
     heap, heap_score
         int32, float64 (pool): indices of corners and their scores, in heap order.
     slot
@@ -30,8 +33,7 @@ class Queue(NamedTuple):
     """
 
     corner: NDArray[np.int32]
-    score: NDArray[np.float64]
-    model: NDArray[np.float64]
+    number: NDArray[np.float64]
     state: NDArray[np.int64]
     heap: NDArray[np.int32]
     heap_score: NDArray[np.float64]
@@ -40,11 +42,14 @@ class Queue(NamedTuple):
 
 def make_queue(corners: int, pops: int) -> Queue:
     """Allocate a queue for a node with at most `corners` corners, of which `pops` are popped."""
+    # rows begin where cache lines do
+    number = np.empty((corners + 1) * NUMBERS)
+    skipped = -number.ctypes.data // number.itemsize % NUMBERS
+    number = number[skipped : skipped + corners * NUMBERS]
     return Queue(
-        corner=np.empty((corners, 4), np.int32),
-        score=np.empty(corners),
-        model=np.empty(corners),
-        state=np.empty(corners, np.int64),
+        corner=number.view(np.int32),
+        number=number,
+        state=number.view(np.int64),
         heap=np.empty(corners, np.int32),
         heap_score=np.empty(corners),
         slot=np.empty(1 << (2 * pops).bit_length(), np.int32),
@@ -58,10 +63,9 @@ def goes_before(score: float, candidate: int, other_score: float, other: int) ->
 
 
 @inline_kernel
-def sift_up(queue: Queue, place: int, candidate: int) -> None:
+def sift_up(queue: Queue, place: int, candidate: int, score: float) -> None:
     """Insert a corner into the heap at `place`, a leaf, and sift it up."""
     heap, heap_score = queue.heap, queue.heap_score
-    score = queue.score[candidate]
     while place > 0:
         parent = (place - 1) >> 1
         if not goes_before(score, candidate, heap_score[parent], heap[parent]):
@@ -72,10 +76,9 @@ def sift_up(queue: Queue, place: int, candidate: int) -> None:
 
 
 @inline_kernel
-def sift_down(queue: Queue, size: int, place: int, candidate: int) -> None:
+def sift_down(queue: Queue, size: int, place: int, candidate: int, score: float) -> None:
     """Insert a corner into the heap of `size` elements at `place`, and sift it down."""
     heap, heap_score = queue.heap, queue.heap_score
-    score = queue.score[candidate]
     while True:
         child = 2 * place + 1
         if child >= size:

@@ -8,7 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.decode.forest_kernels import Forest
-from itersel.decode.queue_kernels import BUNDLE, FIRST, RULE, SECOND, Queue, make_queue, sift_down, sift_up
+from itersel.decode.queue_kernels import (
+    BUNDLE,
+    FIRST,
+    FIRST_RANK,
+    INTEGERS,
+    MODEL,
+    NUMBERS,
+    RANK,
+    RULE,
+    SCORE,
+    SECOND,
+    SECOND_RANK,
+    STATE,
+    Queue,
+    make_queue,
+    sift_down,
+    sift_up,
+)
 from itersel.decode.rule_kernels import SentenceRules
 from itersel.decode.trie_kernels import NONE, Trie
 from itersel.grammar.array_kernels import sort_stably
@@ -182,15 +199,12 @@ def item_at(found: Hypotheses, node: int, rank: int) -> int:
 
 
 @inline_kernel
-def score_corner(
-    task: Task, states: States, queue: Queue, found: Hypotheses, begin: int, candidate: int
-) -> None:
-    """Score the hypothesis at a corner of a node whose bundles start at `begin`, language model included."""
+def score_corner(task: Task, states: States, queue: Queue, found: Hypotheses, candidate: int) -> float:
+    """Score the hypothesis at a corner, language model included; its rule and its items are known."""
     rules = task.rules
-    bundle = begin + queue.corner[candidate, BUNDLE]
-    rule = rule_at(task, bundle, queue.corner[candidate, RULE])
-    first = item_at(found, task.forest.first[bundle], queue.corner[candidate, FIRST])
-    second = item_at(found, task.forest.second[bundle], queue.corner[candidate, SECOND])
+    row = INTEGERS * candidate
+    rule = np.int64(queue.corner[row + RULE])
+    first, second = np.int64(queue.corner[row + FIRST]), np.int64(queue.corner[row + SECOND])
     score = rules.score[rule]
     first_state, second_state = np.int64(EMPTY_STATE), np.int64(EMPTY_STATE)
     if first != NONE:
@@ -200,47 +214,54 @@ def score_corner(
         score += found.item_score[second]
         second_state = found.item_state[second]
     state, change = combine(task.model, states, rules, rule, first_state, second_state)
-    queue.model[candidate] = rules.inside[rule] + change
-    queue.score[candidate] = score + task.model_weight * queue.model[candidate]
-    queue.state[candidate] = state
+    change += rules.inside[rule]
+    score += task.model_weight * change
+    row = NUMBERS * candidate
+    queue.number[row + MODEL] = change
+    queue.number[row + SCORE] = score
+    queue.state[row + STATE] = state
+    return score
 
 
 @leaf_kernel
 def first_corners(task: Task, states: States, queue: Queue, found: Hypotheses, node: int) -> int:
     """Score the first rules of each bundle with the best antecedents; returns the size of the heap."""
     forest, trie = task.forest, task.trie
-    begin = forest.bundle_offset[node]
     size = 0
-    for bundle in range(forest.bundle_offset[node + 1] - begin):
-        source_side = forest.trie_node[begin + bundle]
-        count = trie.rule_offset[source_side + 1] - trie.rule_offset[source_side]
+    for bundle in range(forest.bundle_offset[node], forest.bundle_offset[node + 1]):
+        source_side = forest.trie_node[bundle]
+        begin = trie.rule_offset[source_side]
+        count = trie.rule_offset[source_side + 1] - begin
+        first = item_at(found, np.int64(forest.first[bundle]), 0)
+        second = item_at(found, np.int64(forest.second[bundle]), 0)
         for rank in range(min(count, FIRST_RULES)):
-            queue.corner[size, BUNDLE], queue.corner[size, RULE] = bundle, rank
-            queue.corner[size, FIRST], queue.corner[size, SECOND] = 0, 0
-            score_corner(task, states, queue, found, begin, size)
-            queue.heap[size], queue.heap_score[size] = size, queue.score[size]
+            row = INTEGERS * size
+            queue.corner[row + BUNDLE], queue.corner[row + RANK] = bundle, rank
+            queue.corner[row + FIRST_RANK], queue.corner[row + SECOND_RANK] = 0, 0
+            queue.corner[row + RULE] = trie.rule[begin + rank]
+            queue.corner[row + FIRST], queue.corner[row + SECOND] = first, second
+            queue.heap[size], queue.heap_score[size] = size, score_corner(task, states, queue, found, size)
             size += 1
     for place in range((size >> 1) - 1, -1, -1):
-        sift_down(queue, size, place, queue.heap[place])
+        sift_down(queue, size, place, np.int64(queue.heap[place]), queue.heap_score[place])
     return size
 
 
 @inline_kernel
-def add_edge(
-    task: Task, queue: Queue, found: Hypotheses, begin: int, candidate: int, node_begin: int
-) -> None:
+def add_edge(queue: Queue, found: Hypotheses, candidate: int, node_begin: int) -> None:
     """Turn a corner into an edge of the node's item with the same state, or of a new item."""
-    bundle = begin + queue.corner[candidate, BUNDLE]
     edge = found.counts[1]
-    found.edge_rule[edge] = rule_at(task, bundle, queue.corner[candidate, RULE])
-    found.edge_first[edge] = item_at(found, task.forest.first[bundle], queue.corner[candidate, FIRST])
-    found.edge_second[edge] = item_at(found, task.forest.second[bundle], queue.corner[candidate, SECOND])
-    found.edge_score[edge] = queue.score[candidate]
-    found.edge_model[edge] = queue.model[candidate]
+    row = INTEGERS * candidate
+    found.edge_rule[edge] = queue.corner[row + RULE]
+    found.edge_first[edge] = queue.corner[row + FIRST]
+    found.edge_second[edge] = queue.corner[row + SECOND]
+    row = NUMBERS * candidate
+    score, state = queue.number[row + SCORE], queue.state[row + STATE]
+    found.edge_score[edge] = score
+    found.edge_model[edge] = queue.number[row + MODEL]
     found.edge_next[edge] = NONE
     found.counts[1] = edge + 1
 
-    state = queue.state[candidate]
     mask = queue.slot.shape[0] - 1
     place = np.int64(((np.uint64(state) * STATE_MULTIPLIER) >> STATE_SHIFT) & np.uint64(mask))
     while queue.slot[place] >= node_begin and found.item_state[queue.slot[place]] != state:
@@ -248,13 +269,13 @@ def add_edge(
     item = np.int64(queue.slot[place])
     if item >= node_begin:
         found.edge_next[found.item_last[item]] = edge
-        found.item_score[item] = max(found.item_score[item], queue.score[candidate])
+        found.item_score[item] = max(found.item_score[item], score)
     else:
         item = found.counts[0]
         found.counts[0] = item + 1
         queue.slot[place] = item
         found.item_state[item], found.item_edge[item] = state, edge
-        found.item_score[item] = queue.score[candidate]
+        found.item_score[item] = score
     found.item_last[item] = edge
 
 
@@ -267,48 +288,73 @@ def pop_corners(
     Every corner (rule, i, j) is pushed by exactly one neighbour: j - 1, or i - 1 if j is 0, or the previous
     rule if both are 0. So no corner is visited twice.
     """
-    begin, node_begin = task.forest.bundle_offset[node], found.counts[0]
+    node_begin = found.counts[0]
     pool, pops = size, 0
     while size > 0 and pops < limit:
         candidate = np.int64(queue.heap[0])
         pops += 1
-        add_edge(task, queue, found, begin, candidate, node_begin)
+        add_edge(queue, found, candidate, node_begin)
         # The first neighbour takes the place of the corner, at the top: it will be nearly as good, and not
         # sink far. What stands last would sink to the bottom.
         top_is_free = True
-        for axis in range(RULE, SECOND + 1):
-            if not has_neighbour(task, queue, found, begin, candidate, axis):
+        for axis in range(3):
+            if not make_neighbour(task, queue, found, candidate, pool, axis):
                 continue
-            for i in range(4):
-                queue.corner[pool, i] = queue.corner[candidate, i]
-            queue.corner[pool, axis] += 1
-            score_corner(task, states, queue, found, begin, pool)
+            score = score_corner(task, states, queue, found, pool)
             if top_is_free:
-                sift_down(queue, size, 0, pool)
+                sift_down(queue, size, 0, pool, score)
                 top_is_free = False
             else:
-                sift_up(queue, size, pool)
+                sift_up(queue, size, pool, score)
                 size += 1
             pool += 1
         if top_is_free:
             size -= 1
-            sift_down(queue, size, 0, np.int64(queue.heap[size]))
+            sift_down(queue, size, 0, np.int64(queue.heap[size]), queue.heap_score[size])
 
 
 @inline_kernel
-def has_neighbour(task: Task, queue: Queue, found: Hypotheses, begin: int, candidate: int, axis: int) -> bool:
-    """Whether a corner has a neighbour along an axis and is the one that pushes it."""
-    bundle = begin + queue.corner[candidate, BUNDLE]
-    rank = queue.corner[candidate, axis] + 1
-    if axis == RULE:
+def make_neighbour(task: Task, queue: Queue, found: Hypotheses, candidate: int, pool: int, axis: int) -> bool:
+    """Put a neighbour of a corner into the pool: the next rule, first or second item, for axes 0, 1 and 2.
+
+    Returns False if there is none, or if it is pushed by another corner.
+    """
+    corner = queue.corner
+    row, new = INTEGERS * candidate, INTEGERS * pool
+    bundle = np.int64(corner[row + BUNDLE])
+    rank, rule = np.int64(corner[row + RANK]), np.int64(corner[row + RULE])
+    first_rank, second_rank = np.int64(corner[row + FIRST_RANK]), np.int64(corner[row + SECOND_RANK])
+    first, second = np.int64(corner[row + FIRST]), np.int64(corner[row + SECOND])
+    if axis == 0:
+        rank += 1
+        if rank < FIRST_RULES or first_rank + second_rank > 0:
+            return False
         source_side = task.forest.trie_node[bundle]
-        count = task.trie.rule_offset[source_side + 1] - task.trie.rule_offset[source_side]
-        at_origin = queue.corner[candidate, FIRST] == 0 and queue.corner[candidate, SECOND] == 0
-        return at_origin and FIRST_RULES <= rank < count
-    antecedent = task.forest.first[bundle] if axis == FIRST else task.forest.second[bundle]
-    if antecedent == NONE or (axis == FIRST and queue.corner[candidate, SECOND] > 0):
-        return False
-    return rank < found.node_offset[antecedent + 1] - found.node_offset[antecedent]
+        if rank >= task.trie.rule_offset[source_side + 1] - task.trie.rule_offset[source_side]:
+            return False
+        rule = rule_at(task, bundle, rank)
+    elif axis == 1:
+        first_rank += 1
+        antecedent = np.int64(task.forest.first[bundle])
+        if first == NONE or second_rank > 0 or first_rank >= item_count(found, antecedent):
+            return False
+        first = item_at(found, antecedent, first_rank)
+    else:
+        second_rank += 1
+        antecedent = np.int64(task.forest.second[bundle])
+        if second == NONE or second_rank >= item_count(found, antecedent):
+            return False
+        second = item_at(found, antecedent, second_rank)
+    corner[new + BUNDLE], corner[new + RANK], corner[new + RULE] = bundle, rank, rule
+    corner[new + FIRST_RANK], corner[new + SECOND_RANK] = first_rank, second_rank
+    corner[new + FIRST], corner[new + SECOND] = first, second
+    return True
+
+
+@inline_kernel
+def item_count(found: Hypotheses, node: int) -> int:
+    """Return the number of items of a node."""
+    return found.node_offset[node + 1] - found.node_offset[node]
 
 
 @leaf_kernel

@@ -234,7 +234,8 @@ def match_seconds(
     """
     fill_slots(blocks, seconds)
     relative = begin - begin[0]
-    first, second = np.empty(relative[-1], np.int32), np.empty(relative[-1], np.int32)
+    size = relative[relative.shape[0] - 1]
+    first, second = np.empty(size, np.int32), np.empty(size, np.int32)
     list_seconds(blocks, limits, positions, distance, relative.copy(), first, second)
     clear_slots(blocks, seconds)
     last = np.full(relative.shape[0] - 1, -1, np.int32)
@@ -312,8 +313,8 @@ def match_thirds(
     for number in range(wanted):
         begin[number + 1] = begin[number] + min(count[number], limits.max_samples)
         state[number, 3] = begin[number]
-    if begin[-1] > 0:
-        found = np.empty((3, begin[-1]), np.int32)
+    if begin[wanted] > 0:
+        found = np.empty((3, begin[wanted]), np.int32)
         walk_thirds(blocks, limits, first, second, distance, count, state, found, last)
     clear_slots(blocks, thirds)
     return Matches(begin, found[0], found[1], found[2], last)

@@ -95,6 +95,12 @@ def insert(slots: NDArray[np.uint64], rows: NDArray[np.uint64]) -> int:
 
 
 @leaf_kernel
+def first_slot(key: np.uint64, mask: np.uint64) -> int:
+    """Return the first slot where an n-gram may be; `mask` is the number of slots less one."""
+    return np.int64((np.uint64(key) >> _FLAG_BITS) & mask)
+
+
+@leaf_kernel
 def find(model: ModelArrays, key: np.uint64) -> int:
     """Return the row in ``model.slots`` of an n-gram of two or more words, -1 if it is not listed."""
     slots = model.slots

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import inline_kernel, kernel, leaf_kernel
+from itersel.jit import inline_kernel, kernel, leaf_kernel, prefetch
 from itersel.lm.kernels import (
     EXTENDS_LEFT,
     EXTENDS_RIGHT,
@@ -33,13 +33,18 @@ from itersel.lm.kernels import (
     ModelArrays,
     extend_key,
     find,
+    first_slot,
     score_word,
 )
 
 EMPTY_STATE = 0
 LENGTH, KIND, WORDS = 0, 1, 2  # columns of a row
 RIGHT, LEFT, FULL = 0, 1, 2  # kinds of edges
-CHANGE_PAIR, LEFT_PAIR, RIGHT_PAIR = 1, 2, 3  # kinds of pairs
+LEFT_PAIR, RIGHT_PAIR = 1, 2  # kinds of pairs
+PAIR_SIZE = 4
+PAIR_BITS = 15  # of an edge in the key of a pair
+# Numbers of a pair: the new left edge of a left pair; the change and the new right edge of a right pair.
+NEW_LEFT, CHANGE, NEW_RIGHT = 1, 1, 2
 HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 HASH_SHIFT = np.uint64(29)
 PLACE_SHIFT = np.uint64(32)
@@ -49,7 +54,6 @@ FULL_BIT = 1 << 62  # of a state: its left edge is full
 LEFT_HALF = ~((1 << EDGE_BITS) - 1)
 FULL_EDGE = FULL_BIT >> EDGE_BITS  # the same bit in the number of a left edge
 WHOLE_BIT = 1 << 31  # of a state: both edges contain all words
-RIGHT_HALF = ~LEFT_HALF
 
 
 class States(NamedTuple):
@@ -64,21 +68,21 @@ class States(NamedTuple):
     left_score
         float64 (E): log10 probability of the words of a left edge, without context.
     pair
-        uint64 (power of two, 2): hash table of composed edges. Column 0 is the kind of the pair and both
-        edges, 0 if free; column 1 holds the resulting edge or change, so a look-up reads one cache line.
+        uint32 (`PAIR_SIZE` (power of two + 1)): hash table of composed edges. The first number of a pair is
+        its key, 0 if free. The last pair is always free: it is for those that are not remembered.
     pair_edge, pair_change
-        int32, float32 (power of two, 4): the same memory; column 2.
+        int32, float32: the same memory, for the other numbers of a pair.
     scratch
         int32 (4 (order + 1)): words being composed; in the second half, the row under construction.
     counts
-        int64 (3): edges, pairs, and whether a table was too small (the sentence must be decoded again with
-        larger ones).
+        int64 (3): edges, pairs, and whether there was no room for an edge (the sentence must be decoded again
+        with larger tables).
     """
 
     row: NDArray[np.int32]
     slot: NDArray[np.int32]
     left_score: NDArray[np.float64]
-    pair: NDArray[np.uint64]
+    pair: NDArray[np.uint32]
     pair_edge: NDArray[np.int32]
     pair_change: NDArray[np.float32]
     scratch: NDArray[np.int32]
@@ -87,7 +91,7 @@ class States(NamedTuple):
 
 def make_states(order: int, edge_capacity: int, pair_capacity: int) -> States:
     """Allocate tables; capacities are powers of two."""
-    pair = np.zeros((pair_capacity, 2), np.uint64)
+    pair = np.zeros(PAIR_SIZE * (pair_capacity + 1), np.uint32)
     return States(
         row=np.zeros((edge_capacity, WORDS + max(order - 1, 1)), np.int32),
         slot=np.full(2 * edge_capacity, -1, np.int32),
@@ -104,7 +108,7 @@ def make_states(order: int, edge_capacity: int, pair_capacity: int) -> States:
 def reset_states(states: States) -> None:
     """Remove all edges except number 0, the edge of the empty piece."""
     states.slot[:] = -1
-    states.pair[:, 0] = np.uint64(0)
+    states.pair[:] = 0
     states.row[0, :] = 0
     states.counts[0] = 1
     states.counts[1] = 0
@@ -251,64 +255,107 @@ def compose(model: ModelArrays, states: States, a: int, b: int) -> tuple[int, fl
         return b, 0.0
     if b == EMPTY_STATE:
         return a, 0.0
-    left_a, right_a = (a >> EDGE_BITS) & EDGE_MASK, a & EDGE_MASK
-    left_b, right_b = (b >> EDGE_BITS) & EDGE_MASK, b & EDGE_MASK
-    place = pair_place(states, CHANGE_PAIR, right_a, left_b)
-    if states.pair[place, 0] == np.uint64(0):
-        change = composed_change(model, states, right_a, left_b)
-        place = remember(states, CHANGE_PAIR, right_a, left_b, place)
-        states.pair_change[place, 2] = change
-    change = np.float64(states.pair_change[place, 2])
-    left, right = a & LEFT_HALF, b & RIGHT_HALF & ~WHOLE_BIT
-    if not a & FULL_BIT:
-        place = pair_place(states, LEFT_PAIR, left_a, left_b)
-        if states.pair[place, 0] == np.uint64(0):
-            left = flagged_left(states, composed_left(model, states, left_a, left_b))
-            place = remember(states, LEFT_PAIR, left_a, left_b, place)
-            states.pair_edge[place, 2] = left
-        left = np.int64(states.pair_edge[place, 2]) << EDGE_BITS
-    if b & WHOLE_BIT:
-        # the context may extend into a
-        place = pair_place(states, RIGHT_PAIR, right_a, right_b)
-        if states.pair[place, 0] == np.uint64(0):
-            right = composed_right(model, states, right_a, right_b)
-            place = remember(states, RIGHT_PAIR, right_a, right_b, place)
-            states.pair_edge[place, 2] = right
-        return flagged_whole(states, left | np.int64(states.pair_edge[place, 2])), change
-    return left | right, change
+    left_b = left_edge(b)
+    place = pair_place(states, RIGHT_PAIR, a & EDGE_MASK, left_b)
+    if states.pair[place] == 0:
+        place = compose_right(model, states, a, b, place)
+    change = np.float64(states.pair_change[place + CHANGE])
+    right = b & EDGE_MASK if b & FULL_BIT else np.int64(states.pair_edge[place + NEW_RIGHT])
+    if a & FULL_BIT:
+        return (a & LEFT_HALF) | right, change
+    left_a = left_edge(a)
+    place = pair_place(states, LEFT_PAIR, left_a, left_b)
+    if states.pair[place] == 0:
+        left = flagged_left(states, composed_left(model, states, left_a, left_b))
+        place = remember(states, LEFT_PAIR, left_a, left_b, place)
+        states.pair_edge[place + NEW_LEFT] = left
+    return flagged_whole(states, (np.int64(states.pair_edge[place + NEW_LEFT]) << EDGE_BITS) | right), change
 
 
 @inline_kernel
-def pair_key(kind: int, a: int, b: int) -> np.uint64:
+def left_edge(state: int) -> int:
+    """Return the number of the left edge of a state."""
+    return (state >> EDGE_BITS) & EDGE_MASK
+
+
+@leaf_kernel
+def compose_right(model: ModelArrays, states: States, a: int, b: int, place: int) -> int:
+    """Fill a free place with the change and the new right edge of a followed by b; returns the place.
+
+    Both depend only on the right edge of a and the left edge of b: if that is not full, it contains all of b.
+    If it is full, the right edge is that of b, which other pieces with the same left edge need not share.
+    """
+    right_a, left_b = a & EDGE_MASK, left_edge(b)
+    change, right = composed_change(model, states, right_a, left_b), b & EDGE_MASK
+    if b & WHOLE_BIT:
+        # the context may extend into a
+        right = composed_right(model, states, right_a, right)
+    place = remember(states, RIGHT_PAIR, right_a, left_b, place)
+    states.pair_change[place + CHANGE] = change
+    states.pair_edge[place + NEW_RIGHT] = right
+    return place
+
+
+@inline_kernel
+def pair_key(kind: int, a: int, b: int) -> int:
     """Return the key of a pair of edges."""
-    return np.uint64((np.int64(kind) << 60) | (np.int64(a) << 30) | np.int64(b))
+    return (np.int64(kind) << 2 * PAIR_BITS) | (np.int64(a) << PAIR_BITS) | np.int64(b)
 
 
 @inline_kernel
 def pair_place(states: States, kind: int, a: int, b: int) -> int:
-    """Return the slot of a pair of edges in the hash table, or the free slot where it belongs."""
-    key = pair_key(kind, a, b)
-    mask = states.pair.shape[0] - 1
-    place = np.int64(((key * HASH_MULTIPLIER) >> PLACE_SHIFT) & np.uint64(mask))
-    while states.pair[place, 0] != key and states.pair[place, 0] != np.uint64(0):
-        place = (place + 1) & mask
+    """Return the place of a pair of edges in the hash table, or the free place where it belongs.
+
+    Pairs of the same edge with others that were numbered one after the other share cache lines.
+    """
+    spare = states.pair.shape[0] - PAIR_SIZE
+    if (a | b) >> PAIR_BITS != 0:
+        return spare
+    key, mask = pair_key(kind, a, b), spare - 1
+    first = ((np.uint64(key) >> np.uint64(PAIR_BITS)) * HASH_MULTIPLIER) >> PLACE_SHIFT
+    place = (np.int64(first) + b) * PAIR_SIZE & mask
+    while states.pair[place] != key and states.pair[place] != 0:
+        place = (place + PAIR_SIZE) & mask
     return place
 
 
 @leaf_kernel
 def remember(states: States, kind: int, a: int, b: int, place: int) -> int:
-    """Store a pair in its free slot, or set the flag if the table is full; returns the slot."""
-    if 2 * states.counts[1] >= states.pair.shape[0]:
-        states.counts[2] = 1
-    else:
-        states.counts[1] += 1
-        states.pair[place, 0] = pair_key(kind, a, b)
+    """Store the key of a pair at its free place; returns the place.
+
+    When three quarters of the table are full, all pairs are forgotten. Pairs of edges whose numbers have more
+    than `PAIR_BITS` bits, in very long sentences, are not remembered.
+    """
+    spare = states.pair.shape[0] - PAIR_SIZE
+    if place == spare:
+        return place
+    if 4 * PAIR_SIZE * states.counts[1] >= 3 * spare:
+        for i in range(spare):
+            states.pair[i] = 0
+        states.counts[1] = 0
+    states.counts[1] += 1
+    states.pair[place] = pair_key(kind, a, b)
     return place
+
+
+@inline_kernel
+def prefetch_change(model: ModelArrays, states: States, right_a: int, left_b: int) -> None:
+    """Prefetch the n-grams that `composed_change` looks up, which then waits for all of them at once."""
+    row, mask = states.row, np.uint64(model.slots.shape[0] - 1)
+    from_a = row[right_a, LENGTH]
+    for i in range(row[left_b, LENGTH]):
+        key = extend_key(FIRST_KEY, row[left_b, WORDS + i])
+        for used in range(1, min(from_a + i, model.order - 1) + 1):
+            at = i - used
+            word = row[left_b, WORDS + at] if at >= 0 else row[right_a, WORDS + from_a + at]
+            key = extend_key(key, word)
+            prefetch(model.slots, first_slot(key, mask))
 
 
 @leaf_kernel
 def composed_change(model: ModelArrays, states: States, right_a: int, left_b: int) -> float:
     """Rescore the left edge of b in the context of a."""
+    prefetch_change(model, states, right_a, left_b)
     words = states.scratch
     length = np.int64(states.row[right_a, LENGTH])
     for i in range(length):

@@ -34,6 +34,6 @@ def take_strings(
     result_offset = np.zeros(rows.shape[0] + 1, np.int64)
     for i in range(rows.shape[0]):
         result_offset[i + 1] = result_offset[i] + offset[rows[i] + 1] - offset[rows[i]]
-    result = np.empty(result_offset[-1], np.uint8)
+    result = np.empty(result_offset[rows.shape[0]], np.uint8)
     copy_strings(data, offset, rows, result, result_offset)
     return result, result_offset

@@ -264,7 +264,8 @@ def goal_lines(
     used = 0
     for sentence in range(sentences):
         lines, sums, line_offset = sentence_envelope(forests, sentence, rule_line, model_line, lines, sums)
-        first, last = line_offset[-2], line_offset[-1]
+        goal = line_offset.shape[0] - 2
+        first, last = line_offset[goal], line_offset[goal + 1]
         word_offset = np.zeros(last - first + 1, np.int64)
         for line in range(first, last):
             words, word_offset[line - first + 1] = read_words(
@@ -273,7 +274,7 @@ def goal_lines(
         begin = forests.sentence_reference_offset[sentence]
         end = forests.sentence_reference_offset[sentence + 1]
         ends = forests.reference_offset[begin : end + 1]
-        references = References(forests.reference[ends[0] : ends[-1]], ends - ends[0])
+        references = References(forests.reference[ends[0] : ends[end - begin]], ends - ends[0])
         matches = ngram_matches(words, word_offset, references)
         closest = closest_lengths(ends[1:] - ends[:-1], word_offset)
         size = used + last - first
