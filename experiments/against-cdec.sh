@@ -3,7 +3,7 @@
 # the first 500 sentences of dev. After each of six iterations, prints BLEU on these sentences, devtest and test.
 #
 #   snakemake --configfile experiments/whole-corpus.yaml      # once, for text, grammar index and language model
-#   experiments/against-cdec.sh [RESULTS [OUTPUT]]            # about two hours on one core
+#   experiments/against-cdec.sh [RESULTS [OUTPUT]]            # about 40 minutes on one core
 set -euo pipefail
 results=${1:-results/whole-corpus}
 output=${2:-results/against-cdec}
