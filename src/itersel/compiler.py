@@ -16,7 +16,6 @@ from typing import Any
 from llvmlite import binding as llvm
 from numba.core import compiler, ir, transforms, types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.environment import Environment
@@ -263,14 +262,12 @@ def intermediate_code(target: Any) -> Iterator[None]:
     _PREPARATIONS.clear()
     target.refresh()  # makes the runtime library of numba, which must be machine code
     codegen = target.codegen()
-    # other threads may compile functions that are not kernels
-    with global_compiler_lock:
-        before = codegen._library_class, arrayobj.fix_integer_index
-        codegen._library_class, arrayobj.fix_integer_index = Library, place_of
-        try:
-            yield
-        finally:
-            codegen._library_class, arrayobj.fix_integer_index = before
+    before = codegen._library_class, arrayobj.fix_integer_index
+    codegen._library_class, arrayobj.fix_integer_index = Library, place_of
+    try:
+        yield
+    finally:
+        codegen._library_class, arrayobj.fix_integer_index = before
 
 
 def place_of(context: Any, builder: Any, index_type: Any, index: Any, size: object) -> Any:
