@@ -250,9 +250,9 @@ def before_compilation(prepare: Callable[[], None]) -> None:
 
 @contextmanager
 def intermediate_code(target: Any) -> Iterator[None]:
-    """Let numba's own functions, too, stay intermediate code within the block; array indices are as in C.
+    """Let numba's own functions, too, stay intermediate code within the block; negative indices are as in C.
 
-    Kernels never count from the end of an array. Without the code for that, decoding takes 0.9 of the time.
+    Kernels never count from the end of an array. Without the code for that, decoding takes a tenth less time.
     """
     # not at the beginning of the module: it takes 50 ms, and most processes compile nothing
     from numba.np import arrayobj

@@ -8,7 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from tests.naive.strategies import small_grammars, solve, to_arpa, to_shard
 
 from itersel.decode.decoder import Decoder
+from itersel.decode.forest_kernels import parse
 from itersel.decode.output import best_line, kbest_lines, text_of
+from itersel.decode.trie_kernels import Trie
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.categories import MAX_CATEGORY_SENTENCE
@@ -147,6 +149,21 @@ def test_an_empty_sentence_translates_to_an_empty_line(tmp_path):
     assert list(kbest_lines(0, found, words, decoder.dense_names, shard.feature_name)) == [
         "0 |||  |||  ||| 0"
     ]
+
+
+def test_a_sentence_that_nothing_covers_has_no_nodes():
+    words = np.array([5, 6], np.int32)
+    trie = Trie(
+        key=np.full(16, -1, np.int64),
+        child=np.zeros(16, np.int32),
+        rule_offset=np.zeros(2, np.int64),
+        rule=np.zeros(0, np.int32),
+        takes_nonterminal=np.zeros(1, np.bool_),
+        category=np.full(1, -1, np.int32),
+        other=np.full(1, -1, np.int32),
+    )
+    forest = parse(words, trie, 15, np.arange(3, dtype=np.int32))
+    assert forest.is_glue.shape[0] == 0
 
 
 def test_x_spans_are_limited_and_glue_is_not(tmp_path):

@@ -1,9 +1,14 @@
-"""Compiled kernels take a negative index for a place before the array, so there must be none."""
+"""Compiled kernels take a negative index for a place before the array, so there must be none.
+
+Indices that are computed are checked by running any tests with NUMBA_BOUNDSCHECK=1, with an ITERSEL_CACHE of
+its own.
+"""
 
 import ast
 
 import numpy as np
 import pytest
+from numba import config
 
 from itersel.jit import kernel
 from itersel.kernel_cache import PACKAGE
@@ -48,6 +53,7 @@ def write(numbers, place):
 
 
 @pytest.mark.skipif(not hasattr(read, "overloads"), reason="interpreted, there is no compiled code to test")
+@pytest.mark.skipif(config.BOUNDSCHECK == 1, reason="with bounds checks, a negative index is an error")
 def test_indices_are_places():
     # in the middle of memory of its own, so that nothing else is read or overwritten
     numbers = np.arange(8)

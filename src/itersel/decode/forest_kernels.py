@@ -241,7 +241,11 @@ def parse(words: NDArray[np.int32], trie: Trie, max_span: int, rank: NDArray[np.
     if rank is None:
         left_nodes = nodes
         bundles, nodes = add_glue(bundles, used, nodes, chart, trie)
-    elif bundles.category[nodes - 1] != CATEGORY_S or chart.end[0, length] == chart.begin[0, length]:
+    elif (
+        nodes == 0
+        or bundles.category[nodes - 1] != CATEGORY_S
+        or chart.end[0, length] == chart.begin[0, length]
+    ):
         nodes = 0
     offset = np.zeros(nodes + 1, np.int64)
     is_glue = np.zeros(nodes, np.bool_)

@@ -71,7 +71,8 @@ def solve_constraints(
                 worst, most = j, missed
             if weight[j] > 0.0 and missed < least:
                 best, least = j, missed
-        if most - least <= TOLERANCE:
+        # not a number if a change has overflowed
+        if not most - least > TOLERANCE:
             break
         distance = gram[worst, worst] + gram[best, best] - 2.0 * gram[worst, best]
         step = weight[best]

@@ -42,6 +42,7 @@ LENGTH, KIND, WORDS = 0, 1, 2  # columns of a row
 RIGHT, LEFT, FULL = 0, 1, 2  # kinds of edges
 LEFT_PAIR, RIGHT_PAIR = 1, 2  # kinds of pairs
 PAIR_SIZE = 4
+LINE_BITS = np.uint64(2)  # four pairs share a cache line
 PAIR_BITS = 15  # of an edge in the key of a pair
 # Numbers of a pair: the new left edge of a left pair; the change and the new right edge of a right pair.
 NEW_LEFT, CHANGE, NEW_RIGHT = 1, 1, 2
@@ -90,7 +91,7 @@ class States(NamedTuple):
 
 
 def make_states(order: int, edge_capacity: int, pair_capacity: int) -> States:
-    """Allocate tables; capacities are powers of two."""
+    """Allocate tables; capacities are powers of two, that of pairs at least 4."""
     pair = np.zeros(PAIR_SIZE * (pair_capacity + 1), np.uint32)
     return States(
         row=np.zeros((edge_capacity, WORDS + max(order - 1, 1)), np.int32),
@@ -306,14 +307,14 @@ def pair_key(kind: int, a: int, b: int) -> int:
 def pair_place(states: States, kind: int, a: int, b: int) -> int:
     """Return the place of a pair of edges in the hash table, or the free place where it belongs.
 
-    Pairs of the same edge with others that were numbered one after the other share cache lines.
+    Pairs of one edge with consecutively numbered edges share cache lines.
     """
     spare = states.pair.shape[0] - PAIR_SIZE
     if (a | b) >> PAIR_BITS != 0:
         return spare
     key, mask = pair_key(kind, a, b), spare - 1
-    first = ((np.uint64(key) >> np.uint64(PAIR_BITS)) * HASH_MULTIPLIER) >> PLACE_SHIFT
-    place = (np.int64(first) + b) * PAIR_SIZE & mask
+    line = ((np.uint64(key) >> LINE_BITS) * HASH_MULTIPLIER) >> PLACE_SHIFT
+    place = ((np.int64(line) << 2) | (b & 3)) * PAIR_SIZE & mask
     while states.pair[place] != key and states.pair[place] != 0:
         place = (place + PAIR_SIZE) & mask
     return place
@@ -324,7 +325,7 @@ def remember(states: States, kind: int, a: int, b: int, place: int) -> int:
     """Store the key of a pair at its free place; returns the place.
 
     When three quarters of the table are full, all pairs are forgotten. Pairs of edges whose numbers have more
-    than `PAIR_BITS` bits, in very long sentences, are not remembered.
+    than `PAIR_BITS` bits are not remembered: some sentences have so many with very large pop limits.
     """
     spare = states.pair.shape[0] - PAIR_SIZE
     if place == spare:
@@ -340,7 +341,7 @@ def remember(states: States, kind: int, a: int, b: int, place: int) -> int:
 
 @inline_kernel
 def prefetch_change(model: ModelArrays, states: States, right_a: int, left_b: int) -> None:
-    """Prefetch the n-grams that `composed_change` looks up, which then waits for all of them at once."""
+    """Prefetch the n-grams that `composed_change` looks up, so that it waits for all of them at once."""
     row, mask = states.row, np.uint64(model.slots.shape[0] - 1)
     from_a = row[right_a, LENGTH]
     for i in range(row[left_b, LENGTH]):
