@@ -80,16 +80,16 @@ def _compiled(function: Function, **flags: bool) -> Function:
 
 
 def _prefetch(typing: object, array: Any, place: object) -> Any:
-    """Return the signature of `prefetch`, and what generates its code."""
+    """Return the signature of `prefetch`, and the function that generates its code."""
 
-    def generate(context: Any, builder: Any, signature: object, arguments: Any) -> Any:
+    def generate(context: Any, builder: Any, _: object, arguments: Any) -> Any:
         view = context.make_array(array)(context, builder, arguments[0])
         further = [context.get_constant(types.intp, 0)] * (array.ndim - 1)
         pointer = cgutils.get_item_pointer(context, builder, array, view, [arguments[1], *further])
         number = ir.IntType(32)
         signature = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
         function = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0")
-        # to read it, into all levels of the cache, data
+        # for reading (0), into all levels of the cache (3), data (1)
         builder.call(function, [pointer, number(0), number(3), number(1)])
         return context.get_dummy_value()
 

@@ -41,8 +41,8 @@ EMPTY_STATE = 0
 LENGTH, KIND, WORDS = 0, 1, 2  # columns of a row
 RIGHT, LEFT, FULL = 0, 1, 2  # kinds of edges
 LEFT_PAIR, RIGHT_PAIR = 1, 2  # kinds of pairs
-PAIR_SIZE = 4
-LINE_BITS = np.uint64(2)  # four pairs share a cache line
+PAIR_SIZE = 4  # numbers of a pair; four pairs fill a cache line
+LINE_BITS = np.uint64(2)
 PAIR_BITS = 15  # of an edge in the key of a pair
 # Numbers of a pair: the new left edge of a left pair; the change and the new right edge of a right pair.
 NEW_LEFT, CHANGE, NEW_RIGHT = 1, 1, 2
@@ -190,7 +190,7 @@ def flagged_whole(states: States, state: int) -> int:
     """Return a state, with `WHOLE_BIT` if both edges contain all its words."""
     if state & FULL_BIT:
         return state
-    left, right = (state >> EDGE_BITS) & EDGE_MASK, state & EDGE_MASK
+    left, right = left_edge(state), state & EDGE_MASK
     if states.row[left, LENGTH] == states.row[right, LENGTH]:
         return state | WHOLE_BIT
     return state
