@@ -215,6 +215,19 @@ def test_names_have_the_categories_of_nonterminals() -> None:
     assert {"R:NP:NADJ__und_NS:N2_and_N1", "RBS:ADJ__und", "RBS:und_S", "RBT:<r>_S2"} <= found
 
 
+def test_rules_that_differ_in_categories_only() -> None:
+    """Bigrams are remembered by side, symbols and categories."""
+    source, target = (-1, "a", -2), (-2, "a", -1)
+    categories = [("S", "NP", "VP"), ("S", "VP", "NP"), ("S", "NP", "NP"), ("VP", "VP", "VP")]
+    shard = make_shard([()], None, [[Rule(source, target, categories=names) for names in categories]])
+    names, bounds = shard.feature_name.to_list(), shard.rule_feature_offset[2:].tolist()
+    found = [
+        {names[i] for i in shard.rule_feature[begin:end].tolist()}
+        for begin, end in itertools.pairwise(bounds)
+    ]
+    assert found == [set(sparse_features(source, target, names)) for names in categories]
+
+
 def test_an_alignment_outside_the_rule() -> None:
     """Kernels would read out of bounds."""
     rule = Rule(("a",), ("b",), {}, ((0, 1),))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from itersel.grammar.name_kernels import Rules
 from itersel.grammar.templates.alignment_kernels import deletion_slots, pair_slots, put_deletion, put_pair
-from itersel.grammar.templates.bigram_kernels import bigram_slots, put_bigram
+from itersel.grammar.templates.bigram_kernels import NO_CODE, bigram_code, bigram_slots, put_bigram
 from itersel.grammar.templates.count_kernels import count_slots, put_count
 from itersel.grammar.templates.identity_kernels import put_identity
 from itersel.grammar.templates.shape_kernels import put_shape, put_target_shape
@@ -20,6 +20,8 @@ from itersel.vectors.feature_kernels import FNV_OFFSET, finish, hash_bytes
 IDENTITY, BIGRAMS_SOURCE, BIGRAMS_TARGET, SHAPE, TARGET_SHAPE, PAIRS, DELETIONS, COUNT = range(8)
 
 COLLISION = -1
+MEMO_BITS = 16
+MEMO_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Names(NamedTuple):
@@ -133,6 +135,37 @@ def put_feature(name: NDArray[np.uint8], rules: Rules, rule: int, template: int,
     return put_count(name, rules, rule)
 
 
+class Memo(NamedTuple):
+    """Numbers of names by code, where one was found last; a new one replaces any other in its place.
+
+    Most features are bigrams, of which few are distinct: their names need not be written to be found again.
+
+    Attributes
+    ----------
+    code, number
+        int64, int32 (2^`MEMO_BITS` + 1): `NO_CODE` is a free place, as the last one always is.
+    """
+
+    code: NDArray[np.int64]
+    number: NDArray[np.int32]
+
+
+@leaf_kernel
+def feature_code(rules: Rules, rule: int, template: int, slot: int) -> int:
+    """Return a number that only features with the same name have, or `NO_CODE`: it is not remembered."""
+    if template in (BIGRAMS_SOURCE, BIGRAMS_TARGET):
+        return bigram_code(rules, rule, slot, template == BIGRAMS_TARGET)
+    return NO_CODE
+
+
+@leaf_kernel
+def memo_place(code: int) -> int:
+    """Return the place of a code in the memo, and of `NO_CODE` the spare last place, which is always free."""
+    if code == NO_CODE:
+        return 1 << MEMO_BITS
+    return np.int64((np.uint64(code) * MEMO_MULTIPLIER) >> np.uint64(64 - MEMO_BITS))
+
+
 @kernel
 def count_features(
     rules: Rules, templates: NDArray[np.int64], longest: int
@@ -166,6 +199,8 @@ def count_features(
     names = Names(
         np.full(2, -1, np.int32), np.empty(1, np.uint64), np.empty(1, np.uint8), np.zeros(2, np.int64)
     )
+    places = (1 << MEMO_BITS) + 1
+    memo = Memo(np.full(places, NO_CODE, np.int64), np.empty(places, np.int32))
     name, filled, count = np.empty(longest, np.uint8), 0, 0
     for rule in range(rule_count):
         begin = filled
@@ -173,12 +208,18 @@ def count_features(
             more = slot_count(rules, rule, template)
             names = grow(names, count, more, more * longest)
             for slot in range(more):
-                length = put_feature(name, rules, rule, template, slot)
-                key = finish(hash_bytes(FNV_OFFSET, name, 0, length))
-                number = find_name(names, count, key, name, length)
-                if number == COLLISION:
-                    return Occurrences(feature, value, offset), names, count, name[:length]
-                count = max(count, number + 1)
+                code = feature_code(rules, rule, template, slot)
+                remembered = memo_place(code)
+                if code != NO_CODE and memo.code[remembered] == code:
+                    number = int(memo.number[remembered])
+                else:
+                    length = put_feature(name, rules, rule, template, slot)
+                    key = finish(hash_bytes(FNV_OFFSET, name, 0, length))
+                    number = find_name(names, count, key, name, length)
+                    if number == COLLISION:
+                        return Occurrences(feature, value, offset), names, count, name[:length]
+                    count = max(count, number + 1)
+                    memo.code[remembered], memo.number[remembered] = code, number
                 place = begin
                 while place < filled and feature[place] != number:
                     place += 1

@@ -20,6 +20,10 @@ from itersel.jit import leaf_kernel
 
 BEGIN_OF_RULE = np.array([60, 114, 62], np.uint8)  # <r>
 END_OF_RULE = np.array([60, 47, 114, 62], np.uint8)  # </r>
+SYMBOL_BITS = 30
+# Codes of symbols: even for terminals, odd for nonterminals; these two are beyond all categories.
+BEGIN_CODE, END_CODE = (1 << 20) + 1, (1 << 20) + 3
+NO_CODE = -1
 
 
 @leaf_kernel
@@ -49,3 +53,28 @@ def put_bigram(name: NDArray[np.uint8], rules: Rules, rule: int, slot: int, on_t
     if place == end:
         return put(name, length, END_OF_RULE, 0, END_OF_RULE.shape[0])
     return put_symbol(name, length, rules, rule, symbols[place], on_target)
+
+
+@leaf_kernel
+def bigram_code(rules: Rules, rule: int, slot: int, on_target: bool) -> int:
+    """Return a number that only bigrams with the same name have, or `NO_CODE` for words beyond 2^29."""
+    symbols = rules.target if on_target else rules.source
+    offset = rules.target_offset if on_target else rules.source_offset
+    begin, end = offset[rule], offset[rule + 1]
+    place = begin + slot
+    left, right = BEGIN_CODE, END_CODE
+    if place > begin:
+        left = symbol_code(rules, rule, symbols[place - 1])
+    if place < end:
+        right = symbol_code(rules, rule, symbols[place])
+    if max(left, right) >> SYMBOL_BITS != 0:
+        return NO_CODE
+    return (int(on_target) << 2 * SYMBOL_BITS) | (left << SYMBOL_BITS) | right
+
+
+@leaf_kernel
+def symbol_code(rules: Rules, rule: int, symbol: int) -> int:
+    """Return a number for a word, or for the category and index of a nonterminal."""
+    if symbol >= 0:
+        return int(symbol) << 1
+    return (int(rules.category[rule, -symbol]) << 2) | (int(-symbol - 1) << 1) | 1
