@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tests.naive.learning import ORDER, Bleu, counts, mean_length
 
 from itersel.decode.derivations import SentenceForest
-from itersel.decode.search_kernels import GOAL_RULE
+from itersel.decode.hypotheses import GOAL_RULE
 
 Words = tuple[int, ...]
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from itersel.lm.binary import compile_model, load_model
 from itersel.lm.kernels import score_sentences
+from itersel.lm.pair_kernels import PAIR_BITS
 from itersel.lm.state_kernels import (
     EMPTY_STATE,
-    PAIR_BITS,
     begin_state,
     compose,
     make_states,
@@ -83,7 +83,7 @@ def test_any_bracketing_gives_the_probability_of_the_sentence(model, pairs, firs
         (a, score_a), (b, score_b) = pieces[at : at + 2]
         state, change = compose(arrays, states, a, b)
         pieces[at : at + 2] = [(state, score_a + score_b + change)]
-    assert not states.counts[2]
+    assert not states.counts[1]
     expected = score_sentences(arrays, ids, np.array([0, len(ids)]), start, end)[0]
     assert pieces[0][1] == pytest.approx(expected, abs=1e-5)
 
@@ -112,4 +112,4 @@ def test_full_tables_are_reported(model):
     reset_states(states)
     for word in ["a", "b", "c"]:
         word_state(model.arrays, states, model.ids[word])
-    assert states.counts[2] == 1
+    assert states.counts[1] == 1

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from itersel.decode.derivations import DerivationFinder, SentenceForest, extend
 from itersel.decode.forest_kernels import Forest, parse
+from itersel.decode.hypotheses import Hypotheses, make_hypotheses
 from itersel.decode.kbest_kernels import Best, kbest
 from itersel.decode.queue_kernels import Queue
 from itersel.decode.rule_kernels import (
@@ -25,9 +26,7 @@ from itersel.decode.rule_kernels import (
     state_rules,
 )
 from itersel.decode.search_kernels import (
-    Hypotheses,
     Task,
-    make_hypotheses,
     make_search_queue,
     search,
     sort_rules,
@@ -242,10 +241,10 @@ class Decoder:
             reset_states(states)
             word_states = np.zeros(self._table.model_word.shape[0], np.int64)
             state_rules(self._table, rules, model.arrays, states, glue_begin, model_weight, word_states)
-            if not states.counts[2]:
+            if not states.counts[1]:
                 sort_rules(trie, rules)
                 search(task, states, queue, found)
-                if not states.counts[2]:
+                if not states.counts[1]:
                     return found
             pairs *= 2
 

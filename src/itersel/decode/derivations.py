@@ -7,9 +7,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from itersel.decode.hypotheses import Hypotheses
 from itersel.decode.kbest_kernels import Best
 from itersel.decode.rule_kernels import RuleTable, SentenceRules
-from itersel.decode.search_kernels import Hypotheses
 from itersel.storage.ragged import offsets_of
 
 

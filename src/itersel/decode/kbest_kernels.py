@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.decode.hypotheses import GOAL_RULE, Hypotheses
 from itersel.decode.rule_kernels import RuleTable, SentenceRules
-from itersel.decode.search_kernels import GOAL_RULE, Hypotheses
 from itersel.decode.trie_kernels import NONE
 from itersel.grammar.array_kernels import doubled
 from itersel.jit import kernel, leaf_kernel

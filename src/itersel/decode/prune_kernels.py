@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.search_kernels import Hypotheses
+from itersel.decode.hypotheses import Hypotheses
 from itersel.decode.trie_kernels import NONE
 from itersel.jit import kernel
 

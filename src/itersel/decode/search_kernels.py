@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itersel.decode.forest_kernels import Forest
+from itersel.decode.hypotheses import GLUE_FACTOR, GOAL_RULE, Hypotheses
 from itersel.decode.queue_kernels import (
     BUNDLE,
     FIRST,
@@ -33,57 +33,12 @@ from itersel.jit import inline_kernel, kernel, leaf_kernel
 from itersel.lm.kernels import ModelArrays
 from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, compose, word_state
 
-GOAL_RULE = -1  # of the edges that put `</s>` behind a translation of the whole sentence, or it into both
 # So many rules of every bundle are scored with the language model before the first corner is taken: the order
-# of rules is without context, and the second may well be the best one in context.
+# of rules is without context, and the second may well be the best one in context. docs/decoder.md has the
+# figures behind it.
 FIRST_RULES = 20
-# Nodes of the glue category take so many times the pop limit: they are few, and all that is translated goes
-# through them. docs/decoder.md has the figures behind both constants.
-GLUE_FACTOR = 5
 STATE_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 STATE_SHIFT = np.uint64(40)
-
-
-class Hypotheses(NamedTuple):
-    """The forest with a language model: an item is a node with a language-model state.
-
-    Attributes
-    ----------
-    item_score
-        float64 (items): score of the best derivation. The last item is the goal.
-    item_edge, item_last
-        int32 (items): the first and last of the item's edges.
-    item_state
-        int64 (items): language-model state.
-    edge_rule
-        int32 (edges): rule of the sentence, or `GOAL_RULE`.
-    edge_first, edge_second
-        int32 (edges): antecedent items, -1 for none.
-    edge_score
-        float64 (edges): score of the best derivation whose topmost edge this is.
-    edge_model
-        float64 (edges): the edge's own contribution to the log10 probability.
-    edge_next
-        int32 (edges): the next edge of the same item, -1 at the end.
-    ranked, node_offset
-        int32 (items), int64 (nodes + 1): the items of each node, best first.
-    counts
-        int64 (2): number of items and edges in use.
-    """
-
-    item_score: NDArray[np.float64]
-    item_edge: NDArray[np.int32]
-    item_last: NDArray[np.int32]
-    item_state: NDArray[np.int64]
-    edge_rule: NDArray[np.int32]
-    edge_first: NDArray[np.int32]
-    edge_second: NDArray[np.int32]
-    edge_score: NDArray[np.float64]
-    edge_model: NDArray[np.float64]
-    edge_next: NDArray[np.int32]
-    ranked: NDArray[np.int32]
-    node_offset: NDArray[np.int64]
-    counts: NDArray[np.int64]
 
 
 class Task(NamedTuple):
@@ -137,27 +92,6 @@ def make_search_queue(bundles: int, pop_limit: int) -> Queue:
     """Allocate a queue for nodes of at most `bundles` bundles; a corner has at most three neighbours."""
     pops = GLUE_FACTOR * pop_limit
     return make_queue(FIRST_RULES * bundles + 3 * pops, pops)
-
-
-def make_hypotheses(nodes: int, glue_nodes: int, pop_limit: int) -> Hypotheses:
-    """Allocate hypotheses for `nodes` nodes, `glue_nodes` of them of the glue category, and the goal."""
-    items = pop_limit * (nodes + (GLUE_FACTOR - 1) * glue_nodes) + 1
-    edges = items + GLUE_FACTOR * pop_limit
-    return Hypotheses(
-        item_score=np.empty(items),
-        item_edge=np.empty(items, np.int32),
-        item_last=np.empty(items, np.int32),
-        item_state=np.empty(items, np.int64),
-        edge_rule=np.empty(edges, np.int32),
-        edge_first=np.empty(edges, np.int32),
-        edge_second=np.empty(edges, np.int32),
-        edge_score=np.empty(edges),
-        edge_model=np.empty(edges),
-        edge_next=np.empty(edges, np.int32),
-        ranked=np.empty(items, np.int32),
-        node_offset=np.empty(nodes + 1, np.int64),
-        counts=np.zeros(2, np.int64),
-    )
 
 
 @inline_kernel
@@ -402,7 +336,7 @@ def search(task: Task, states: States, queue: Queue, found: Hypotheses) -> None:
     """Fill the forest bottom-up, then add the goal item.
 
     Rules and antecedents are sorted by score, so the corner with the lowest ranks of a bundle is likely the
-    best. Afterwards, `states.counts[2]` tells whether the tables were too small.
+    best. Afterwards, `states.counts[1]` tells whether the tables were too small.
     """
     for place in range(queue.slot.shape[0]):
         queue.slot[place] = NONE

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.decode.hypotheses import GOAL_RULE
 from itersel.decode.prune_kernels import Kept
-from itersel.decode.search_kernels import GOAL_RULE
 from itersel.decode.trie_kernels import NONE
 from itersel.jit import leaf_kernel
 from itersel.learn.bleu_kernels import ORDER, closest_length, score_counts
@@ -64,7 +64,7 @@ class Task(NamedTuple):
     Attributes
     ----------
     edge_rule, edge_first, edge_second, edge_model
-        Edges: see `itersel.decode.search_kernels.Hypotheses`.
+        Edges: see `itersel.decode.hypotheses.Hypotheses`.
     kept
         Items and edges to search.
     rule, rule_score

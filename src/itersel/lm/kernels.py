@@ -105,12 +105,11 @@ def find(model: ModelArrays, key: np.uint64) -> int:
     """Return the row in ``model.slots`` of an n-gram of two or more words, -1 if it is not listed."""
     slots = model.slots
     mask = np.uint64(slots.shape[0] - 1)
-    slot = (np.uint64(key) >> _FLAG_BITS) & mask
+    slot = first_slot(key, mask)
     while slots[slot, 0] != _NOTHING:
         if slots[slot, 0] & _KEY_MASK == key:
-            # Not int(): numba would keep it unsigned and unify it with -1 to a float.
-            return np.int64(slot)
-        slot = (slot + _ONE) & mask
+            return slot
+        slot = (slot + 1) & np.int64(mask)
     return -1
 
 

@@ -36,19 +36,24 @@ from itersel.lm.kernels import (
     first_slot,
     score_word,
 )
+from itersel.lm.pair_kernels import (
+    CHANGE,
+    LEFT_PAIR,
+    NEW_LEFT,
+    NEW_RIGHT,
+    RIGHT_PAIR,
+    Pairs,
+    forget_pairs,
+    make_pairs,
+    pair_place,
+    remember,
+)
 
 EMPTY_STATE = 0
 LENGTH, KIND, WORDS = 0, 1, 2  # columns of a row
 RIGHT, LEFT, FULL = 0, 1, 2  # kinds of edges
-LEFT_PAIR, RIGHT_PAIR = 1, 2  # kinds of pairs
-PAIR_SIZE = 4  # numbers of a pair; four pairs fill a cache line
-LINE_BITS = np.uint64(2)
-PAIR_BITS = 15  # of an edge in the key of a pair
-# Numbers of a pair: the new left edge of a left pair; the change and the new right edge of a right pair.
-NEW_LEFT, CHANGE, NEW_RIGHT = 1, 1, 2
 HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 HASH_SHIFT = np.uint64(29)
-PLACE_SHIFT = np.uint64(32)
 EDGE_BITS = 32
 EDGE_MASK = (1 << 30) - 1
 FULL_BIT = 1 << 62  # of a state: its left edge is full
@@ -68,40 +73,32 @@ class States(NamedTuple):
         int32 (power of two): hash table of rows, -1 if free.
     left_score
         float64 (E): log10 probability of the words of a left edge, without context.
-    pair
-        uint32 (`PAIR_SIZE` (power of two + 1)): hash table of composed edges. The first number of a pair is
-        its key, 0 if free. The last pair is always free: it is for those that are not remembered.
-    pair_edge, pair_change
-        int32, float32: the same memory, for the other numbers of a pair.
+    pairs
+        Composed edges.
     scratch
         int32 (4 (order + 1)): words being composed; in the second half, the row under construction.
     counts
-        int64 (3): edges, pairs, and whether there was no room for an edge (the sentence must be decoded again
-        with larger tables).
+        int64 (2): edges, and whether there was no room for an edge (the sentence must be decoded again with
+        larger tables).
     """
 
     row: NDArray[np.int32]
     slot: NDArray[np.int32]
     left_score: NDArray[np.float64]
-    pair: NDArray[np.uint32]
-    pair_edge: NDArray[np.int32]
-    pair_change: NDArray[np.float32]
+    pairs: Pairs
     scratch: NDArray[np.int32]
     counts: NDArray[np.int64]
 
 
 def make_states(order: int, edge_capacity: int, pair_capacity: int) -> States:
     """Allocate tables; capacities are powers of two, that of pairs at least 4."""
-    pair = np.zeros(PAIR_SIZE * (pair_capacity + 1), np.uint32)
     return States(
         row=np.zeros((edge_capacity, WORDS + max(order - 1, 1)), np.int32),
         slot=np.full(2 * edge_capacity, -1, np.int32),
         left_score=np.zeros(edge_capacity),
-        pair=pair,
-        pair_edge=pair.view(np.int32),
-        pair_change=pair.view(np.float32),
+        pairs=make_pairs(pair_capacity),
         scratch=np.zeros(4 * (order + 1), np.int32),
-        counts=np.zeros(3, np.int64),
+        counts=np.zeros(2, np.int64),
     )
 
 
@@ -109,11 +106,10 @@ def make_states(order: int, edge_capacity: int, pair_capacity: int) -> States:
 def reset_states(states: States) -> None:
     """Remove all edges except number 0, the edge of the empty piece."""
     states.slot[:] = -1
-    states.pair[:] = 0
+    forget_pairs(states.pairs)
     states.row[0, :] = 0
     states.counts[0] = 1
     states.counts[1] = 0
-    states.counts[2] = 0
 
 
 @leaf_kernel
@@ -148,7 +144,7 @@ def intern_edge(model: ModelArrays, states: States) -> int:
         place = (place + 1) & mask
     edge = states.counts[0]
     if edge >= states.row.shape[0]:
-        states.counts[2] = 1
+        states.counts[1] = 1
         return np.int64(0)
     score = 0.0
     if states.scratch[begin + KIND] != RIGHT:
@@ -257,20 +253,20 @@ def compose(model: ModelArrays, states: States, a: int, b: int) -> tuple[int, fl
     if b == EMPTY_STATE:
         return a, 0.0
     left_b = left_edge(b)
-    place = pair_place(states, RIGHT_PAIR, a & EDGE_MASK, left_b)
-    if states.pair[place] == 0:
+    place = pair_place(states.pairs, RIGHT_PAIR, a & EDGE_MASK, left_b)
+    if states.pairs.key[place] == 0:
         place = compose_right(model, states, a, b, place)
-    change = np.float64(states.pair_change[place + CHANGE])
-    right = b & EDGE_MASK if b & FULL_BIT else np.int64(states.pair_edge[place + NEW_RIGHT])
+    change = np.float64(states.pairs.change[place + CHANGE])
+    right = b & EDGE_MASK if b & FULL_BIT else np.int64(states.pairs.edge[place + NEW_RIGHT])
     if a & FULL_BIT:
         return (a & LEFT_HALF) | right, change
     left_a = left_edge(a)
-    place = pair_place(states, LEFT_PAIR, left_a, left_b)
-    if states.pair[place] == 0:
+    place = pair_place(states.pairs, LEFT_PAIR, left_a, left_b)
+    if states.pairs.key[place] == 0:
         left = flagged_left(states, composed_left(model, states, left_a, left_b))
-        place = remember(states, LEFT_PAIR, left_a, left_b, place)
-        states.pair_edge[place + NEW_LEFT] = left
-    return flagged_whole(states, (np.int64(states.pair_edge[place + NEW_LEFT]) << EDGE_BITS) | right), change
+        place = remember(states.pairs, LEFT_PAIR, left_a, left_b, place)
+        states.pairs.edge[place + NEW_LEFT] = left
+    return flagged_whole(states, (np.int64(states.pairs.edge[place + NEW_LEFT]) << EDGE_BITS) | right), change
 
 
 @inline_kernel
@@ -291,51 +287,9 @@ def compose_right(model: ModelArrays, states: States, a: int, b: int, place: int
     if b & WHOLE_BIT:
         # the context may extend into a
         right = composed_right(model, states, right_a, right)
-    place = remember(states, RIGHT_PAIR, right_a, left_b, place)
-    states.pair_change[place + CHANGE] = change
-    states.pair_edge[place + NEW_RIGHT] = right
-    return place
-
-
-@inline_kernel
-def pair_key(kind: int, a: int, b: int) -> int:
-    """Return the key of a pair of edges."""
-    return (np.int64(kind) << 2 * PAIR_BITS) | (np.int64(a) << PAIR_BITS) | np.int64(b)
-
-
-@inline_kernel
-def pair_place(states: States, kind: int, a: int, b: int) -> int:
-    """Return the place of a pair of edges in the hash table, or the free place where it belongs.
-
-    Pairs of one edge with consecutively numbered edges share cache lines.
-    """
-    spare = states.pair.shape[0] - PAIR_SIZE
-    if (a | b) >> PAIR_BITS != 0:
-        return spare
-    key, mask = pair_key(kind, a, b), spare - 1
-    line = ((np.uint64(key) >> LINE_BITS) * HASH_MULTIPLIER) >> PLACE_SHIFT
-    place = ((np.int64(line) << 2) | (b & 3)) * PAIR_SIZE & mask
-    while states.pair[place] != key and states.pair[place] != 0:
-        place = (place + PAIR_SIZE) & mask
-    return place
-
-
-@leaf_kernel
-def remember(states: States, kind: int, a: int, b: int, place: int) -> int:
-    """Store the key of a pair at its free place; returns the place.
-
-    When three quarters of the table are full, all pairs are forgotten. Pairs of edges whose numbers have more
-    than `PAIR_BITS` bits are not remembered: some sentences have so many with very large pop limits.
-    """
-    spare = states.pair.shape[0] - PAIR_SIZE
-    if place == spare:
-        return place
-    if 4 * PAIR_SIZE * states.counts[1] >= 3 * spare:
-        for i in range(spare):
-            states.pair[i] = 0
-        states.counts[1] = 0
-    states.counts[1] += 1
-    states.pair[place] = pair_key(kind, a, b)
+    place = remember(states.pairs, RIGHT_PAIR, right_a, left_b, place)
+    states.pairs.change[place + CHANGE] = change
+    states.pairs.edge[place + NEW_RIGHT] = right
     return place
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.decode.hypotheses import GOAL_RULE
 from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
-from itersel.decode.search_kernels import GOAL_RULE
 from itersel.errors import InputError
 from itersel.grammar.references import References, grouped_references
 from itersel.progress import progress
@@ -30,8 +30,8 @@ from itersel.vectors.weights import Weights, find_weights
 
 if TYPE_CHECKING:
     from itersel.decode.decoder import Decoder
+    from itersel.decode.hypotheses import Hypotheses
     from itersel.decode.rule_kernels import SentenceRules
-    from itersel.decode.search_kernels import Hypotheses
     from itersel.grammar.shard import Shard
 
 LARGEST = (1 << 31) - 1
