@@ -75,6 +75,12 @@ def ngram_keys(words: NDArray[np.int32]) -> NDArray[np.uint64]:
     return keys
 
 
+@leaf_kernel
+def first_slot(key: np.uint64, mask: np.uint64) -> int:
+    """Return the first slot where an n-gram may be; `mask` is the number of slots less one."""
+    return np.int64((np.uint64(key) >> _FLAG_BITS) & mask)
+
+
 @kernel
 def insert(slots: NDArray[np.uint64], rows: NDArray[np.uint64]) -> int:
     """Store n-grams; `rows` (n-grams, 2) have the columns of `ModelArrays.slots`.
@@ -84,20 +90,14 @@ def insert(slots: NDArray[np.uint64], rows: NDArray[np.uint64]) -> int:
     mask = np.uint64(slots.shape[0] - 1)
     for i in range(rows.shape[0]):
         key = rows[i, 0] & _KEY_MASK
-        slot = (key >> _FLAG_BITS) & mask
+        slot = first_slot(key, mask)
         while slots[slot, 0] != _NOTHING:
             if slots[slot, 0] & _KEY_MASK == key:
                 return i
-            slot = (slot + _ONE) & mask
+            slot = (slot + 1) & np.int64(mask)
         slots[slot, 0] = rows[i, 0]
         slots[slot, 1] = rows[i, 1]
     return -1
-
-
-@leaf_kernel
-def first_slot(key: np.uint64, mask: np.uint64) -> int:
-    """Return the first slot where an n-gram may be; `mask` is the number of slots less one."""
-    return np.int64((np.uint64(key) >> _FLAG_BITS) & mask)
 
 
 @leaf_kernel
