@@ -86,8 +86,6 @@ def _prefetch(typing: object, array: Any, place: object) -> Any:
         view = context.make_array(array)(context, builder, arguments[0])
         further = [context.get_constant(types.intp, 0)] * (array.ndim - 1)
         pointer = cgutils.get_item_pointer(context, builder, array, view, [arguments[1], *further])
-        # one type of pointer, as a module can declare the function only once
-        pointer = builder.bitcast(pointer, ir.IntType(8).as_pointer())
         number = ir.IntType(32)
         signature = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
         function = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0")
