@@ -11,9 +11,11 @@ from tests.naive.features import GLUE_CATEGORIES, GLUE_START_CATEGORIES, sparse_
 from itersel.errors import InputError
 from itersel.grammar import sparse
 from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.name_kernels import Rules
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import SparseFeatures, count_bins, rule_features
 from itersel.grammar.sparse_kernels import COLLISION, Names, find_name
+from itersel.grammar.templates.bigram_kernels import NO_CODE, bigram_code
 from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
 from itersel.storage.strings import string_table
 from itersel.vectors.features import feature_keys
@@ -216,7 +218,7 @@ def test_names_have_the_categories_of_nonterminals() -> None:
 
 
 def test_rules_that_differ_in_categories_only() -> None:
-    """Bigrams are remembered by side, symbols and categories."""
+    """Bigrams are cached with the categories of their nonterminals."""
     source, target = (-1, "a", -2), (-2, "a", -1)
     categories = [("S", "NP", "VP"), ("S", "VP", "NP"), ("S", "NP", "NP"), ("VP", "VP", "VP")]
     shard = make_shard([()], None, [[Rule(source, target, categories=names) for names in categories]])
@@ -226,6 +228,23 @@ def test_rules_that_differ_in_categories_only() -> None:
         for begin, end in itertools.pairwise(bounds)
     ]
     assert found == [set(sparse_features(source, target, names)) for names in categories]
+
+
+@pytest.mark.parametrize("on_target", [False, True])
+def test_only_small_word_numbers_have_codes(on_target: bool) -> None:
+    """Two words of 30 bits fit into a code."""
+    words = np.array([1, (1 << 29) - 1, 1 << 29, (1 << 31) - 1], np.int32)
+    ends = np.array([0, 4], np.int64)
+    nothing = string_table([])
+    rules = Rules(
+        nothing, nothing, np.zeros((1, 3), np.uint16), words, ends, words, ends,
+        np.zeros((0, 2), np.uint8), np.zeros(2, np.int64), np.zeros(1, np.uint8),
+    )  # fmt: skip
+    codes = [bigram_code(rules, 0, slot, on_target) for slot in range(5)]
+    assert codes[2:] == [NO_CODE] * 3
+    assert NO_CODE < codes[0] < 1 << 61
+    assert NO_CODE < codes[1] < 1 << 61
+    assert codes[0] != codes[1]
 
 
 def test_an_alignment_outside_the_rule() -> None:

@@ -136,14 +136,15 @@ def put_feature(name: NDArray[np.uint8], rules: Rules, rule: int, template: int,
 
 
 class Memo(NamedTuple):
-    """Numbers of names by code, where one was found last; a new one replaces any other in its place.
+    """A direct-mapped cache from codes to numbers of names: a new code replaces the one in its place.
 
-    Most features are bigrams, of which few are distinct: their names need not be written to be found again.
+    Most features are bigrams, and few of those are distinct. A bigram in the cache is found without writing
+    its name.
 
     Attributes
     ----------
     code, number
-        int64, int32 (2^`MEMO_BITS` + 1): `NO_CODE` is a free place, as the last one always is.
+        int64, int32 (2^`MEMO_BITS` + 1): a free place has `NO_CODE`; the last one is always free.
     """
 
     code: NDArray[np.int64]
@@ -152,7 +153,10 @@ class Memo(NamedTuple):
 
 @leaf_kernel
 def feature_code(rules: Rules, rule: int, template: int, slot: int) -> int:
-    """Return a number that only features with the same name have, or `NO_CODE`: it is not remembered."""
+    """Return a number that only features with the same name have, or `NO_CODE` if it is not cached.
+
+    Templates share the cache, so their codes must differ; those of bigrams are below 2^61.
+    """
     if template in (BIGRAMS_SOURCE, BIGRAMS_TARGET):
         return bigram_code(rules, rule, slot, template == BIGRAMS_TARGET)
     return NO_CODE
@@ -160,7 +164,7 @@ def feature_code(rules: Rules, rule: int, template: int, slot: int) -> int:
 
 @leaf_kernel
 def memo_place(code: int) -> int:
-    """Return the place of a code in the memo, and of `NO_CODE` the spare last place, which is always free."""
+    """Return the place of a code in the cache; that of `NO_CODE` is the last one."""
     if code == NO_CODE:
         return 1 << MEMO_BITS
     return np.int64((np.uint64(code) * MEMO_MULTIPLIER) >> np.uint64(64 - MEMO_BITS))

@@ -21,8 +21,8 @@ from itersel.jit import leaf_kernel
 BEGIN_OF_RULE = np.array([60, 114, 62], np.uint8)  # <r>
 END_OF_RULE = np.array([60, 47, 114, 62], np.uint8)  # </r>
 SYMBOL_BITS = 30
-# Codes of symbols: even for terminals, odd for nonterminals; these two are beyond all categories.
-BEGIN_CODE, END_CODE = (1 << 20) + 1, (1 << 20) + 3
+# Codes of symbols are even for words and odd for nonterminals; this one is beyond those of all categories.
+OUTSIDE_CODE = (1 << 20) + 1
 NO_CODE = -1
 
 
@@ -57,12 +57,12 @@ def put_bigram(name: NDArray[np.uint8], rules: Rules, rule: int, slot: int, on_t
 
 @leaf_kernel
 def bigram_code(rules: Rules, rule: int, slot: int, on_target: bool) -> int:
-    """Return a number that only bigrams with the same name have, or `NO_CODE` for words beyond 2^29."""
+    """Return a number that only bigrams with the same name have, or `NO_CODE` for word numbers from 2^29."""
     symbols = rules.target if on_target else rules.source
     offset = rules.target_offset if on_target else rules.source_offset
     begin, end = offset[rule], offset[rule + 1]
     place = begin + slot
-    left, right = BEGIN_CODE, END_CODE
+    left, right = OUTSIDE_CODE, OUTSIDE_CODE
     if place > begin:
         left = symbol_code(rules, rule, symbols[place - 1])
     if place < end:
