@@ -25,12 +25,7 @@ from itersel.decode.rule_kernels import (
     score_rules,
     state_rules,
 )
-from itersel.decode.search_kernels import (
-    Task,
-    make_search_queue,
-    search,
-    sort_rules,
-)
+from itersel.decode.search_kernels import Task, make_search_queue, search, sort_rules
 from itersel.decode.trie_kernels import build_trie
 from itersel.decode.vector_kernels import dense_vectors, sparse_vectors
 from itersel.errors import InputError, check_choice

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-GOAL_RULE = -1  # of the edges that put `</s>` behind a translation of the whole sentence, or it into both
-# Nodes of the glue category take so many times the pop limit: they are few, and all that is translated goes
-# through them. docs/decoder.md has the figures behind it.
+# Rule of the goal's edges: they add `</s>`, and `<s>` unless [S] -> [X] does, to a whole translation.
+GOAL_RULE = -1
+# The pop limit of a glue node is this many times that of others: glue nodes are few, and every derivation
+# goes through them. docs/decoder.md has the figures.
 GLUE_FACTOR = 5
 
 

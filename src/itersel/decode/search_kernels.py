@@ -35,7 +35,7 @@ from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, compose, 
 
 # So many rules of every bundle are scored with the language model before the first corner is taken: the order
 # of rules is without context, and the second may well be the best one in context. docs/decoder.md has the
-# figures behind it.
+# figures.
 FIRST_RULES = 20
 STATE_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 STATE_SHIFT = np.uint64(40)

@@ -1,8 +1,8 @@
 """The table of remembered compositions: pairs of edges with what becomes of them.
 
-An edge is a number (`itersel.lm.state_kernels`). A pair is looked up several times for each hypothesis of the
-decoder, so that four pairs fill a cache line, and pairs of one edge with consecutively numbered edges share
-lines: items of a node often have such edges.
+An edge is a number (`itersel.lm.state_kernels`). The decoder looks up several pairs for each hypothesis, so
+they are small (four have the size of a cache line), and pairs of one edge with consecutively numbered edges,
+which items of a node often have, are neighbours.
 """
 
 from __future__ import annotations
