@@ -35,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--work", default="results/bench", metavar="DIR", help="default: %(default)s")
     parser.add_argument("--only", choices=tuple(PARTS), nargs="+", default=list(PARTS), help="default: all")
-    parser.add_argument("--growth", action="store_true", help="also measure growth: half an hour more")
+    parser.add_argument("--growth", action="store_true", help="also measure growth: 10 to 30 minutes more")
     parser.add_argument("--output", metavar="FILE", help="default: results.json beside the data, in --work")
     options = parser.parse_args()
     run(ITERSEL, "warm-up")

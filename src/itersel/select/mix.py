@@ -49,8 +49,8 @@ def mix(
 
     `output` is written last: if it exists, so does `matrix`. Neither is ever left incomplete.
 
-    Memory: at most twice the size of the features kept, and about 550 MB for a range of keys, regardless of
-    the number of shards.
+    Memory: at most twice the size of the features kept, and up to about 550 MB for a range of keys, however
+    many shards there are.
 
     Parameters
     ----------

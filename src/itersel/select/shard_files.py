@@ -26,8 +26,9 @@ from itersel.storage.formats import Digest, check_text, damaged
 from itersel.storage.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_header
 from itersel.vectors.weights import FORMAT
 
-# Entries read at a time: 4 million take about 550 MB, including everything computed from them.
-RANGE_ENTRIES = 1 << 22
+# Entries read at a time: 4 million take about 550 MB, including everything computed from them. Fewer are
+# faster, because new memory is slow, unless they are so few of each shard that opening its file takes longer.
+RANGE_ENTRIES, SHARD_ENTRIES = 1 << 22, 1 << 14
 
 KEY, VALUE, NAME_OFFSET, NAME = ARRAYS = ("features/key", "v", "features/name_offset", "features/name")
 DAMAGED = "damaged or not written by 'itersel train'; recreate it"
@@ -146,7 +147,7 @@ class ShardReader:
     shards
         Weights files of the shards.
     range_entries
-        Approximate number of entries to read at a time.
+        Approximate number of entries to read at a time; `SHARD_ENTRIES` of each shard if that is less.
 
     Raises
     ------
@@ -156,6 +157,7 @@ class ShardReader:
 
     def __init__(self, shards: Sequence[ShardFile], range_entries: int = RANGE_ENTRIES) -> None:
         self._shards = shards
+        range_entries = min(range_entries, SHARD_ENTRIES * len(shards))
         self._ranges = max(1, sum(shard.weights for shard in shards) // range_entries)
         # equal parts of the 64-bit range, because keys are hashes
         self._low = np.array([i * 2**64 // self._ranges for i in range(self._ranges)], np.uint64)
