@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.naive import learning as naive
 from tests.naive import oracle
 
-from itersel.config.learners import LEARNERS, UPDATES, MarginPerceptron, Perceptron
+from itersel.config.learners import LEARNERS, UPDATES, Learner, MarginPerceptron, Mira, Perceptron
 from itersel.errors import InputError
 from itersel.learn.sentence_bleu import VARIANTS
 from itersel.learn.train import TrainSettings, train_shard
@@ -112,13 +112,15 @@ def test_two_names_of_one_key() -> None:
         train_shard(shard, [oracle.OracleDecoder(corpus, shard)], Start(start), TrainSettings())
 
 
-def test_overflow() -> None:
+@pytest.mark.parametrize(
+    ("learner", "advice"),
+    [(MarginPerceptron(learning_rate=1e308), "learning rate"), (Mira(c=1e300, hope="oracle"), "C")],
+)
+def test_overflow(learner: Learner, advice: str) -> None:
     corpus = sentences(1)
     shard = oracle.make_shard(corpus, NAMES)
-    with pytest.raises(InputError, match="smaller learning rate"):
-        train_shard(
-            shard,
-            [oracle.OracleDecoder(corpus, shard)],
-            None,
-            TrainSettings(learner=MarginPerceptron(learning_rate=1e308)),
-        )
+    # large enough that MIRA takes large steps
+    start = Start(make_weights({name: 1e12 * (-1) ** i for i, name in enumerate(NAMES)}))
+    decoders = [oracle.OracleDecoder(corpus, shard)]
+    with pytest.raises(InputError, match=f"the weight of '.*' overflows; choose a smaller {advice}$"):
+        train_shard(shard, decoders, start, TrainSettings(learner=learner))

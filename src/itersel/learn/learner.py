@@ -8,7 +8,7 @@ are the same for all learners: see `itersel.learn.parameters`.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,9 +80,18 @@ class Move(NamedTuple):
 
 
 class OnlineLearner(Protocol):
-    """Learns from one sentence after another."""
+    """Learns from one sentence after another.
+
+    Attributes
+    ----------
+    steps
+        How weights move.
+    step_size
+        The setting that makes steps larger or smaller, as error messages name it.
+    """
 
     steps: StepSettings
+    step_size: ClassVar[str] = "learning rate"
 
     def finder(self, target: Target) -> DerivationFinder | None:
         """Return the search for translations to learn from besides the k best; None if there is none."""

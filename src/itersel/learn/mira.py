@@ -23,6 +23,8 @@ class MiraLearner(OnlineLearner):
     w (h(hope) - h(fear))) / |h(hope) - h(fear)|^2).
     """
 
+    step_size = "C"
+
     def __init__(self, settings: Mira) -> None:
         self._c = settings.c
         self._is_oracle, self._is_prediction = settings.hope == "oracle", settings.fear == "prediction"
