@@ -113,14 +113,14 @@ def test_two_names_of_one_key() -> None:
 
 
 @pytest.mark.parametrize(
-    ("learner", "advice"),
-    [(MarginPerceptron(learning_rate=1e308), "learning rate"), (Mira(c=1e300, hope="oracle"), "C")],
+    ("learner", "start", "advice"),
+    # MIRA takes large steps only if it has large weights to correct
+    [(MarginPerceptron(learning_rate=1e308), 0.0, "learning rate"), (Mira(c=1e300, hope="oracle"), 1e12, "C")],
 )
-def test_overflow(learner: Learner, advice: str) -> None:
+def test_overflow(learner: Learner, start: float, advice: str) -> None:
     corpus = sentences(1)
     shard = oracle.make_shard(corpus, NAMES)
-    # large enough that MIRA takes large steps
-    start = Start(make_weights({name: 1e12 * (-1) ** i for i, name in enumerate(NAMES)}))
+    weights = Start(make_weights({name: start * (-1) ** i for i, name in enumerate(NAMES)}))
     decoders = [oracle.OracleDecoder(corpus, shard)]
     with pytest.raises(InputError, match=f"the weight of '.*' overflows; choose a smaller {advice}$"):
-        train_shard(shard, decoders, start, TrainSettings(learner=learner))
+        train_shard(shard, decoders, weights, TrainSettings(learner=learner))

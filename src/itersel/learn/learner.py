@@ -86,12 +86,12 @@ class OnlineLearner(Protocol):
     ----------
     steps
         How weights move.
-    step_size
+    step_setting
         The setting that makes steps larger or smaller, as error messages name it.
     """
 
     steps: StepSettings
-    step_size: ClassVar[str] = "learning rate"
+    step_setting: ClassVar[str] = "learning rate"
 
     def finder(self, target: Target) -> DerivationFinder | None:
         """Return the search for translations to learn from besides the k best; None if there is none."""

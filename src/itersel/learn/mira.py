@@ -23,7 +23,7 @@ class MiraLearner(OnlineLearner):
     w (h(hope) - h(fear))) / |h(hope) - h(fear)|^2).
     """
 
-    step_size = "C"
+    step_setting = "C"
 
     def __init__(self, settings: Mira) -> None:
         self._c = settings.c

@@ -171,7 +171,7 @@ def train_parts(
     for one in progress(_examples(parts, table, learner, settings), "train", sentences, seen.status):
         move = learner.learn(one.example)
         with _naming(one.name):
-            _step(one, move, learner.step_size)
+            _step(one, move, learner.step_setting)
         seen.add(one.example, move)
     mixed, state = table.collect(settings.learner.average)
     if state is not None:
@@ -360,7 +360,7 @@ def _check_scores(kbest: KBest, weights: ShardWeights, sentence: int) -> None:
     )
 
 
-def _step(one: _Listed, move: Move, step_size: str) -> None:
+def _step(one: _Listed, move: Move, step_setting: str) -> None:
     """Take the step for a sentence.
 
     Raises
@@ -374,5 +374,5 @@ def _step(one: _Listed, move: Move, step_size: str) -> None:
     except WeightOverflowError as error:
         raise InputError(
             f"sentence {one.sentence + 1} of the shard: the weight of '{one.weights.name(error)}' overflows; "
-            f"choose a smaller {step_size}"
+            f"choose a smaller {step_setting}"
         ) from None
