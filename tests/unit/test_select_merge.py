@@ -172,8 +172,11 @@ def test_norms_and_sums(norm: str, columns: list[list[int]]) -> None:
     assert kernels.column_sums(offset, value).tolist() == [sum(column) for column in columns]
 
 
-@pytest.mark.parametrize("range_entries", [1, 7, 1000])
-def test_ranges_contain_every_entry_once(tmp_path: Path, range_entries: int) -> None:
+@pytest.mark.parametrize(("range_entries", "shard_entries"), [(1, 99), (7, 99), (1000, 999), (1000, 2)])
+def test_ranges_contain_every_entry_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, range_entries: int, shard_entries: int
+) -> None:
+    monkeypatch.setattr("itersel.select.shard_files.SHARD_ENTRIES", shard_entries)
     random = np.random.default_rng(range_entries)
     shards = []
     for z in range(5):
@@ -184,9 +187,10 @@ def test_ranges_contain_every_entry_once(tmp_path: Path, range_entries: int) -> 
         shards.append(weights)
     found: list[list[tuple[int, float, str]]] = [[] for _ in shards]
     reader = ShardReader([open_shard(str(tmp_path / f"{z}.h5")) for z in range(5)], range_entries)
-    limit = -1
+    limit, ranges = -1, 0
     for low, high, entries in reader.read():
         assert low == limit + 1
+        ranges += 1
         limit = int(high)
         assert entries.key.shape[0] <= reader.largest_range
         for z in range(5):
@@ -195,6 +199,8 @@ def test_ranges_contain_every_entry_once(tmp_path: Path, range_entries: int) -> 
                 name = entries.name[entries.name_offset[i] : entries.name_offset[i + 1]].tobytes().decode()
                 found[z].append((int(entries.key[i]), float(entries.value[i]), name))
     assert limit == HIGHEST
+    total = sum(weights.key.shape[0] for weights in shards)
+    assert ranges == max(1, total // min(range_entries, 5 * shard_entries))
     for weights, rows in zip(shards, found, strict=True):
         expected = zip(weights.key.tolist(), weights.value.tolist(), weights.name.to_list(), strict=True)
         assert rows == list(expected)
