@@ -115,7 +115,10 @@ def test_two_names_of_one_key() -> None:
 @pytest.mark.parametrize(
     ("learner", "start", "advice"),
     # MIRA takes large steps only if it has large weights to correct
-    [(MarginPerceptron(learning_rate=1e308), 0.0, "learning rate"), (Mira(c=1e300, hope="oracle"), 1e12, "C")],
+    [
+        (MarginPerceptron(learning_rate=1e308), 0.0, "learning rate"),
+        (Mira(c=1e300, hope="oracle"), 1e12, "C"),
+    ],
 )
 def test_overflow(learner: Learner, start: float, advice: str) -> None:
     corpus = sentences(1)
