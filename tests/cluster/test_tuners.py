@@ -17,6 +17,22 @@ EXPERIMENTS = {
         "epochs": 2,
         "learner": {"name": "kbest-mira", "passes": 5},
     },
+    # the other tuners: their lists and optimisers must give the same bytes here and there, too
+    "mert": {
+        "tune_on": "dev",
+        "features": "dense",
+        "tasks": {"shards": 2},
+        "epochs": 1,
+        "learner": {"name": "mert", "restarts": 1},
+    },
+    "forests": {
+        "tune_on": "dev",
+        "features": "dense",
+        "tasks": {"shards": 2},
+        "epochs": 1,
+        "learner": {"name": "forest-mert"},
+    },
+    "pro": {"tune_on": "dev", "tasks": {"shards": 2}, "epochs": 1, "learner": {"name": "pro"}},
     # the step on dev after mixing
     "searched": {
         "tasks": {"shards": 2},
@@ -25,7 +41,10 @@ EXPERIMENTS = {
         "held_out": {"tuner": {"name": "line-search"}},
     },
 }
-TARGETS = [f"results/tiny/experiments/{name}/weights.h5" for name in ("batch/epoch-2", "searched/epoch-1")]
+TARGETS = [
+    f"results/tiny/experiments/{name}/epoch-{values['epochs']}/weights.h5"
+    for name, values in EXPERIMENTS.items()
+]
 
 
 @pytest.fixture(scope="module")
