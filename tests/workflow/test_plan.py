@@ -317,12 +317,14 @@ def test_paths(make_project, tmp_path):
     assert "starts with" not in output
 
 
-@pytest.mark.parametrize("graph", [["--dag"], ["--rulegraph"], ["--filegraph"], ["--dag=dot"]])
-@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
-def test_standard_output_has_only_the_graph(project, graph, dry):
+@pytest.mark.parametrize(
+    "arguments",
+    [["--dag"], *(["--dry-run", graph] for graph in ("--dag", "--rulegraph", "--filegraph", "--dag=dot"))],
+)
+def test_standard_output_has_only_the_graph(project, arguments):
     """`snakemake -n --dag | dot`."""
     # --dag takes the word after it as the format
-    command = project.command(*dry, *graph)
+    command = project.command(*arguments)
     done = subprocess.run(command, cwd=project.folder, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("digraph ")
     assert done.stdout.rstrip().endswith("}")
