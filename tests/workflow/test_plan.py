@@ -319,7 +319,7 @@ def test_paths(make_project, tmp_path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--dag"], *(["--dry-run", graph] for graph in ("--dag", "--rulegraph", "--filegraph", "--dag=dot"))],
+    [*([graph] for graph in ("--dag", "--rulegraph", "--filegraph", "--dag=dot")), ["--dry-run", "--dag"]],
 )
 def test_standard_output_has_only_the_graph(project, arguments):
     """`snakemake -n --dag | dot`."""
