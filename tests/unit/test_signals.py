@@ -15,7 +15,7 @@ START = """
 import sys, time
 def here():
     print("ready", flush=True)
-    time.sleep(1)
+    time.sleep(2)
 """
 WRITING = """
 from itersel.cli import weights
@@ -119,7 +119,7 @@ def test_two_interrupts(tmp_path: Path, place: str, pause: float) -> None:
 
 
 def test_a_background_process_still_ignores_them(tmp_path: Path) -> None:
-    code = START + WRITING + RUN
+    code = START.replace("sleep(2)", "sleep(0.5)") + WRITING + RUN
 
     def ignore() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -135,7 +135,7 @@ def test_a_background_process_still_ignores_them(tmp_path: Path) -> None:
 
 
 def test_a_second_sigterm_does_not_disturb_the_first(tmp_path: Path) -> None:
-    code = START + PLACES["cleaning"] + RUN
+    code = START.replace("sleep(2)", "sleep(1)") + PLACES["cleaning"] + RUN
     with subprocess.Popen(
         [sys.executable, "-c", code], cwd=tmp_path, text=True, stdout=subprocess.PIPE
     ) as process:

@@ -317,14 +317,12 @@ def test_paths(make_project, tmp_path):
     assert "starts with" not in output
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [*([graph] for graph in ("--dag", "--rulegraph", "--filegraph", "--dag=dot")), ["--dry-run", "--dag"]],
-)
-def test_standard_output_has_only_the_graph(project, arguments):
+@pytest.mark.parametrize("graph", [["--dag"], ["--rulegraph"], ["--filegraph"], ["--dag=dot"]])
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_standard_output_has_only_the_graph(project, graph, dry):
     """`snakemake -n --dag | dot`."""
     # --dag takes the word after it as the format
-    command = project.command(*arguments)
+    command = project.command(*dry, *graph)
     done = subprocess.run(command, cwd=project.folder, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("digraph ")
     assert done.stdout.rstrip().endswith("}")
