@@ -127,7 +127,10 @@ class ClusterProject:
     def run(self, *further: str, status: int = 0) -> str:
         """Run Snakemake and wait for it."""
         return self.project.run(
-            *self.arguments(*further), status=status, environment=self.cluster.environment
+            *self.arguments(*further),
+            status=status,
+            environment=self.cluster.environment,
+            is_forked=False,
         )
 
     def sabotage(

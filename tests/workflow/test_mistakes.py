@@ -98,7 +98,7 @@ def test_full_disk(make_project):
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, old[1]))
     try:
-        output = project.run("--cores", "1", "results/tiny/corpus/monolingual.gz", status=1)
+        output = project.run("--cores", "1", "results/tiny/corpus/monolingual.gz", status=1, is_forked=False)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
     lines = {line.strip() for line in output.splitlines() if line.strip().startswith("itersel corpus: ")}
