@@ -29,10 +29,12 @@ help:
 demo: $(VENV)/installed
 	"$(BIN)"/snakemake
 
-# Compile the kernels first; otherwise each of pytest's two processes would compile all of them.
+# Compile the kernels first; otherwise each of pytest's processes would compile all of them. There are three because one
+# of them, with the tests that run the workflow, often waits; more are faster only on more than two cores.
+PROCESSES ?= 3
 test: $(VENV)/installed-for-tests
 	"$(BIN)"/itersel warm-up
-	"$(BIN)"/python -m pytest -n 2 --dist loadgroup --durations=15
+	"$(BIN)"/python -m pytest -n $(PROCESSES) --dist loadgroup --durations=15
 
 # More cases than in `make test`. CASES is the number of cases for each kind of file.
 CASES ?= 16
