@@ -77,6 +77,8 @@ class EagerWeights:
             if value == 0:
                 continue
             self.squares[name] += value * value
+            if self.steps.adaptive and self.squares[name] == 0:
+                continue
             step = value / math.sqrt(self.squares[name]) if self.steps.adaptive else value
             self.weights[name] += rate * step
         for name in self.weights:

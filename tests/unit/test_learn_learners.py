@@ -244,6 +244,16 @@ def test_leads_for_which_exp_overflows() -> None:
     assert wrong == 1
 
 
+@pytest.mark.parametrize("lead", [300.0, 350.0, 373.0, 400.0, 744.0, 1000.0])
+def test_gradients_whose_square_underflows(lead: float) -> None:
+    """A pair with such a lead is learned: AdaGrad takes no step, not an infinite one."""
+    corpus = [oracle.Sentence(((1,),), ((1,), (2,)), ({"feature3": 1.0}, {}))]
+    start, learner = {"feature3": lead}, AdaGrad(regularization="none", pairs="all", bleu="nakov")
+    found = train(corpus, learner, Start(make_weights(start))).weights.to_dict()
+    step = learner.learning_rate if math.exp(-lead) ** 2 > 0 else 0.0
+    assert found == pytest.approx({"feature3": lead + step}, abs=1e-9, rel=0)
+
+
 SEPARABLE = [
     oracle.Sentence(
         ((1, 2, 3, 4, 0),),

@@ -152,7 +152,9 @@ def update(
         settle(rule, weights, i, step - 1)
         if rule.adaptive:
             weights.squares[i] += gradient[j] * gradient[j]
-            weights.anchor[i] += rule.rate * scale * gradient[j] / np.sqrt(weights.squares[i])
+            # 0 if the square of a first gradient underflows: no step
+            if weights.squares[i] != 0.0:
+                weights.anchor[i] += rule.rate * scale * gradient[j] / np.sqrt(weights.squares[i])
         elif rule.regularizer == NONE:
             weights.total[i] += scale * gradient[j]
             weights.anchor[i] = weights.start[i] + rule.rate * weights.total[i]
