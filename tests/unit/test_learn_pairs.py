@@ -58,6 +58,18 @@ def test_equal_plain_python_in_order(bleu: list[float]) -> None:
         assert [tuple(pair) for pair in found.tolist()] == plain(bleu)
 
 
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.floats(0.0, 1.0), min_size=1, max_size=40),
+    st.integers(0, 2**32),
+    st.sampled_from([0.0, 0.06, 0.2, 1.0]),
+)
+def test_pro_equals_plain_python(bleu: list[float], seed: int, most: float) -> None:
+    raw = np.random.PCG64([seed]).random_raw(10_000).tolist()
+    found = pro_pairs(np.array(bleu), (seed,), most)
+    assert [tuple(pair) for pair in found.tolist()] == naive.pro_pairs(bleu, raw, most)
+
+
 def test_pro_keeps_the_50_widest() -> None:
     bleu = shuffled(100)
     pairs = pro_pairs(bleu, SEED)
