@@ -314,4 +314,20 @@ INCONSISTENT += [
         experiment(held_out={"tuner": {"name": "line-search", "directions": []}}),
         "'experiments.a.held_out.tuner.directions' is empty; name at least one",
     ),
+    (
+        experiment(held_out={"tuner": {"name": "line-search", "directions": ["step", "dense", "step"]}}),
+        "'experiments.a.held_out.tuner.directions': 'step' is listed twice; remove one",
+    ),
+    (
+        experiment(held_out={"tuner": {"name": "line-search", "directions": ["WordPenalty", "dense"]}}),
+        "'experiments.a.held_out.tuner.directions': dense includes 'WordPenalty'; remove one of them",
+    ),
+    (
+        experiment(epochs=1, held_out={"tuner": {"name": "line-search", "directions": ["dense", "step"]}}),
+        "'experiments.a.held_out.tuner.directions': step has no effect with epochs: 1; remove it",
+    ),
+    (
+        experiment(epochs=1, held_out={**LINE, "start": "tuned"}),
+        "'experiments.a.held_out.start' has no effect with epochs: 1; remove it",
+    ),
 ]

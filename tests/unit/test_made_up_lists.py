@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from benchmarks.made_up_lists import make_lists
 
 from itersel.cli.main import main
@@ -62,3 +67,18 @@ def test_seeds(tmp_path: Path) -> None:
     a, b, c = ((tmp_path / name / "2.h5").read_bytes() for name in "abc")
     assert a == b
     assert a != c
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="names types of x86-64 processors")
+def test_pro_does_not_depend_on_the_type_of_processor(tmp_path: Path) -> None:
+    """OpenBLAS adds up in another order on each of these, and chooses one when a process starts."""
+    lists = make_lists(tmp_path, **SIZES)
+    inputs = ["--lists", str(lists), "--shards", "1", "--previous", str(tmp_path / "before")]
+    found = set()
+    for core in ("Prescott", "Nehalem", "Sandybridge"):
+        output = tmp_path / f"{core}.h5"
+        step = ["tune", "--tuner", "pro", "--iteration", "2", *inputs, "--output", str(output)]
+        command = [sys.executable, "-m", "itersel.cli.main", *step]
+        subprocess.run(command, env={**os.environ, "OPENBLAS_CORETYPE": core}, check=True)
+        found.add(output.read_bytes())
+    assert len(found) == 1

@@ -16,9 +16,10 @@ from itersel.config.options import section_of
 from itersel.config.tuners import TUNERS, LineSearch
 from itersel.errors import InputError
 
-# PRO uses scipy's optimiser, whose sums depend on the number of BLAS threads. The variable is read when numpy
-# is imported, which no module does before the step is known.
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
+# PRO uses scipy's optimiser, whose sums depend on the number of BLAS threads and on the type of processor.
+# OpenBLAS's code for Nehalem runs wherever numpy runs on x86-64. The variables are read when numpy is
+# imported, which no module does before the step is known.
+os.environ.update(OPENBLAS_NUM_THREADS="1", OPENBLAS_CORETYPE="Nehalem")
 
 CHOICES = {**TUNERS, "line-search": LineSearch}
 
@@ -61,7 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--last",
         metavar="FILE",
-        help="line-search with --sum-sparse: weights of the previous iteration, for the direction 'step'",
+        help="line-search with --sum-sparse: weights of the previous epoch; without them, the direction "
+        "'step' is left out",
     )
     parser.add_argument("--seed", type=seed, default=1, metavar="N", help="random seed (default: 1)")
     parser.add_argument(

@@ -257,13 +257,26 @@ def _check_held_out(experiment: Experiment, key: str) -> None:
             f"config key '{key}.start' is tuned, but with mixing {mixing_name(experiment.mixing)} shards "
             "continue from their own weights"
         )
+    if held_out.start == "tuned" and experiment.epochs == 1:
+        raise InputError(f"config key '{key}.start' has no effect with epochs: 1; remove it")
     if isinstance(held_out.tuner, LineSearch):
-        allowed = (ALL_DENSE, STEP, *DENSE_FEATURES)
-        if not held_out.tuner.directions:
-            raise InputError(f"config key '{key}.tuner.directions' is empty; name at least one")
-        for name in held_out.tuner.directions:
-            if name not in allowed:
-                reject(f"{key}.tuner.directions", name, f"one of {', '.join(allowed)}")
+        _check_directions(held_out.tuner.directions, f"{key}.tuner.directions", experiment.epochs)
+
+
+def _check_directions(directions: Sequence[str], key: str, epochs: int) -> None:
+    """Reject unknown directions, and those that add nothing."""
+    allowed = (ALL_DENSE, STEP, *DENSE_FEATURES)
+    if not directions:
+        raise InputError(f"config key '{key}' is empty; name at least one")
+    for place, name in enumerate(directions):
+        if name not in allowed:
+            reject(key, name, f"one of {', '.join(allowed)}")
+        if name in directions[:place]:
+            raise InputError(f"config key '{key}': '{name}' is listed twice; remove one")
+        if name in DENSE_FEATURES and ALL_DENSE in directions:
+            raise InputError(f"config key '{key}': {ALL_DENSE} includes '{name}'; remove one of them")
+    if STEP in directions and epochs == 1:
+        raise InputError(f"config key '{key}': {STEP} has no effect with epochs: 1; remove it")
 
 
 def _check_start(config: Config, name: str) -> None:
