@@ -13,6 +13,9 @@ from itersel.lm.binary import compile_model, load_model
 from itersel.storage.files import read_lines
 from itersel.vectors.weights import read_weights
 
+# one process makes what these tests share
+pytestmark = pytest.mark.xdist_group("decode")
+
 SENTENCES = 60
 # cdec adds in single precision and prints 6 digits
 SCORE_TOLERANCE = 1e-3

@@ -20,6 +20,9 @@ from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.limits import GRAMMAR_FEATURES
 from itersel.storage.files import read_lines, write_lines
 
+# one process makes what these tests share
+pytestmark = pytest.mark.xdist_group("extract")
+
 # settings of the recorded run
 SETTINGS = naive.Settings(max_span=15, max_symbols=5, max_nonterminals=2, min_gap=1, max_samples=300)
 TOLERANCE = 1e-3

@@ -15,6 +15,9 @@ from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.grammar.text import import_grammars, parse_rule, read_grammar
 from itersel.limits import GRAMMAR_FEATURES
 
+# one process makes what these tests share
+pytestmark = pytest.mark.xdist_group("grammar text")
+
 SPARSE = ("RBS:", "RBT:", "Shape_")
 PRINTED_DIGITS = 1e-5  # relative: cdec prints six digits of sums
 

@@ -16,6 +16,9 @@ from itersel.lm.score import score_lines
 from itersel.lm.text import read_text
 from itersel.storage.files import read_bytes, read_lines
 
+# one process makes what these tests share
+pytestmark = pytest.mark.xdist_group("lm")
+
 ODD_LINES = [
     "",
     "the",
