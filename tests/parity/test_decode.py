@@ -13,7 +13,7 @@ from itersel.lm.binary import compile_model, load_model
 from itersel.storage.files import read_lines
 from itersel.vectors.weights import read_weights
 
-# one process makes what these tests share
+# one group, so that its fixtures are created only once, even with several test processes
 pytestmark = pytest.mark.xdist_group("decode")
 
 SENTENCES = 60

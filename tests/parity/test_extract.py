@@ -20,7 +20,7 @@ from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.limits import GRAMMAR_FEATURES
 from itersel.storage.files import read_lines, write_lines
 
-# one process makes what these tests share
+# one group, so that its fixtures are created only once, even with several test processes
 pytestmark = pytest.mark.xdist_group("extract")
 
 # settings of the recorded run

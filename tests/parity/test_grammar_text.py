@@ -15,7 +15,7 @@ from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.grammar.text import import_grammars, parse_rule, read_grammar
 from itersel.limits import GRAMMAR_FEATURES
 
-# one process makes what these tests share
+# one group, so that its fixtures are created only once, even with several test processes
 pytestmark = pytest.mark.xdist_group("grammar text")
 
 SPARSE = ("RBS:", "RBT:", "Shape_")

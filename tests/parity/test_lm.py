@@ -16,7 +16,7 @@ from itersel.lm.score import score_lines
 from itersel.lm.text import read_text
 from itersel.storage.files import read_bytes, read_lines
 
-# one process makes what these tests share
+# one group, so that its fixtures are created only once, even with several test processes
 pytestmark = pytest.mark.xdist_group("lm")
 
 ODD_LINES = [
