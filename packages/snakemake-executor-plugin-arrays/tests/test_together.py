@@ -78,7 +78,7 @@ def test_jobs_have_a_snakemake_in_common(folder: Path) -> None:
         assert (folder / f"{name}.txt").read_text() == "content\n"
         assert (folder / f"{name}.tsv").exists()
         assert array.node(line)
-        # a log of its own; the job may write between a message of Snakemake and the end of that line
+        # a log of its own; Snakemake writes a message and its newline separately: this need not start a line
         log = array.log(line).read_text()
         assert [other for other in NAMES if f"says {other}\n" in log] == [name]
     assert not list(array.path.glob(".[0-9]*"))
