@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.cluster.clusters import FAST, Cluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+pytestmark = pytest.mark.cluster
 
 JOBS = 12
 # Prepended to the command of the third job, so that its first attempt fails.
@@ -38,7 +38,6 @@ class Alone:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=300,
         )
         assert done.returncode == status, done.stdout[-3000:]
         return done.stdout

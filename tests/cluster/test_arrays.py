@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.cluster.clusters import FAST, SHARDS, Cluster, submitted
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+pytestmark = pytest.mark.cluster
 
 TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
 WEIGHTS = "experiments/*/epoch-*/*.h5"
@@ -86,7 +86,6 @@ class Nothing:
             capture_output=True,
             text=True,
             check=False,
-            timeout=500,
         )
 
     def tasks(self) -> dict[int, int]:
@@ -162,8 +161,8 @@ def test_shards_per_job(prepared, local):
     content = prepared.project.config()
     content["experiments"]["selected"]["tasks"]["shards_per_job"] = 3
     prepared.project.configure(**content)
-    run = prepared.start(TARGET)
-    prepared.project.wait_for_job("train", "results/tiny/experiments/selected/epoch-2/shard-3.h5").kill()
+    victim = "results/tiny/experiments/selected/epoch-2/shard-3.h5"
+    run = prepared.kill_job("train", victim, target=TARGET)
     output, _ = run.communicate()
     assert run.returncode == 1, output
     assert submitted(output)["train_shard.selected.2"] == "3"

@@ -1,4 +1,7 @@
-"""Time spent on anything but training: between two epochs, part by part, and for planning a large run."""
+"""Time spent on anything but training: between two epochs, part by part, and for planning a large run.
+
+Times are printed, not bounded: they depend on the machine, and on what else it does.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,14 @@ import sys
 import threading
 import time
 
-import psutil
 import pytest
-from tests.cluster.clusters import submitted, wait_until
+from tests.cluster.clusters import submitted
 from tests.workflow.conftest import Project
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.alone]
+pytestmark = [pytest.mark.cluster, pytest.mark.alone]
 
 EPOCHS = 4
 EXPERIMENT = "results/tiny/experiments/selected"
-LIMIT = 10
 
 
 class Watch(threading.Thread):
@@ -72,7 +73,6 @@ def test_plan_of_the_largest_config(cluster, root, tmp_path, record_property):
     assert (found["train_shard"], found["mix"]) == ("22900", "10")
     record_property("seconds", round(seconds, 1))
     print(f"\n{cluster.key}: {found['total']} jobs planned in {seconds:.1f} s")
-    assert seconds < (120 if os.environ.get("CI") else 60)
 
 
 def seconds_of(project, name):
@@ -104,7 +104,6 @@ def start_of_training(project):
 
 
 def test_barrier(two_shards, cluster, tmp_path, record_property):
-    wait_until(lambda: psutil.cpu_percent(interval=3) < 25, 300, "the machine is quiet")
     project = two_shards.copy(tmp_path / "a project")
     watch = Watch(project.folder)
     watch.start()
@@ -154,8 +153,3 @@ def test_barrier(two_shards, cluster, tmp_path, record_property):
     for name, seconds in mean.items():
         print(f"{seconds:7.2f} s  {name}")
         record_property(name, round(seconds, 2))
-    # only the executor's own time is bounded; the start-up time of Python depends on the machine
-    own = [mean[part] for part in mean if part.startswith(("scheduler", "poll", "submission"))]
-    assert sum(own) <= LIMIT
-    if not os.environ.get("CI"):
-        assert barrier <= LIMIT

@@ -7,7 +7,7 @@ import re
 import pytest
 from tests.cluster.clusters import EPOCHS, SHARDS, submitted
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+pytestmark = pytest.mark.cluster
 
 
 def test_main_job(fresh, local):

@@ -12,7 +12,7 @@ from tests.cluster.clusters import HERE, SHARDS, Cluster, ClusterProject, submit
 from tests.needs import missing
 from tests.workflow.conftest import Project
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+pytestmark = pytest.mark.cluster
 
 LATE = str(HERE / "late.sh")
 SECONDS = 45  # even on a busy machine, a task ends within this time
@@ -32,7 +32,6 @@ def run(
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=500,
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.cluster.clusters import FAST, Cluster, ClusterProject
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+pytestmark = pytest.mark.cluster
 
 NAMES = [
     "plain",
@@ -104,7 +104,6 @@ class Named:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=500,
         )
 
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 from tests.cluster.clusters import ClusterProject, submitted
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+pytestmark = pytest.mark.cluster
 
 SHARDS = 4
 EXPERIMENTS = {
