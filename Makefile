@@ -14,8 +14,8 @@ INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --
 
 help:
 	@echo "make demo       run the experiments in config.yaml and print the table of results"
-	@echo "make test       run all tests except those on clusters"
-	@echo "make fuzz       fuzz every kind of input file, with more cases than make test (2 minutes)"
+	@echo "make test       run the tests, except slow ones and those on clusters (CI=true: also slow ones)"
+	@echo "make fuzz       fuzz every kind of input file (2 minutes)"
 	@echo "make test-executor  build the executor for clusters and test it in an environment without itersel"
 	@echo "make test-cluster  start Slurm and Grid Engine on this machine and run the workflow on them (15 minutes)"
 	@echo "make lint       check style, types and the workflow"
@@ -32,11 +32,13 @@ demo: $(VENV)/installed
 # Compile the kernels first; otherwise each of pytest's processes would compile all of them. There are three because one
 # of them, with the tests that run the workflow, often waits; more are faster only on more than two cores.
 PROCESSES ?= 3
+# Slow tests are left for CI.
+TESTS := not cluster$(if $(CI),, and not slow)
 test: $(VENV)/installed-for-tests
 	"$(BIN)"/itersel warm-up
-	"$(BIN)"/python -m pytest -n $(PROCESSES) --dist loadgroup --durations=15
+	"$(BIN)"/python -m pytest -m "$(TESTS)" -n $(PROCESSES) --dist loadgroup --durations=15
 
-# More cases than in `make test`. CASES is the number of cases for each kind of file.
+# CASES is the number of cases for each kind of file.
 CASES ?= 16
 fuzz: $(VENV)/installed-for-tests
 	"$(BIN)"/itersel warm-up
@@ -77,7 +79,8 @@ lint: $(VENV)/installed-for-lint
 # Hashes overflow on purpose. Interpreted kernels make numpy warn about it, but tests expect commands to print nothing.
 coverage: $(VENV)/installed-for-tests
 	NUMBA_DISABLE_JIT=1 PYTHONWARNINGS='ignore:overflow encountered:RuntimeWarning' \
-	  "$(BIN)"/python -m pytest -n 2 --cov=itersel --cov-report=term-missing:skip-covered tests/unit
+	  "$(BIN)"/python -m pytest -m "not slow" --hypothesis-profile=quick -n 2 \
+	  --cov=itersel --cov-report=term-missing:skip-covered tests/unit
 
 # Needs chromium and chromedriver.
 picture: $(VENV)/installed-for-tests

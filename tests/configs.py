@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+
+import jsonschema
+
+from itersel.config.rendering import json_schema
+
 
 def experiment(**settings):
     return {"experiments": {"a": settings}}
@@ -9,6 +15,14 @@ def experiment(**settings):
 
 def perceptron(**settings):
     return {"name": "perceptron", **settings}
+
+
+@functools.cache
+def schema():
+    """Return a validator of the schema."""
+    kind = jsonschema.validators.validator_for(json_schema())
+    kind.check_schema(json_schema())
+    return kind(json_schema())
 
 
 def selection(**settings):

@@ -4,21 +4,55 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from tests.needs import missing
 
 ROOT = Path(__file__).resolve().parent.parent
 PARITY_VARIABLE = "ITERSEL_PARITY"
 NOBODY = 65534
+IN_CI = bool(os.environ.get("CI"))
 
-# The first example loads or compiles kernels, and machines may be busy.
-settings.register_profile("itersel", deadline=None)
-settings.load_profile("itersel")
+# The same examples each time, whatever the speed of the machine.
+settings.register_profile(
+    "quick",
+    max_examples=20,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.filter_too_much,
+        HealthCheck.function_scoped_fixture,
+    ],
+)
+settings.register_profile("full", settings.get_profile("quick"), max_examples=100)
+settings.register_profile("random", settings.get_profile("full"), derandomize=False)
+settings.load_profile("full" if IN_CI else "quick")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the workflow, whose tests take longest."""
+    items.sort(key=lambda item: "tests/workflow/" not in item.nodeid)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in a line what was skipped and why, and what was left for CI."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in skipped)
+    if reasons:
+        listed = "; ".join(f"{reason} ({count})" for reason, count in sorted(reasons.items()))
+        terminalreporter.write_line(f"Skipped: {listed}")
+    if "not slow" in terminalreporter.config.option.markexpr:
+        terminalreporter.write_line(
+            "Left for CI: slow tests (pytest -m slow), four fifths of the examples of property tests"
+            " (--hypothesis-profile full), clusters (make test-cluster)"
+        )
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from tests.unit.test_report_page import HOSTILE, HOSTILE_NAMES
 
 from itersel.report.page.write import write_page
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 FIRST = ".sentence:first-child"
 ROOT = {"depth": 0, "source": [-1], "target": [-1], "begin": 0, "end": 2, "score": 0.0, "features": []}

@@ -14,7 +14,7 @@ from itersel.storage.files import read_lines
 from itersel.vectors.weights import read_weights
 
 # one group, so that its fixtures are created only once, even with several test processes
-pytestmark = pytest.mark.xdist_group("decode")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("decode")]
 
 SENTENCES = 60
 # cdec adds in single precision and prints 6 digits
@@ -68,7 +68,6 @@ def features_of(decoder, found, rank):
     return {name: value for name, value in values.items() if value}
 
 
-@pytest.mark.slow
 def test_best_scores_at_a_high_pop_limit_equal_cdecs(problem, parity):
     """Only every third sentence, because each takes half a second at this limit."""
     _, found = decode(problem, 5000, 1, every=3)

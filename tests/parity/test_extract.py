@@ -21,7 +21,7 @@ from itersel.limits import GRAMMAR_FEATURES
 from itersel.storage.files import read_lines, write_lines
 
 # one group, so that its fixtures are created only once, even with several test processes
-pytestmark = pytest.mark.xdist_group("extract")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("extract")]
 
 # settings of the recorded run
 SETTINGS = naive.Settings(max_span=15, max_symbols=5, max_nonterminals=2, min_gap=1, max_samples=300)

@@ -16,7 +16,7 @@ from itersel.grammar.text import import_grammars, parse_rule, read_grammar
 from itersel.limits import GRAMMAR_FEATURES
 
 # one group, so that its fixtures are created only once, even with several test processes
-pytestmark = pytest.mark.xdist_group("grammar text")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("grammar text")]
 
 SPARSE = ("RBS:", "RBT:", "Shape_")
 PRINTED_DIGITS = 1e-5  # relative: cdec prints six digits of sums

@@ -17,7 +17,7 @@ from itersel.lm.text import read_text
 from itersel.storage.files import read_bytes, read_lines
 
 # one group, so that its fixtures are created only once, even with several test processes
-pytestmark = pytest.mark.xdist_group("lm")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("lm")]
 
 ODD_LINES = [
     "",

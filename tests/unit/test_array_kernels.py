@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.grammar.array_kernels import RUN, sort_stably
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([-np.inf, -2.5, -0.0, 0.0, 1.0, np.inf]), max_size=5 * RUN), st.data())
 def test_sort_stably(keys: list[float], data: st.DataObject) -> None:
     """Rows beyond the size stay as they are."""

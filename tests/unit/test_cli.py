@@ -259,7 +259,7 @@ assert warm_up.is_warm()
             subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=stream, text=True)
             for _ in range(3)
         ]
-    outputs = [process.communicate(timeout=120)[0] for process in processes]
+    outputs = [process.communicate()[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0]
     assert sorted(outputs) == ["", "", "compiled\n"]
 
@@ -277,6 +277,7 @@ loaded("numba.np.arraymath", "scipy.linalg")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(numba_config.DISABLE_JIT, reason="nothing is compiled")
 def test_kernels_are_compiled_without_linear_algebra():
     """As long as numba would import it: another numba may need other means, or none."""
@@ -326,11 +327,10 @@ def test_processes_of_a_warm_up(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"a", "b"}
     with pytest.raises(InputError, match="is wrong"):
         warm_up._run_processes([partial(write, "a"), fail])
-    begin = time.monotonic()
+    # nobody waits for the second
     with pytest.raises(InputError, match="is wrong"):
-        warm_up._run_processes([fail, partial(time.sleep, 60)])
+        warm_up._run_processes([fail, partial(time.sleep, 10_000)])
     assert not multiprocessing.active_children()
-    assert time.monotonic() - begin < 30
     with pytest.raises(InputError, match="a process was killed"):
         warm_up._run_processes([partial(write, "a"), lambda: os.kill(os.getpid(), signal.SIGKILL)])
 

@@ -26,6 +26,7 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_shell_accepts_the_script(scripts: Path, shell: str) -> None:
     text = (scripts / shell).read_text()

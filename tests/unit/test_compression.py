@@ -80,6 +80,7 @@ def test_packed_files_under_the_name_of_text(tmp_path: Path, content: bytes, mes
     assert str(error.value) == f"{path}: {message}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
 def test_bombs(tmp_path: Path, suffix: str) -> None:
     """Files that are read whole must not unpack to far more than text; streamed files may."""

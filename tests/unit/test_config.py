@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 import yaml
 from tests.bad_configs import ALIGNED, BAD, FILES, INCONSISTENT
-from tests.configs import experiment, perceptron, selection
+from tests.configs import experiment, perceptron, schema, selection
 
 from itersel.cli.main import main
 from itersel.config import Config, Experiment, data, read_config, splits, values
@@ -19,7 +19,6 @@ from itersel.config.checks import warnings
 from itersel.config.learners import LEARNERS, Perceptron
 from itersel.config.mixing import MIXINGS, Selection
 from itersel.config.reading import types_of
-from itersel.config.rendering import json_schema
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
 from itersel.limits import TEMPLATES
@@ -73,7 +72,7 @@ GOOD = [
 @pytest.mark.parametrize("content", GOOD)
 def test_good(content):
     assert set(read_config(content).experiments) == set(content["experiments"])
-    jsonschema.validate(content, json_schema())
+    schema().validate(content)
 
 
 @pytest.mark.parametrize(("content", "message"), BAD + INCONSISTENT)
@@ -97,7 +96,7 @@ def test_numbers_that_cannot_be_written():
 @pytest.mark.parametrize("content", [content for content, _ in BAD])
 def test_schema_rejects_the_same(content):
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(content, json_schema())
+        schema().validate(content)
 
 
 @pytest.mark.parametrize(

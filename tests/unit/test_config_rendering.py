@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 
-import jsonschema
 import yaml
-from tests.configs import selection
+from tests.configs import schema, selection
 
 from itersel.cli.main import main
 from itersel.config import Config, Experiment, load_config, read_config
@@ -32,7 +31,7 @@ def test_configs_of_the_project(root):
     paths = [root / "config.yaml", *(root / "experiments").glob("*.yaml")]
     assert len(paths) >= 3
     for path in paths:
-        jsonschema.validate(yaml.safe_load(path.read_text()), json_schema())
+        schema().validate(yaml.safe_load(path.read_text()))
         config = load_config(path)
         assert yaml.safe_load(commented_yaml(config, SCHEMA))["name"] == config.name
 
@@ -44,7 +43,7 @@ def test_commented_yaml_of_test_sets():
         config = read_config({"data": {**data, "test": test}, "experiments": {"a": {}}})
         text = commented_yaml(config, SCHEMA)
         assert read_config(yaml.safe_load(text)) == config
-        jsonschema.validate(yaml.safe_load(text), json_schema())
+        schema().validate(yaml.safe_load(text))
 
 
 def test_commented_yaml_keeps_all_values():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.corpus.compounds import MAXIMUM_LENGTH, CompoundSplitter
@@ -71,7 +71,6 @@ def all_splits(word: str, frequency: Mapping[str, int]) -> Iterator[tuple[str, .
 
 
 # drawing examples may take long on a busy machine
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.dictionaries(st.text("aes", min_size=1, max_size=5), st.integers(1, 9), max_size=12),
     st.text("aes", min_size=1, max_size=12),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.cli.main import main
@@ -88,7 +88,6 @@ def test_no_case():
 words = st.lists(st.sampled_from(["a", "A", "b", "B", "bB", "c"]), max_size=6)
 
 
-@settings(deadline=None)
 @given(st.lists(words, max_size=5), words)
 def test_any_text(train, sentence):
     recased = learn_recaser(train).recase([word.lower() for word in sentence])

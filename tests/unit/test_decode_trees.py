@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from tests.naive.strategies import small_grammars, to_arpa, to_shard
 from tests.unit.test_decoder import ARPA, model_of
 
@@ -29,7 +29,6 @@ def read(nodes):
     return source, target, rest
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(problem=small_grammars() | small_grammars(categories=True))
 def test_trees_yield_the_best_translation(problem, tmp_path):
     shard = to_shard(problem)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from tests.naive.strategies import small_grammars, solve, to_arpa, to_shard
 
 from itersel.decode.decoder import Decoder
@@ -43,7 +43,6 @@ def model_of(arpa, folder):
     return load_model(folder / "lm.bin")
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(problem=small_grammars() | small_grammars(categories=True))
 def test_k_best_lists_equal_the_naive_decoder(problem, tmp_path):
     expected = solve(problem, k=20)

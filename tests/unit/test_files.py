@@ -34,7 +34,7 @@ from itersel.storage.files import atomic_path
 with atomic_path(sys.argv[1]) as path:
     path.write_text("half")
     print("there", flush=True)
-    time.sleep(60)
+    time.sleep(10_000)
 """
 
 
@@ -219,7 +219,7 @@ def test_links_are_kept_and_pipes_are_written_to(tmp_path):
     reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE)
     with atomic_path(tmp_path / "pipe") as temporary:
         temporary.write_text("sent")
-    assert reader.communicate(timeout=60)[0] == b"sent"
+    assert reader.communicate()[0] == b"sent"
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert not list(tmp_path.glob(".tmp.*"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.checks import is_good_index, is_good_rule
 
@@ -39,7 +39,6 @@ RANKS = (1, 2, 0)  # of X, S and a category that X can be derived from
 categories = st.tuples(*[st.integers(0, 2)] * 3)
 
 
-@settings(deadline=None)
 @given(st.data(), st.booleans())
 def test_rules_with_categories_equal_plain_python(data: st.DataObject, glue: bool) -> None:
     rule = st.one_of(
@@ -55,7 +54,6 @@ def test_rules_with_categories_equal_plain_python(data: st.DataObject, glue: boo
     assert (found, wrong != FINE) == ((bad[0], True) if bad else (-1, False))
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), symbols, symbols, points), max_size=4), st.booleans())
 def test_rules_equal_plain_python(rules: list[tuple[int, list[int], list[int], Any]], glue: bool) -> None:
     rules = (GLUE_RULES if glue else []) + rules
@@ -67,7 +65,6 @@ def test_rules_equal_plain_python(rules: list[tuple[int, list[int], list[int], A
         assert (found, wrong != FINE) == ((bad[0], True) if bad else (-1, False))
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_positions_equal_plain_python(data: st.DataObject) -> None:
     """An index with at most one changed number: both checks agree."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import extractor as naive
 
@@ -134,7 +133,6 @@ def problems(
 
 
 @given(problems())
-@settings(max_examples=60 if numba.config.DISABLE_JIT else 200, deadline=None)
 def test_equals_the_naive_extractor(folder, problem) -> None:
     corpus, sentences, own, chosen = problem
     index_corpus(folder, corpus)
@@ -252,7 +250,6 @@ def rows_of(shard: Shard, sentence: int) -> list[tuple[int, naive.Rule, tuple[fl
 
 
 @given(problems(), st.randoms(use_true_random=False))
-@settings(max_examples=10 if numba.config.DISABLE_JIT else 50, deadline=None)
 def test_a_grammar_does_not_depend_on_the_other_sentences(folder, problem, random) -> None:
     """Nor does the order of its rules depend on the order of sentences or on their division into shards."""
     corpus, sentences, own, chosen = problem

@@ -7,10 +7,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import extractor as naive
 
@@ -30,8 +29,6 @@ from itersel.grammar.index_kernels import (
 from itersel.grammar.shard import read_shard
 from itersel.lm.text import read_text
 
-EXAMPLES = 20 if numba.config.DISABLE_JIT else 100
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -48,7 +45,6 @@ def index_lines(
 
 
 @given(st.lists(st.integers(0, 3), max_size=30))
-@settings(max_examples=EXAMPLES, deadline=None)
 def test_suffixes_are_sorted(text: list[int]) -> None:
     assert sort_suffixes(np.array(text, np.int32)).tolist() == sorted(
         range(len(text)), key=lambda position: text[position:]
@@ -66,7 +62,6 @@ def parse_slowly(lines: Sequence[str]) -> tuple[int, list[list[tuple[int, int]]]
 
 
 @given(st.lists(st.one_of(st.from_regex(r"\A(\d{1,3}-\d{1,3} ?)*\Z"), st.text("0123- x", max_size=8))))
-@settings(max_examples=EXAMPLES, deadline=None)
 def test_alignments_are_parsed(lines: list[str]) -> None:
     lines = [line for line in lines if line.isascii()]
     text = np.frombuffer("".join(line + "\n" for line in lines).encode(), np.uint8)
@@ -91,7 +86,6 @@ def linked_pairs(draw: st.DrawFn) -> naive.SentencePair:
 
 
 @given(st.lists(linked_pairs(), min_size=1, max_size=4))
-@settings(max_examples=EXAMPLES, deadline=None)
 def test_phrases_and_links(folder, corpus) -> None:
     """Exactly the source sides of tight initial phrases are marked, with the links of all words."""
     index = index_lines(

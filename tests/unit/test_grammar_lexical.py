@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import extractor as naive
 
 from itersel.grammar.index import build_index, load_index
 from itersel.grammar.lexical import lexical_table, link_counts
 from itersel.grammar.lexical_kernels import INFINITE_COST, find_pair, lexical_costs
-
-EXAMPLES = 20 if numba.config.DISABLE_JIT else 100
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +34,6 @@ def linked_pairs(draw: st.DrawFn) -> naive.SentencePair:
     st.lists(st.sampled_from("abcX"), min_size=1, max_size=4),
     st.lists(st.sampled_from("xyzX"), min_size=1, max_size=4),
 )
-@settings(max_examples=EXAMPLES, deadline=None)
 def test_costs_of_a_rule(folder, corpus, source, target) -> None:
     """Both costs follow the definition; nonterminals (X) are ignored."""
     for name, side in (("source", 0), ("target", 1)):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.grammar.extract import extract_shard
@@ -18,13 +17,11 @@ from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.patterns import find_patterns
 from itersel.grammar.rules import RuleTable, extract_rule_table
 
-EXAMPLES = 8 if numba.config.DISABLE_JIT else 40
 WORDS = "abc"
 
 sentences = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), min_size=1, max_size=5)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
 @given(st.lists(st.integers(0, 2**31 - 1), max_size=300))
 def test_positions_are_sorted(positions: list[int]) -> None:
     array = np.array(positions, np.int32)
@@ -66,7 +63,6 @@ def occurrences(corpus: list[str], blocks: list[list[str]], limits: Limits) -> l
     return found
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
 @given(sentences, sentences, st.integers(2, 8), st.integers(1, 2), st.integers(1, 4))
 def test_occurrences_of_every_pattern(
     tmp_path_factory: pytest.TempPathFactory,
@@ -114,7 +110,6 @@ def test_occurrences_of_every_pattern(
     assert not blocks.longer.any()
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
 @given(sentences, st.integers(1, 7), st.booleans())
 def test_batch_size_makes_no_difference(
     tmp_path_factory: pytest.TempPathFactory, corpus: list[str], batch: int, leave_one_out: bool

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.features import GLUE_CATEGORIES, GLUE_START_CATEGORIES, sparse_features
 
@@ -153,7 +153,6 @@ def aligned_rules(draw: st.DrawFn) -> tuple:
     return kind, source, target, tuple(sorted(alignment)), draw(st.integers(0, 400))
 
 
-@settings(deadline=None)
 @given(st.lists(aligned_rules(), max_size=8), st.lists(st.sampled_from(list(TEMPLATES)), unique=True))
 def test_kernels_agree_with_plain_python(drawn: list[tuple], templates: list[str]) -> None:
     features = compute([*GLUE_RULES, *drawn], templates)

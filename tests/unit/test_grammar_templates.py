@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from tests.naive import extractor as naive
 from tests.naive.features import sparse_features
 from tests.unit.test_grammar_extract import extract, grammar_of, index_corpus, problems, rule_of
@@ -32,7 +31,6 @@ def sparse_of(shard: Shard, rule: int) -> dict[str, float]:
 
 
 @given(problems())
-@settings(max_examples=10 if numba.config.DISABLE_JIT else 25, deadline=None)
 def test_all_templates_for_every_sentence(folder, problem) -> None:
     """Counts follow leave-one-out for the sentence, whatever those of other sentences in the shard."""
     corpus, sentences, own, _ = problem

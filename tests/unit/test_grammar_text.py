@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.strategies import SOURCE_WORDS, categorized_rules, eighths, small_rules
 from tests.text_grammars import import_one, listed_rules, write
@@ -308,7 +308,6 @@ def alignments(rule: Rule):
     return st.lists(st.tuples(*map(st.sampled_from, places)), max_size=3).map(tuple)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(corpora())
 def test_a_round_trip_changes_nothing(tmp_path_factory: pytest.TempPathFactory, corpus) -> None:
     folder, (texts, grammars) = tmp_path_factory.mktemp("trip"), corpus

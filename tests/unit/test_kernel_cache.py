@@ -51,7 +51,7 @@ def start(package: Path, cache: Path) -> subprocess.Popen[str]:
 
 def end(process: subprocess.Popen[str]) -> tuple[int, int, str]:
     """Return the numbers of kernels found and compiled, and the folder of the package."""
-    output, errors = process.communicate(timeout=300)
+    output, errors = process.communicate()
     assert process.returncode == 0, errors
     hits, misses, place = output.split(maxsplit=2)
     return int(hits), int(misses), place.strip()
@@ -77,11 +77,13 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return cache
 
 
+@pytest.mark.slow
 def test_another_checkout_finds_the_kernels(filled, tmp_path):
     package = copied(tmp_path)
     assert end(start(package, filled)) == (2, 0, str(package / "__init__.py"))
 
 
+@pytest.mark.slow
 def test_a_changed_kernel_is_compiled_again(filled, tmp_path):
     package = copied(tmp_path)
     cache = shutil.copytree(filled, tmp_path / "cache")
@@ -91,18 +93,18 @@ def test_a_changed_kernel_is_compiled_again(filled, tmp_path):
     assert end(start(package, cache))[:2] == (0, 2)
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda content: content[:-1], lambda content: b"", lambda content: b"x" * 99]
-)
-def test_damaged_files_are_compiled_again(filled, tmp_path, damage):
+@pytest.mark.slow
+def test_damaged_files_are_compiled_again(filled, tmp_path):
     cache = shutil.copytree(filled, tmp_path / "cache")
-    files = {path: path.read_bytes() for path in cache.rglob("*.nbc")}
-    for path, content in files.items():
-        path.write_bytes(damage(content))
+    first, second, third = sorted(cache.rglob("*.nbc"))
+    first.write_bytes(first.read_bytes()[:-1])
+    second.write_bytes(b"")
+    third.write_bytes(b"x" * 99)
     assert end(start(PACKAGE, cache))[:2] == (0, 2)
     assert end(start(PACKAGE, cache))[:2] == (2, 0)
 
 
+@pytest.mark.slow
 def test_kernels_for_other_types_are_not_used(filled, tmp_path):
     """File names are digests, so the contents are compared."""
     cache = shutil.copytree(filled, tmp_path / "cache")
@@ -116,7 +118,7 @@ def test_a_cache_that_cannot_be_written(filled, tmp_path):
     place = tmp_path / "file"
     place.touch()
     process = start(PACKAGE, place)
-    errors = process.communicate(timeout=300)[1]
+    errors = process.communicate()[1]
     assert "InputError: compiled kernels cannot be kept in" in errors
     with pytest.raises(InputError, match=r"file/x: Not a directory; name another folder in ITERSEL_CACHE or"):
         make_writable(place / "x")
@@ -137,6 +139,7 @@ def test_unused_folders_are_removed(tmp_path):
     assert (other / "file").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_used_is_marked(filled, tmp_path):
     cache = shutil.copytree(filled, tmp_path / "cache")
     [folder] = cache.iterdir()
@@ -176,6 +179,7 @@ print(sum(statistics.cache_hits.values()), sum(statistics.cache_misses.values())
 """
 
 
+@pytest.mark.slow
 def test_kernels_are_loaded_for_all_types(filled, tmp_path):
     """Before they are used; a damaged file is left out, and compiled again when it is needed."""
     cache = shutil.copytree(filled, tmp_path / "cache")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.naive import augmented as naive
 from tests.naive import learning
@@ -33,7 +33,6 @@ from itersel.lm.binary import compile_model, load_model
 from itersel.vectors.weights import make_weights
 
 EVERYTHING = 10**4  # a beam larger than any item of a small forest needs
-CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much]
 
 # counts of a pseudo-corpus: matches, n-grams, lengths
 contexts = st.sampled_from([None, (3.0, 2.0, 1.0, 0.5, 5.0, 4.0, 3.0, 2.0, 5.0, 8.0)])
@@ -95,7 +94,6 @@ def objectives(kbest: KBest, target: Target, direction: Direction) -> np.ndarray
     )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=CHECKS)
 @given(cases, st.integers(1, 20))
 def test_an_unlimited_beam_finds_the_best(tmp_path: Path, case: Case, k: int) -> None:
     """Compared with all translations, also if those that cannot beat the k best are pruned."""
@@ -116,7 +114,6 @@ def test_an_unlimited_beam_finds_the_best(tmp_path: Path, case: Case, k: int) ->
     assert (np.diff(found.score) <= 1e-9).all()
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=CHECKS)
 @given(cases, st.integers(1, 4))
 def test_equals_plain_python(tmp_path: Path, case: Case, beam: int) -> None:
     problem, direction = case.problem, case.direction
@@ -145,7 +142,6 @@ def test_equals_plain_python(tmp_path: Path, case: Case, beam: int) -> None:
     assert tuple(found.word[found.word_offset[-2] :].tolist()) == expected.best.words
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=7), min_size=1, max_size=3),
     st.lists(st.integers(0, 4), max_size=12),

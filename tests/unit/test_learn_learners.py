@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from tests.learners import ALL_NAMES, NAMES, START, close, sentences, train
@@ -79,7 +79,6 @@ regularizers = st.sampled_from(REGULARIZATIONS)
 strengths = st.sampled_from([1e-12, 2.0**-9, 2.0**-6, 0.01, 0.3])
 
 
-@settings(max_examples=120, deadline=None)
 @given(
     st.integers(0, 2**32),
     st.sampled_from(["perceptron", "adagrad", "mira"]),
@@ -147,7 +146,6 @@ def test_loss_of_the_start(name: str, delay: int, bleu: str) -> None:
         assert str(found.state.memory) == str(without.state.memory)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(["l1", "l1-cumulative"]))
 def test_lazy_equals_eager_to_the_last_bit(seed: int, regularization: str) -> None:
     """Without rounding, because strength and rate are powers of two, results must be identical."""
@@ -167,7 +165,6 @@ def test_choices_of_mira(hope: str, fear: str, seed: int) -> None:
     assert close(train(corpus, learner).weights.to_dict(), eager(corpus, learner, exact=True).weights)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 12), st.sampled_from([0.001, 0.1, 10.0]))
 def test_constraints_of_mira_are_satisfied_optimally(seed: int, count: int, c: float) -> None:
     """The Karush-Kuhn-Tucker conditions, which only the optimal update satisfies."""
@@ -218,7 +215,6 @@ def test_all_constraints_of_a_sentence(seed: int, c: float) -> None:
     assert step == pytest.approx(best.x[:-1], abs=1e-4)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 8))
 def test_gradient_of_the_logistic_loss(seed: int, count: int) -> None:
     """Compared with differences of the loss."""

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import learning as naive
 
@@ -50,7 +50,6 @@ def test_equal_scores_form_no_pair(strategy: str) -> None:
     assert make_pairs(strategy, np.full(100, 0.5), SEED).shape == (0, 2)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.7]), min_size=1, max_size=40))
 def test_equal_plain_python_in_order(bleu: list[float]) -> None:
     for strategy, plain in naive.PAIRS.items():
@@ -58,7 +57,6 @@ def test_equal_plain_python_in_order(bleu: list[float]) -> None:
         assert [tuple(pair) for pair in found.tolist()] == plain(bleu)
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.floats(0.0, 1.0), min_size=1, max_size=40),
     st.integers(0, 2**32),

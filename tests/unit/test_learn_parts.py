@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import oracle
 from tests.unit.test_learn_algorithms import TEXT, make_corpus, train_command
@@ -46,7 +46,6 @@ def assert_same(found: Training, expected: Training) -> None:
             assert all(map(np.array_equal, memory, wanted))
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.integers(0, 2**32),
     st.lists(st.integers(0, 3), min_size=1, max_size=4),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import learning as naive
 from tests.naive.learning import Hypothesis
@@ -99,7 +99,6 @@ def test_no_pairs_no_update() -> None:
     assert Trained({}, "perceptron", "sequential").learn(kbest, [0.5]) == 0
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(LOSSES), st.sampled_from(UPDATES))
 def test_equals_plain_python_exactly(seed: int, loss: str, update: str) -> None:
     random = np.random.default_rng(seed)
@@ -113,7 +112,6 @@ def test_equals_plain_python_exactly(seed: int, loss: str, update: str) -> None:
     assert trained.weights() == expected
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32))
 def test_gram_matrix_of_differences(seed: int) -> None:
     # Shifting a feature changes inner products, but not the differences that determine margins.

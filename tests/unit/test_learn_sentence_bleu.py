@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 from tests.naive import learning as naive
@@ -81,7 +81,6 @@ def test_words_of_large_vocabularies() -> None:
     assert matches.tolist() == [[3, 2, 1, 0], [2, 1, 0, 0]]
 
 
-@settings(max_examples=100, deadline=None)
 @given(KBEST, REFERENCES)
 def test_matches_equal_plain_counts(hypotheses: list[Words], references: list[Words]) -> None:
     word, offset = flat(hypotheses)
@@ -89,7 +88,6 @@ def test_matches_equal_plain_counts(hypotheses: list[Words], references: list[Wo
     assert matches.tolist() == [naive.counts(words, *references)[0] for words in hypotheses]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.sampled_from(sorted(VARIANTS)), st.lists(st.tuples(KBEST, REFERENCES), min_size=1, max_size=3))
 def test_equals_plain_python(variant: str, sentences: list[tuple[list[Words], list[Words]]]) -> None:
     ours, plain = SentenceBleu(variant), naive.Bleu(variant)
@@ -99,7 +97,6 @@ def test_equals_plain_python(variant: str, sentences: list[tuple[list[Words], li
         assert score(ours, hypotheses, *references) == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
 @given(LONG, st.lists(LONG, min_size=1, max_size=4))
 def test_equals_sacrebleu(hypothesis: Words, references: list[Words]) -> None:
     texts = text(hypothesis), list(map(text, references))
@@ -110,7 +107,6 @@ def test_equals_sacrebleu(hypothesis: Words, references: list[Words]) -> None:
         assert score(SentenceBleu(variant), [hypothesis], *references) == pytest.approx([expected], abs=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(LONG, st.lists(WORDS, min_size=1, max_size=3)), min_size=1, max_size=5))
 def test_corpus_bleu_equals_sacrebleu(sentences: list[tuple[Words, list[Words]]]) -> None:
     """Also if sentences have different numbers of references."""
@@ -146,7 +142,6 @@ def test_closest_reference_with_ties_to_the_shorter() -> None:
     assert closest_lengths(lengths, offset).tolist() == [5, 5, 9, 9, 12, 12]
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=8), min_size=2, max_size=5))
 def test_chiang_is_bleu_of_decayed_counts(texts: list[Words]) -> None:
     # A sentence scores the corpus BLEU of all so far, with weight 0.9^d for the one d sentences ago. Scaling

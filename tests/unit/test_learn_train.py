@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import learning as naive
 from tests.naive import oracle
@@ -31,7 +31,6 @@ def nonzero(weights: dict[str, float]) -> dict[str, float]:
     return {name: value for name, value in weights.items() if value}
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 2**32),
     st.sampled_from(["perceptron", "margin-perceptron"]),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import lm as naive
 
@@ -96,7 +96,6 @@ def test_equals_naive_estimation_with_estimated_discounts(tmp_path: Path, order:
     assert differing(model_of(result.model), naive.estimate([line.split() for line in lines], order)) == []
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from("abcd"), max_size=5), min_size=1, max_size=12),
     st.integers(1, 5),
@@ -135,7 +134,6 @@ def estimated_bytes(folder: Path, lines: list[str], order: int, limits: Limits) 
     return (folder / "lm.arpa").read_bytes()
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from("abcd"), max_size=5), min_size=1, max_size=12),
     st.integers(1, 5),

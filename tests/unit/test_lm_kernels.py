@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import lm as naive
 
@@ -53,7 +53,6 @@ def models(draw: st.DrawFn) -> tuple[naive.Model, int]:
     return {ngram: (p, b if len(ngram) < order else 0.0) for ngram, (p, b) in model.items()}, order
 
 
-@settings(max_examples=60, deadline=None)
 @given(models(), st.sampled_from(WORDS))
 def test_score_word_equals_the_definition(folder: Path, drawn: tuple[naive.Model, int], left: str) -> None:
     model, order = drawn
@@ -70,7 +69,6 @@ def test_score_word_equals_the_definition(folder: Path, drawn: tuple[naive.Model
             assert least <= used <= len(history) + 1
 
 
-@settings(max_examples=30, deadline=None)
 @given(models(), st.lists(st.lists(st.integers(0, 5), max_size=5), max_size=4))
 def test_score_sentences_equals_the_definition(
     folder: Path, drawn: tuple[naive.Model, int], sentences: list[list[int]]
@@ -84,7 +82,6 @@ def test_score_sentences_equals_the_definition(
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-@settings(max_examples=60, deadline=None)
 @given(models())
 def test_every_infix_is_found_with_correct_flags(folder: Path, drawn: tuple[naive.Model, int]) -> None:
     model, order = drawn

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.lm.binary import compile_model, load_model
@@ -66,7 +66,6 @@ def model(request, tmp_path_factory):
 
 # tables that are large enough, that are often full, and edges whose pairs are not remembered
 @pytest.mark.parametrize(("pairs", "first_edge"), [(1 << 12, 1), (4, 1), (1 << 12, 1 << PAIR_BITS)])
-@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_any_bracketing_gives_the_probability_of_the_sentence(model, pairs, first_edge, data):
     words = data.draw(st.lists(st.sampled_from(["a", "b", "c", "new"]), max_size=9))

@@ -47,6 +47,7 @@ def prepare(source: Path, target: Path, *options: str) -> list[str | Path]:
     return ["corpus", "prepare", *files, *languages, *options]
 
 
+@pytest.mark.slow
 def test_empty_lines_of_a_training_corpus_cost_no_memory(tmp_path: Path) -> None:
     """64 million empty lines used to take 6 GB, 16 million 1.6 GB."""
     times = 16
@@ -61,6 +62,7 @@ def test_empty_lines_of_a_training_corpus_cost_no_memory(tmp_path: Path) -> None
     assert statistics["splits"]["train"]["dropped"]["empty"] == times * MEBIBYTE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["prepare", "bleu", "weights"])
 def test_an_endless_line(tmp_path: Path, command: str) -> None:
     path = pack(tmp_path / "line.gz", b"a" * MEBIBYTE, 160)
@@ -138,6 +140,7 @@ def test_lines_that_are_longer_than_a_piece(tmp_path: Path) -> None:
     assert read_lines(tmp_path / "text") == lines
 
 
+@pytest.mark.slow
 def test_files_that_unpack_to_far_more_than_text_are_not_kept(tmp_path: Path) -> None:
     path = pack(tmp_path / "newlines.gz", b"\n" * MEBIBYTE, 65)
     message = "newlines.gz: unpacks to more than 100 times its size; if that is right, unpack it"
@@ -149,6 +152,7 @@ def test_files_that_unpack_to_far_more_than_text_are_not_kept(tmp_path: Path) ->
     assert len(read_bytes(path)) == UNPACKED_BYTES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["arpa", "alignment"])
 def test_readers_of_whole_files(tmp_path: Path, step: str) -> None:
     path = pack(tmp_path / "newlines.gz", b"\n" * MEBIBYTE, 128)

@@ -69,6 +69,7 @@ def test_seeds(tmp_path: Path) -> None:
     assert a != c
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="names types of x86-64 processors")
 def test_pro_does_not_depend_on_the_type_of_processor(tmp_path: Path) -> None:
     """OpenBLAS adds up in another order on each of these, and chooses one when a process starts."""

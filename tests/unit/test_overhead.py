@@ -29,7 +29,7 @@ def test_the_time_of_all_processes_is_recorded(tmp_path: Path, root: Path) -> No
     assert done.stdout == "1\n"
     spent = [float(line) for line in (tmp_path / "record").read_text().splitlines()]
     assert len(spent) == 2
-    assert all(0.3 < seconds < 3 for seconds in spent)
+    assert all(seconds > 0.3 for seconds in spent)
     for number in (1, 2):
         assert (tmp_path / f"{number}.log").read_text() == f"task {number}\ndone\n"
 

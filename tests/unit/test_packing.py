@@ -9,7 +9,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -39,7 +39,6 @@ shapes = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(st.integers(0, 99), st.sampled_from(DTYPES), shapes, st.booleans(), st.sampled_from([8, 64, 1 << 18]))
 def test_hdf5_reads_what_is_packed(
     seed: int, dtype: str, shape: tuple[int, ...], shuffled: bool, chunk_bytes: int
@@ -54,7 +53,6 @@ def test_hdf5_reads_what_is_packed(
         assert (stream["a"].compression, stream["a"].shuffle) == ("gzip", shuffled)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 99), st.sampled_from(DTYPES), shapes, st.data())
 def test_what_hdf5_packs_is_read(seed: int, dtype: str, shape: tuple[int, ...], data: st.DataObject) -> None:
     array = numbers(seed, dtype, shape)

@@ -142,6 +142,7 @@ def files_of(corpus: Path) -> list[str]:
     return ["--shard", str(corpus / "0.h5"), "--model", str(corpus / "lm.bin")]
 
 
+@pytest.mark.slow
 def test_same_results(preloaded: Preloaded, corpus: Path, tmp_path: Path) -> None:
     """The same bytes, output and statuses, also of steps that fail, in folders of their own."""
     weights = tmp_path / "weights"
@@ -386,6 +387,7 @@ def loaded(code: str, command: list[str]) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_everything_is_loaded(corpus: Path, tmp_path: Path) -> None:
     """Training loads no further modules and kernels."""
     command = train_command(corpus, "--shard", str(corpus / "0.h5"), "--output", str(tmp_path / "weights.h5"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.damage import resealed
 
@@ -37,7 +37,6 @@ def plain_join(texts: list[Text]) -> list[Text]:
     return [[one for one in lines if one] or [[]] for lines in map(list, zip(*texts, strict=True))]
 
 
-@settings(max_examples=200, deadline=None)
 @given(parallel_texts())
 def test_an_empty_line_is_not_a_reference_unless_all_are_empty(texts: list[Text]) -> None:
     sides = [

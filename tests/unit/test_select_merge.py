@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.selection import column_norm, second_hash
 
@@ -69,7 +69,6 @@ def transposed(shards: list[dict[int, float]]) -> dict[int, dict[int, float]]:
     return {key: {z: shard[key] for z, shard in enumerate(shards) if shard.get(key)} for key in keys}
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(SHARD, min_size=1, max_size=6))
 def test_merge_transposes(shards: list[dict[int, float]]) -> None:
     entries = make_entries(shards)
@@ -118,7 +117,6 @@ def test_most_keys_in_one_block() -> None:
     assert as_dictionary(columns, count) == transposed(shards)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=30), max_size=6))
 def test_second_hashes(names: list[str]) -> None:
     table, check = string_table(names), np.empty(len(names), np.uint64)
@@ -161,7 +159,6 @@ def test_second_hashes_of_damaged_names(offset: list[int]) -> None:
 
 
 @pytest.mark.parametrize("norm", NORMS)
-@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(-4, 4).filter(bool), min_size=1, max_size=5), max_size=5))
 def test_norms_and_sums(norm: str, columns: list[list[int]]) -> None:
     offset = np.cumsum([0] + [len(column) for column in columns]).astype(np.int64)

@@ -45,6 +45,8 @@ LIMITS = ("--threshold", "--epsilon", "--minimum")
 # threshold of the first epoch, minimum
 FIRST, LAST = 0.35, 0.02
 EPOCHS = 7
+# seeds of corpora, and epsilons: paths that end early, and paths that do not
+CASES = [(1, 10.0), (2, 100.0), (3, 1000.0)]
 # defaults of `itersel train`, except for the options of HOW
 SETTINGS = json.dumps(
     {name: value for name, value in HOW.to_dict().items() if name not in ("epoch", "shard")}, sort_keys=True
@@ -97,8 +99,7 @@ def follow(folder: Path, corpus: list[list[oracle.Sentence]], path: tuple[float,
     return found
 
 
-@pytest.mark.parametrize("epsilon", [10.0, 100.0, 1000.0])
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(("seed", "epsilon"), CASES)
 def test_equals_the_pseudo_code(tmp_path, seed, epsilon):
     corpus, path = random_corpus(seed), (FIRST, epsilon, LAST)
     weights, thresholds = selection.path_following(corpus, EPOCHS, train, loss, path)
@@ -115,11 +116,9 @@ def test_equals_the_pseudo_code(tmp_path, seed, epsilon):
 def test_thresholds_fall_and_some_paths_end():
     """Otherwise the previous test would be too weak."""
     kinds = set()
-    for seed in (1, 2, 3):
-        for epsilon in (10.0, 100.0, 1000.0):
-            path = (FIRST, epsilon, LAST)
-            _, used = selection.path_following(random_corpus(seed), EPOCHS, train, loss, path)
-            kinds.add((used[-1] < used[0], len(used) < EPOCHS))
+    for seed, epsilon in CASES:
+        _, used = selection.path_following(random_corpus(seed), EPOCHS, train, loss, (FIRST, epsilon, LAST))
+        kinds.add((used[-1] < used[0], len(used) < EPOCHS))
     assert kinds == {(True, True), (True, False)}
 
 

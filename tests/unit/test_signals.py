@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-# Prints "ready" at some point of the program, and waits a moment there.
+# Prints "ready" at some point of the program, and waits there until it is interrupted or its input ends.
 START = """
-import sys, time
+import sys
 def here():
     print("ready", flush=True)
-    time.sleep(2)
+    sys.stdin.read()
 """
 WRITING = """
 from itersel.cli import weights
@@ -101,6 +101,7 @@ def test_two_interrupts(tmp_path: Path, place: str, pause: float) -> None:
         [sys.executable, "-c", START + PLACES[place] + RUN],
         cwd=tmp_path,
         text=True,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         preexec_fn=listen,
@@ -112,37 +113,46 @@ def test_two_interrupts(tmp_path: Path, place: str, pause: float) -> None:
             assert process.stdout.readline() == "ready\n"
         time.sleep(pause)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate()
     assert errors == "itersel weights: interrupted\n"
     assert process.returncode == 130
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_background_process_still_ignores_them(tmp_path: Path) -> None:
-    code = START.replace("sleep(2)", "sleep(0.5)") + WRITING + RUN
 
     def ignore() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     with subprocess.Popen(
-        [sys.executable, "-c", code], cwd=tmp_path, text=True, stdout=subprocess.PIPE, preexec_fn=ignore
+        [sys.executable, "-c", START + WRITING + RUN],
+        cwd=tmp_path,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        preexec_fn=ignore,
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
+        process.communicate()
     assert process.returncode == 0
     assert (tmp_path / "out").read_text() == "half"
 
 
 def test_a_second_sigterm_does_not_disturb_the_first(tmp_path: Path) -> None:
-    code = START.replace("sleep(2)", "sleep(1)") + PLACES["cleaning"] + RUN
     with subprocess.Popen(
-        [sys.executable, "-c", code], cwd=tmp_path, text=True, stdout=subprocess.PIPE
+        [sys.executable, "-c", START + PLACES["cleaning"] + RUN],
+        cwd=tmp_path,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     ) as process:
         assert process.stdout is not None
         for _ in range(2):
             assert process.stdout.readline() == "ready\n"
             process.send_signal(signal.SIGTERM)
+        process.communicate()
     assert process.returncode == 143
     assert list(tmp_path.iterdir()) == []
 

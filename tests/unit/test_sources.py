@@ -35,6 +35,30 @@ def test_modules(step, function, used, unused):
     assert not {f"itersel.{name}" for name in modules} & WITHOUT_INFLUENCE
 
 
+@pytest.mark.parametrize(
+    ("module", "users", "others"),
+    [
+        ("vectors.common", {"train train", "mix run"}, {"grammar _extract", "lm _compile"}),
+        ("decode.search_kernels", {"train train", "decode run"}, {"grammar _extract", "grammar _index"}),
+        ("decode.output", {"decode run"}, {"train train", "mix run"}),
+        ("report.table", {"report _table"}, {"report _choose", "report _corpus"}),
+        ("grammar.text", set(), {"grammar _extract", "grammar _index", "train train"}),
+    ],
+)
+def test_steps_that_use_a_module(root, module, users, others):
+    """All steps of the workflow are looked at."""
+    rules = "".join(path.read_text() for path in (root / "workflow/rules").glob("*.smk"))
+    steps = set(re.findall(r'step_digest\("(\w+)", "(\w+)"\)', rules))
+    found = {
+        f"{step} {function}"
+        for step, function in steps
+        if f"itersel.{module}" in used_modules(step, function)
+    }
+    assert users | others <= {" ".join(step) for step in steps}
+    assert users <= found
+    assert not others & found
+
+
 def test_all_modules_loaded_by_a_run_are_included(tmp_path):
     """All modules that Python has loaded at the end of a step, except packages, are in the closure."""
     (tmp_path / "text").write_text("a b\nb c\n" * 9)

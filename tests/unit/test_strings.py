@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.storage.ragged import offsets_of
@@ -13,7 +13,6 @@ from itersel.storage.strings import StringTable, concatenate, string_table
 texts = st.lists(st.text(max_size=4), max_size=6)
 
 
-@settings(deadline=None)
 @given(texts, st.data(), st.sampled_from([np.int32, np.int64]))
 def test_take(names: list[str], data: st.DataObject, dtype: type) -> None:
     table = string_table(names)

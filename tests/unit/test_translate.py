@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from unittest import mock
 
@@ -24,7 +23,6 @@ from itersel.translate.translator import Block, Translator, read_blocks
 
 DETAILS = ["--k-best", "4", "--feature-values", "--alignments", "--derivations"]
 COMMAND = [sys.executable, "-m", "itersel.cli.main", "translate"]
-SECONDS = 240  # for a busy machine; 4 are usually enough
 # fewer if kernels are interpreted
 SENTENCES = 36 if numba.config.DISABLE_JIT else 171
 
@@ -121,7 +119,7 @@ def test_a_line_is_answered_before_the_end_of_input(system, options):
             line = json.loads(line)["translations"][0]["text"] + "\n"
         assert line == expected + "\n"
     process.stdin.close()
-    assert process.wait(SECONDS) == 0
+    assert process.wait() == 0
     assert process.stdout.read() == ""
 
 
@@ -130,7 +128,7 @@ def test_a_stream_ends_at_a_bad_line_after_translating_earlier_ones(system):
     process.stdin.write("Boot\n")
     process.stdin.flush()
     assert process.stdout.readline() == "Ship\n"
-    output, error = process.communicate("Fluss\tHaus\n", timeout=SECONDS)
+    output, error = process.communicate("Fluss\tHaus\n")
     assert (output, process.returncode) == ("", 1)
     message = "control character U+0009; remove it or replace it by a space"
     assert error == f"itersel translate: <stdin>:2: {message}\n"
@@ -144,7 +142,7 @@ def test_a_killed_process_is_reported(system):
     children = psutil.Process(process.pid).children(recursive=True)
     for child in children:
         child.kill()
-    output, error = process.communicate("Boot\n", timeout=SECONDS)
+    output, error = process.communicate("Boot\n")
     assert (output, process.returncode) == ("", 1)
     assert error.endswith(
         "a process was killed while it translated; is there enough memory? Try fewer --jobs\n"
@@ -302,11 +300,9 @@ def test_options_out_of_bounds(system, options, capsys):
 
 
 def test_start_up_does_not_read_input_of_a_broken_system(tmp_path, capsys):
-    start = time.monotonic()
     for jobs in ("1", "2"):
         assert main(["translate", "--system", str(tmp_path / "none"), "--jobs", jobs, "--input", "none"]) == 1
         assert capsys.readouterr().err == f"itersel translate: {tmp_path}/none: no such file or folder\n"
-    assert time.monotonic() - start < SECONDS
 
 
 def test_a_line_that_is_too_long_to_prepare(system, tmp_path, capsys):

@@ -11,7 +11,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.damage import resealed
 from tests.naive import oracle
@@ -31,7 +31,6 @@ from itersel.vectors.weights import make_weights
 NAMES = [f"feature{i}" for i in range(8)]
 
 
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32), k=st.integers(1, 9))
 def test_lists_of_all_iterations_are_merged(
     tmp_path_factory: pytest.TempPathFactory, seed: int, k: int

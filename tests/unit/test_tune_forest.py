@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.damage import resealed
 from tests.naive import learning
@@ -107,7 +107,6 @@ def as_translation(words: tuple[int, ...], references: Texts) -> Translation:
     return Translation(tuple(learning.counts(words, *references)[0]), len(words), {})
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(small_forests(), min_size=1, max_size=3))
 def test_line_search_equals_all_derivations(drawn: list[tuple[Forest, Texts]]) -> None:
     forests = to_forests(drawn)
@@ -115,7 +114,6 @@ def test_line_search_equals_all_derivations(drawn: list[tuple[Forest, Texts]]) -
     check_search(ForestSearch([[forests]], MODEL), [([forest], texts) for forest, texts in drawn])
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(small_forests(), small_forests()), min_size=2, max_size=3))
 def test_forests_of_shards_and_iterations_are_merged(
     drawn: list[tuple[tuple[Forest, Texts], tuple[Forest, Texts]]],
@@ -164,7 +162,6 @@ def points(lines: list[naive.Line]) -> list[Fraction]:
     return naive.points_between(naive.crossings([sorted(set(lines))]))
 
 
-@settings(max_examples=200, deadline=None)
 @given(small_forests())
 def test_goal_lines_are_the_envelope(drawn: tuple[Forest, Texts]) -> None:
     forest, references = drawn
@@ -206,7 +203,6 @@ def forests_of(decoder: Decoder, weights: dict[str, float], limit: int) -> Fores
     return Forests(**{name: np.asarray(whole[name], declared[name].dtype) for name in Forests._fields})
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(small_grammars(), st.lists(st.integers(-1000, 1000), min_size=16, max_size=16))
 def test_forest_of_the_decoder(tmp_path: Path, problem: Problem, direction: list[int]) -> None:
     decoder, problem = decoded(problem, tmp_path)
@@ -223,7 +219,6 @@ def test_forest_of_the_decoder(tmp_path: Path, problem: Problem, direction: list
         assert (number[:, 0] + x * number[:, 1]).max() == pytest.approx(best.score, abs=1e-3)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(small_grammars(), st.integers(1, 12))
 def test_pruning_keeps_the_best(tmp_path: Path, problem: Problem, limit: int) -> None:
     decoder, problem = decoded(problem, tmp_path)

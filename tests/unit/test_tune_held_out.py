@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence
@@ -57,7 +57,6 @@ def tuned(
     return read_weights(folder / "out.h5").to_dict(), found.bleu / 100
 
 
-@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**32), how=st.sampled_from(TUNED), has_last=st.booleans())
 def test_weights_have_the_reported_bleu(
     tmp_path_factory: pytest.TempPathFactory, seed: int, how: Batch, has_last: bool
@@ -88,7 +87,6 @@ def test_sparse_weights_keep_their_ratios(tmp_path: Path, how: Batch) -> None:
     assert max(factors) == pytest.approx(min(factors))
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_line_search_finds_the_best_point_of_a_line(
     tmp_path_factory: pytest.TempPathFactory, seed: int
@@ -137,7 +135,6 @@ def test_the_step_from_the_previous_weights(tmp_path: Path) -> None:
     assert bleu < 1.0
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
     factor=st.sampled_from([0.0, 0.5, 1.0]),

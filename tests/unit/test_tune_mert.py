@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
@@ -30,7 +30,6 @@ def lines_of(sentences: list[Sentence], weights: list[int], direction: list[int]
     return [[(product(weights, one), product(direction, one)) for one in s.translations] for s in sentences]
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.integers(0, 2**32),
     st.lists(small, min_size=3, max_size=3),
@@ -52,7 +51,6 @@ def test_line_search_equals_brute_force(seed: int, weights: list[int], direction
     assert found.begin.shape[0] <= len(expected)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(small, small), min_size=1, max_size=9))
 def test_envelope_is_convex_and_above_all_lines(lines: list[tuple[int, int]]) -> None:
     intercept, slope = (np.array([line[i] for line in lines], float) for i in range(2))
@@ -108,7 +106,6 @@ def test_choice_of_a_point(begin: list[float], bleu: list[float], point: float) 
     assert choose_point(Intervals(np.array(begin), np.array(bleu)))[0] == pytest.approx(point)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32))
 def test_never_worse_than_the_start_and_as_good_as_reported(seed: int) -> None:
     sentences = random_sentences(seed)
@@ -121,7 +118,6 @@ def test_never_worse_than_the_start_and_as_good_as_reported(seed: int) -> None:
     assert np.abs(weights).sum() == pytest.approx(1.0)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32))
 def test_best_of_a_grid_is_reached_in_two_dimensions(seed: int) -> None:
     # Scores depend only on the angle of two weights, so all intervals of a circle can be tried.

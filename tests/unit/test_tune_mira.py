@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
@@ -21,7 +21,6 @@ def by_name(dense: np.ndarray, weights: np.ndarray, sparse: SparseRows) -> dict[
     )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from([0.01, 1.0, 100.0]), st.sampled_from([0.5, 0.999, 1.0]))
 def test_equals_plain_python(seed: int, limit: float, decay: float) -> None:
     sentences = random_sentences(seed)
@@ -58,7 +57,6 @@ def test_separable_lists_are_separated_and_the_best_pass_is_kept() -> None:
     assert found["feature1"] > found["feature2"]
 
 
-@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32))
 def test_best_of_all_passes(seed: int) -> None:
     sentences = random_sentences(seed)

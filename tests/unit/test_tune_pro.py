@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from tests.naive import learning
@@ -39,7 +39,6 @@ def plain_bleu(one: Translation, reference_lengths: tuple[int, ...], variant: st
     return Counted(variant).score(None, None)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(LIST_BLEUS), st.sampled_from([1.0, 0.3]))
 def test_pairs_differ_by_the_bleu_of_the_settings(seed: int, variant: str, most: float) -> None:
     sentences = random_sentences(seed)
@@ -67,7 +66,6 @@ def test_differences_of_pairs() -> None:
             assert value == every[better].features.get(name, 0.0) - every[worse].features.get(name, 0.0)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 3.0]))
 def test_objective_and_gradient(seed: int, strength: float) -> None:
     random = np.random.default_rng(seed)

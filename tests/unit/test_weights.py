@@ -9,7 +9,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.damage import resealed
 
@@ -26,7 +26,6 @@ NAME = st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters
 )
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.dictionaries(NAME, st.floats(-1e12, 1e12), max_size=6))
 def test_both_formats_are_exact(tmp_path_factory: pytest.TempPathFactory, values: dict[str, float]) -> None:
     folder = tmp_path_factory.mktemp("weights")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import json
 import os
 import random
 import shutil
@@ -10,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from typing import Any
 import psutil
 import pytest
 import yaml
-from tests.workflow.preloaded import run_snakemake
+from tests.workflow.preloaded import preload, run_snakemake
 
 from itersel.kernel_cache import cache_folder
 
@@ -40,6 +42,15 @@ EXPERIMENTS = {
 }
 
 
+# Run by each Python process when it starts: suspends it if the words of HELD_JOB are in its command line.
+HOLD = """
+import json, os, signal, sys
+if set(json.loads(os.environ["HELD_JOB"])) <= set(sys.orig_argv):
+    with open(os.environ["HELD_PROCESS"] + ".new", "w") as stream:
+        stream.write(str(os.getpid()))
+    os.rename(os.environ["HELD_PROCESS"] + ".new", os.environ["HELD_PROCESS"])
+    os.kill(os.getpid(), signal.SIGSTOP)
+"""
 # The output of the run of `finished`.
 CONSOLE = "console.txt"
 
@@ -99,15 +110,16 @@ class Project:
         status: int = 0,
         environment: Mapping[str, str] | None = None,
         is_forked: bool = True,
+        is_preloaded: bool = True,
     ) -> str:
         """Run Snakemake and return its output.
 
-        A forked process starts faster, but inherits nothing from this one except the environment.
+        A forked process starts faster, but inherits nothing from this one except the environment; so do
+        preloaded steps.
         """
         if is_forked and self.source is None:
-            ended, output = run_snakemake(
-                [*self.options(), *arguments], self.folder, {**os.environ, **(environment or {})}
-            )
+            variables = {**os.environ, **(preload() if is_preloaded else {}), **(environment or {})}
+            ended, output = run_snakemake([*self.options(), *arguments], self.folder, variables)
         else:
             process = self.start(*arguments, environment=environment)
             output, _ = process.communicate()
@@ -133,10 +145,14 @@ class Project:
         content = {**self.config(), **changes}
         (self.folder / "config.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
 
-    def name_tasks(self) -> None:
-        """Make the shards of 'selected' natural tasks, and let those of 'averaged' change between epochs."""
+    def name_tasks(self, *splits: str) -> None:
+        """Make the shards of 'selected' natural tasks, and let those of 'averaged' change between epochs.
+
+        Train has labels, and so have the `splits`.
+        """
         content = self.config()
-        content["data"]["train"]["task"] = "train.task"
+        for split in ("train", *splits):
+            content["data"][split]["task"] = f"{split}.task"
         content["experiments"]["selected"]["tasks"] = NATURAL
         content["experiments"]["averaged"]["tasks"] = RESHARDED
         self.configure(**content)
@@ -159,29 +175,31 @@ class Project:
         shutil.copytree(self.folder, folder, symlinks=True)
         return Project(folder, self.snakefile)
 
-    def without_experiments(self, *names: str) -> Project:
-        """Remove the results of some or all experiments, but not their inputs."""
-        for folder in (self.results / "experiments").iterdir():
-            if not names or folder.name in names:
-                shutil.rmtree(folder)
+    def without(self, pattern: str) -> Project:
+        """Remove results of experiments, and the table, but not their inputs."""
+        for path in self.results.glob(f"experiments/{pattern}"):
+            shutil.rmtree(path)
         for path in self.results.glob("report/table*"):
             path.unlink()
         return self
 
-    def wait_for_job(self, *words: str, seconds: float = 240) -> psutil.Process:
-        """Wait for a job of this project whose command line contains all `words`; returns its process."""
-        wanted = set(map(os.fsencode, words))
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            # A job may run for a tenth of a second; on a busy machine, psutil takes as long for a list.
-            for number in filter(str.isdigit, os.listdir("/proc")):
-                with contextlib.suppress(OSError, psutil.Error):
-                    if wanted <= set(Path("/proc", number, "cmdline").read_bytes().split(b"\0")):
-                        process = psutil.Process(int(number))
-                        if self.is_job(process):
-                            return process
-            time.sleep(0.002)
-        raise AssertionError(f"no job {words} in {seconds} s")
+    def start_and_hold(
+        self, words: Sequence[str], *arguments: str, environment: Mapping[str, str] | None = None
+    ) -> tuple[subprocess.Popen[str], psutil.Process]:
+        """Start Snakemake, and suspend the job whose command line contains all `words` as soon as it starts.
+
+        Returns Snakemake's process and that of the job.
+        """
+        folder = self.folder.with_name(f"{self.folder.name} holds")
+        folder.mkdir()
+        (folder / "sitecustomize.py").write_text(HOLD)
+        held = folder / "process"
+        settings = {"HELD_JOB": json.dumps(words), "HELD_PROCESS": str(held), "PYTHONPATH": str(folder)}
+        run = self.start(*arguments, environment={**(environment or {}), **settings})
+        while not held.exists():
+            assert run.poll() is None, run.communicate()[0]
+            time.sleep(0.05)
+        return run, psutil.Process(int(held.read_text()))
 
     def is_job(self, process: psutil.Process) -> bool:
         """Tell whether it is the Python process of a job of this project."""
@@ -207,11 +225,13 @@ class Project:
 
 
 @pytest.fixture(scope="session")
-def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callable[[], Project]:
+def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callable[..., Project]:
     """Return a function that creates a new project."""
 
-    def make() -> Project:
-        folder = tmp_path_factory.mktemp("a project")  # a space, to test that paths are quoted
+    def make(folder: Path | None = None) -> Project:
+        # a space, to test that paths are quoted
+        folder = folder or tmp_path_factory.mktemp("a project")
+        folder.mkdir(parents=True, exist_ok=True)
         source = random.Random(5)
         data = {}
         for split, size in SIZES.items():
@@ -237,12 +257,23 @@ def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callab
 
 
 @pytest.fixture(scope="session")
-def finished(make_project: Callable[[], Project]) -> Project:
-    """Return a project after a complete run on two cores; tests work on copies."""
-    project = make_project()
-    project.name_tasks()
-    (project.folder / CONSOLE).write_text(project.run("--cores", "2"))
-    return project
+def finished(
+    make_project: Callable[..., Project], tmp_path_factory: pytest.TempPathFactory, root: Path
+) -> Project:
+    """Return a project after a complete run on two cores, one for all processes; tests work on copies."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    with (shared / "finished.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        folder = shared / "a finished project"
+        if not (folder / CONSOLE).exists():
+            project = make_project(folder)
+            project.name_tasks("devtest", "test")
+            # in CI, as a user runs it
+            console = project.run("--cores", "2", is_preloaded="CI" not in os.environ)
+            (folder / CONSOLE).write_text(console)
+    return Project(folder.resolve(), root / "Snakefile")
 
 
 @pytest.fixture

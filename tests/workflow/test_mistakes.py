@@ -7,11 +7,10 @@ in test_run_killed.
 from __future__ import annotations
 
 import gzip
+import random
 import resource
 import subprocess
 import sys
-
-import pytest
 
 
 def last_words(output: str) -> list[str]:
@@ -55,36 +54,14 @@ def test_misspelt_profile_and_wrong_folder(make_project, tmp_path):
     assert last_words(ran.stdout + ran.stderr)[-1].startswith("Error: No Snakefile found")
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("dev.target", b"one line\n", "dev.target"),
-        ("dev.source", "Stra\u00dfe\n".encode("latin-1"), "not valid UTF-8"),
-    ],
-)
-def test_text_that_cannot_be_used(make_project, name, text, message):
-    """Unequal numbers of lines, wrong encoding: the log of the failed job ends with the error."""
+def test_text_that_cannot_be_used(make_project):
+    """Unequal numbers of lines: the log of the failed job ends with the error."""
     project = make_project()
-    (project.folder / name).write_bytes(text)
-    output = project.run("--cores", "1", "results/tiny/corpus/dev.source.gz", status=1)
+    (project.folder / "train.target").write_text("one line\n")
+    output = project.run("--cores", "1", "--until", "prepare_train", status=1)
     lines = {line.strip() for line in output.splitlines() if line.strip().startswith("itersel corpus: ")}
     [line] = lines
-    assert message in line
-    assert "Traceback" not in output
-
-
-def test_more_shards_than_sentences(make_project):
-    project = make_project()
-    experiments = project.config()["experiments"]
-    for experiment in experiments.values():
-        if experiment.get("tune_on") == "train":
-            experiment["tasks"] = {"shards": 200}
-    project.configure(experiments=experiments)
-    target = "results/tiny/shards/train/200/text"
-    output = project.run("--cores", "1", target, status=1)
-    lines = {line.strip() for line in output.splitlines() if line.strip().startswith("itersel shard: ")}
-    [line] = lines
-    assert "200" in line
+    assert "train.target" in line
     assert "Traceback" not in output
 
 
@@ -92,7 +69,8 @@ def test_full_disk(make_project):
     """A limit on file sizes, which also applies to jobs, simulates a full disk."""
     project = make_project()
     with gzip.open(project.folder / "more.gz", "wt") as stream:
-        stream.writelines(f"word{number} {number * 7919}\n" for number in range(20_000))
+        source = random.Random(1)
+        stream.writelines(f"{source.getrandbits(400):x}\n" for _ in range(2000))
     data = project.config()["data"] | {"monolingual": "more.gz"}
     project.configure(data=data)
     old = resource.getrlimit(resource.RLIMIT_FSIZE)

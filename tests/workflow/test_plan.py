@@ -11,6 +11,9 @@ from itertools import product
 
 import pytest
 from tests.conftest import ROOT
+from tests.workflow.preloaded import run_snakemake
+
+pytestmark = pytest.mark.xdist_group("plan")
 
 
 def dry_run(project):
@@ -253,17 +256,7 @@ def test_only_train_is_left_out(jobs):
         assert ("--leave-one-out" in job) == ("shards/train/" in job)
 
 
-@pytest.mark.parametrize("arguments", [["results/tiny/corpus/dev.source.gz"], ["--until", "prepare_train"]])
-def test_a_part_of_the_run_in_an_empty_folder(make_project, arguments):
-    """There is no table to show at the end."""
-    project = make_project()
-    output = project.run("--cores", "1", *arguments)
-    assert "Traceback" not in output
-    assert "Tables:" not in output
-    assert (project.results / "corpus/train.source.gz").exists()
-
-
-def test_leftovers_of_killed_jobs(make_project):
+def test_a_part_of_the_run_where_jobs_were_killed(make_project):
     """Temporary files of dead processes of this host are removed; similar names are kept."""
     project = make_project()
     process = subprocess.Popen(["true"])
@@ -282,7 +275,10 @@ def test_leftovers_of_killed_jobs(make_project):
     for path in (dead, *others):
         path.touch()
     (project.results / ".tmp.999999.x").mkdir()
-    project.run("--cores", "1", "results/tiny/corpus/dev.source.gz")
+    output = project.run("--cores", "1", "--until", "prepare_train")
+    assert "Traceback" not in output
+    assert "Tables:" not in output
+    assert (project.results / "corpus/train.source.gz").exists()
     assert not dead.exists()
     assert all(path.exists() for path in others)
     assert (project.results / ".tmp.999999.x").exists()
@@ -295,13 +291,6 @@ def test_output_folder_that_cannot_be_created(make_project):
     assert "itersel: /proc/results" in output
     assert "change 'output'" in output
     assert "Traceback" not in output
-
-
-def test_graphs(project):
-    rules = project.run("--rulegraph", "--quiet", "all")
-    assert rules.count("label = ") < 30
-    assert 'label = "train_shard"' in rules
-    assert "digraph" in project.run("--dag", "--quiet", "all")
 
 
 def test_paths(make_project, tmp_path):
@@ -317,16 +306,24 @@ def test_paths(make_project, tmp_path):
     assert "starts with" not in output
 
 
-@pytest.mark.parametrize("graph", [["--dag"], ["--rulegraph"], ["--filegraph"], ["--dag=dot"]])
-@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
-def test_standard_output_has_only_the_graph(project, graph, dry):
+# --dag takes the word after it as the format
+@pytest.mark.parametrize(
+    "arguments",
+    [["-n", "--dag"], ["-n", "--rulegraph"], ["-n", "--filegraph"], ["--dag=dot"]],
+    ids=" ".join,
+)
+def test_standard_output_has_only_the_graph(project, tmp_path, arguments):
     """`snakemake -n --dag | dot`."""
-    # --dag takes the word after it as the format
-    command = project.command(*dry, *graph)
-    done = subprocess.run(command, cwd=project.folder, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("digraph ")
-    assert done.stdout.rstrip().endswith("}")
-    assert "Building DAG" in done.stderr
+    output = tmp_path / "output"
+    words = [*project.options(), *arguments]
+    status, errors = run_snakemake(words, project.folder, os.environ, output)
+    assert status == 0
+    assert output.read_text().startswith("digraph ")
+    assert output.read_text().rstrip().endswith("}")
+    assert "Building DAG" in errors
+    if "--rulegraph" in arguments:
+        assert output.read_text().count("label = ") < 30
+        assert 'label = "train_shard"' in output.read_text()
 
 
 def test_no_rule_needs_a_separate_snakemake_process():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
-import subprocess
 
 import pytest
+from tests.workflow.preloaded import run_snakemake
 
 
 @pytest.mark.parametrize(
@@ -45,11 +46,9 @@ def test_config_that_cannot_be_read(make_project, named, content, message):
     (project.folder / "config.yaml").rename(project.folder / "old.yaml")
     if content is not None:
         (project.folder / name).write_text(content)
-    command = [word for word in project.command("--dry-run") if word not in ("--configfile", "config.yaml")]
-    command += ["--configfile", name] if named else []
-    ran = subprocess.run(command, cwd=project.folder, capture_output=True, text=True, check=False)
-    assert ran.returncode == 1
-    output = ran.stdout + ran.stderr
+    options = ["--snakefile", str(project.snakefile), *(["--configfile", name] if named else [])]
+    status, output = run_snakemake(["--dry-run", *options], project.folder, os.environ)
+    assert status == 1
     [line] = [line for line in output.splitlines() if line.startswith("itersel: ")]
     assert line == f"itersel: {name}{':2' if content else ''}: {message}"
     assert "Traceback" not in output

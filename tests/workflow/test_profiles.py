@@ -43,10 +43,9 @@ def test_sizes_are_of_rules(root):
     assert sizes == used
 
 
-@pytest.mark.parametrize("name", ["slurm", "sge"])
-def test_profile_is_found_by_name(make_project, root, tmp_path, name):
+def test_profile_is_found_by_name(make_project, root, tmp_path):
     """Through the links that `make` creates, even if the user has a profile with the same name."""
-    project = make_project()
+    project, name = make_project(), "slurm"
     for path in ("Snakefile", "workflow", "profiles", "envs"):
         (project.folder / path).symlink_to(root / path)
     recipe = re.search(r"^\t@for name in slurm.*$", (root / "Makefile").read_text(), re.MULTILINE).group()

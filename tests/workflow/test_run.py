@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -23,9 +22,6 @@ from itersel.report.page.document import read_document
 from itersel.report.page.render import render
 from itersel.report.page.table import table_view
 from itersel.vectors.weights import read_weights
-
-# one group, so that `finished` is created only once, even with several test processes
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
 
 TABLE = "results/tiny/report/table.json"
 
@@ -134,20 +130,17 @@ def test_nothing_to_be_done(copy):
 
 
 def test_one_core_and_more_decoding_jobs_give_the_same_bytes(finished, copy):
-    """Only shards and one experiment are recreated; alignment and language model are one job each."""
-    project = copy.without_experiments()
-    shutil.rmtree(project.results / "shards")
+    """Shards of train and the first epoch are recreated; alignment and language model are one job each."""
+    project = copy.without("*")
+    shutil.rmtree(project.results / "shards/train")
     project.configure(decoder={"k_best": 20, "pop_limit": 30, "jobs": 3})
-    folder = "results/tiny/experiments/selected"
-    project.run("--cores", "1", f"{folder}/best/test.txt", f"{folder}/selection.txt")
+    project.run("--cores", "1", "results/tiny/experiments/selected/epoch-1/devtest.txt")
     assert len(project.contents("experiments/selected/epoch-1/devtest/*")) == 3
-    whole = re.compile(r"shards/train/|experiments/selected/(epoch|selection|best/(test|weights|system))")
-    pieces = re.compile(r".*/(devtest|test)/")
     made, expected = (
-        {name: data for name, data in contents.items() if whole.match(name) and not pieces.match(name)}
-        for contents in (project.contents(), finished.contents())
+        one.contents("shards/train/**/*") | one.contents("experiments/selected/epoch-1/*")
+        for one in (project, finished)
     )
-    assert len(made) > 20
+    assert len(made) > 10
     assert made == expected
 
 
@@ -209,7 +202,11 @@ CHANGES = [
     ({"evaluation": {"tokenize": "none"}}, {"choose_epoch": 3, "compare_systems": 1}, {"train_shard"}),
     ({"evaluation": {"trials": 50}}, {"compare_systems": 1}, {"choose_epoch", "decode_shard"}),
     ({"data": {"max_length": 50}}, {"prepare_train": 1, "align": 1}, set()),
-    ({"data": {"max_held_out": 9}}, {"prepare_held_out": 3, "train_shard": 5}, {"align", "prepare_train"}),
+    (
+        {"data": {"max_held_out": 9}},
+        {"prepare_held_out": 1, "prepare_held_out_task": 2, "train_shard": 5},
+        {"align", "prepare_train"},
+    ),
 ]
 
 
@@ -229,37 +226,26 @@ def test_changed_config_reruns_what_depends_on_it(copy, changes, run, kept):
     assert not kept & set(jobs)
 
 
-EDITS = [
-    # the edited modules, rules that rerun because of them, and rules that do not (None: nothing reruns)
-    (["errors", "progress", "grammar/text"], {}, None),
-    (["vectors/common"], {"train_shard": 9, "mix": 5}, {"extract_shard", "compile_language_model"}),
-    (["align/pharaoh"], {"prepare_train": 1, "align": 1}, set()),
-    (["decode/search_kernels"], {"train_shard": 9, "decode_shard": 8}, {"extract_shard", "index_corpus"}),
-    (["decode/output"], {"decode_shard": 8, "choose_epoch": 3}, {"train_shard", "mix"}),
-    (["lm/estimate"], {"estimate_language_model": 1, "train_shard": 9}, {"extract_shard", "align"}),
-    (["report/table"], {"compare_systems": 1}, {"choose_epoch", "describe_corpus"}),
-]
-
-
-@pytest.mark.parametrize(("modules", "run", "kept"), EDITS)
-def test_edited_code_reruns_what_uses_it(copy, root, tmp_path, modules, run, kept):
+def test_edited_code_reruns_what_uses_it(copy, root, tmp_path):
+    """Which steps use which modules is tested in tests/unit/test_sources.py."""
     copy.source = tmp_path / "src"
     shutil.copytree(root / "src", copy.source, ignore=shutil.ignore_patterns("__pycache__"))
-    for module in modules:
+    for module in ("decode/output", "errors"):
         with (copy.source / f"itersel/{module}.py").open("a") as stream:
             stream.write("# edited\n")
     jobs = copy.planned()
-    assert {rule: jobs.get(rule) for rule in run} == run
-    assert not jobs if kept is None else not kept & set(jobs)
+    assert (jobs["decode_shard"], jobs["choose_epoch"]) == (8, 3)
+    assert not {"train_shard", "mix", "extract_shard"} & set(jobs)
 
 
 def test_reordered_experiments_recreate_the_table(copy):
     experiments = copy.config()["experiments"]
     copy.configure(experiments=dict(reversed(experiments.items())))
-    after = ("explain_translations", "write_page", "write_paper_tables")
+    after = ("compare_tasks", "explain_translations", "write_page", "write_paper_tables")
     assert copy.planned() == {"compare_systems": 1, **dict.fromkeys(after, 1), "all": 1}
 
 
+@pytest.mark.slow
 def test_repeats(copy):
     """The first run is that of the experiment without repeats."""
     before = copy.contents("experiments/dev-dense/**/*.h5")
@@ -277,6 +263,7 @@ def test_repeats(copy):
     assert (system["name"], len(system["runs"])) == ("dev-dense", 2)
 
 
+@pytest.mark.slow
 def test_test_sets_by_name(copy):
     """Each is translated with the weights chosen for it; nothing is trained again."""
     trained = copy.contents("experiments/**/epoch-*/*.h5")
@@ -330,6 +317,7 @@ def test_another_cache_changes_no_result(copy, tmp_path):
     assert copy.planned() == {}
 
 
+@pytest.mark.slow
 def test_names_that_a_shell_or_a_command_would_misread(make_project, finished, tmp_path):
     """Names of the folder, of data files and of results; the corpora are identical."""
     folder = tmp_path / "a b'c$(touch pwned)`touch pwned`\"\\"

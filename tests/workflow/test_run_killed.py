@@ -6,14 +6,10 @@ import fcntl
 import os
 import re
 import shutil
-import time
 
 import pytest
 
 from snakemake_executor_plugin_arrays.arrays import Run
-
-# with the other tests of a finished run
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
 
 # outputs to recreate after a test has killed something
 SELECTED = "results/tiny/experiments/selected/epoch-2/weights.h5"
@@ -23,10 +19,10 @@ TABLE = "results/tiny/report/table.txt"
 
 
 def test_shard_killed(copy, finished):
-    copy.without_experiments()
+    copy.without("*/epoch-2")
     victim = "results/tiny/experiments/selected/epoch-2/shard-1.h5"
-    run = copy.start("--cores", "2", SELECTED, AVERAGED)
-    copy.wait_for_job("train", victim).kill()
+    run, job = copy.start_and_hold(["train", victim], "--cores", "2", SELECTED, AVERAGED)
+    job.kill()
     output, _ = run.communicate()
     assert run.returncode == 1, output
     assert "epoch-2/shard-1.h5" in output
@@ -41,24 +37,22 @@ def test_shard_killed(copy, finished):
     after = copy.files()
     assert {name: after[name] for name in before} == before
     made, expected = copy.contents(LEARNED), finished.contents(LEARNED)
-    assert made == {name: data for name, data in expected.items() if "dev-dense" not in name}
+    assert made == expected
 
 
-@pytest.mark.parametrize("patient", [False, True])
-def test_snakemake_killed(copy, finished, patient):
-    copy.without_experiments("selected")
-    run = copy.start("--cores", "2", SELECTED)
-    job = copy.wait_for_job("train", "results/tiny/experiments/selected/epoch-2/shard-0.h5")
-    job.suspend()  # otherwise it might end before the next run looks for it
+def test_snakemake_killed(copy, finished):
+    """Its job, which is suspended, would overwrite the results of another run."""
+    copy.without("selected/epoch-2")
+    victim = "results/tiny/experiments/selected/epoch-2/shard-0.h5"
+    run, job = copy.start_and_hold(["train", victim], "--cores", "2", SELECTED)
     run.kill()
     run.wait()
-    # leftover jobs would overwrite the results of another run
     output = copy.run("--cores", "2", SELECTED, status=1)
     assert "a job left over from a killed run, is still running in results/tiny; wait for it" in output
     assert "Traceback" not in output
     job.resume()
-    copy.wait_for_the_end_of_jobs() if patient else copy.kill_jobs()
-    # the other shard may have been running, with a result that Snakemake has not seen
+    copy.wait_for_the_end_of_jobs()
+    # the job has ended, with a result that Snakemake has not seen
     before = copy.files("experiments/selected/epoch-1/*.h5")
     assert before
     copy.run("--cores", "2", SELECTED)
@@ -67,19 +61,17 @@ def test_snakemake_killed(copy, finished, patient):
     assert copy.contents(LEARNED) == finished.contents(LEARNED)
 
 
+@pytest.mark.slow
 def test_waits_for_jobs_that_were_just_killed(copy, finished):
-    copy.without_experiments("selected")
-    run = copy.start("--cores", "2", SELECTED)
-    job = copy.wait_for_job("train", "results/tiny/experiments/selected/epoch-2/shard-0.h5")
-    job.suspend()
+    copy.without("selected/epoch-2")
+    victim = "results/tiny/experiments/selected/epoch-2/shard-0.h5"
+    run, job = copy.start_and_hold(["train", victim], "--cores", "2", SELECTED)
     run.kill()
     run.wait()
     following = copy.start("--cores", "2", SELECTED)
-    # looking for jobs takes this long
     while "jobs to run" not in (line := following.stdout.readline()):
         assert line, "Snakemake has ended"
-    time.sleep(2)
-    assert following.poll() is None
+    job.kill()
     copy.kill_jobs()
     output, _ = following.communicate()
     assert following.returncode == 0, output
@@ -109,7 +101,7 @@ def test_jobs_that_a_cluster_may_still_have(copy):
 
 
 def test_page_of_a_failed_run(copy):
-    copy.without_experiments("selected")
+    copy.without("selected")
     for path in copy.results.glob("shards/train/*/0.h5"):
         changed = path.stat().st_mtime_ns
         path.write_bytes(b"damaged")

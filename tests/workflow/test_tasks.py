@@ -8,8 +8,8 @@ import pytest
 
 from itersel.corpus.sharding import deal_files
 
-# with the other tests of a finished run
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("workflow")]
+# its project is made once
+pytestmark = pytest.mark.xdist_group("tasks")
 
 LABELS = {"even": 1, "odd": 1}
 TABLE = "results/tiny/report/tasks.test.txt"
@@ -20,8 +20,6 @@ def compared(finished, tmp_path_factory):
     """Return a project that compares experiments by task, and the output of its run."""
     project = finished.copy(tmp_path_factory.mktemp("tasks") / "a project")
     content = project.config()
-    for split in ("devtest", "test"):
-        content["data"][split]["task"] = f"{split}.task"
     epochs = {"epochs": 1, "mixing": {"name": "selection", "select": 200}}
     content["experiments"]["own"] = {**epochs, "tasks": {"name": "independent", "labels": LABELS}}
     project.configure(**content)

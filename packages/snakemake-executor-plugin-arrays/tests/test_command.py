@@ -31,6 +31,12 @@ NODE = "snakemake_executor_plugin_arrays.node"
 TOGETHER = "snakemake_executor_plugin_arrays.together"
 # in place of Snakemake: the words of its command line, each ended by NUL
 SHOW = "#!/bin/bash\nprintf '%s\\0' \"$@\"\n"
+# the same examples each time, whatever the speed of the machine
+SETTINGS = settings(
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 NASTY = [
     "l'été $(touch pwned).en",
     "`touch pwned`",
@@ -151,7 +157,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "a b'c$(touch pwned)"
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@SETTINGS
 @given(NAMES, FILES, NAMES, st.lists(FILES, max_size=25), FILES)
 def test_round_trip(folder: Path, wildcard: str, snakefile: str, note: str, files: list[str], config: str):
     """Snakemake's own parser reads on the node what was meant here."""
@@ -179,7 +185,7 @@ def test_round_trip(folder: Path, wildcard: str, snakefile: str, note: str, file
     assert {Path(file) for file in waited} == {Path(file) for file in (executor.tmpdir, *files)}
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@SETTINGS
 @given(st.lists(st.tuples(NAMES, FILES), min_size=2, max_size=4))
 def test_round_trip_of_several_jobs(folder: Path, jobs: list[tuple[str, str]]) -> None:
     """The names of all jobs, and each file that one of them waits for."""

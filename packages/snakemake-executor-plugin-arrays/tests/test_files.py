@@ -217,7 +217,7 @@ def test_one_starts_at_a_time(tmp_path):
         command = [sys.executable, "-c", code, str(tmp_path)]
         other = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert "waiting for another Snakemake" in other.stdout.readline()
-    assert other.communicate(timeout=60)[0] == "in\n"
+    assert other.communicate()[0] == "in\n"
 
 
 def test_closing_a_run_beside_a_task_that_moves_its_files(tmp_path, monkeypatch):

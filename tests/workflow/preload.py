@@ -1,0 +1,23 @@
+"""What the server of `preloaded` imports: Snakemake, its plugins, and what the Snakefile needs.
+
+Digests of steps are computed, too, so tests that edit code must not fork.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+
+import snakemake.cli
+import snakemake.report.html_reporter
+from tests.conftest import ROOT
+
+from itersel.sources import step_digest
+
+snakemake.cli.get_argument_parser()
+for path in sorted((ROOT / "workflow/rules").glob("*.smk")):
+    text = path.read_text(encoding="utf-8")
+    for module in re.findall(r"^(?:from|import) (itersel[\w.]*)", text, re.M):
+        importlib.import_module(module)
+    for step, function in re.findall(r'step_digest\("(\w+)", "(\w+)"\)', text):
+        step_digest(step, function)
