@@ -82,6 +82,7 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
         "itersel.cli.main",
         "itersel.cli.signals",
         "itersel.cli.warm_up",
+        "itersel.code_check",
     }
 
 

@@ -190,11 +190,12 @@ class Project:
 
         Returns Snakemake's process and that of the job.
         """
-        folder = self.folder.with_name(f"{self.folder.name} holds")
-        folder.mkdir()
+        folder = self.source or self.folder.with_name(f"{self.folder.name} holds")
+        folder.mkdir(exist_ok=True)
         (folder / "sitecustomize.py").write_text(HOLD)
         held = folder / "process"
-        settings = {"HELD_JOB": json.dumps(words), "HELD_PROCESS": str(held), "PYTHONPATH": str(folder)}
+        settings = {"HELD_JOB": json.dumps(words), "HELD_PROCESS": str(held)}
+        settings["PYTHONPATH"] = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
         run = self.start(*arguments, environment={**(environment or {}), **settings})
         while not held.exists():
             assert run.poll() is None, run.communicate()[0]

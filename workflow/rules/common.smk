@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from itersel import __version__, sources
+from itersel.code_check import CODE_VARIABLE, check_code, fingerprint
 from itersel.config import commands, read_config, splits
 from itersel.config.file_checks import check_files_exist
 from itersel.config.independent import with_independent_tasks
@@ -32,7 +33,17 @@ from itersel.project import PROJECT
 from itersel.storage.files import remove_leftovers
 from itersel.sources import assets_digest
 
+RULES = Path(workflow.current_basedir.get_path_or_uri(secret_free=True))
+RULES_VARIABLE = "ITERSEL_RULES"
+
 try:
+    # jobs end with one line if somebody has edited the code since the run started
+    if workflow.is_main_process:
+        os.environ[CODE_VARIABLE] = fingerprint()
+        os.environ[RULES_VARIABLE] = fingerprint(RULES)
+    else:
+        check_code()
+        check_code(RULES_VARIABLE, RULES)
     CONFIG = with_repeats(with_independent_tasks(read_config(config)))
     # jobs on other machines need not see them
     if workflow.is_main_process:

@@ -1,13 +1,14 @@
 # Reads config.yaml, unless --configfile names another file. That file replaces config.yaml; Snakemake alone would merge
 # the two and run the experiments of both. There are no rules here.
 #
-# gives: config (unchecked; if a file cannot be read, the run ends with a one-line error)
+# gives: GIVEN_CONFIG_FILES, config (unchecked; if a file cannot be read, the run ends with a one-line error)
 import sys
 
 from itersel.config.reading import read_yaml
 from itersel.errors import InputError
 
-CONFIG_FILES = workflow.overwrite_configfiles or ["config.yaml"]
+GIVEN_CONFIG_FILES = list(workflow.overwrite_configfiles)
+CONFIG_FILES = GIVEN_CONFIG_FILES or ["config.yaml"]
 
 # Snakemake would silently use the last of duplicate keys.
 try:

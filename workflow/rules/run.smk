@@ -1,8 +1,8 @@
 # The run as a whole: refuses to start next to other runs, records the run for the page, and shows results.
 # There are no rules here.
 #
-# needs: common.smk     gives: lock_folder, refuse_running_jobs, record_run, announce_jobs, show_results, show_progress,
-#                              show_killed
+# needs: common.smk     gives: lock_folder, refuse_running_jobs, fix_config, record_run, announce_jobs, show_results,
+#                              show_progress, show_killed
 import fcntl
 import itertools
 import time
@@ -14,6 +14,7 @@ from snakemake_executor_plugin_arrays.arrays import killed_runs
 from itersel.killed import killed_commands
 from itersel.report.page.provenance import describe_run, write_run
 from itersel.report.page.rule_graph import summarize_jobs
+from itersel.storage.files import write_lines
 
 # A dry run logs to standard output, even if only a graph should be written there: -n --dag | dot. Snakemake's settings
 # for the graph do not exist yet when it reads this file, hence the look at sys.argv.
@@ -86,6 +87,15 @@ def announce_jobs():
             )
 
 
+def fix_config():
+    """Let jobs on other machines read a copy of the config: the file may be edited for the next run."""
+    text = json.dumps(config, ensure_ascii=False, indent=2)
+    name = hashlib.sha256(text.encode()).hexdigest()[:16]
+    path = Path(RESULTS, ".configs", f"{name}.json")
+    write_lines(path, [text])
+    workflow.config_settings.configfiles = [path.absolute()]
+
+
 def record_run():
     """Record the config and the graph of the rules for the page."""
     jobs = {
@@ -155,7 +165,7 @@ def next_steps():
         sentence,
         CACHE and shortest(CACHE),
         shortest(os.path.dirname(sys.executable)),
-        [shortest(file) for file in workflow.overwrite_configfiles],
+        [shortest(file) for file in GIVEN_CONFIG_FILES],
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from itersel.cli.handover import hand_over
 from itersel.cli.signals import INTERRUPTED, clean_end, exit_process, listen, was_interrupted
+from itersel.code_check import check_code
 from itersel.errors import InputError, errors_of
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def _run(arguments: list[str]) -> int:
     if arguments[:1] == ["run"] and arguments[1:2] not in (["-h"], ["--help"]):
         # argparse would take Snakemake's options for its own
         importlib.import_module("itersel.cli.run").run_snakemake(arguments[1:])
+    check_code()
     parser = make_parser(arguments)
     try:
         options = parser.parse_args(arguments)

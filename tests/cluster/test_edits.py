@@ -1,0 +1,64 @@
+"""Edits of the config and of the code during a run: nodes do not mix what was and what is."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from tests.cluster.clusters import SHARDS, WAITS, wait_until
+
+pytestmark = pytest.mark.cluster
+
+TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
+SHARD = 3
+
+
+def fewer_translations(content):
+    content["decoder"]["k_best"] = 5
+
+
+def another_name(content):
+    content["experiments"]["renamed"] = content["experiments"].pop("selected")
+
+
+@pytest.mark.parametrize("edit", [fewer_translations, another_name, None])
+def test_config_edited_during_a_run(prepared, local, edit):
+    """The run goes on as it started, even if the file is broken, and the next one finds what has changed."""
+    path = prepared.folder / "config.yaml"
+    before = path.read_text()
+    run = prepared.start(*prepared.sabotage(2, {SHARD: WAITS}), TARGET)
+    wait_until(prepared.sabotage_happened)
+    if edit is None:
+        path.write_text("experiments: [")
+    else:
+        content = prepared.project.config()
+        edit(content)
+        prepared.project.configure(**content)
+    (prepared.folder / "go").touch()
+    output, _ = run.communicate()
+    assert run.returncode == 0, output
+    assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
+    if edit is fewer_translations:
+        assert prepared.project.planned(TARGET)["train_shard"] == 2 * SHARDS
+    path.write_text(before)
+    assert prepared.project.planned(TARGET) == {}
+
+
+def test_code_edited_during_a_run(prepared, local, root, tmp_path):
+    """Jobs that start later fail, each in one line, and are run again once the code is as it was."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    source = prepared.project.source = shutil.copytree(root / "src", tmp_path / "src", ignore=ignored)
+    edited = source / "itersel/select/selection.py"
+    before = edited.read_text()
+    run = prepared.start(*prepared.sabotage(2, {SHARD: WAITS}), TARGET)
+    wait_until(prepared.sabotage_happened)
+    edited.write_text(before + "# edited\n")
+    (prepared.folder / "go").touch()
+    output, _ = run.communicate()
+    assert run.returncode == 1, output
+    assert f"{source}/itersel: has been edited since this run started" in output
+    assert "Traceback" not in output
+    assert not (prepared.folder / TARGET).exists()
+    edited.write_text(before)
+    prepared.run(TARGET)
+    assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")

@@ -1,0 +1,74 @@
+"""Jobs notice that the code was edited during their run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from itersel.cli.main import main
+from itersel.code_check import CODE_VARIABLE, PACKAGE, fingerprint, is_changed
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a small folder of code."""
+    for name in ("code/a.py", "code/deep/b.py", "code/__pycache__/a.pyc"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"# {name}\n")
+    return tmp_path / "code"
+
+
+def test_contents_count_and_times_do_not(folder: Path) -> None:
+    before = fingerprint(folder)
+    assert not is_changed(before, folder)
+    os.utime(folder / "a.py", (0, 0))
+    assert not is_changed(before, folder)
+    other = shutil.copytree(folder, folder.with_name("other"), copy_function=shutil.copy)
+    assert not is_changed(before, other)
+    (folder / "__pycache__/new.pyc").touch()
+    (folder / ".a.py.swp").touch()
+    assert not is_changed(before, folder)
+
+
+@pytest.mark.parametrize("edit", ["change", "add", "remove", "rename"])
+def test_edits(folder: Path, edit: str) -> None:
+    before = fingerprint(folder)
+    path = folder / "deep/b.py"
+    if edit == "change":
+        path.write_text("# deep/c.py\n")
+    elif edit == "add":
+        (folder / "deep/c.py").touch()
+    elif edit == "remove":
+        path.unlink()
+    else:
+        path.rename(folder / "deep/c.py")
+    assert is_changed(before, folder)
+
+
+def test_a_step_of_edited_code_ends_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(CODE_VARIABLE, "of another time")
+    monkeypatch.setattr("itersel.code_check.is_changed", lambda *_: True)
+    assert main(["weights", "show", "none"]) == 1
+    said = "has been edited since this run started; stop the run and start it again"
+    assert capsys.readouterr().err == f"itersel weights: {PACKAGE}: {said}\n"
+
+
+def test_steps_check_the_code_that_they_run(tmp_path: Path) -> None:
+    """Not that of the process that took the fingerprint."""
+    source = tmp_path / "src"
+    shutil.copytree(PACKAGE, source / "itersel", ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {**os.environ, "PYTHONPATH": str(source), CODE_VARIABLE: fingerprint()}
+    command = [sys.executable, "-m", "itersel.cli.main", "weights", "show", "--help"]
+    assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
+    with (source / "itersel/errors.py").open("a") as stream:
+        stream.write("# edited\n")
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert str(source / "itersel") in done.stderr

@@ -1,0 +1,53 @@
+"""Edits of the config and of the code during a run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+WEIGHTS = "results/tiny/experiments/selected/epoch-2/weights.h5"
+VICTIM = "results/tiny/experiments/selected/epoch-2/shard-0.h5"
+LEARNED = "experiments/*/epoch-*/*.h5"
+
+
+@pytest.fixture
+def source(root, tmp_path):
+    """Return a copy of the code."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    return shutil.copytree(root / "src", tmp_path / "src", ignore=ignored)
+
+
+def test_config_edited_during_a_run(copy, finished):
+    """The run goes on as it started, and the next one trains with the new settings."""
+    copy.without("selected/epoch-2")
+    before = (copy.folder / "config.yaml").read_text()
+    run, job = copy.start_and_hold(["train", VICTIM], "--cores", "2", WEIGHTS)
+    copy.configure(decoder={"k_best": 5, "pop_limit": 30})
+    job.resume()
+    output, _ = run.communicate()
+    assert run.returncode == 0, output
+    assert copy.contents(LEARNED) == finished.contents(LEARNED)
+    assert json.loads((copy.results / "report/run.json").read_text())["config"]["decoder"]["k_best"] == 20
+    assert copy.planned(WEIGHTS)["train_shard"] == 4
+    (copy.folder / "config.yaml").write_text(before)
+    assert copy.planned(WEIGHTS) == {}
+
+
+def test_code_edited_during_a_run(copy, finished, source):
+    """Jobs that start later fail in one line: their outputs would be recorded as those of the old code."""
+    copy.without("selected/epoch-2")
+    copy.source = source
+    run, job = copy.start_and_hold(["train", VICTIM], "--cores", "2", WEIGHTS)
+    edited = source / "itersel/learn/train.py"
+    before = edited.read_text()
+    edited.write_text(before + "# edited\n")
+    job.resume()
+    output, _ = run.communicate()
+    assert run.returncode == 1, output
+    assert f"itersel train: {source}/itersel: has been edited since this run started; stop" in output
+    assert not (copy.folder / WEIGHTS).exists()
+    edited.write_text(before)
+    copy.run("--cores", "2", WEIGHTS)
+    assert copy.contents(LEARNED) == finished.contents(LEARNED)
