@@ -160,6 +160,21 @@ def test_scheduler_down(prepared, local):
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
 
 
+@pytest.mark.parametrize("cluster", ["sge"], indirect=True)
+def test_rescheduled(prepared, local, cluster):
+    """A task that hangs is restarted with qmod, as after the loss of its node."""
+    run = prepared.start(*prepared.sabotage(EPOCH, {SHARD: WAITS}), TARGET)
+    wait_until(prepared.sabotage_happened)
+    arrays = prepared.folder / ".snakemake/arrays"
+    wait_until(lambda: list(arrays.glob(f"*/{FAILED}-*/identifier")))
+    [path] = arrays.glob(f"*/{FAILED}-*/identifier")
+    cluster.ask("qmod", "-rj", f"{path.read_text().strip()}.{SHARD + 1}")
+    output, _ = run.communicate()
+    assert run.returncode == 0, output
+    assert len(re.findall(rf"array \d+ {FAILED}-", output)) == 1
+    assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
+
+
 @pytest.mark.parametrize("cluster", ["slurm"], indirect=True)
 def test_node_down(prepared, local, cluster):
     """A node is set to DOWN in the middle of an epoch; Slurm reruns its shards elsewhere.
@@ -184,7 +199,7 @@ def test_node_down(prepared, local, cluster):
                 state = cluster.ask("squeue", "--noheader", f"--job={task}", "--format=%T")
                 return state.strip() in ("PENDING", "")
 
-            wait_until(waits_or_ended, 60, f"{task} is to run again")
+            wait_until(waits_or_ended)
             cluster.ask("scontrol", "update", f"jobid={task}", "starttime=now")
         # the shard would sleep longer
         output, _ = run.communicate()

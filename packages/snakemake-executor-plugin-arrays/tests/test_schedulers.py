@@ -44,6 +44,7 @@ def test_qsub():
     text = " ".join(command)
     assert text.startswith("qsub -terse -V -S /bin/bash -N train.x-1a2b3c -t 1-8 -cwd -j y")
     assert "-o ../p/a%b/task-$TASK_ID.log" in text
+    assert "-r y" in text
     assert "-tc 3 -pe smp 4" in text
     # 1001 MB in 4 slots, rounded up
     assert "-l h_vmem=251M -l tmem=251M -l h_rt=5400" in text

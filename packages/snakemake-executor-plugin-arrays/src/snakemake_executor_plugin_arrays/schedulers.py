@@ -245,6 +245,8 @@ class GridEngine:
         command = ["qsub", "-terse", "-V", "-S", "/bin/bash", "-N", array.name, "-t", f"1-{array.tasks}"]
         logs = os.path.relpath(array.logs, array.workdir)
         command += ["-cwd", "-j", "y", "-o", f"{logs}/task-$TASK_ID.log"]
+        # a task that is restarted runs what is missing; without this, a lost node keeps its tasks for ever
+        command += ["-r", "y"]
         command += ["-tc", str(array.concurrent)] if array.concurrent else []
         command += ["-pe", self.environment, str(request.threads)] if request.threads > 1 else []
         if request.memory:
