@@ -325,6 +325,8 @@ def test_names_that_a_shell_or_a_command_would_misread(make_project, finished, t
     project.folder.rename(folder)
     project = type(project)(folder, project.snakefile)
     content = project.config()
+    for split in ("devtest", "test"):
+        content["data"][split]["task"] = f"{split}.task"
     for split, side, name in (
         ("train", "source", "-n 'é.de"),
         ("train", "target", "l'été $(touch pwned).en"),
