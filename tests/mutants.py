@@ -187,6 +187,8 @@ def pytest_runtest_logreport(report) -> None:  # type: ignore[no-untyped-def]
 
 def judge(mutant: Mutant, source: Path, names: list[str]) -> str:
     """Return the first test that catches the change, `hangs`, or an empty string."""
+    if not names:
+        return ""
     path = source / mutant.file
     original = path.read_text(encoding="utf-8")
     arguments = source.parent / f"{source.name}.txt"
