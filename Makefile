@@ -29,8 +29,8 @@ help:
 demo: $(VENV)/installed
 	"$(BIN)"/snakemake
 
-# Compile the kernels first; otherwise each of pytest's processes would compile all of them. There are three because one
-# of them, with the tests that run the workflow, often waits; more are faster only on more than two cores.
+# Compile the kernels first; otherwise each of pytest's processes would compile all of them. There are three because some
+# tests wait; more are faster only on more than two cores.
 PROCESSES ?= 3
 # Slow tests are left for CI.
 TESTS := not cluster$(if $(CI),, and not slow)

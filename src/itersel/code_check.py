@@ -1,4 +1,4 @@
-"""Compare the code that a job finds with that of the run of Snakemake to which it belongs.
+"""Refuse to run a job whose code has changed since its run started.
 
 A run records digests of the code of its steps (`itersel.sources`) when it starts. A job that starts after an
 edit would run other code than is recorded. Environment variables tell jobs which code the run has.
@@ -6,6 +6,7 @@ edit would run other code than is recorded. Environment variables tell jobs whic
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from collections.abc import Iterator
@@ -18,21 +19,21 @@ PACKAGE = Path(__file__).parent
 
 
 def fingerprint(folder: str | os.PathLike[str] = PACKAGE) -> str:
-    """Return digests of the times and sizes, and of the contents, of all files in a folder."""
+    """Return digests of the times and sizes, and of the contents, of all code in a folder."""
     return f"{_digest_of_times(folder)} {_digest_of_contents(folder)}"
 
 
 def is_changed(expected: str, folder: str | os.PathLike[str] = PACKAGE) -> bool:
     """Tell whether a folder has other contents than when its fingerprint was taken.
 
-    Contents are only read if times or sizes differ, as they do in another installation, which takes longer.
+    Reading contents is slower, so it is done only if times or sizes differ, as in another installation.
     """
-    times, contents = expected.split(" ")
+    times, _, contents = expected.partition(" ")
     return _digest_of_times(folder) != times and _digest_of_contents(folder) != contents
 
 
 def check_code(variable: str = CODE_VARIABLE, folder: Path = PACKAGE) -> None:
-    """Compare code with that of the run that this process belongs to, if it belongs to any.
+    """Compare code with that of the run of Snakemake that started this process, if one did.
 
     Parameters
     ----------
@@ -53,27 +54,30 @@ def check_code(variable: str = CODE_VARIABLE, folder: Path = PACKAGE) -> None:
 
 def _digest_of_times(folder: str | os.PathLike[str]) -> str:
     digest = hashlib.sha256()
-    for name, entry in _files(folder):
-        status = entry.stat()
-        digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\0".encode())
+    for path in _files(folder):
+        with contextlib.suppress(OSError):  # an editor's file that is gone
+            status = os.stat(path)
+            digest.update(_name(path, folder) + f"{status.st_size} {status.st_mtime_ns}\0".encode())
     return digest.hexdigest()[:16]
 
 
 def _digest_of_contents(folder: str | os.PathLike[str]) -> str:
     digest = hashlib.sha256()
-    for name, entry in _files(folder):
-        content = Path(entry.path).read_bytes()
-        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    for path in _files(folder):
+        with contextlib.suppress(OSError):
+            content = Path(path).read_bytes()
+            digest.update(_name(path, folder) + f"{len(content)}\0".encode() + content)
     return digest.hexdigest()[:16]
 
 
-def _files(folder: str | os.PathLike[str], above: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield all files by their names relative to the folder, sorted, except hidden and compiled ones."""
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        name = f"{above}{entry.name}"
-        if entry.name.startswith((".", "__pycache__")) or entry.name.endswith(("~", ".pyc")):
-            continue
-        if entry.is_dir():
-            yield from _files(entry.path, f"{name}/")
-        else:
-            yield name, entry
+def _name(path: str, folder: str | os.PathLike[str]) -> bytes:
+    return os.fsencode(os.path.relpath(path, folder)) + b"\0"
+
+
+def _files(folder: str | os.PathLike[str]) -> Iterator[str]:
+    """Yield the paths of all code, always in the same order; none if the folder is not on this machine."""
+    for parent, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith((".py", ".smk")) and not name.startswith("."):
+                yield os.path.join(parent, name)

@@ -1,4 +1,4 @@
-"""Edits of the config and of the code during a run: nodes do not mix what was and what is."""
+"""Edits during a run: its jobs use one config, and one version of the code."""
 
 from __future__ import annotations
 

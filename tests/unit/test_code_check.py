@@ -31,7 +31,10 @@ def test_contents_count_and_times_do_not(folder: Path) -> None:
     other = shutil.copytree(folder, folder.with_name("other"), copy_function=shutil.copy)
     assert not is_changed(before, other)
     (folder / "__pycache__/new.pyc").touch()
-    (folder / ".a.py.swp").touch()
+    for name in (".a.py.swp", ".#a.py", "#a.py#", "4913", "a.py~"):
+        (folder / name).touch()
+    (folder / "broken.py").symlink_to("nowhere")
+    (folder / "again").symlink_to(folder)
     assert not is_changed(before, folder)
 
 

@@ -70,7 +70,6 @@ def all_splits(word: str, frequency: Mapping[str, int]) -> Iterator[tuple[str, .
                     yield (part, *rest)
 
 
-# drawing examples may take long on a busy machine
 @given(
     st.dictionaries(st.text("aes", min_size=1, max_size=5), st.integers(1, 9), max_size=12),
     st.text("aes", min_size=1, max_size=12),

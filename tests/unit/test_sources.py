@@ -46,7 +46,7 @@ def test_modules(step, function, used, unused):
     ],
 )
 def test_steps_that_use_a_module(root, module, users, others):
-    """All steps of the workflow are looked at."""
+    """Of the steps that rules name; what they use decides what reruns after an edit."""
     rules = "".join(path.read_text() for path in (root / "workflow/rules").glob("*.smk"))
     steps = set(re.findall(r'step_digest\("(\w+)", "(\w+)"\)', rules))
     found = {

@@ -45,7 +45,8 @@ EXPERIMENTS = {
 # Run by each Python process when it starts: suspends it if the words of HELD_JOB are in its command line.
 HOLD = """
 import json, os, signal, sys
-if set(json.loads(os.environ["HELD_JOB"])) <= set(sys.orig_argv):
+words = json.loads(os.environ.get("HELD_JOB", "null"))
+if words and set(words) <= set(sys.orig_argv) and not os.path.exists(os.environ["HELD_PROCESS"]):
     with open(os.environ["HELD_PROCESS"] + ".new", "w") as stream:
         stream.write(str(os.getpid()))
     os.rename(os.environ["HELD_PROCESS"] + ".new", os.environ["HELD_PROCESS"])

@@ -8,6 +8,7 @@ import itertools
 import time
 
 from snakemake.logging import logger
+from snakemake_interface_executor_plugins.settings import SharedFSUsage
 
 from snakemake_executor_plugin_arrays.arrays import killed_runs
 
@@ -92,8 +93,13 @@ def fix_config():
     text = json.dumps(config, ensure_ascii=False, indent=2)
     name = hashlib.sha256(text.encode()).hexdigest()[:16]
     path = Path(RESULTS, ".configs", f"{name}.json")
-    write_lines(path, [text])
-    workflow.config_settings.configfiles = [path.absolute()]
+    try:
+        write_lines(path, [text])
+    except OSError as error:
+        sys.exit(f"itersel: {error.filename or path}: {error.strerror}")
+    # without shared sources, jobs have the files that Snakemake has packed for them
+    if SharedFSUsage.SOURCES in workflow.storage_settings.shared_fs_usage:
+        workflow.config_settings.configfiles = [path.absolute()]
 
 
 def record_run():
