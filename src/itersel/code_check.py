@@ -20,7 +20,7 @@ PACKAGE = Path(__file__).parent
 
 def fingerprint(folder: str | os.PathLike[str] = PACKAGE) -> str:
     """Return digests of the times and sizes, and of the contents, of all code in a folder."""
-    return f"{_digest_of_times(folder)} {_digest_of_contents(folder)}"
+    return f"{_digest(folder, of_contents=False)} {_digest(folder, of_contents=True)}"
 
 
 def is_changed(expected: str, folder: str | os.PathLike[str] = PACKAGE) -> bool:
@@ -29,7 +29,7 @@ def is_changed(expected: str, folder: str | os.PathLike[str] = PACKAGE) -> bool:
     Reading contents is slower, so it is done only if times or sizes differ, as in another installation.
     """
     times, _, contents = expected.partition(" ")
-    return _digest_of_times(folder) != times and _digest_of_contents(folder) != contents
+    return _digest(folder, of_contents=False) != times and _digest(folder, of_contents=True) != contents
 
 
 def check_code(variable: str = CODE_VARIABLE, folder: Path = PACKAGE) -> None:
@@ -52,26 +52,17 @@ def check_code(variable: str = CODE_VARIABLE, folder: Path = PACKAGE) -> None:
         raise InputError("has been edited since this run started; stop the run and start it again", folder)
 
 
-def _digest_of_times(folder: str | os.PathLike[str]) -> str:
+def _digest(folder: str | os.PathLike[str], of_contents: bool) -> str:
     digest = hashlib.sha256()
     for path in _files(folder):
         with contextlib.suppress(OSError):  # an editor's file that is gone
             status = os.stat(path)
-            digest.update(_name(path, folder) + f"{status.st_size} {status.st_mtime_ns}\0".encode())
+            found = b"" if of_contents else f" {status.st_mtime_ns}".encode()
+            name = os.fsencode(os.path.relpath(path, folder))
+            digest.update(b"%b\0%d%b\0" % (name, status.st_size, found))
+            if of_contents:
+                digest.update(Path(path).read_bytes())
     return digest.hexdigest()[:16]
-
-
-def _digest_of_contents(folder: str | os.PathLike[str]) -> str:
-    digest = hashlib.sha256()
-    for path in _files(folder):
-        with contextlib.suppress(OSError):
-            content = Path(path).read_bytes()
-            digest.update(_name(path, folder) + f"{len(content)}\0".encode() + content)
-    return digest.hexdigest()[:16]
-
-
-def _name(path: str, folder: str | os.PathLike[str]) -> bytes:
-    return os.fsencode(os.path.relpath(path, folder)) + b"\0"
 
 
 def _files(folder: str | os.PathLike[str]) -> Iterator[str]:

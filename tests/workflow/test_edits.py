@@ -30,9 +30,21 @@ def test_config_edited_during_a_run(copy, finished):
     assert run.returncode == 0, output
     assert copy.contents(LEARNED) == finished.contents(LEARNED)
     assert json.loads((copy.results / "report/run.json").read_text())["config"]["decoder"]["k_best"] == 20
+    [own] = (copy.results / ".configs").iterdir()
+    assert json.loads(own.read_text())["decoder"]["k_best"] == 20
     assert copy.planned(WEIGHTS)["train_shard"] == 4
     (copy.folder / "config.yaml").write_text(before)
     assert copy.planned(WEIGHTS) == {}
+
+
+@pytest.mark.parametrize("variable", ["ITERSEL_CODE", "ITERSEL_RULES"])
+def test_a_node_finds_other_code(make_project, variable):
+    """The Snakemake of a job compares the package and the rules with those of the run."""
+    words = ["--dry-run", "--mode", "remote"]
+    output = make_project().run(*words, environment={variable: "other code"}, status=1)
+    [line] = [line for line in output.splitlines() if line.startswith("itersel: ")]
+    assert line.endswith("has been edited since this run started; stop the run and start it again")
+    assert make_project().run(*words, environment={variable: ""})
 
 
 def test_code_edited_during_a_run(copy, finished, source):
