@@ -40,7 +40,7 @@ onstart:
     lock_folder()
     refuse_running_jobs()
     remove_leftovers(RESULTS)
-    fix_config()
+    copy_config()
     record_run()
     announce_jobs()
     pass_digests_to_jobs()

@@ -69,7 +69,7 @@ def test_waits_for_jobs_that_were_just_killed(copy, finished):
     run.kill()
     run.wait()
     following = copy.start("--cores", "2", SELECTED)
-    while "jobs to run" not in (line := following.stdout.readline()):
+    while "Waiting for process" not in (line := following.stdout.readline()):
         assert line, "Snakemake has ended"
     job.kill()
     copy.kill_jobs()

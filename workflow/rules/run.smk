@@ -1,7 +1,7 @@
 # The run as a whole: refuses to start next to other runs, records the run for the page, and shows results.
 # There are no rules here.
 #
-# needs: common.smk     gives: lock_folder, refuse_running_jobs, fix_config, record_run, announce_jobs, show_results,
+# needs: common.smk     gives: lock_folder, refuse_running_jobs, copy_config, record_run, announce_jobs, show_results,
 #                              show_progress, show_killed
 import fcntl
 import itertools
@@ -53,8 +53,13 @@ def refuse_running_jobs():
             " the profile of that run, which cancels them; or cancel them yourself and delete that folder"
         )
     # jobs that have just been cancelled take a moment to end
-    end = time.monotonic() + 10
+    end, waiting = time.monotonic() + 10, False
     while process := next(running_jobs(), None):
+        if not waiting:
+            waiting = True
+            logger.info(
+                f"Waiting for process {process.pid} of a killed run to end, at most 10 s"
+            )
         if time.monotonic() > end:
             sys.exit(
                 f"itersel: process {process.pid} ({process.info['name']}), a job left over from a killed run,"
@@ -88,7 +93,7 @@ def announce_jobs():
             )
 
 
-def fix_config():
+def copy_config():
     """Let jobs on other machines read a copy of the config: the file may be edited for the next run."""
     text = json.dumps(config, ensure_ascii=False, indent=2)
     name = hashlib.sha256(text.encode()).hexdigest()[:16]
