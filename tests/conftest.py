@@ -50,7 +50,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"Skipped: {listed}")
     if "not slow" in terminalreporter.config.option.markexpr:
         terminalreporter.write_line(
-            "Left for CI: slow tests (pytest -m slow), four fifths of the examples of property tests"
+            "Left for CI: slow tests (pytest -m slow), most examples of property tests"
             " (--hypothesis-profile full), clusters (make test-cluster)"
         )
 

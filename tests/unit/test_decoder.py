@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given
+from tests.examples import MANY
 from tests.naive.strategies import small_grammars, solve, to_arpa, to_shard
 
 from itersel.decode.decoder import Decoder
@@ -43,6 +44,7 @@ def model_of(arpa, folder):
     return load_model(folder / "lm.bin")
 
 
+@MANY
 @given(problem=small_grammars() | small_grammars(categories=True))
 def test_k_best_lists_equal_the_naive_decoder(problem, tmp_path):
     expected = solve(problem, k=20)

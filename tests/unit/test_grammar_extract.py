@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import MANY
 from tests.naive import extractor as naive
 
 from itersel.errors import InputError
@@ -132,6 +133,7 @@ def problems(
     return corpus, draw(st.lists(words, min_size=1, max_size=2)), None, chosen
 
 
+@MANY
 @given(problems())
 def test_equals_the_naive_extractor(folder, problem) -> None:
     corpus, sentences, own, chosen = problem

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.examples import MANY
 from tests.naive import augmented as naive
 from tests.naive import learning
 from tests.naive.strategies import TARGET_WORDS, Problem, small_grammars, solve, to_arpa, to_shard
@@ -142,6 +143,7 @@ def test_equals_plain_python(tmp_path: Path, case: Case, beam: int) -> None:
     assert tuple(found.word[found.word_offset[-2] :].tolist()) == expected.best.words
 
 
+@MANY
 @given(
     st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=7), min_size=1, max_size=3),
     st.lists(st.integers(0, 4), max_size=12),

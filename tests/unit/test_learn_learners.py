@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from tests.examples import MANY
 from tests.learners import ALL_NAMES, NAMES, START, close, sentences, train
 from tests.naive import learners as naive
 from tests.naive import oracle
@@ -79,6 +80,7 @@ regularizers = st.sampled_from(REGULARIZATIONS)
 strengths = st.sampled_from([1e-12, 2.0**-9, 2.0**-6, 0.01, 0.3])
 
 
+@MANY
 @given(
     st.integers(0, 2**32),
     st.sampled_from(["perceptron", "adagrad", "mira"]),
@@ -165,6 +167,7 @@ def test_choices_of_mira(hope: str, fear: str, seed: int) -> None:
     assert close(train(corpus, learner).weights.to_dict(), eager(corpus, learner, exact=True).weights)
 
 
+@MANY
 @given(st.integers(0, 2**32), st.integers(1, 12), st.sampled_from([0.001, 0.1, 10.0]))
 def test_constraints_of_mira_are_satisfied_optimally(seed: int, count: int, c: float) -> None:
     """The Karush-Kuhn-Tucker conditions, which only the optimal update satisfies."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import MANY
 from tests.naive import learning as naive
 from tests.naive.learning import Hypothesis
 from tests.naive.oracle import DENSE_NAMES, make_kbest, random_sentence
@@ -99,6 +100,7 @@ def test_no_pairs_no_update() -> None:
     assert Trained({}, "perceptron", "sequential").learn(kbest, [0.5]) == 0
 
 
+@MANY
 @given(st.integers(0, 2**32), st.sampled_from(LOSSES), st.sampled_from(UPDATES))
 def test_equals_plain_python_exactly(seed: int, loss: str, update: str) -> None:
     random = np.random.default_rng(seed)

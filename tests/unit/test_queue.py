@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import MANY
 
 from itersel.decode.queue_kernels import make_queue, sift_down, sift_up
 from itersel.jit import kernel
@@ -25,6 +26,7 @@ def pop_all(queue, score, built, pushed, order):
         sift_down(queue, size, 0, queue.heap[size], queue.heap_score[size])
 
 
+@MANY
 @given(st.lists(st.integers(-3, 3), max_size=40), st.lists(st.integers(-3, 3), max_size=40))
 def test_corners_are_popped_best_first_with_ties_by_age(built, pushed):
     scores = np.array([*built, *pushed], np.float64)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.damage import resealed
+from tests.examples import MANY
 
 from itersel.cli.main import main
 from itersel.errors import InputError
@@ -37,6 +38,7 @@ def plain_join(texts: list[Text]) -> list[Text]:
     return [[one for one in lines if one] or [[]] for lines in map(list, zip(*texts, strict=True))]
 
 
+@MANY
 @given(parallel_texts())
 def test_an_empty_line_is_not_a_reference_unless_all_are_empty(texts: list[Text]) -> None:
     sides = [

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import MANY
 from tests.naive.selection import column_norm, second_hash
 
 from itersel.select import merge_kernels as kernels
@@ -69,6 +70,7 @@ def transposed(shards: list[dict[int, float]]) -> dict[int, dict[int, float]]:
     return {key: {z: shard[key] for z, shard in enumerate(shards) if shard.get(key)} for key in keys}
 
 
+@MANY
 @given(st.lists(SHARD, min_size=1, max_size=6))
 def test_merge_transposes(shards: list[dict[int, float]]) -> None:
     entries = make_entries(shards)
@@ -117,6 +119,7 @@ def test_most_keys_in_one_block() -> None:
     assert as_dictionary(columns, count) == transposed(shards)
 
 
+@MANY
 @given(st.lists(st.text(min_size=1, max_size=30), max_size=6))
 def test_second_hashes(names: list[str]) -> None:
     table, check = string_table(names), np.empty(len(names), np.uint64)

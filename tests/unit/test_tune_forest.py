@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.damage import resealed
+from tests.examples import MANY
 from tests.naive import learning
 from tests.naive import tuning as naive
 from tests.naive.strategies import Problem, small_grammars, solve, to_arpa, to_shard
@@ -162,6 +163,7 @@ def points(lines: list[naive.Line]) -> list[Fraction]:
     return naive.points_between(naive.crossings([sorted(set(lines))]))
 
 
+@MANY
 @given(small_forests())
 def test_goal_lines_are_the_envelope(drawn: tuple[Forest, Texts]) -> None:
     forest, references = drawn

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import MANY
 from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import DENSE_NAMES, dense, make_pool, random_sentences
@@ -30,6 +31,7 @@ def lines_of(sentences: list[Sentence], weights: list[int], direction: list[int]
     return [[(product(weights, one), product(direction, one)) for one in s.translations] for s in sentences]
 
 
+@MANY
 @given(
     st.integers(0, 2**32),
     st.lists(small, min_size=3, max_size=3),
@@ -51,6 +53,7 @@ def test_line_search_equals_brute_force(seed: int, weights: list[int], direction
     assert found.begin.shape[0] <= len(expected)
 
 
+@MANY
 @given(st.lists(st.tuples(small, small), min_size=1, max_size=9))
 def test_envelope_is_convex_and_above_all_lines(lines: list[tuple[int, int]]) -> None:
     intercept, slope = (np.array([line[i] for line in lines], float) for i in range(2))
