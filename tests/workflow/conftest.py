@@ -222,7 +222,8 @@ class Project:
     def kill_jobs(self) -> None:
         """Kill the jobs that a killed Snakemake left running."""
         for process in list(self.jobs()):
-            process.kill()
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+                process.kill()
             process.wait()
 
 
