@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import subprocess
+from concurrent.futures import Future
 from types import SimpleNamespace
 
 import pytest
@@ -16,11 +17,18 @@ from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.commands import SchedulerError
 from snakemake_executor_plugin_arrays.failures import Place
 from snakemake_executor_plugin_arrays.schedulers import GridEngine, Slurm, Status
+from snakemake_executor_plugin_arrays.waiting import Waiting
 
 
 def test_snakemake_finds_the_plugin():
     plugin = ExecutorPluginRegistry().get_plugin("arrays")
     assert plugin.executor is Executor
+
+
+class Job(SimpleNamespace):
+    """What the executor needs of Snakemake's jobs."""
+
+    __hash__ = object.__hash__
 
 
 class Watched(Executor):
@@ -30,17 +38,25 @@ class Watched(Executor):
         self.settings = ExecutorSettings(poll_seconds=0, lost_seconds=0)
         self.scheduler = scheduler or Slurm()
         self.logger = logging.getLogger("test")
-        self.asked, self.statuses, self.explained, self.unreported = -1.0, None, set(), 2
-        self.unreadable = set()
+        self.prepare()
+        self.unreported = 2
         self.complete, self.complete_before = {"7"}, {"7"}
-        self.answers, self.reports, self.cancelled = list(answers), [], []
+        self.answers, self.reports, self.cancellations = list(answers), [], []
         self.silent = []
-        self.client = SimpleNamespace(statuses=self.answer, cancel=lambda **what: self.cancelled.append(what))
+        # what the scheduler says of an array when it is asked for it
+        self.known = {}
+        self.client = SimpleNamespace(
+            user="me",
+            statuses=self.answer,
+            known=lambda array, listed: self.known,
+            reason=lambda array: None,
+            cancel=lambda **what: self.cancellations.append(what),
+        )
         self.workflow = SimpleNamespace(scheduler=SimpleNamespace(error_callback=self.silent.append))
         self.folder = Folder.make(path, ["true", "exit 4"], jobs_per_task)
         self.active = []
         for line, shard in ((1, "0"), (2, "1")):
-            job = SimpleNamespace(
+            job = Job(
                 name="train",
                 wildcards_dict={"epoch": "1", "shard": shard},
                 log=[f"{shard}.log"],
@@ -50,6 +66,15 @@ class Watched(Executor):
             task = self.folder.task(line)
             place = {"place": Place(self.folder, line, "7")}
             self.active.append(SubmittedJobInfo(job, external_jobid=f"7_{task}", aux=place))
+
+    @staticmethod
+    def in_background(function):
+        future = Future()
+        try:
+            future.set_result(function())
+        except SchedulerError as error:
+            future.set_exception(error)
+        return future
 
     def answer(self):
         answer = self.answers.pop(0)
@@ -124,7 +149,7 @@ def test_task_in_an_error_state_fails_and_is_cancelled(tmp_path):
     stuck = {**ALIVE, ("7", 2): Status("Eqw", True, hopeless=True)}
     watched = Watched(tmp_path / "a", [stuck], GridEngine("smp", [], True))
     assert watched.look() == ["0"]
-    assert watched.cancelled == [{"tasks": [("7", 2)]}]
+    assert watched.cancellations == [{"tasks": [("7", 2)]}]
     assert "Eqw" in watched.reports[0][1]
 
 
@@ -166,10 +191,10 @@ def test_file_system_out_of_reach_loses_no_job(tmp_path):
 
 def test_folder_that_does_not_come_back(tmp_path, caplog):
     """One warning, and in the end the tasks are lost."""
-    watched = Watched(tmp_path / "a", [ALIVE, ALIVE, {}])
+    watched = Watched(tmp_path / "a", [ALIVE, ALIVE, {}, {}])
     (tmp_path / "a").rename(tmp_path / "b")
-    assert watched.look() == ["0", "1"]
-    assert watched.look() == ["0", "1"]
+    for _ in range(3):
+        assert watched.look() == ["0", "1"]
     assert caplog.text.count("cannot be read") == 1
     assert watched.look() == []
     assert len(watched.reports) == 2
@@ -190,12 +215,10 @@ def test_task_that_could_not_write_its_marker(tmp_path):
         ("FAILED", False, "failed before this job was started, without an exit status of the job"),
         ("TIMEOUT", True, "was ended by the scheduler (TIMEOUT): killed, out of memory or time"),
         ("TIMEOUT", False, "was ended by the scheduler (TIMEOUT) before this job was started: killed"),
-        (None, True, "disappeared from the queue without an exit status: killed"),
     ],
 )
 def test_what_is_said_of_a_lost_task(tmp_path, word, started, text):
-    status = {("7", 2): Status(word, False)} if word else {}
-    watched = Watched(tmp_path / "a", [{("7", 1): Status("RUNNING", True), **status}])
+    watched = Watched(tmp_path / "a", [{**ALIVE, ("7", 2): Status(word, False)}])
     if started:
         (watched.folder.path / "2.running").write_text("n1\n")
     assert watched.look() == ["0"]
@@ -218,7 +241,7 @@ def test_array_that_will_never_run_is_one_failure(tmp_path, jobs_per_task):
     watched = Watched(tmp_path / "a", [{("7", 1): stuck, ("7", 2): stuck}], jobs_per_task=jobs_per_task)
     jobs = [info.job for info in watched.active]
     assert watched.look() == []
-    assert watched.cancelled == [{"arrays": ["7"]}]
+    assert watched.cancellations == [{"arrays": ["7"]}]
     [(shard, message)] = watched.reports
     assert shard == "0"
     assert "will never run: its state is PENDING (PartitionTimeLimit)" in message
@@ -241,7 +264,7 @@ def test_array_is_given_up_when_snakemake_knows_all_of_its_jobs(tmp_path):
     assert watched.look() == ["0"]
     watched.active = every
     assert watched.look() == []
-    assert watched.cancelled == [{"arrays": ["7"]}]
+    assert watched.cancellations == [{"arrays": ["7"]}]
     assert len(watched.reports) == 1
 
 
@@ -271,3 +294,161 @@ def test_task_that_a_node_could_not_start_is_retried(tmp_path):
     assert watched.look() == []
     assert len(watched.reports) == 1
     assert [job.attempt for job in jobs] == [1, 1]
+
+
+# ---- tasks that are not listed
+
+
+def look_at_lost(watched, looks=1):
+    """Look with an answer that lists nothing."""
+    watched.answers += [{}] * looks
+    return [watched.look() for _ in range(looks)][-1]
+
+
+def test_task_that_another_command_shows_is_waited_for(tmp_path, caplog):
+    """A site's squeue may answer late."""
+    watched = Watched(tmp_path / "a", [])
+    watched.known = {1: Status("RUNNING", True), 2: Status("PENDING", True)}
+    assert look_at_lost(watched, looks=3) == ["0", "1"]
+    assert watched.cancellations == []
+    assert caplog.text.count("squeue does not list tasks of the Slurm array 7, but scontrol") == 1
+
+
+def test_what_another_command_says_of_the_end_of_a_task_is_reported(tmp_path):
+    watched = Watched(tmp_path / "a", [])
+    watched.known = {1: Status("RUNNING", True), 2: Status("OUT_OF_MEMORY", False)}
+    assert look_at_lost(watched) == ["0"]
+    assert "was ended by the scheduler (OUT_OF_MEMORY)" in watched.reports[0][1]
+    assert not watched.unconfirmed
+
+
+def test_forgotten_task_is_cancelled_and_revoked_before_it_is_given_up(tmp_path):
+    watched = Watched(tmp_path / "a", [])
+    (watched.folder.path / "1.running").write_text("n1\n")
+    assert look_at_lost(watched) == ["0", "1"]
+    assert watched.cancellations == [{"tasks": [("7", 1), ("7", 2)]}]
+    assert all((watched.folder.path / f"task-{task}.revoked").exists() for task in (1, 2))
+    watched.settings.lost_seconds = 1000
+    for info in watched.active:
+        info.aux["place"].gone_since -= 2000
+    assert look_at_lost(watched) == ["0", "1"]
+    assert watched.reports == []
+    watched.settings.lost_seconds = 0
+    assert look_at_lost(watched) == []
+    assert "disappeared from the queue without an exit status: killed" in watched.reports[0][1]
+    assert "without an exit status before this job was started" in watched.reports[1][1]
+    # the next run looks after them
+    assert watched.unconfirmed
+    assert len(watched.cancellations) == 1
+
+
+def test_revoked_task_that_has_ended(tmp_path):
+    """Its exit status ends the wait; success counts, another status is not that of the job."""
+    watched = Watched(tmp_path / "a", [])
+    look_at_lost(watched)
+    (watched.folder.path / "1.status").write_text("0\n")
+    (watched.folder.path / "2.status").write_text("143\n")
+    assert look_at_lost(watched) == []
+    assert watched.reports[0] == ("0", None)
+    assert "disappeared from the queue" in watched.reports[1][1]
+    assert not watched.unconfirmed
+
+
+def test_revoked_task_that_is_listed_again_is_waited_for(tmp_path):
+    watched = Watched(tmp_path / "a", [{}, ALIVE])
+    watched.look()
+    assert watched.look() == ["0", "1"]
+    assert watched.active[0].aux["place"].revoked_since is None
+
+
+def test_scheduler_that_cannot_be_asked_for_an_array_loses_no_job(tmp_path):
+    watched = Watched(tmp_path / "a", [])
+
+    def fail(array, listed):
+        raise SchedulerError("away", passing=True)
+
+    watched.client.known = fail
+    assert look_at_lost(watched, looks=2) == ["0", "1"]
+    assert watched.reports == []
+
+
+# ---- what people cancel
+
+CANCELLED = Status("CANCELLED", False, cancelled=True)
+
+
+def test_cancelled_tasks_are_one_failure_and_not_retried(tmp_path):
+    watched = Watched(tmp_path / "a", [{("7", 1): CANCELLED, ("7", 2): CANCELLED}])
+    jobs = [info.job for info in watched.active]
+    assert watched.look() == []
+    [(_, message)] = watched.reports
+    assert "and 1 others of this array were cancelled by you or an administrator" in message
+    assert watched.silent == jobs[1:]
+    assert [job.attempt for job in jobs] == [2, 2]
+    assert watched.unreported == 0
+
+
+def test_cancelled_task_beside_a_killed_one(tmp_path):
+    """What Slurm says of each is true."""
+    answer = {("7", 1): CANCELLED, ("7", 2): Status("OUT_OF_MEMORY", False)}
+    watched = Watched(tmp_path / "a", [answer])
+    jobs = [info.job for info in watched.active]
+    watched.look()
+    assert sorted(job.attempt for job in jobs) == [1, 2]
+    assert any("OUT_OF_MEMORY" in message for _, message in watched.reports)
+
+
+@pytest.mark.parametrize(
+    ("states", "begun", "cancelled"), [(["dr", "r"], 2, True), (["r", "qw"], 1, True), (["r", "r"], 2, False)]
+)
+def test_grid_engine_forgets_deleted_tasks(tmp_path, states, begun, cancelled):
+    """A waiting task can only have been deleted; the last state of a running one may say that it was."""
+    listed = {("7", i): Status(state, True, cancelled="d" in state) for i, state in enumerate(states, 1)}
+    watched = Watched(tmp_path / "a", [listed, {}, {}], GridEngine("smp", [], True))
+    for line in range(1, begun + 1):
+        (watched.folder.path / f"{line}.running").write_text("n1\n")
+    jobs = [info.job for info in watched.active]
+    for _ in range(3):
+        watched.look()
+    assert watched.active == []
+    assert [job.attempt for job in jobs] == [2, 2] if cancelled else [1, 1]
+    text = "others of this array were cancelled by you or" if cancelled else "disappeared from the queue"
+    assert text in watched.reports[0][1]
+    assert len(watched.reports) == (1 if cancelled else 2)
+
+
+# ---- waiting
+
+
+def test_array_that_waits_is_reported_ever_more_rarely(tmp_path, caplog):
+    down = {("7", task): Slurm().statuses(f"7 {task} PENDING PartitionDown\n")["7", task] for task in (1, 2)}
+    watched = Watched(tmp_path / "a", [down] * 3)
+    watched.waiting.seconds = 60
+    watched.look()
+    watched.waiting._since["7"] -= 300
+    watched.look()
+    watched.look()
+    [record] = caplog.records
+    assert record.message == (
+        "Slurm array 7 has been waiting for 5 min: 2 PENDING (PartitionDown)."
+        " More: scontrol show job 7_1, or sacct -j 7_1"
+    )
+
+
+def test_waiting():
+    waiting = Waiting(300)
+
+    def due(now, *words):
+        tasks = [(("7", number), Status(word, True, word != "R")) for number, word in enumerate(words)]
+        return [(seconds, why) for _, seconds, why in waiting.due(tasks, now)]
+
+    assert due(0, "A", "B") == []
+    assert due(299, "A", "B") == []
+    assert due(301, "B", "B", "A") == [(301, "2 B, 1 A")]
+    assert due(600, "B") == []
+    assert due(602, "B") == [(602, "1 B")]
+    # one that runs starts it anew
+    assert due(700, "R", "B") == due(2000, "B") == []
+    assert due(2300, "B") == [(300, "1 B")]
+    # and so does an array that has ended
+    assert due(2400) == due(9000, "B") == []

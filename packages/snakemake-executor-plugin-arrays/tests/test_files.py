@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,12 +21,14 @@ from snakemake_executor_plugin_arrays.arrays import (
     IDENTIFIER,
     LOCK,
     Folder,
+    Owner,
     Run,
     dead_runs,
     killed_runs,
     runs_folder,
     starting,
 )
+from snakemake_executor_plugin_arrays.commands import process_owner
 
 
 def new_run(parent):
@@ -167,7 +172,9 @@ def test_killed_run_is_dead(tmp_path):
     run = new_run(tmp_path)
     [found] = dead_runs(tmp_path)
     assert found != run.path
-    assert (found / LOCK).read_text() == "sge\n"
+    owner = Owner.of(found)
+    assert (owner.scheduler, owner.user, owner.host) == ("sge", process_owner(), socket.gethostname())
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", owner.time)
     assert [path.read_text() for path in found.glob(f"*/{IDENTIFIER}")] == ["17"]
 
 
@@ -268,3 +275,59 @@ def test_killed_runs_of_a_working_directory(tmp_path: Path) -> None:
     killed.close(tidy=False)
     assert killed_runs(str(tmp_path)) == [killed.path]
     alive.close()
+
+
+def test_lock_that_says_only_the_scheduler(tmp_path):
+    """Its owner is known from the file."""
+    run = new_run(tmp_path)
+    run.close(tidy=False)
+    (run.path / LOCK).write_text("slurm\n")
+    assert Owner.of(run.path) == Owner("slurm", process_owner(), "", "")
+    (run.path / LOCK).unlink()
+    assert Owner.of(run.path) == Owner("", "", "", "")
+
+
+# ---- tasks that were given up
+
+
+def test_revoked_task_starts_no_job(tmp_path):
+    commands = [f"touch '{tmp_path}'/1; touch '{tmp_path}'/array/task-1.revoked", f"touch '{tmp_path}'/2"]
+    folder = Folder.make(tmp_path / "array", commands, 2)
+    assert run_task(folder, 1) == 1
+    # the job that ran has ended
+    assert folder.finished() == {1}
+    assert not (tmp_path / "2").exists()
+    assert run_task(folder, 1) == 1
+    assert not (tmp_path / "2").exists()
+
+
+def test_revoked_job_is_ended(tmp_path, monkeypatch):
+    """It and what it has started, but not the shell of the task, which writes the exit status."""
+    python = shlex.quote(sys.executable)
+    code = "from snakemake_executor_plugin_arrays import revocation as r; r.INTERVAL = 0.1; r.watch();"
+    child = f"{python} -c 'import time; time.sleep(1000)'"
+    code += f"import subprocess; p = subprocess.Popen([{child!r}], shell=True);"
+    code += f"open({str(tmp_path / 'pid')!r}, 'x').write(str(p.pid)); p.wait();"
+    code += f"open({str(tmp_path / 'no')!r}, 'x')"
+    other = f"touch '{tmp_path}'/2"
+    folder = Folder.make(tmp_path / "array", [f"{python} -c {shlex.quote(code)}", other], 2)
+    with ThreadPoolExecutor() as pool:
+        ended = pool.submit(run_task, folder, 1)
+        while not folder.started() or not (tmp_path / "pid").exists():
+            time.sleep(0.05)
+        folder.revoke(1)
+        assert ended.result() == 1
+    assert folder.status(1) == 143
+    assert folder.started() == set()
+    assert not (tmp_path / "2").exists()
+    assert not (tmp_path / "no").exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_started_jobs(tmp_path):
+    folder = Folder.make(tmp_path / "array", ["true"] * 4, 2)
+    for name in ("1.running", "1.status", "2.running", "4.running", ".4.123", "task-2.log"):
+        (folder.path / name).touch()
+    assert folder.started() == {2, 4}
+    assert Folder.open(folder.path) == folder

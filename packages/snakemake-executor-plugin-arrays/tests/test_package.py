@@ -18,8 +18,8 @@ PACKAGE = Path(__file__).resolve().parent.parent
 README = (PACKAGE / "README.md").read_text()
 PROJECT = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]
 SOURCES = sorted((PACKAGE / "src").rglob("*.py"))
-# what Snakemake on a node is, is there
-ALLOWED = {"snakemake", "snakemake_executor_plugin_arrays"}
+# what Snakemake on a node is, and needs itself, is there
+ALLOWED = {"snakemake", "snakemake_executor_plugin_arrays", "psutil"}
 
 
 def imported(path: Path) -> set[str]:

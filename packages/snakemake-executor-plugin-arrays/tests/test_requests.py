@@ -116,8 +116,18 @@ def test_order():
 
 
 def test_time_of_a_task():
-    request = Request(runtime=240)
-    assert task_request(request, 8, 0).runtime == 1920
-    assert task_request(request, 8, 1440).runtime == 1440
-    assert task_request(request, 2, 1440).runtime == 480
-    assert task_request(Request(), 8, 1440).runtime is None
+    request, free = Request(runtime=240), ExecutorSettings()
+    limited = ExecutorSettings(runtime_limit=1440)
+    assert task_request(request, 8, free).runtime == 1920
+    assert task_request(request, 8, limited).runtime == 1440
+    assert task_request(request, 2, limited).runtime == 480
+    assert task_request(Request(), 8, limited).runtime is None
+
+
+def test_memory_of_a_task():
+    """Jobs run one after another."""
+    limited = ExecutorSettings(memory_limit=1500)
+    assert task_request(Request(memory=1000), 8, limited).memory == 1000
+    assert task_request(Request(memory=2000), 8, limited).memory == 1500
+    assert task_request(Request(memory=2000), 8, ExecutorSettings()).memory == 2000
+    assert task_request(Request(), 8, limited).memory is None

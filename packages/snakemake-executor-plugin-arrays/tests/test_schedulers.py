@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from snakemake_executor_plugin_arrays.schedulers import PASSING, Array, GridEngine, Request, Slurm, Status
+from snakemake_executor_plugin_arrays.schedulers import (
+    FULL,
+    PASSING,
+    Array,
+    GridEngine,
+    Request,
+    Slurm,
+    Status,
+)
 
 ARRAY = Array("train.x-1a2b3c", 8, Path("/p/task.sh"), Path("/my work"), Path("/p/a%b"), concurrent=3)
 ALL = Request(threads=4, memory=1001, runtime=90, queue="long", account="me", extra=("--x", "y z"))
@@ -106,23 +114,153 @@ def test_squeue():
     assert statuses["7", 1] == Status("COMPLETED", alive=False)
     assert statuses["7", 2] == Status("RUNNING", alive=True)
     assert statuses["7", 3] == Status("OUT_OF_MEMORY", alive=False)
-    assert statuses["7", 4] == Status("PENDING", alive=True)
-    assert statuses["7", 5] == Status("PENDING (launch failed requeued held)", alive=True, held=True)
-    assert statuses["8", 1] == Status("PENDING (PartitionTimeLimit)", alive=True, hopeless=True)
+    assert statuses["7", 4] == Status("PENDING (Resources)", alive=True, waiting=True)
+    held = Status("PENDING (launch failed requeued held)", alive=True, waiting=True, held=True)
+    assert statuses["7", 5] == held
+    assert statuses["8", 1] == Status("PENDING (PartitionTimeLimit)", alive=True, waiting=True, hopeless=True)
     # Slurm has not examined all of the array yet, and all of it requests the same
     assert statuses["8", 2] == statuses["8", 1]
-    assert statuses["8", 3] == Status("PENDING (JobHeldUser)", alive=True, held=True)
+    assert statuses["8", 3] == Status("PENDING (JobHeldUser)", alive=True, waiting=True, held=True)
     # but where a task runs, others can, too
     assert statuses["12", 1] == statuses["8", 1]
-    assert statuses["12", 2] == Status("PENDING", alive=True)
-    assert statuses["10", 1] == Status("PENDING (QOSMaxWallDurationPerJobLimit)", alive=True, hopeless=True)
+    assert statuses["12", 2] == Status("PENDING (Priority)", alive=True, waiting=True)
+    assert statuses["10", 1].hopeless
     # it passes when other jobs of the user have ended
-    assert statuses["11", 1] == Status("PENDING", alive=True)
+    assert statuses["11", 1] == Status("PENDING (QOSMaxCpuPerUserLimit)", alive=True, waiting=True)
     assert statuses["11", 2] == Status("SOMETHING_NEW", alive=True)
     assert statuses["7", 6].alive
     assert not statuses["7", 7].alive
-    # jobs that are no arrays have no task
-    assert len(statuses) == 16
+    assert not statuses["7", 7].cancelled
+    # a job that is no array
+    assert statuses["9", 0].alive
+    assert len(statuses) == 17
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ("PartitionDown", ""),
+        ("PartitionInactive", ""),
+        ("AssocGrpCPUMinutesLimit", ""),
+        ("ReqNodeNotAvail, UnavailableNodes:n1", ""),
+        ("None", ""),
+        ("QOSMaxCpuPerUserLimit", ""),
+        ("JobHeldAdmin", "held"),
+        ("JobHoldMaxRequeue", "held"),
+        ("BadConstraints", "held"),
+        ("DependencyNeverSatisfied", "held"),
+        ("AccountNotAllowed", "hopeless"),
+        ("InvalidQOS", "hopeless"),
+        ("QOSMaxMemoryPerNode", "hopeless"),
+        ("AssocMaxCpuPerJobLimit", "hopeless"),
+        ("MaxMemPerLimit", "hopeless"),
+    ],
+)
+def test_reasons(reason, kind):
+    status = Slurm().statuses(f"7 1 PENDING {reason}\n")["7", 1]
+    assert (status.held, status.hopeless) == (kind == "held", kind == "hopeless")
+    assert status.word == (f"PENDING ({reason})" if reason != "None" else "PENDING")
+    assert status.waiting
+
+
+@pytest.mark.parametrize(
+    ("state", "waiting", "held", "alive"),
+    [
+        ("SPECIAL_EXIT", True, True, True),
+        ("REQUEUE_HOLD", True, True, True),
+        ("SUSPENDED", True, False, True),
+        ("CONFIGURING", False, False, True),
+        ("CANCELLED", False, False, False),
+    ],
+)
+def test_states(state, waiting, held, alive):
+    assert Slurm().statuses(f"7 1 {state} None\n")["7", 1] == Status(
+        state, alive, waiting, held, cancelled=state == "CANCELLED"
+    )
+
+
+SCONTROL = """\
+JobId=17 ArrayJobId=7 ArrayTaskId=3-5,9%2 JobName=train UserId=me(1) JobState=PENDING Reason=JobHeldUser X=
+JobId=18 ArrayJobId=7 ArrayTaskId=1 JobName=train x=y JobState=RUNNING Reason=None Dependency=(null)
+JobId=19 ArrayJobId=7 ArrayTaskId=2 JobName=train JobState=CANCELLED Reason=None
+JobId=20 ArrayJobId=77 ArrayTaskId=6 JobName=train JobState=RUNNING Reason=None
+JobId=21 JobName=no_array JobState=RUNNING Reason=None
+"""
+
+
+def test_what_slurm_knows_of_an_array():
+    assert Slurm().known("7", "") == {}
+    found = Slurm().known("7", SCONTROL)
+    held = Status("PENDING (JobHeldUser)", True, True, held=True)
+    assert found == {
+        **dict.fromkeys((3, 4, 5, 9), held),
+        1: Status("RUNNING", True),
+        2: Status("CANCELLED", False, cancelled=True),
+    }
+
+
+def test_what_slurm_has_recorded_of_an_array():
+    """What it says of running tasks may have been overtaken."""
+    output = "7_1|CANCELLED by 1000\n7_2|RUNNING\n7_[3-8]|PENDING\n77_4|FAILED\n7_5|TIMEOUT\n\n"
+    assert Slurm().recorded("7", output) == {
+        1: Status("CANCELLED by 1000", False, cancelled=True),
+        5: Status("TIMEOUT", False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "private"),
+    [
+        ("PrivateData             = none", False),
+        ("PrivateData             = jobs,usage", True),
+        ("PrivateData             = all", True),
+        ("PrivateData             = accounts,users", False),
+    ],
+)
+def test_whether_others_are_shown(line, private):
+    assert Slurm().is_private(f"Prolog = jobs\n{line}\nProctrackType = all\n") == private
+
+
+def test_what_grid_engine_knows_of_an_array():
+    """It shows the array, but not which of its tasks are left."""
+    grid = GridEngine("smp", [], True)
+    assert grid.known("7", "====\njob_number:                 7\njob-array tasks: 1-8:1\n") is None
+    assert grid.known("7", "job_number:                 77\n") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("scheduling info:            queue instance \"all.q@n1\" dropped because it is disabled\n   more\n",
+         'queue instance "all.q@n1" dropped because it is disabled'),
+        ("scheduling info:            (Collecting of scheduler job information is turned off)\n", None),
+        ("job_number: 7\n", None),
+    ],
+)  # fmt: skip
+def test_why_grid_engine_does_not_start_an_array(text, reason):
+    assert GridEngine("smp", [], True).explanation(f"job_number: 7\n{text}") == reason
+
+
+def test_users():
+    assert "--user=me" in Slurm().query("me")
+    assert not [word for word in Slurm().query(None) if "user" in word]
+    assert GridEngine("smp", [], True).find("me")[-2:] == ["-u", "me"]
+    assert GridEngine("smp", [], True).find(None)[-2:] == ["-u", "*"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "sbatch: error: QOSMaxSubmitJobPerUserLimit sbatch: error: Batch job submission failed: Job violates"
+        " accounting/QOS policy (job submit limit, user's size and/or time limits)",
+        "sbatch: error: AssocMaxSubmitJobLimit",
+        "sbatch: error: AssocGrpSubmitJobsLimit",
+        "Unable to run job: job rejected: only 10 jobs are allowed per user (current job count: 10).",
+        "Unable to run job: job rejected: only 100 jobs are allowed per cluster (current job count: 100).",
+    ],
+)
+def test_limits_on_submitted_jobs(message):
+    assert FULL.search(message)
 
 
 # As Grid Engine 8.1.9 prints it.
@@ -172,11 +310,20 @@ QSTAT = """<?xml version='1.0'?>
 
 def test_qstat():
     statuses = GridEngine("smp", [], True).statuses(QSTAT)
-    assert sorted(statuses) == [("5", task) for task in (1, 2, 3, 4, 5, 7, 9)]
+    assert sorted(statuses) == [*(("5", task) for task in (1, 2, 3, 4, 5, 7, 9)), ("6", 0)]
     assert statuses["5", 1] == Status("r", alive=True)
-    assert statuses["5", 7] == Status("qw", alive=True)
-    assert statuses["5", 2] == Status("Eqw", alive=True, hopeless=True)
+    assert statuses["5", 7] == Status("qw", alive=True, waiting=True)
+    assert statuses["5", 2] == Status("Eqw", alive=True, waiting=True, hopeless=True)
     assert statuses["5", 4] == Status("hr", alive=True, held=True)
+
+
+@pytest.mark.parametrize(
+    ("state", "waiting", "cancelled"),
+    [("t", False, False), ("S", True, False), ("sr", True, False), ("dr", False, True), ("Rq", True, False)],
+)
+def test_states_of_grid_engine(state, waiting, cancelled):
+    status = GridEngine("smp", [], True).statuses(QSTAT.replace("<state>r<", f"<state>{state}<"))["5", 1]
+    assert (status.waiting, status.cancelled, status.alive) == (waiting, cancelled, True)
 
 
 def test_arrays_are_found_by_name():

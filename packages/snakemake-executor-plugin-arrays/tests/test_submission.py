@@ -12,7 +12,7 @@ from snakemake_interface_common.exceptions import ApiError
 from snakemake_executor_plugin_arrays import Executor, ExecutorSettings
 from snakemake_executor_plugin_arrays.arrays import Run, dead_runs
 from snakemake_executor_plugin_arrays.commands import SchedulerError
-from snakemake_executor_plugin_arrays.schedulers import GridEngine
+from snakemake_executor_plugin_arrays.schedulers import GridEngine, Status
 
 
 class Submitting(Executor):
@@ -27,13 +27,13 @@ class Submitting(Executor):
         )
         self.dag = SimpleNamespace(needrun_jobs=lambda: [])
         self.logger = logging.getLogger("test")
-        self.reports, self.cleared, self.cancelled = [], [], []
+        self.reports, self.cleared = [], []
         self.answers = SimpleNamespace(
             submit=submit,
             find_all=find_all,
             living=lambda arrays: arrays,
             clear=self.cleared.append,
-            cancel=lambda arrays: self.cancelled.extend(arrays),
+            cancel=lambda arrays: None,
         )
         self.__post_init__()
         self.client = self.answers
@@ -57,9 +57,15 @@ class Submitting(Executor):
         return [path for path in self.parent.iterdir() if path.is_dir()]
 
 
+class Job(SimpleNamespace):
+    """What the executor needs of Snakemake's jobs."""
+
+    __hash__ = object.__hash__
+
+
 def two_jobs():
     return [
-        SimpleNamespace(name="train", output=[f"{i}.h5"], resources={}, threads=1, attempt=1, restart_times=1)
+        Job(name="train", output=[f"{i}.h5"], resources={}, threads=1, attempt=1, restart_times=1)
         for i in range(2)
     ]
 
@@ -211,3 +217,108 @@ def test_refused_submission_is_not_retried(folder):
     jobs = two_jobs()
     executor.run_jobs(jobs)
     assert [job.attempt for job in jobs] == [2, 2]
+
+
+# ---- limits on submitted jobs
+
+
+FULL = SchedulerError("QOSMaxSubmitJobPerUserLimit", full=True)
+
+
+class Limited:
+    """A scheduler that has room for some tasks, and submits arrays of names that tell their sizes."""
+
+    def __init__(self, room):
+        self.room, self.sizes = room, []
+
+    def __call__(self, array, request):
+        if array.tasks > self.room:
+            raise FULL
+        self.room -= array.tasks
+        self.sizes.append(array.tasks)
+        return str(len(self.sizes))
+
+
+def many_jobs(number):
+    return [two_jobs()[0] for _ in range(number)]
+
+
+@pytest.mark.parametrize(("room", "sizes"), [(100, [20]), (11, [10, 1]), (3, [2, 1])])
+def test_array_is_split_to_what_fits(folder, caplog, room, sizes):
+    limited = Limited(room)
+    executor = Submitting(folder, limited)
+    executor.run_jobs(many_jobs(20))
+    assert limited.sizes == sizes
+    assert executor.reports == ["submitted"] * sum(sizes)
+    assert executor.unreported == sum(sizes)
+    # folders of what was refused are gone
+    assert len(list(executor.run.path.glob("*/jobs"))) == len(sizes)
+    executor.statuses = {("1", 1): Status("RUNNING", True)}
+    executor._retry_backlog()
+    assert limited.sizes == sizes
+    limited.room = 100
+    executor._retry_backlog()
+    assert sum(limited.sizes) == 20
+    assert len(executor.reports) == 20
+    assert caplog.text.count("limits the number of submitted jobs") == (room < 20)
+
+
+def test_grid_engine_counts_arrays(folder):
+    """Half of an array is not accepted either, so it is not tried."""
+    limited = Limited(3)
+    executor = Submitting(folder, limited)
+    executor.scheduler = GridEngine("smp", [], True)
+    executor.run_jobs(many_jobs(20))
+    assert limited.sizes == []
+    limited.room = 20
+    executor._retry_backlog()
+    assert limited.sizes == [20]
+
+
+def test_limit_that_no_job_of_the_user_can_end(folder):
+    """After a moment in which the scheduler may release the last ones."""
+    executor = Submitting(folder, Limited(0))
+    executor.run_jobs(many_jobs(3))
+    executor._retry_backlog()
+    assert executor.reports == []
+    executor.idle_since -= 2 * executor.settings.lost_seconds
+    executor._retry_backlog()
+    [message] = executor.reports
+    assert "although no job of yours is in the queue" in message
+    assert "QOSMaxSubmitJobPerUserLimit" in message
+    assert len(executor.silent) == 2
+    assert not executor.backlog
+
+
+def test_interrupted_run_submits_no_more(folder):
+    limited = Limited(1)
+    executor = Submitting(folder, limited)
+    executor.run_jobs(many_jobs(3))
+    executor.cancel_jobs([])
+    limited.room = 100
+    executor._retry_backlog()
+    assert limited.sizes == [1]
+
+
+# ---- retries
+
+
+def test_refused_retry_says_why_the_first_attempt_failed(folder):
+    executor = Submitting(folder, failing(SchedulerError("Requested node configuration is not available")))
+    jobs = two_jobs()
+    executor.causes[jobs[1]] = "train: out of memory. "
+    executor.run_jobs(jobs)
+    assert executor.reports[0].endswith(" Before that: train: out of memory. ")
+
+
+def test_memory_of_a_submitted_task(folder):
+    asked = []
+    executor = Submitting(folder, lambda array, request: asked.append(request.memory) or "7")
+    executor.settings.retries_grow = True
+    for limit in (0, 1500, 4000):
+        executor.settings.memory_limit = limit
+        jobs = two_jobs()
+        for job in jobs:
+            job.resources, job.attempt = {"mem_mb": 1000}, 2
+        executor.run_jobs(jobs)
+    assert asked == [2000, 1500, 2000]

@@ -8,8 +8,9 @@ README.md explains how to use it.
 `schedulers` has the command lines and output formats of both schedulers, `arrays` the files of an array;
 neither runs anything or depends on Snakemake. `commands` runs the commands of a scheduler. `executor` is the
 interface to Snakemake; `requests` collects the resources of a job, `job_command` and `quoting` write its
-command, and `failures` explains what went wrong. On a node, `node` is the Snakemake of one job, `together`
-that of several, and `usage` completes its benchmarks.
+command, and `failures` explains what went wrong. `takeover` ends runs whose Snakemake was killed, and
+`waiting` knows what has to wait. On a node, `node` is the Snakemake of one job, `together` that of several,
+`revocation` ends them if their task was given up, and `usage` completes their benchmarks.
 """
 
 # Snakemake calls the annotated types to parse the command line, so annotations must be real types here, not
@@ -68,6 +69,11 @@ class ExecutorSettings(ExecutorSettingsBase):
         "Maximum run time in minutes that a task requests, even if it runs several jobs or is a retry: the "
         "time limit of the partition or queue. 0: no limit.",
     )
+    memory_limit: int = _setting(
+        0,
+        "Maximum memory in MB that a task requests, even if it is a retry: the memory of the largest node. "
+        "0: no limit.",
+    )
     partition: Optional[str] = _setting(  # noqa: UP045
         None, "Slurm: partition. A rule's resource slurm_partition takes precedence."
     )
@@ -116,6 +122,11 @@ class ExecutorSettings(ExecutorSettingsBase):
     )
     patience_seconds: int = _setting(
         900, "Seconds for which a submission is retried while the scheduler cannot be reached."
+    )
+    waiting_seconds: int = _setting(
+        300,
+        "Seconds after which a warning says why no task of an array runs; it is repeated after twice as "
+        "long.",
     )
     keep_logs: bool = _setting(
         False,

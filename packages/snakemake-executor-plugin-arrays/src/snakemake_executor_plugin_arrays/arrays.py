@@ -3,7 +3,8 @@
 Each array has a folder, below a folder for the run of Snakemake:
 
 ====================  ===================================================================================
-``../lock``           locked while the Snakemake that submitted the arrays is alive; names the scheduler
+``../lock``           locked while the Snakemake that submitted the arrays is alive; names the scheduler, and
+                      the user, the host and the time of the start
 ``identifier``        the scheduler's ID of the array
 ``jobs``              one command per line, in base64
 ``together``          the commands that run several lines, each in the first of these lines; others are empty
@@ -12,6 +13,7 @@ Each array has a folder, below a folder for the run of Snakemake:
 ``<line>.status``     its exit status, written under another name and renamed, so never incomplete
 ``<line>.log``        what the job printed
 ``task-<n>.log``      what the scheduler printed about task n
+``task-<n>.revoked``  task n must not start a job any more, and end the one that it runs (`revocation`)
 ====================  ===================================================================================
 """
 
@@ -21,6 +23,7 @@ import base64
 import contextlib
 import fcntl
 import os
+import re
 import shlex
 import shutil
 import socket
@@ -30,6 +33,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from snakemake_executor_plugin_arrays.commands import process_owner
+
 TASK_SCRIPT = r"""#!/bin/bash
 # One task of an array job: runs its lines of the file `jobs`, one after another. A command in the file
 # `together` runs several lines and writes their markers; lines that it leaves without one are run one by one.
@@ -38,6 +43,8 @@ folder={folder}
 jobs_per_task={jobs_per_task}
 jobs={jobs}
 task=${{SLURM_ARRAY_TASK_ID:-$SGE_TASK_ID}}
+# for the processes that end when the task is revoked
+export ARRAYS_TASK=$folder/task-$task ARRAYS_SHELL=$$
 
 # Temporary files stay on the node, where the TMPDIR of the submit host may not exist.
 scratch={scratch}
@@ -46,6 +53,13 @@ if ! TMPDIR=$(mktemp -d "$scratch/arrays.XXXXXXXX" 2> /dev/null); then
 fi
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
+
+end_if_revoked() {{
+    if [ -e "$ARRAYS_TASK.revoked" ]; then
+        echo "this task was given up: its jobs were submitted again" >&2
+        exit 1
+    fi
+}}
 
 command_in() {{  # FILE LINE
     sed -n "$2{{p;q}}" "$folder/$1" | base64 -d
@@ -56,6 +70,7 @@ first=$(( (task - 1) * jobs_per_task + 1 ))
 last=$(( task * jobs_per_task < jobs ? task * jobs_per_task : jobs ))
 # A scheduler may restart a task, for example after a node failure: finished jobs are not repeated, those that
 # had only started are.
+end_if_revoked
 for (( line = first; line <= last; line++ )); do
     [ -e "$folder/$line.status" ] || rm -f "$folder/$line.running"
 done
@@ -68,6 +83,7 @@ for (( line = first; line <= last; line++ )); do
         [ "$(cat "$folder/$line.status")" = 0 ] || failed=1
         continue
     fi
+    [ -e "$folder/$line.running" ] || end_if_revoked
     # The marker is written before the job runs, and only overwritten and renamed afterwards, so the result
     # is not lost if the disk fills up in the meantime.
     if ! echo 0 > "$folder/.$line.$$"; then
@@ -146,6 +162,13 @@ class Folder:
         (path / "task.sh").write_text(script)
         return cls(path, jobs_per_task)
 
+    @classmethod
+    def open(cls, path: Path) -> Folder:
+        """Return the folder of an array of an earlier run."""
+        found = re.search(r"^jobs_per_task=(\d+)$", (path / "task.sh").read_text(), re.M)
+        # a disk that was full
+        return cls(path, int(found.group(1)) if found else 1)
+
     @property
     def script(self) -> Path:
         """The script of all tasks."""
@@ -163,6 +186,10 @@ class Folder:
         """Return the scheduler's log of the task of a line."""
         return self.path / f"task-{self.task(line)}.log"
 
+    def revoke(self, task: int) -> None:
+        """Forbid a task to run jobs; it may take a while until it notices."""
+        (self.path / f"task-{task}.revoked").touch()
+
     def finished(self) -> set[int]:
         """Return the lines that have markers.
 
@@ -172,8 +199,11 @@ class Folder:
         with contextlib.suppress(OSError):
             (self.path / ".look").touch()
             (self.path / ".look").unlink()
-        names = (name.partition(".") for name in os.listdir(self.path))
-        return {int(number) for number, _, kind in names if kind == "status"}
+        return _lines(self.path, "status")
+
+    def started(self) -> set[int]:
+        """Return the lines whose jobs have started and left no exit status."""
+        return _lines(self.path, "running") - self.finished()
 
     def status(self, line: int) -> int:
         """Return the exit status of a finished line."""
@@ -192,6 +222,11 @@ class Folder:
     def remove(self) -> None:
         """Remove the folder."""
         shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _lines(path: Path, kind: str) -> set[int]:
+    names = (name.partition(".") for name in os.listdir(path))
+    return {int(number) for number, _, suffix in names if suffix == kind and number.isdigit()}
 
 
 def _encoded(command: str) -> str:
@@ -234,19 +269,43 @@ class Markers:
             marker.unlink(missing_ok=True)
 
 
+@dataclass(frozen=True)
+class Owner:
+    """Who started a run: what its lock file says. Without it, a run can only be described by its files."""
+
+    scheduler: str
+    user: str
+    host: str
+    time: str
+
+    @classmethod
+    def of(cls, run: Path) -> Owner:
+        """Read the lock file of a run; what is missing is empty, but for the user, who owns the file."""
+        lock, found = run / LOCK, ["", "", "", ""]
+        with contextlib.suppress(OSError):
+            words = lock.read_text().rstrip("\n").split("\t")
+            found[: len(words)] = words
+            found[1] = found[1] or lock.owner()
+        return cls(*found[:4])
+
+    def __str__(self) -> str:
+        return "\t".join((self.scheduler, self.user, self.host, self.time))
+
+
 class Run:
     """The arrays of this run of Snakemake."""
 
     def __init__(self, parent: Path, scheduler: str, warn: Callable[[str], None]) -> None:
         """Create a folder for this run in `parent`, which all runs share, and lock it."""
         with starting(parent, warn):
-            self.path = parent / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:6]}"
+            now = time.strftime("%Y-%m-%d %H:%M:%S")
+            self.path = parent / f"{re.sub('[-:]', '', now).replace(' ', '-')}-{uuid.uuid4().hex[:6]}"
             self.path.mkdir()
             self._lock = (self.path / LOCK).open("w")
             # without locks, the run cannot be found if it is killed
             with contextlib.suppress(OSError):
                 fcntl.flock(self._lock, fcntl.LOCK_EX)
-            self._lock.write(scheduler + "\n")
+            self._lock.write(f"{Owner(scheduler, process_owner(), socket.gethostname(), now)}\n")
             self._lock.flush()
 
     def new_array(self, name: str) -> Path:
@@ -265,7 +324,11 @@ class Run:
 def starting(parent: Path, warn: Callable[[str], None]) -> Iterator[None]:
     """Lock the folder of all runs; if another process holds the lock, warn and wait."""
     parent.mkdir(parents=True, exist_ok=True)
-    with (parent / STARTING).open("w") as lock:
+    try:
+        file = (parent / STARTING).open("a")
+    except PermissionError:  # another user's
+        file = (parent / STARTING).open()
+    with file as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -297,22 +360,43 @@ def killed_runs(workdir: str | os.PathLike[str]) -> list[Path]:
 def dead_runs(parent: Path) -> Iterator[Path]:
     """Yield the folders of runs that ended without being closed: they have a lock file that nobody locks.
 
-    Each folder is locked until the next one is requested. On a file system without locks, none is found.
+    Each folder is locked until the next one is requested. A lock file that cannot be read may belong to
+    such a run. On a file system without locks, none is found.
     """
     for path in sorted(parent.glob("*/")):
-        with contextlib.suppress(OSError), (path / LOCK).open("r+") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            with _locked(path / LOCK):
+                yield path
+        except PermissionError:
             yield path
+        except OSError:
+            pass
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Lock a lock file; raises an OSError if it is missing or locked.
+
+    That of another user may be readable only, which is enough for a shared lock.
+    """
+    try:
+        lock, kind = path.open("r+"), fcntl.LOCK_EX
+    except PermissionError:
+        lock, kind = path.open(), fcntl.LOCK_SH
+    with lock:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+        yield
 
 
 def close_run(path: Path) -> None:
-    """Remove the files of a run, except for logs that are not empty."""
+    """Remove the files of a run, except for logs that are not empty, and what belongs to another user."""
     for file in path.glob("*/*"):
         # a task that is being cancelled may still move its files
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError, PermissionError):
             if file.suffix != ".log" or file.stat().st_size == 0:
                 file.unlink()
-    (path / LOCK).unlink(missing_ok=True)
+    with contextlib.suppress(PermissionError):
+        (path / LOCK).unlink(missing_ok=True)
     for folder in (*path.glob("*/"), path):
         with contextlib.suppress(OSError):
             folder.rmdir()

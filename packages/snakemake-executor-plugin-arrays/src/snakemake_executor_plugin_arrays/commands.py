@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import re
@@ -13,7 +14,15 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from snakemake_executor_plugin_arrays.schedulers import PASSING, Array, Request, Scheduler, Status, Task
+from snakemake_executor_plugin_arrays.schedulers import (
+    FULL,
+    PASSING,
+    Array,
+    Request,
+    Scheduler,
+    Status,
+    Task,
+)
 
 Answer = TypeVar("Answer")
 
@@ -30,12 +39,15 @@ DISTURBING = re.compile(
 class SchedulerError(Exception):
     """A scheduler rejected a command or could not be reached; the message is for the user.
 
-    `passing`: waiting may help. `uncertain`: the command may have taken effect nevertheless.
+    `passing`: waiting may help. `uncertain`: the command may have taken effect nevertheless. `full`: the
+    number of submitted jobs is at a limit.
     """
 
-    def __init__(self, message: str, passing: bool = False, uncertain: bool = False) -> None:
+    def __init__(
+        self, message: str, passing: bool = False, uncertain: bool = False, full: bool = False
+    ) -> None:
         super().__init__(message)
-        self.passing, self.uncertain = passing, uncertain
+        self.passing, self.uncertain, self.full = passing, uncertain, full
 
 
 def run(command: Sequence[str], folder: Path | None = None) -> str:
@@ -66,8 +78,14 @@ def run(command: Sequence[str], folder: Path | None = None) -> str:
     if done.returncode != 0:
         said = " ".join(f"{done.stderr} {done.stdout}".split()) or f"exit status {done.returncode}"
         # not in the command: a job may be called "timeout"
-        raise SchedulerError(f"{shlex.join(command)}: {said}", passing=bool(PASSING.search(said)))
+        passing, full = PASSING.search(said), FULL.search(said)
+        raise SchedulerError(f"{shlex.join(command)}: {said}", passing=bool(passing), full=bool(full))
     return done.stdout
+
+
+def process_owner() -> str:
+    """Return the user whom the scheduler sees; LOGNAME may name another."""
+    return pwd.getpwuid(os.getuid()).pw_name
 
 
 class Client:
@@ -78,8 +96,7 @@ class Client:
         self.scheduler = scheduler
         self.patience = patience
         self.warn = warn
-        # not LOGNAME: the scheduler uses the owner of the process
-        self.user = pwd.getpwuid(os.getuid()).pw_name
+        self.user = process_owner()
 
     def submit(self, array: Array, request: Request) -> str:
         """Submit an array and return its identifier.
@@ -104,7 +121,7 @@ class Client:
                     output = run(command, array.workdir)
                     break
                 except SchedulerError as error:
-                    if not error.passing:
+                    if error.full or not error.passing:
                         raise
                     problem = error
             if time.monotonic() > end:
@@ -119,8 +136,10 @@ class Client:
             raise SchedulerError(said, uncertain=True)
         return identifier
 
-    def find_all(self, names: set[str]) -> set[str]:
+    def find_all(self, names: set[str], everybody: bool = False) -> set[str]:
         """Return the identifiers of the arrays with these names that the scheduler still knows.
+
+        `everybody`: also those of other users.
 
         Raises
         ------
@@ -130,7 +149,8 @@ class Client:
         if not names:
             return set()
         return self._answer(
-            self.scheduler.find(self.user), lambda output: self.scheduler.named(output, names)
+            self.scheduler.find(None if everybody else self.user),
+            lambda output: self.scheduler.named(output, names),
         )
 
     @staticmethod
@@ -142,15 +162,56 @@ class Client:
         except (ValueError, KeyError, ElementTree.ParseError) as error:
             raise SchedulerError(f"{shlex.join(command)}: unexpected answer: {error}") from None
 
-    def statuses(self) -> dict[Task, Status]:
-        """Return the status of all tasks of this user.
+    def statuses(self, everybody: bool = False) -> dict[Task, Status]:
+        """Return the status of all tasks of this user, or of all users.
 
         Raises
         ------
         SchedulerError
             If it does not answer.
         """
-        return self._answer(self.scheduler.query(self.user), self.scheduler.statuses)
+        return self._answer(self.scheduler.query(None if everybody else self.user), self.scheduler.statuses)
+
+    def known(self, array: str, listed: bool) -> dict[int, Status] | None:
+        """Ask for one array what the scheduler knows of its tasks; `None` if some are left, but not which.
+
+        `listed`: the list of the user's tasks has others of this array, so it can be trusted where there is
+        no better answer.
+
+        Raises
+        ------
+        SchedulerError
+            If it does not answer.
+        """
+        try:
+            found = self._answer(
+                self.scheduler.inquiry(array), lambda output: self.scheduler.known(array, output)
+            )
+        except SchedulerError as error:
+            if error.passing:
+                raise
+            found = {}  # no such job
+        if found is None:
+            return {} if listed else None
+        if command := self.scheduler.accounting(array):
+            with contextlib.suppress(SchedulerError):
+                found = self._answer(command, lambda output: self.scheduler.recorded(array, output)) | found
+        return found
+
+    def sees_everybody(self) -> bool:
+        """Tell whether the scheduler shows the jobs of other users; if it does not say, it may not."""
+        command = self.scheduler.privacy()
+        try:
+            return command is None or not self.scheduler.is_private(run(command))
+        except SchedulerError:
+            return False
+
+    def reason(self, array: str) -> str | None:
+        """Return why an array waits, if its status does not say so but the scheduler can tell."""
+        command = self.scheduler.reason(array)
+        with contextlib.suppress(SchedulerError):
+            return self.scheduler.explanation(run(command)) if command else None
+        return None
 
     def cancel(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> None:
         """Cancel tasks and arrays; it is no error if they have already ended."""
@@ -161,11 +222,12 @@ class Client:
                 if error.passing:
                     self.warn(str(error))
 
-    def living(self, arrays: set[str]) -> set[str]:
+    def living(self, arrays: set[str], everybody: bool = False) -> set[str]:
         """Return the arrays that have tasks which may still run."""
         if not arrays:
             return set()
-        return {task[0] for task, status in self.statuses().items() if status.alive and task[0] in arrays}
+        listed = self.statuses(everybody).items()
+        return {task[0] for task, status in listed if status.alive and task[0] in arrays}
 
     def clear(self, arrays: set[str]) -> None:
         """Cancel arrays and wait until none of their tasks is running.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
-from collections import defaultdict
-from collections.abc import AsyncGenerator, Iterable
+from collections import defaultdict, deque
+from collections.abc import AsyncGenerator, Callable, Iterable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +17,21 @@ from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_executor_plugin_arrays import quoting
 from snakemake_executor_plugin_arrays.arrays import (
     IDENTIFIER,
-    LOCK,
     Folder,
     Run,
-    close_run,
-    dead_runs,
     runs_folder,
     starting,
 )
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
-from snakemake_executor_plugin_arrays.failures import Place, how_ended, how_lost, job_name, others
+from snakemake_executor_plugin_arrays.failures import (
+    Place,
+    first_cause,
+    how_cancelled,
+    how_ended,
+    how_lost,
+    job_name,
+    others,
+)
 from snakemake_executor_plugin_arrays.job_command import CommandExecutor, refuse
 from snakemake_executor_plugin_arrays.requests import (
     RequestError,
@@ -38,9 +45,12 @@ from snakemake_executor_plugin_arrays.requests import (
     words_of,
 )
 from snakemake_executor_plugin_arrays.schedulers import Array, Request, Status, Task
+from snakemake_executor_plugin_arrays.takeover import end_dead_runs
+from snakemake_executor_plugin_arrays.waiting import Batch, Waiting
 
 # Markers are our own files, so looking for them every second does not load the scheduler.
 MARKER_SECONDS = 1
+UNKNOWN = Status("", alive=False)
 
 
 class Executor(CommandExecutor):
@@ -59,9 +69,17 @@ class Executor(CommandExecutor):
             raise ApiError(f"{str(self.workdir)!r}: {why}; rename the folder")
         refuse(self.dag.needrun_jobs())
         self.parent = runs_folder(self.workdir)
+        self.prepare()
+        with starting(self.parent, self.logger.warning):
+            end_dead_runs(self.parent, self.client, self.settings.lost_seconds, self.logger.warning)
+
+    def prepare(self) -> None:
+        """Set what is known of the arrays of this run: nothing yet."""
         self.run: Run | None = None
-        self.statuses: dict[Task, Status] | None = None
+        # the scheduler's last answer, when it was asked, and a question without an answer yet
+        self.statuses: dict[Task, Status] = {}
         self.asked = -float("inf")
+        self.question: Future[dict[Task, Status]] | None = None
         # arrays by name and by identifier; an array whose submission was not answered has no identifier
         self.names: set[str] = set()
         self.submitted: set[str] = set()
@@ -71,33 +89,19 @@ class Executor(CommandExecutor):
         # number of unreported jobs that are or may be submitted; of unanswered submissions, by array
         self.unreported = 0
         self.uncertain: dict[str, int] = {}
+        # whether a task was given up of which the scheduler did not say that it has ended
+        self.unconfirmed = False
+        # what is submitted when other jobs have ended, and since when nothing of the user's is in the queue
+        self.backlog: deque[Batch] = deque()
+        self.submitting = threading.Lock()
+        self.idle_since: float | None = None
+        self.said_full = self.cancelled = False
+        # why earlier attempts failed, by job
+        self.causes: dict[Any, str] = {}
+        self.waiting = Waiting(self.settings.waiting_seconds)
         self.explained: set[tuple[str, str]] = set()
         self.unreadable: set[Path] = set()
         self.warned_of_memory = False
-        with starting(self.parent, self.logger.warning):
-            self._end_dead_runs()
-
-    def _end_dead_runs(self) -> None:
-        for folder in dead_runs(self.parent):
-            key = (folder / LOCK).read_text().strip()
-            if key not in ("", self.scheduler.key):
-                raise ApiError(
-                    f"{folder}: a killed run with {key} may have left arrays there: run Snakemake once with"
-                    f" its profile, or with --executor arrays --arrays-scheduler {key}, to cancel them; or"
-                    " cancel them yourself and delete that folder"
-                )
-            # by name: a reinstalled scheduler repeats numbers, and a run may be killed before it notes one
-            names = {path.parent.name for path in folder.glob("*/jobs")}
-            try:
-                if left := self.client.living(self.client.find_all(names)):
-                    arrays = ", ".join(sorted(left))
-                    self.logger.warning(
-                        f"Cancelling arrays that an earlier run left in {self.scheduler.name}: {arrays}"
-                    )
-                    self.client.clear(left)
-            except SchedulerError as error:
-                raise ApiError(f"an earlier run may have left arrays: {error}") from None
-            close_run(folder)
 
     @property
     def cores(self) -> str:
@@ -123,12 +127,15 @@ class Executor(CommandExecutor):
         for (rule, why), infos in refused.items():
             message = f"{rule} cannot be submitted: {why}.{others(infos)} "
             self._report_together(infos, message, again=False)
-        for (name, request, per_task), members in groups.items():
-            members.sort(key=lambda job: [in_order(str(path)) for path in job.output])
-            self._warn_of_memory(request)
-            most = self.settings.limit * per_task
-            for start in range(0, len(members), most):
-                self._submit(name, request, members[start : start + most], per_task)
+        with self.submitting:
+            for (name, request, per_task), members in groups.items():
+                members.sort(key=lambda job: [in_order(str(path)) for path in job.output])
+                self._warn_of_memory(request)
+                most = self.settings.limit * per_task
+                for start in range(0, len(members), most):
+                    some = members[start : start + most]
+                    self.backlog.append(Batch(name, request, some, per_task, len(some)))
+            self._submit_backlog()
 
     def _warn_of_memory(self, request: Request) -> None:
         """Warn once if jobs specify memory that is not requested."""
@@ -143,7 +150,55 @@ class Executor(CommandExecutor):
         """Submit one job."""
         self.run_jobs([job])
 
+    def _submit_backlog(self) -> None:
+        """Submit what waits, in the order in which it became ready, until a limit of the site is reached."""
+        while self.backlog and not self.cancelled:
+            batch = self.backlog[0]
+            try:
+                self._submit(batch.name, batch.request, batch.next(), batch.per_task)
+            except SchedulerError as error:
+                if self.scheduler.counts_tasks and batch.shrink():
+                    continue
+                self._hold_back(error)
+                return
+            batch.submitted()
+            if not batch.jobs:
+                self.backlog.popleft()
+
+    def _hold_back(self, error: SchedulerError) -> None:
+        """Say once that jobs wait for a place; give up if no other job of the user can make one."""
+        now = time.monotonic()
+        idle = self.idle_since is not None and now - self.idle_since > self.settings.lost_seconds
+        if not idle:
+            if not self.said_full:
+                number = sum(len(batch.jobs) for batch in self.backlog)
+                self.said_full = True
+                self.logger.warning(
+                    f"{self.scheduler.name} limits the number of submitted jobs: {number} jobs are submitted"
+                    f" as others end ({error})"
+                )
+            return
+        left, self.backlog = self.backlog, deque()
+        for batch in left:
+            infos = [SubmittedJobInfo(job) for job in batch.jobs]
+            message = f"could not be submitted, although no job of yours is in the queue: {error}."
+            self._report_together(infos, f"{message}{others(infos)} ", again=False)
+
+    def _retry_backlog(self) -> None:
+        """Try again to submit what waits, after a new answer of the scheduler."""
+        if any(status.alive for status in self.statuses.values()):
+            self.idle_since = None
+        elif self.idle_since is None:
+            self.idle_since = time.monotonic()
+        # not while Snakemake's main thread submits
+        if self.backlog and self.submitting.acquire(blocking=False):
+            try:
+                self._submit_backlog()
+            finally:
+                self.submitting.release()
+
     def _submit(self, name: str, request: Request, jobs: list[Any], per_task: int) -> None:
+        """Submit an array; raises a SchedulerError if the number of submitted jobs is at a limit."""
         per_task = min(per_task, len(jobs))
         self.run = self.run or Run(self.parent, self.scheduler.key, self.logger.warning)
         path = self.run.new_array(name)
@@ -151,7 +206,7 @@ class Executor(CommandExecutor):
         together = self.format_together(jobs, path, per_task)
         folder = Folder.make(path, commands, per_task, self.settings.scratch, together)
         tasks = folder.task(len(jobs))
-        request = task_request(request, per_task, self.settings.runtime_limit)
+        request = task_request(request, per_task, self.settings)
         array = Array(path.name, tasks, folder.script, self.workdir, path, self.settings.concurrent)
         # before the submission, during which Snakemake may be interrupted
         self.names.add(array.name)
@@ -164,9 +219,13 @@ class Executor(CommandExecutor):
                 self.uncertain[array.name] = len(jobs)
             else:
                 self.unreported -= len(jobs)
+                self.names.discard(array.name)
                 folder.remove()
+                if error.full:
+                    raise
             infos = [SubmittedJobInfo(job) for job in jobs]
-            message = f"could not be submitted: {error}.{others(infos)} "
+            cause = next((self.causes[job] for job in jobs if job in self.causes), "")
+            message = f"could not be submitted: {error}.{others(infos)} {first_cause(cause)}"
             # a definite refusal would be repeated
             self._report_together(infos, message, again=bool(self.uncertain))
             return
@@ -196,12 +255,15 @@ class Executor(CommandExecutor):
         self.next_seconds_between_status_checks = MARKER_SECONDS
         # `active_jobs` may have been listed while another thread was adding the jobs of an array
         listed, self.complete_before = self.complete_before, set(self.complete)
-        if not active_jobs:
+        if not active_jobs and not self.backlog:
             return
         fresh = self._ask()
         finished: dict[Path, set[int]] = {}
         hopeless: dict[str, list[SubmittedJobInfo]] = defaultdict(list)
         living: set[str] = set()
+        gone: dict[str, list[SubmittedJobInfo]] = defaultdict(list)
+        listed_now = {array for array, _ in self.statuses}
+        unfinished: list[tuple[Task, Status]] = []
         for info in active_jobs:
             place: Place = info.aux["place"]
             path = place.folder.path
@@ -214,17 +276,26 @@ class Executor(CommandExecutor):
                     status = place.folder.status(place.line)
             if status is not None:
                 self._report_status(info, place, status)
-            elif fresh and self._is_hopeless(place):
-                if place.array in listed:
-                    hopeless[place.array].append(info)
-                else:
-                    living.add(place.array)
-                    yield info
-            elif not (fresh and self._is_lost(info, place)):
-                living.add(place.array)
-                yield info
+                continue
+            said = self.statuses.get(place.task)
+            if fresh and self._is_hopeless(place) and place.array in listed:
+                hopeless[place.array].append(info)
+                continue
+            if fresh and self._is_gone(place, said):
+                gone[place.array].append(info)
+                continue
+            if said is not None and said.alive:
+                unfinished.append((place.task, said))
+            living.add(place.array)
+            yield info
         for array, infos in hopeless.items():
             self._give_up(array, infos, whole=array not in living)
+        for array, infos in gone.items():
+            for info in self._judge(array, infos, array in listed_now):
+                yield info
+        if fresh:
+            self._report_waiting(unfinished)
+            self._retry_backlog()
 
     def _finished(self, folder: Folder) -> set[int]:
         """Return the lines that have markers; none while the folder cannot be read."""
@@ -239,31 +310,54 @@ class Executor(CommandExecutor):
         return found
 
     def _ask(self) -> bool:
-        """Query the scheduler if it is time; returns whether there is a new answer."""
-        if time.monotonic() - self.asked < self.settings.poll_seconds:
+        """Query the scheduler if it is time; returns whether there is a new answer.
+
+        In a thread, so that a slow answer does not delay the results of jobs.
+        """
+        if self.question is None and time.monotonic() - self.asked >= self.settings.poll_seconds:
+            self.asked = time.monotonic()
+            self.question = self.in_background(self.client.statuses)
+        if self.question is None or not self.question.done():
             return False
-        self.asked = time.monotonic()
+        question, self.question = self.question, None
         try:
-            self.statuses = self.client.statuses()
+            self.statuses = question.result()
         except SchedulerError as error:
             # no reason to give up jobs
             self.logger.warning(f"{self.scheduler.name} does not answer, will retry: {error}")
             return False
         return True
 
+    @staticmethod
+    def in_background(function: Callable[[], dict[Task, Status]]) -> Future[dict[Task, Status]]:
+        """Call a function in a thread that Snakemake does not wait for when it ends."""
+        future: Future[dict[Task, Status]] = Future()
+
+        def work() -> None:
+            try:
+                future.set_result(function())
+            except BaseException as error:  # for the thread that wants the result
+                future.set_exception(error)
+
+        threading.Thread(target=work, daemon=True).start()
+        return future
+
     def _report_status(self, info: SubmittedJobInfo, place: Place, status: int) -> None:
         if status == 0:
             self.unreported -= 1
             if not self.settings.keep_logs:
                 place.folder.remove_log(place.line)
+            self.causes.pop(info.job, None)
             self.report_job_success(info)
+        elif place.revoked_since is not None:
+            self._report_failure(info, how_lost(None, started=True))
         else:
             self._report_failure(info, how_ended(status, place.folder.log(place.line)))
 
     def _is_hopeless(self, place: Place) -> bool:
         """Return whether the scheduler's last answer says that a task will never run."""
-        status = (self.statuses or {}).get(place.task)
-        return status is not None and status.alive and status.hopeless and not place.several_queues
+        status = self.statuses.get(place.task, UNKNOWN)
+        return status.alive and status.hopeless and not place.several_queues
 
     def _give_up(self, array: str, infos: list[SubmittedJobInfo], whole: bool) -> None:
         """Cancel the tasks of an array that will never run, and report them as one failure."""
@@ -272,27 +366,107 @@ class Executor(CommandExecutor):
             self.client.cancel(arrays=[array])
         else:
             self.client.cancel(tasks=tasks)
-        word = (self.statuses or {})[tasks[0]].word
+        word = self.statuses[tasks[0]].word
         self.unreported -= len(infos)
         message = (
             self._failure(infos[0], f"will never run: its state is {word}") + f"{others(infos).strip()} "
         )
         self._report_together(infos, message, again=self.scheduler.stuck_may_pass)
 
-    def _is_lost(self, info: SubmittedJobInfo, place: Place) -> bool:
-        """Return whether a job without a marker is lost according to the last answer; if so, report it."""
-        status = (self.statuses or {}).get(place.task)
-        if status is not None and status.alive:
-            place.gone_since = None
-            if status.held or status.hopeless:
-                self._explain(place, status)
+    def _is_gone(self, place: Place, said: Status | None) -> bool:
+        """Return whether a task has not been listed as alive for so long that its marker must be visible."""
+        if said is not None and said.alive:
+            place.gone_since = place.revoked_since = None
+            place.was_cancelled = said.cancelled
+            if said.held or said.hopeless:
+                self._explain(place, said)
             return False
         if place.gone_since is None:
             place.gone_since = time.monotonic()
-        if time.monotonic() - place.gone_since < self.settings.lost_seconds:
-            return False
-        self._report_failure(info, how_lost(status, started=place.folder.node(place.line) is not None))
-        return True
+        return bool(time.monotonic() - place.gone_since >= self.settings.lost_seconds)
+
+    def _judge(self, array: str, infos: list[SubmittedJobInfo], listed: bool) -> list[SubmittedJobInfo]:
+        """Report jobs without an exit status whose tasks have ended; return the others.
+
+        A task that is not listed may be running: only what another command of the scheduler confirms has
+        ended. Otherwise it is cancelled and revoked, and reported when it must have noticed that.
+        """
+        known: dict[int, Status] | None = {}
+        if any(info.aux["place"].task not in self.statuses for info in infos):
+            try:
+                known = self.client.known(array, listed)
+            except SchedulerError as error:
+                self.logger.warning(f"{self.scheduler.name} does not answer, will retry: {error}")
+                return infos
+        kept, ended, doubtful = list[SubmittedJobInfo](), list[tuple[SubmittedJobInfo, Status | None]](), []
+        now = time.monotonic()
+        # Grid Engine forgets at once; who deletes an array deletes what waits and what runs
+        is_removed = self.scheduler.leaves_if_removed and any(
+            info.aux["place"].was_cancelled or not info.aux["place"].has_begun for info in infos
+        )
+        for info in infos:
+            place: Place = info.aux["place"]
+            status = self.statuses.get(place.task) or (known or {}).get(place.task[1])
+            if known is None or (status is not None and status.alive):
+                # ask again after a while
+                place.gone_since = now
+                self._explain_unlisted(array)
+                kept.append(info)
+            elif status is not None:
+                ended.append((info, status))
+            elif is_removed:
+                ended.append((info, Status("deleted", False, cancelled=True)))
+            elif place.revoked_since is None:
+                place.revoked_since = now
+                doubtful.append(place)
+                kept.append(info)
+            elif now - place.revoked_since < self.settings.lost_seconds:
+                kept.append(info)
+            else:
+                self.unconfirmed = True
+                ended.append((info, None))
+        if doubtful:
+            self.client.cancel(tasks=sorted({place.task for place in doubtful}))
+            for place in doubtful:
+                with contextlib.suppress(OSError):
+                    place.folder.revoke(place.task[1])
+        self._report_ended(ended)
+        return kept
+
+    def _report_ended(self, ended: list[tuple[SubmittedJobInfo, Status | None]]) -> None:
+        """Report jobs whose tasks have ended without an exit status: cancelled ones as one failure."""
+        removed = []
+        for info, status in ended:
+            place: Place = info.aux["place"]
+            if status is not None and status.cancelled:
+                removed.append(info)
+            else:
+                started = place.folder.node(place.line) is not None
+                self._report_failure(info, how_lost(status, started))
+        if removed:
+            self.unreported -= len(removed)
+            message = self._failure(removed[0], how_cancelled(len(removed)))
+            self._report_together(removed, message, again=False)
+
+    def _report_waiting(self, unfinished: list[tuple[Task, Status]]) -> None:
+        """Warn of arrays none of whose tasks has run for a while."""
+        for array, seconds, why in self.waiting.due(unfinished, time.monotonic()):
+            task = next(task for task, _ in unfinished if task[0] == array)
+            reason = self.client.reason(array)
+            self.logger.warning(
+                f"{self.scheduler.name} array {array} has been waiting for {seconds / 60:.0f} min:"
+                f" {why}{f' ({reason})' if reason else ''}. More: {self.scheduler.advice(task)}"
+            )
+
+    def _explain_unlisted(self, array: str) -> None:
+        """Warn once per array that the list of tasks lacks some that may run."""
+        if (array, "") not in self.explained:
+            self.explained.add((array, ""))
+            command = self.scheduler.query(self.client.user)[0]
+            self.logger.warning(
+                f"{command} does not list tasks of the {self.scheduler.name} array {array}, but"
+                f" {' '.join(self.scheduler.inquiry(array))} shows them: waiting for them"
+            )
 
     def _explain(self, place: Place, status: Status) -> None:
         """Warn once per array and reason that it does not start."""
@@ -317,7 +491,9 @@ class Executor(CommandExecutor):
     def _report_failure(self, info: SubmittedJobInfo, what: str) -> None:
         self.unreported -= 1
         logs = [str(path) for path in info.aux["place"].logs]
-        self.report_job_error(info, msg=self._failure(info, what), aux_logs=logs)
+        message = self._failure(info, what)
+        self.causes[info.job] = message
+        self.report_job_error(info, msg=message, aux_logs=logs)
 
     def _report_together(self, infos: list[SubmittedJobInfo], message: str, again: bool) -> None:
         """Report jobs that failed for one reason with one message; `again`: `retries` may help."""
@@ -332,6 +508,7 @@ class Executor(CommandExecutor):
 
     def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
         """Cancel all arrays of this run; `active_jobs` is not used, as it is empty during a check."""
+        self.cancelled = True
         try:
             # by name, too, as Snakemake may be interrupted before a submission is answered
             left = self.client.living(self.submitted | self.client.find_all(self.names))
@@ -344,4 +521,4 @@ class Executor(CommandExecutor):
         super().shutdown()
         if self.run is not None:
             # Cancelled tasks take a while to end; the next run finds the folder and waits for them.
-            self.run.close(tidy=self.unreported == 0)
+            self.run.close(tidy=self.unreported == 0 and not self.unconfirmed)

@@ -29,11 +29,20 @@ class Place:
     # with several partitions, Slurm gives the reason of an arbitrary one
     several_queues: bool = False
     gone_since: float | None = None
+    # when it was forbidden to go on, because the scheduler no longer knew it
+    revoked_since: float | None = None
+    # whether it was being deleted when it was last listed
+    was_cancelled: bool = False
 
     @property
     def task(self) -> Task:
         """The task that runs the job."""
         return self.array, self.folder.task(self.line)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the task has ever run on a node."""
+        return self.folder.task_log(self.line).exists() or self.folder.node(self.line) is not None
 
     @property
     def logs(self) -> list[Path]:
@@ -74,12 +83,26 @@ def how_lost(status: Status | None, started: bool) -> str:
     before = "" if started else " before this job was started"
     why = "killed, out of memory or time, or node failure"
     if status is None:
-        return f"disappeared from the queue without an exit status{before}: {why}"
+        return f"disappeared from the queue without an exit status{before}: {why}, or deleted"
     if status.word == "COMPLETED":
         return "ended but could not write its exit status: is the disk full or a quota exceeded?"
     if status.word == "FAILED":
         return f"failed{before}, without an exit status of the job: the log of the task may say why"
     return f"was ended by the scheduler ({status.word}){before}: {why}"
+
+
+def how_cancelled(number: int) -> str:
+    """Describe how a task ended that a person cancelled, like others of its array."""
+    what = "was cancelled" if number == 1 else f"and {number - 1} others of this array were cancelled"
+    return (
+        f"{what} by you or an administrator, not by Snakemake, so this run does not submit it again; the next"
+        " run does. Ctrl-C, or SIGINT to Snakemake, cancels all arrays of a run and ends it"
+    )
+
+
+def first_cause(message: str) -> str:
+    """Return a sentence about why the first attempt of a job failed, which a later message would hide."""
+    return f"Before that: {message}" if message else ""
 
 
 def job_name(rule: str, wildcards: Mapping[str, str]) -> str:

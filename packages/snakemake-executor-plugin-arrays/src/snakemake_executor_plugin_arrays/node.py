@@ -2,9 +2,10 @@
 
 from snakemake.cli import main
 
-from snakemake_executor_plugin_arrays import quoting
+from snakemake_executor_plugin_arrays import quoting, revocation
 
 quoting.install()
 
 if __name__ == "__main__":
+    revocation.watch()
     main()

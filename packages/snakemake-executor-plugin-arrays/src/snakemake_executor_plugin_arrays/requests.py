@@ -21,7 +21,8 @@ AT_MOST_ONE = ("nodes", "tasks")
 # The least value of each number among the settings.
 LEAST = {
     **dict.fromkeys(("limit", "jobs_per_task"), 1),
-    **dict.fromkeys(("concurrent", "runtime_limit", "poll_seconds", "lost_seconds", "patience_seconds"), 0),
+    **dict.fromkeys(("concurrent", "runtime_limit", "memory_limit", "waiting_seconds"), 0),
+    **dict.fromkeys(("poll_seconds", "lost_seconds", "patience_seconds"), 0),
 }
 
 
@@ -127,12 +128,14 @@ def _slurm_options(resources: Mapping[str, Any]) -> list[str]:
     return options
 
 
-def task_request(request: Request, jobs: int, limit: int) -> Request:
-    """Return the request of a task with several jobs: the time of all, at most `limit` minutes."""
-    if not request.runtime:
-        return request
-    minutes = request.runtime * jobs
-    return replace(request, runtime=min(minutes, limit) if limit > 0 else minutes)
+def task_request(request: Request, jobs: int, settings: Any) -> Request:
+    """Return the request of a task: the time of all its jobs, but no more than the settings allow."""
+
+    def limited(amount: int | None, limit: int) -> int | None:
+        return min(amount, limit) if amount and limit > 0 else amount
+
+    runtime = limited((request.runtime or 0) * jobs or None, settings.runtime_limit)
+    return replace(request, runtime=runtime, memory=limited(request.memory, settings.memory_limit))
 
 
 def jobs_per_task(resources: Mapping[str, Any], settings: Any) -> int:

@@ -51,10 +51,14 @@ class Status:
     word: str
     # it may still run
     alive: bool
+    # it is not running now
+    waiting: bool = False
     # it waits until somebody intervenes
     held: bool = False
     # it will never run as submitted
     hopeless: bool = False
+    # a person ended it, or is ending it
+    cancelled: bool = False
 
 
 class Scheduler(Protocol):
@@ -71,6 +75,10 @@ class Scheduler(Protocol):
     requests_memory: bool
     # whether a task that will never run as submitted may run if it is submitted again
     stuck_may_pass: bool
+    # whether each task of an array counts where the number of submitted jobs is limited
+    counts_tasks: bool
+    # whether a task that leaves the queue before it has started was removed by a person
+    leaves_if_removed: bool
 
     def refusal(self, folder: str) -> str | None:
         """Return why no array can be submitted from a folder with this name; `None` if one can."""
@@ -81,17 +89,41 @@ class Scheduler(Protocol):
     def identifier(self, output: str) -> str | None:
         """Return the identifier in the output of a submission."""
 
-    def find(self, user: str) -> list[str]:
-        """Return the command that lists the arrays of a user by identifier and name."""
+    def find(self, user: str | None) -> list[str]:
+        """Return the command that lists the arrays of a user, or of all, by identifier and name."""
 
     def named(self, output: str, names: Collection[str]) -> set[str]:
         """Return the identifiers of the arrays with these names in the output of `find`."""
 
-    def query(self, user: str) -> list[str]:
-        """Return the command that lists the tasks of a user."""
+    def query(self, user: str | None) -> list[str]:
+        """Return the command that lists the tasks of a user, or of all."""
 
     def statuses(self, output: str) -> dict[Task, Status]:
         """Return the tasks in the output of `query`, without those that the scheduler has forgotten."""
+
+    def inquiry(self, array: str) -> list[str]:
+        """Return another command, which shows what the scheduler knows of an array; it fails for nothing."""
+
+    def known(self, array: str, output: str) -> dict[int, Status] | None:
+        """Return the tasks in the output of `inquiry`; `None` if some are left, but not which."""
+
+    def accounting(self, array: str) -> list[str] | None:
+        """Return the command that shows the ended tasks of an array, where the site records them."""
+
+    def recorded(self, array: str, output: str) -> dict[int, Status]:
+        """Return the ended tasks in the output of `accounting`."""
+
+    def privacy(self) -> list[str] | None:
+        """Return the command that shows whether users see the jobs of others; `None` if they always do."""
+
+    def is_private(self, output: str) -> bool:
+        """Tell from the output of `privacy` whether users see only their own jobs."""
+
+    def reason(self, array: str) -> list[str] | None:
+        """Return the command that shows why an array waits; `None` if its status says so."""
+
+    def explanation(self, output: str) -> str | None:
+        """Return the reason in the output of `reason`, if there is one."""
 
     def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
         """Return the commands that cancel single tasks and whole arrays."""
@@ -111,6 +143,9 @@ class Slurm:
     requests_memory = True
     # it requests too much
     stuck_may_pass = False
+    counts_tasks = True
+    # a task without a status has been forgotten
+    leaves_if_removed = False
 
     # In all other states, including those of later versions, a task may still run.
     ENDED = frozenset(
@@ -127,9 +162,15 @@ class Slurm:
             "TIMEOUT",
         }
     )
-    # reasons why a pending task waits for somebody to intervene, or requests too much
-    HELD = re.compile(r"held|NeverSatisfied|BadConstraints|InvalidAccount|InvalidQOS", re.I)
-    HOPELESS = re.compile(r"PartitionTimeLimit|Max\w*PerJob")
+    # states that are neither: the task is not running now
+    WAITING = frozenset(
+        {"PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT", "SUSPENDED", "STOPPED"}
+    )
+    # reasons and states that last until somebody intervenes, and those of a task that requests too much
+    HELD = re.compile(r"held|hold|NeverSatisfied|BadConstraints|SPECIAL_EXIT", re.I)
+    HOPELESS = re.compile(
+        r"PartitionTimeLimit|Max\w*Per(Job|Node|Limit)|Invalid(Account|QOS)|(Account|QOS)NotAllowed", re.I
+    )
 
     def refusal(self, folder: str) -> str | None:
         """Return why not: after a backslash, Slurm does not replace the task number in the name of a log."""
@@ -154,9 +195,14 @@ class Slurm:
         found = re.match(r"(\d+)(;|\s|$)", output.strip())
         return found.group(1) if found else None
 
-    def find(self, user: str) -> list[str]:
+    def find(self, user: str | None) -> list[str]:
         """Return the squeue command."""
-        return ["squeue", "--noheader", "--all", f"--user={user}", "--states=all", "--format=%F %j"]
+        return self._squeue(user, "--format=%F %j")
+
+    @staticmethod
+    def _squeue(user: str | None, *options: str) -> list[str]:
+        users = [f"--user={user}"] if user else []
+        return ["squeue", "--noheader", "--all", "--states=all", *users, *options]
 
     def named(self, output: str, names: Collection[str]) -> set[str]:
         """Return the arrays with these names."""
@@ -165,13 +211,12 @@ class Slurm:
             pair[0] for pair in pairs if len(pair) == 2 and pair[0].isdigit() and pair[1].strip() in names
         }
 
-    def query(self, user: str) -> list[str]:
+    def query(self, user: str | None) -> list[str]:
         """Return the squeue command, which shows ended tasks for MinJobAge seconds, by default 300."""
-        options = ["--noheader", "--all", "--array", f"--user={user}", "--states=all"]
-        return ["squeue", *options, "--format=%F %K %T %r"]
+        return self._squeue(user, "--array", "--format=%F %K %T %r")
 
     def statuses(self, output: str) -> dict[Task, Status]:
-        """Return the tasks in the lines of squeue; jobs that are not arrays have no task number."""
+        """Return the tasks in the lines of squeue."""
         found, waiting = dict[Task, Status](), defaultdict[str, dict[int, str]](dict)
         for line in output.splitlines():
             # with several clusters (SLURM_CLUSTERS), each has a line with its name
@@ -179,19 +224,75 @@ class Slurm:
                 continue
             array, task, word, *reason = line.split(maxsplit=3)
             if task.isdigit() and word == "PENDING":
-                waiting[array][int(task)] = reason[0] if reason else ""
-            elif task.isdigit():
-                found[array, int(task)] = Status(word, word not in self.ENDED)
+                waiting[array][int(task)] = reason[0].strip() if reason else "None"
+            else:
+                # task 0 is a job that is not an array
+                found[array, int(task) if task.isdigit() else 0] = self._status(word)
         begun = {array for array, _ in found}
         for array, reasons in waiting.items():
             # All tasks of an array have the same request, but Slurm may not have examined all of them yet.
             excess = next(filter(self.HOPELESS.search, reasons.values()), "") if array not in begun else ""
             for number, own in reasons.items():
                 why = own if self.HELD.search(own) else excess or own
-                held, hopeless = bool(self.HELD.search(why)), bool(self.HOPELESS.search(why))
-                said = f"PENDING ({why})" if held or hopeless else "PENDING"
-                found[array, number] = Status(said, True, held, hopeless)
+                found[array, number] = self._pending(why)
         return found
+
+    def _status(self, word: str) -> Status:
+        """Return the status of a task that is not pending; accounting adds who cancelled it."""
+        alive = word.split()[0] not in self.ENDED
+        cancelled = word.startswith("CANCELLED")
+        return Status(word, alive, word in self.WAITING, bool(self.HELD.search(word)), cancelled=cancelled)
+
+    def _pending(self, why: str) -> Status:
+        word = f"PENDING ({why})" if why not in ("", "None") else "PENDING"
+        return Status(word, True, True, bool(self.HELD.search(why)), bool(self.HOPELESS.search(why)))
+
+    def inquiry(self, array: str) -> list[str]:
+        """Return the scontrol command: a site may replace squeue, for example by one that answers late."""
+        return ["scontrol", "--oneliner", "--all", "show", "job", array]
+
+    def known(self, array: str, output: str) -> dict[int, Status] | None:
+        """Return the tasks; waiting ones share a line, with a range."""
+        found = {}
+        for line in output.splitlines():
+            words = dict(part.partition("=")[::2] for part in line.split())
+            if words.get("ArrayJobId") != array or "JobState" not in words:
+                continue
+            state, reason = words["JobState"], words.get("Reason", "")
+            status = self._pending(reason) if state == "PENDING" else self._status(state)
+            found.update(dict.fromkeys(_numbers(words.get("ArrayTaskId", "").partition("%")[0]), status))
+        return found
+
+    def accounting(self, array: str) -> list[str] | None:
+        """Return the sacct command, which fails where the site keeps no accounts."""
+        options = ["--noheader", "--parsable2", "--allocations", "--duplicates", "--format=JobID,State"]
+        return ["sacct", *options, f"--jobs={array}"]
+
+    def recorded(self, array: str, output: str) -> dict[int, Status]:
+        """Return the ended tasks; what is recorded as running may have been lost since."""
+        found = {}
+        for line in output.splitlines():
+            name, _, word = line.partition("|")
+            job, _, task = name.partition("_")
+            if job == array and task.isdigit() and word:
+                found[int(task)] = self._status(word)
+        return {task: status for task, status in found.items() if not status.alive}
+
+    def privacy(self) -> list[str] | None:
+        """Return the command that shows the configuration."""
+        return ["scontrol", "show", "config"]
+
+    def is_private(self, output: str) -> bool:
+        """Tell whether PrivateData has jobs; operators are told the same, which is only too careful."""
+        return re.search(r"^PrivateData\s*=.*\b(jobs|all)\b", output, re.M) is not None
+
+    def reason(self, array: str) -> list[str] | None:
+        """Return none: squeue tells."""
+        return None
+
+    def explanation(self, output: str) -> str | None:
+        """Return none."""
+        return None
 
     def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
         """Return one scancel command for all."""
@@ -213,6 +314,8 @@ class GridEngine:
     extra_resource = "sge_extra"
     # a node could not start it
     stuck_may_pass = True
+    counts_tasks = False
+    leaves_if_removed = True
 
     VARIABLE = re.compile(r"\$(HOME|HOSTNAME|JOB_ID|JOB_NAME|TASK_ID|USER)")
 
@@ -262,26 +365,66 @@ class GridEngine:
         found = re.search(r"^(\d+)(\.|\s|$)", output.strip(), re.M)
         return found.group(1) if found else None
 
-    def find(self, user: str) -> list[str]:
+    def find(self, user: str | None) -> list[str]:
         """Return the qstat command."""
-        return ["qstat", "-xml", "-u", user]
+        return ["qstat", "-xml", "-u", user or "*"]
 
     def named(self, output: str, names: Collection[str]) -> set[str]:
         """Return the arrays with these names."""
         return {entry["JB_job_number"] for entry in self._entries(output) if entry.get("JB_name") in names}
 
-    def query(self, user: str) -> list[str]:
+    def query(self, user: str | None) -> list[str]:
         """Return the qstat command; waiting tasks of one array are one entry with a range."""
         return self.find(user)
 
     def statuses(self, output: str) -> dict[Task, Status]:
-        """Return the tasks; a state with E is an error that lasts until somebody clears it, h means held."""
+        """Return the tasks.
+
+        In a state, E is an error that lasts until somebody clears it, h means held, d is being deleted, r
+        running, t being transferred to a node, and s, S and T are kinds of suspended.
+        """
         found = {}
         for entry in self._entries(output):
             state = entry.get("state", "")
-            for task in self._numbers(entry.get("tasks", "")):
-                found[entry["JB_job_number"], task] = Status(state, True, "h" in state, "E" in state)
+            waiting = not set(state) & set("rt") or bool(set(state) & set("sST"))
+            status = Status(state, True, waiting, "h" in state, "E" in state, "d" in state)
+            # task 0 is a job that is not an array
+            for task in _numbers(entry.get("tasks", "0")):
+                found[entry["JB_job_number"], task] = status
         return found
+
+    def inquiry(self, array: str) -> list[str]:
+        """Return the qstat command, which fails for an array without tasks that may still run."""
+        return ["qstat", "-j", array]
+
+    def known(self, array: str, output: str) -> dict[int, Status] | None:
+        """Return `None`: tasks are left."""
+        return None if re.search(rf"^job_number:\s*{array}\s*$", output, re.M) else {}
+
+    def accounting(self, array: str) -> list[str] | None:
+        """Return none: qacct does not tell a job that was deleted from one that was killed."""
+        return None
+
+    def recorded(self, array: str, output: str) -> dict[int, Status]:
+        """Return nothing."""
+        return {}
+
+    def privacy(self) -> list[str] | None:
+        """Return none: qstat shows all jobs."""
+        return None
+
+    def is_private(self, output: str) -> bool:
+        """Return false."""
+        return False
+
+    def reason(self, array: str) -> list[str] | None:
+        """Return the qstat command, which gives reasons where the site records them (schedd_job_info)."""
+        return self.inquiry(array)
+
+    def explanation(self, output: str) -> str | None:
+        """Return the first reason."""
+        found = re.search(r"^scheduling info:[ \t]*(\S.*)$", output, re.M)
+        return found.group(1).strip() if found and "is turned off" not in found.group(1) else None
 
     def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
         """Return a qdel command for the arrays, and one for each range of consecutive tasks."""
@@ -303,13 +446,13 @@ class GridEngine:
         for entry in ElementTree.fromstring(output).iter("job_list"):
             yield {part.tag: (part.text or "").strip() for part in entry}
 
-    @staticmethod
-    def _numbers(ranges: str) -> Iterator[int]:
-        """Yield the numbers of ``3``, ``1-8:1`` or ``1,4,7-9:2``."""
-        for part in filter(None, ranges.split(",")):
-            span, _, step = part.partition(":")
-            first, _, last = span.partition("-")
-            yield from range(int(first), int(last or first) + 1, int(step or 1))
+
+def _numbers(ranges: str) -> Iterator[int]:
+    """Yield the numbers of ``3``, ``1-8:1`` or ``1,4,7-9:2``; of nothing else."""
+    for part in ranges.split(","):
+        if found := re.fullmatch(r"(\d+)(?:-(\d+)(?::(\d+))?)?", part):
+            first, last, step = (int(word) if word else None for word in found.groups())
+            yield from range(first or 0, (last or first or 0) + 1, step or 1)
 
 
 # Errors of schedulers that are unreachable or full for a while, the only ones where waiting helps.
@@ -319,3 +462,6 @@ PASSING = re.compile(
     r"|zero bytes were transmitted|can't connect|cannot connect|could not connect|got select error",
     re.I,
 )
+
+# Errors of a scheduler that limits how many jobs a user, account or everybody has at a time.
+FULL = re.compile(r"(QOS|Assoc)\w*Submit\w*Limit|job submit limit|jobs are allowed per (user|cluster)", re.I)

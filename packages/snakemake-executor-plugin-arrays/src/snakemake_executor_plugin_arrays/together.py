@@ -24,7 +24,7 @@ from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 from snakemake_interface_executor_plugins.utils import encode_target_jobs_cli_args
 
-from snakemake_executor_plugin_arrays import quoting, usage
+from snakemake_executor_plugin_arrays import quoting, revocation, usage
 from snakemake_executor_plugin_arrays.arrays import PAUSE, Markers
 
 PLUGIN = "arrays-together"
@@ -134,6 +134,7 @@ def run(folder: Path, first: int, words: list[str]) -> None:
     Executor.markers, Executor.lines = markers, lines
     ExecutorPluginRegistry().register_plugin(PLUGIN, sys.modules[__name__])
     quoting.install()
+    revocation.watch()
     try:
         with tempfile.TemporaryDirectory(prefix="arrays-usage-") as temporary:
             usage.install(Path(temporary, "usage"))

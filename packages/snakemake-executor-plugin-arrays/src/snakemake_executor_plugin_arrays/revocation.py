@@ -1,0 +1,51 @@
+"""On a node: end the jobs of a task that was given up, before they write what another attempt writes.
+
+The scheduler may forget a task that is still running, or say nothing about it for so long that its jobs are
+submitted again. The task is revoked first: it has a file that says so (`arrays`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]  # Snakemake requires it
+
+# Seconds between two looks; the file system is shared by all tasks.
+INTERVAL = 5
+# The exit status of a process that is ended by SIGTERM.
+STATUS = 128 + signal.SIGTERM
+
+
+def watch() -> None:
+    """Start a thread that ends this process, and all others of its task but the shell, if it is revoked."""
+    if task := os.environ.get("ARRAYS_TASK"):
+        shell = int(os.environ.get("ARRAYS_SHELL", "0"))
+        threading.Thread(target=_wait, args=(Path(f"{task}.revoked"), shell), daemon=True).start()
+
+
+def _wait(revoked: Path, shell: int) -> None:
+    while not revoked.exists():
+        time.sleep(INTERVAL)
+    end_others(shell)
+    # at once: on any other way out, Snakemake would remove outputs that are no longer its own
+    os._exit(STATUS)
+
+
+def end_others(shell: int) -> None:
+    """Kill the descendants of the shell of a task, or of this process if that has ended.
+
+    What this process descends from ends with it, and the shell writes the exit status.
+    """
+    this = psutil.Process()
+    above = this.parents()
+    root = next((process for process in above if process.pid == shell), this)
+    spared = {this.pid, *(process.pid for process in above)}
+    for process in root.children(recursive=True):
+        if process.pid not in spared:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()

@@ -1,0 +1,165 @@
+"""Runs whose Snakemake was killed, of the same user and of others, with a stand-in for the scheduler."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+
+import pytest
+from snakemake_interface_common.exceptions import ApiError
+
+from snakemake_executor_plugin_arrays import takeover
+from snakemake_executor_plugin_arrays.arrays import LOCK, Folder, Owner, Run, dead_runs
+from snakemake_executor_plugin_arrays.commands import SchedulerError, process_owner
+from snakemake_executor_plugin_arrays.takeover import end_dead_runs
+
+
+class Parent:
+    """A folder of runs, and a scheduler that knows some of their arrays."""
+
+    def __init__(self, path):
+        self.path = path
+        self.warnings, self.cleared = [], []
+        self.known, self.living, self.sees_everybody = set(), set(), True
+        self.everybody = set()
+        self.client = SimpleNamespace(
+            user=process_owner(),
+            scheduler=SimpleNamespace(key="slurm", name="Slurm"),
+            find_all=self.find_all,
+            living=lambda arrays, everybody: self.living & arrays,
+            sees_everybody=lambda: self.sees_everybody,
+            clear=self.cleared.append,
+        )
+
+    def find_all(self, names, everybody):
+        self.everybody.add(everybody)
+        return {"7"} if self.known & {name.rpartition("-")[0] for name in names} else set()
+
+    def killed(self, user=None, *, jobs=2, started=0):
+        """Return the folder of an array of a killed run."""
+        run = Run(self.path, "slurm", pytest.fail)
+        folder = Folder.make(run.new_array("train"), ["true"] * jobs, 1)
+        for line in range(1, started + 1):
+            (folder.path / f"{line}.running").write_text("n1\n")
+        run.close(tidy=False)
+        if user:
+            (run.path / LOCK).write_text(f"{Owner('slurm', user, 'login1', '2026-01-02 03:04:05')}\n")
+        return folder
+
+    def end(self, patience=0):
+        end_dead_runs(self.path, self.client, patience, self.warnings.append)
+        return list(dead_runs(self.path))
+
+
+@pytest.fixture
+def parent(tmp_path):
+    return Parent(tmp_path)
+
+
+def test_own_arrays_are_cancelled(parent):
+    parent.killed(started=1)
+    parent.known, parent.living = {"train"}, {"7"}
+    assert parent.end() == []
+    assert parent.cleared == [{"7"}]
+    [warning] = parent.warnings
+    assert warning == "Cancelling arrays that an earlier run left in Slurm: 7"
+    assert parent.everybody == {False}
+
+
+def test_own_arrays_that_have_ended(parent):
+    parent.killed(started=1)
+    parent.known = {"train"}
+    assert parent.end() == []
+    assert (parent.cleared, parent.warnings) == ([], [])
+
+
+def test_own_arrays_that_cannot_be_cancelled(parent):
+    folder = parent.killed()
+
+    def fail(names, everybody):
+        raise SchedulerError("away")
+
+    parent.client.find_all = fail
+    with pytest.raises(ApiError, match="an earlier run may have left arrays: away"):
+        parent.end()
+    assert folder.script.exists()
+
+
+def test_started_task_that_the_scheduler_does_not_know_is_revoked(parent, monkeypatch):
+    """Until it has ended, or must have noticed."""
+    folder = parent.killed(started=1)
+    waited = []
+
+    def sleep(seconds):
+        waited.append((folder.path / "task-1.revoked").exists())
+        if len(waited) == 3:
+            (folder.path / "1.status").write_text("143\n")
+
+    monkeypatch.setattr(takeover.time, "sleep", sleep)
+    assert parent.end(patience=1000) == []
+    assert waited == [True] * 3
+    assert "Waiting for at most 1000 s for 1 tasks of a killed run" in parent.warnings[0]
+
+
+def test_task_that_does_not_notice_is_given_up(parent):
+    parent.killed(started=2)
+    assert parent.end(patience=0) == []
+    assert len(parent.warnings) == 1
+
+
+def test_run_of_another_user_is_refused(parent):
+    folder = parent.killed("somebody", started=1)
+    parent.known, parent.living = {"train"}, {"7"}
+    with pytest.raises(ApiError) as error:
+        parent.end()
+    for part in (
+        f"{folder.path.parent}: a run that somebody started on login1 at 2026-01-02 03:04:05 was killed",
+        "and has left arrays in Slurm: 7. Only this user or an administrator can cancel them",
+    ):
+        assert part in str(error.value)
+    assert "\n" not in str(error.value)
+    assert folder.script.exists()
+    assert not (folder.path / "task-1.revoked").exists()
+    assert parent.everybody == {True}
+
+
+def test_run_of_another_user_that_has_ended_is_taken_over(parent):
+    folder = parent.killed("somebody", started=1)
+    parent.known = {"train"}
+    assert parent.end() == []
+    assert not folder.path.exists()
+
+
+def test_run_of_another_user_whose_jobs_are_not_shown_is_refused(parent):
+    parent.killed("somebody")
+    parent.sees_everybody = False
+    with pytest.raises(ApiError, match="Slurm does not show you the jobs of others"):
+        parent.end()
+    parent.sees_everybody = True
+    assert parent.end() == []
+
+
+def test_run_of_another_user_that_submitted_nothing(parent):
+    folder = parent.killed("somebody")
+    folder.remove()
+    parent.sees_everybody = False
+    assert parent.end() == []
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
+def test_run_of_another_user_that_is_closed(parent):
+    folder = parent.killed("somebody")
+    folder.path.parent.chmod(0o000)
+    try:
+        with pytest.raises(ApiError, match=r"a run that .* is closed to you\."):
+            parent.end()
+    finally:
+        folder.path.parent.chmod(0o755)
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everything")
+def test_lock_that_can_only_be_read(parent):
+    """Whether it is held can be seen; the run of another user is not passed over."""
+    folder = parent.killed("somebody")
+    (folder.path.parent / LOCK).chmod(0o444)
+    assert list(dead_runs(parent.path)) == [folder.path.parent]
