@@ -6,13 +6,15 @@ import os
 import pwd
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
 from tests.workflow.conftest import Project
 
 HERE = Path(__file__).resolve().parent
@@ -114,6 +116,27 @@ class ClusterProject:
         """The folder of the project."""
         return self.project.folder
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment for Snakemake: programs in the folder `bin` of the project come first."""
+        found = dict(self.cluster.environment)
+        found["PATH"] = f"{self.folder / 'bin'}:{found.get('PATH', os.environ['PATH'])}"
+        return found
+
+    def replace(self, program: str, script: str) -> None:
+        """Put a shell script in the place of a program of the scheduler, which is $real in it."""
+        path = self.cluster.environment.get("PATH", os.environ["PATH"])
+        new = self.folder / "bin" / program
+        new.parent.mkdir(exist_ok=True)
+        folder = f"cd {shlex.quote(str(self.folder))}"
+        new.write_text(f"#!/bin/bash\nreal={shutil.which(program, path=path)}\n{folder}\n{script}\n")
+        new.chmod(0o755)
+
+    def said(self, text: str) -> bool:
+        """Whether Snakemake has said something in a run that has not ended."""
+        logs = self.folder / ".snakemake/log"
+        return any(text in path.read_text() for path in logs.glob("*.log"))
+
     def arguments(self, *further: str) -> list[str]:
         """Return the arguments for Snakemake."""
         profile = self.project.snakefile.parent / "profiles" / self.cluster.key
@@ -121,12 +144,15 @@ class ClusterProject:
 
     def start(self, *further: str) -> subprocess.Popen[str]:
         """Start Snakemake."""
-        return self.project.start(*self.arguments(*further), environment=self.cluster.environment)
+        return self.project.start(*self.arguments(*further), environment=self.environment)
+
+    def hold_job(self, words: Sequence[str], *further: str) -> tuple[subprocess.Popen[str], psutil.Process]:
+        """Start Snakemake, and suspend a job as soon as it starts (see `Project.start_and_hold`)."""
+        return self.project.start_and_hold(words, *self.arguments(*further), environment=self.environment)
 
     def kill_job(self, *words: str, target: str) -> subprocess.Popen[str]:
-        """Start Snakemake, and kill a job as soon as it starts (see `Project.start_and_hold`)."""
-        environment = self.cluster.environment
-        run, job = self.project.start_and_hold(words, *self.arguments(target), environment=environment)
+        """Start Snakemake, and kill a job as soon as it starts."""
+        run, job = self.hold_job(words, target)
         job.kill()
         return run
 
@@ -135,7 +161,7 @@ class ClusterProject:
         return self.project.run(
             *self.arguments(*further),
             status=status,
-            environment=self.cluster.environment,
+            environment=self.environment,
             is_forked=False,
         )
 

@@ -22,6 +22,7 @@ from itersel.storage.files import (
     read_lines,
     read_names,
     remove_leftovers,
+    remove_stale_lists,
     temporary_folder,
     write_lines,
 )
@@ -192,6 +193,27 @@ def test_other_files_are_kept(tmp_path: Path) -> None:
     assert sorted(remove_leftovers(tmp_path)) == sorted(removed)
     assert sorted(tmp_path.iterdir()) == sorted([*keep, folder, link])
     assert remove_leftovers(tmp_path / "missing") == []
+
+
+@pytest.mark.parametrize("folder", ["results", "./results", "results/"])
+def test_lists_of_files_that_do_not_exist_are_removed(tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results/a/lists").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/2").touch()
+    (tmp_path / "results/link").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    for number in range(3):
+        (tmp_path / f"results/a/{number}").touch()
+    complete, other = tmp_path / "results/a/files.txt", tmp_path / "results/a/lists/files.txt"
+    complete.write_text("results/a/0\n./results/a/1\n")
+    other.write_text("results/a/2\nresults/link/2\n")
+    assert remove_stale_lists(folder) == []
+    (tmp_path / "results/a/2").unlink()
+    assert list(map(os.path.normpath, remove_stale_lists(folder))) == ["results/a/lists/files.txt"]
+    assert complete.exists()
+    complete.write_text("results/link/3\n")
+    assert len(remove_stale_lists(folder)) == 1
+    assert remove_stale_lists("missing") == []
 
 
 def test_broken_pipe_is_no_error(tmp_path: Path) -> None:

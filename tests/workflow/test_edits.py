@@ -63,3 +63,16 @@ def test_code_edited_during_a_run(copy, finished, source):
     edited.write_text(before)
     copy.run("--cores", "2", WEIGHTS)
     assert copy.contents(LEARNED) == finished.contents(LEARNED)
+
+
+def test_deleted_shard_is_trained_again_when_it_is_needed(copy, finished):
+    """The weights of shards may be deleted after a run; mixing differently needs them, and no others."""
+    for name in ("epoch-1/shard-0.h5", "epoch-2/shard-1.h5"):
+        (copy.results / "experiments/selected" / name).unlink()
+    assert copy.planned(WEIGHTS) == {}
+    kept = copy.results / "experiments/selected/epoch-1/shard-1.h5"
+    before = kept.stat().st_mtime_ns
+    # as after a change of mixing.select
+    copy.run("--cores", "2", "--forcerun", "mix", "--", WEIGHTS)
+    assert kept.stat().st_mtime_ns == before
+    assert copy.contents("experiments/selected/*/*.h5") == finished.contents("experiments/selected/*/*.h5")

@@ -30,7 +30,7 @@ from itersel.corpus.corpora import Corpus
 from itersel.errors import InputError
 from itersel.limits import TOKENIZED_BLEU
 from itersel.project import PROJECT
-from itersel.storage.files import remove_leftovers
+from itersel.storage.files import remove_leftovers, remove_stale_lists
 from itersel.sources import assets_digest
 
 RULES = Path(workflow.current_basedir.get_path_or_uri(secret_free=True))
@@ -58,6 +58,9 @@ def no_option(path):
 
 
 RESULTS = no_option(os.path.join(CONFIG.output, CONFIG.name))
+if workflow.is_main_process:
+    # so that Snakemake plans to make the missing files again if something needs them
+    remove_stale_lists(RESULTS)
 LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 MODEL = f"{RESULTS}/lm/lm.bin"

@@ -130,6 +130,33 @@ def remove_leftovers(folder: str | os.PathLike[str]) -> list[Path]:
     return removed
 
 
+def remove_stale_lists(folder: str | os.PathLike[str], name: str = "files.txt") -> list[Path]:
+    """Remove the lists of files in a folder tree that name a file which does not exist.
+
+    Somebody may delete files to save space when a run has ended. As long as there is a list, a workflow whose
+    jobs depend on it takes them for complete.
+
+    Returns
+    -------
+    list of Path
+        The removed lists.
+    """
+    # looked up once, because there may be tens of thousands
+    present = {os.path.normpath(parent): set(names) for parent, _, names in os.walk(folder)}
+
+    def exists(file: str) -> bool:
+        parent, base = os.path.split(os.path.normpath(file))
+        return base in present[parent] if parent in present else os.path.exists(file)
+
+    removed = []
+    for path in [Path(parent, name) for parent, names in present.items() if name in names]:
+        with contextlib.suppress(FileNotFoundError, PermissionError):
+            if not all(map(exists, path.read_text(encoding="utf-8").splitlines())):
+                path.unlink()
+                removed.append(path)
+    return removed
+
+
 def _is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)

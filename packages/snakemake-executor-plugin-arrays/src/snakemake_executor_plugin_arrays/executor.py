@@ -29,6 +29,7 @@ from snakemake_executor_plugin_arrays.failures import (
     how_cancelled,
     how_ended,
     how_lost,
+    in_words,
     job_name,
     others,
 )
@@ -89,6 +90,8 @@ class Executor(CommandExecutor):
         # number of unreported jobs that are or may be submitted; of unanswered submissions, by array
         self.unreported = 0
         self.uncertain: dict[str, int] = {}
+        # arrays of which a person cancelled tasks
+        self.removed: set[str] = set()
         # whether a task was given up of which the scheduler did not say that it has ended
         self.unconfirmed = False
         # what is submitted when other jobs have ended, and since when nothing of the user's is in the queue
@@ -401,8 +404,9 @@ class Executor(CommandExecutor):
         kept, ended, doubtful = list[SubmittedJobInfo](), list[tuple[SubmittedJobInfo, Status | None]](), []
         now = time.monotonic()
         # Grid Engine forgets at once; who deletes an array deletes what waits and what runs
-        is_removed = self.scheduler.leaves_if_removed and any(
-            info.aux["place"].was_cancelled or not info.aux["place"].has_begun for info in infos
+        is_removed = self.scheduler.leaves_if_removed and (
+            array in self.removed
+            or any(info.aux["place"].was_cancelled or not info.aux["place"].has_begun for info in infos)
         )
         for info in infos:
             place: Place = info.aux["place"]
@@ -444,9 +448,12 @@ class Executor(CommandExecutor):
                 started = place.folder.node(place.line) is not None
                 self._report_failure(info, how_lost(status, started))
         if removed:
-            self.unreported -= len(removed)
+            array = removed[0].aux["place"].array
             message = self._failure(removed[0], how_cancelled(len(removed)))
-            self._report_together(removed, message, again=False)
+            self.unreported -= len(removed)
+            # some may take longer to end; once is enough
+            self._report_together(removed, None if array in self.removed else message, again=False)
+            self.removed.add(array)
 
     def _report_waiting(self, unfinished: list[tuple[Task, Status]]) -> None:
         """Warn of arrays none of whose tasks has run for a while."""
@@ -454,7 +461,7 @@ class Executor(CommandExecutor):
             task = next(task for task, _ in unfinished if task[0] == array)
             reason = self.client.reason(array)
             self.logger.warning(
-                f"{self.scheduler.name} array {array} has been waiting for {seconds / 60:.0f} min:"
+                f"{self.scheduler.name} array {array} has been waiting for {in_words(seconds)}:"
                 f" {why}{f' ({reason})' if reason else ''}. More: {self.scheduler.advice(task)}"
             )
 
@@ -495,13 +502,13 @@ class Executor(CommandExecutor):
         self.causes[info.job] = message
         self.report_job_error(info, msg=message, aux_logs=logs)
 
-    def _report_together(self, infos: list[SubmittedJobInfo], message: str, again: bool) -> None:
-        """Report jobs that failed for one reason with one message; `again`: `retries` may help."""
+    def _report_together(self, infos: list[SubmittedJobInfo], message: str | None, again: bool) -> None:
+        """Report jobs that failed for one reason with one message, or none; `again`: `retries` may help."""
         for number, info in enumerate(infos):
             if not again and info.job.attempt <= info.job.restart_times:
                 # makes Snakemake treat this as the last attempt
                 info.job.attempt = info.job.restart_times + 1
-            if number == 0:
+            if number == 0 and message is not None:
                 self.report_job_error(info, msg=message)
             else:
                 self.workflow.scheduler.error_callback(info.job)

@@ -105,6 +105,11 @@ def first_cause(message: str) -> str:
     return f"Before that: {message}" if message else ""
 
 
+def in_words(seconds: float) -> str:
+    """Return a time in seconds or minutes."""
+    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"
+
+
 def job_name(rule: str, wildcards: Mapping[str, str]) -> str:
     """Return the name of a job for messages."""
     text = ", ".join(f"{name} {value}" for name, value in wildcards.items())
