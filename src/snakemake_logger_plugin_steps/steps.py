@@ -162,7 +162,7 @@ class Steps:
         return f"{time:>6}  {jobs}{self._time_left()}"
 
     def _time_left(self) -> str:
-        """Estimate the time left from the jobs that have ended; empty if too few have."""
+        """Estimate the time left from the jobs that have ended; empty if they tell too little."""
         if self._failed:
             return ""  # jobs that depend on them will not run
         work, known, unknown = 0.0, 0, 0
@@ -180,6 +180,8 @@ class Steps:
             spent += now - one.began
         # assumes as many jobs at a time as so far
         left = work * (now - self._start) / spent
+        if left < 1:
+            return ""  # the last jobs take longer than usual, or wait in the queue of a cluster
         return f", {'at least' if unknown else 'about'} {duration(left)} left"
 
     def _usual_seconds(self, kind: tuple[str, str]) -> float | None:

@@ -101,6 +101,18 @@ def test_no_figure_is_invented(clock):
     assert "at least 40 s left" in steps.line()
 
 
+def test_jobs_that_are_overdue(clock):
+    """On a cluster they may wait in the queue: nothing is known."""
+    steps = planned(clock, *[train(1)] * 3)
+    run(steps, clock, 0, train(1), 20)
+    for number in (1, 2):
+        steps.begin(number, train(1))
+    clock.now += 19
+    assert "about 1 s left" in steps.line()
+    clock.now += 2
+    assert "left" not in steps.line()
+
+
 def test_when_a_line_is_due(clock):
     steps = planned(clock, train(1), train(2))
     assert not steps.due()

@@ -15,14 +15,19 @@ command, and `failures` explains what went wrong. `takeover` ends runs whose Sna
 
 # Snakemake calls the annotated types to parse the command line, so annotations must be real types here, not
 # strings, and `Optional[str]` instead of `str | None`.
+import sys
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecutorSettingsBase
 
 from snakemake_executor_plugin_arrays.executor import Executor
+from snakemake_executor_plugin_arrays.quoting import join_options
 
 __all__ = ["Executor", "ExecutorSettings", "common_settings"]
+
+# Snakemake imports the plugin before it parses the command line.
+join_options(sys.argv, ("--arrays-extra", "--arrays-task-prefix"))
 
 common_settings = CommonSettings(
     non_local_exec=True,
