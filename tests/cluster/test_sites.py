@@ -89,6 +89,13 @@ def test_scheduler_forgets_a_running_task(prepared, local):
     replace(prepared, FORGETS)
     further = ["--retries", "1", "--arrays-lost-seconds", "8", "--keep-going", TARGET]
     run, job = prepared.hold_job(["train", VICTIM], *further)
+    others = SHARDS - 1
+    wait_until(
+        lambda: (
+            len(list(prepared.project.results.glob(f"experiments/selected/epoch-{EPOCH}/shard-*.h5")))
+            == others
+        )
+    )
     (prepared.folder / "blind").touch()
     job.wait()
     assert len(list((prepared.folder / ".snakemake/arrays").glob(f"*/{FAILED}-*"))) == 1
@@ -110,6 +117,7 @@ def test_cancelled_by_the_user(prepared, local):
     output, _ = run.communicate()
     assert run.returncode == 1, output
     assert output.count("cancelled by you or an administrator, not by Snakemake") == 1
+    assert "disappeared" not in output
     assert len(NAME.findall(output)) == 1
     assert "Trying to restart job" not in output
     output = prepared.run(TARGET)
@@ -194,7 +202,7 @@ def test_retry_that_no_node_can_take(prepared, local):
     [message] = re.findall(
         r"could not be submitted: .*Requested node configuration is not available.*", output
     )
-    assert re.search(rf"Before that: train_shard .*task \d+_{SHARD + 1} .*ended with exit status 1", message)
+    assert re.search(rf"Before that: train_shard .*task \d+_{SHARD + 1} .*ended with exit status 3", message)
     again = prepared.sabotage(EPOCH, {0: "exit 3"})
     prepared.run(TARGET, *again, *memory, "--arrays-memory-limit", "8000")
     assert prepared.sabotage_happened()

@@ -388,6 +388,26 @@ def test_cancelled_tasks_are_one_failure_and_not_retried(tmp_path):
     assert watched.unreported == 0
 
 
+@pytest.mark.parametrize("listed", [True, False])
+def test_tasks_cancelled_while_they_waited(tmp_path, listed):
+    """Slurm has one status for all of them."""
+    rest = {("7", 0): CANCELLED} if listed else {}
+    watched = Watched(tmp_path / "a", [{**rest, ("7", 1): Status("RUNNING", True)}])
+    watched.known = {} if listed else {0: CANCELLED}
+    (watched.folder.path / "1.running").write_text("n1\n")
+    assert watched.look() == ["0"]
+    assert "was cancelled by you or an administrator" in watched.reports[0][1]
+    assert watched.cancellations == []
+    assert not watched.unconfirmed
+
+
+def test_task_that_began_is_not_among_those_that_waited(tmp_path):
+    watched = Watched(tmp_path / "a", [{("7", 0): CANCELLED, ("7", 2): Status("RUNNING", True)}])
+    (watched.folder.path / "1.running").write_text("n1\n")
+    assert sorted(watched.look()) == ["0", "1"]
+    assert watched.cancellations == [{"tasks": [("7", 1)]}]
+
+
 def test_cancelled_task_beside_a_killed_one(tmp_path):
     """What Slurm says of each is true."""
     answer = {("7", 1): CANCELLED, ("7", 2): Status("OUT_OF_MEMORY", False)}
@@ -411,10 +431,13 @@ def test_grid_engine_forgets_deleted_tasks(tmp_path, states, begun, cancelled):
     for _ in range(3):
         watched.look()
     assert watched.active == []
-    assert [job.attempt for job in jobs] == [2, 2] if cancelled else [1, 1]
+    assert [job.attempt for job in jobs] == ([2, 2] if cancelled else [1, 1])
     text = "others of this array were cancelled by you or" if cancelled else "disappeared from the queue"
     assert text in watched.reports[0][1]
     assert len(watched.reports) == (1 if cancelled else 2)
+    # what may run is looked after by the next run
+    assert watched.unconfirmed
+    assert all((watched.folder.path / f"task-{task}.revoked").exists() for task in (1, 2))
 
 
 # ---- waiting

@@ -185,6 +185,7 @@ JobId=18 ArrayJobId=7 ArrayTaskId=1 JobName=train x=y JobState=RUNNING Reason=No
 JobId=19 ArrayJobId=7 ArrayTaskId=2 JobName=train JobState=CANCELLED Reason=None
 JobId=20 ArrayJobId=77 ArrayTaskId=6 JobName=train JobState=RUNNING Reason=None
 JobId=21 JobName=no_array JobState=RUNNING Reason=None
+JobId=7 ArrayJobId=7 ArrayTaskId=4294967294 JobName=train JobState=CANCELLED Reason=Resources
 """
 
 
@@ -196,6 +197,8 @@ def test_what_slurm_knows_of_an_array():
         **dict.fromkeys((3, 4, 5, 9), held),
         1: Status("RUNNING", True),
         2: Status("CANCELLED", False, cancelled=True),
+        # those that never started
+        0: Status("CANCELLED", False, cancelled=True),
     }
 
 

@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -45,13 +45,14 @@ from snakemake_executor_plugin_arrays.requests import (
     task_request,
     words_of,
 )
-from snakemake_executor_plugin_arrays.schedulers import Array, Request, Status, Task
+from snakemake_executor_plugin_arrays.schedulers import REST, Array, Request, Status, Task
 from snakemake_executor_plugin_arrays.takeover import end_dead_runs
 from snakemake_executor_plugin_arrays.waiting import Batch, Waiting
 
 # Markers are our own files, so looking for them every second does not load the scheduler.
 MARKER_SECONDS = 1
 UNKNOWN = Status("", alive=False)
+DELETED = Status("deleted", alive=False, cancelled=True)
 
 
 class Executor(CommandExecutor):
@@ -403,14 +404,12 @@ class Executor(CommandExecutor):
                 return infos
         kept, ended, doubtful = list[SubmittedJobInfo](), list[tuple[SubmittedJobInfo, Status | None]](), []
         now = time.monotonic()
-        # Grid Engine forgets at once; who deletes an array deletes what waits and what runs
-        is_removed = self.scheduler.leaves_if_removed and (
-            array in self.removed
-            or any(info.aux["place"].was_cancelled or not info.aux["place"].has_begun for info in infos)
-        )
+        is_deleted = any(self._was_deleted(info.aux["place"]) for info in infos)
         for info in infos:
             place: Place = info.aux["place"]
             status = self.statuses.get(place.task) or (known or {}).get(place.task[1])
+            if status is None and not place.has_begun:
+                status = self._status_of_rest(array, known or {})
             if known is None or (status is not None and status.alive):
                 # ask again after a while
                 place.gone_since = now
@@ -418,8 +417,6 @@ class Executor(CommandExecutor):
                 kept.append(info)
             elif status is not None:
                 ended.append((info, status))
-            elif is_removed:
-                ended.append((info, Status("deleted", False, cancelled=True)))
             elif place.revoked_since is None:
                 place.revoked_since = now
                 doubtful.append(place)
@@ -427,8 +424,8 @@ class Executor(CommandExecutor):
             elif now - place.revoked_since < self.settings.lost_seconds:
                 kept.append(info)
             else:
-                self.unconfirmed = True
-                ended.append((info, None))
+                self.unconfirmed = self.unconfirmed or place.has_begun
+                ended.append((info, DELETED if is_deleted else None))
         if doubtful:
             self.client.cancel(tasks=sorted({place.task for place in doubtful}))
             for place in doubtful:
@@ -436,6 +433,16 @@ class Executor(CommandExecutor):
                     place.folder.revoke(place.task[1])
         self._report_ended(ended)
         return kept
+
+    def _status_of_rest(self, array: str, known: Mapping[int, Status]) -> Status | None:
+        """Return the status of the tasks of an array that never started, if it has ended."""
+        rest = self.statuses.get((array, REST)) or known.get(REST)
+        return rest if rest is not None and not rest.alive else None
+
+    def _was_deleted(self, place: Place) -> bool:
+        """Return whether a person deleted a task that the scheduler no longer knows, or its whole array."""
+        removed = place.was_cancelled or not place.has_begun or place.array in self.removed
+        return self.scheduler.leaves_if_removed and removed
 
     def _report_ended(self, ended: list[tuple[SubmittedJobInfo, Status | None]]) -> None:
         """Report jobs whose tasks have ended without an exit status: cancelled ones as one failure."""

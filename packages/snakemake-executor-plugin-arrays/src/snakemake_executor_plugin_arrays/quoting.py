@@ -27,7 +27,7 @@ def install() -> None:
 
 
 def join_options(arguments: list[str], names: Collection[str]) -> None:
-    """Join options with values that begin with a dash, which argparse would take for options: ``NAME=VALUE``."""
+    """Join options with values that begin with a dash, as in ``--qos``: argparse takes these for options."""
     for number in range(len(arguments) - 2, -1, -1):
         name, value = arguments[number : number + 2]
         if name in names and value.startswith("-"):

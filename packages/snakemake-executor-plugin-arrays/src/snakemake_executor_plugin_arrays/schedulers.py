@@ -13,6 +13,10 @@ from typing import Protocol
 
 # identifier of the array job, and number of the task, from 1
 Task = tuple[str, int]
+# The number of a job that is not an array, and of all tasks of an array that were cancelled before they ran.
+REST = 0
+# How Slurm writes the number of a task that has none.
+NO_NUMBER = "4294967294"
 
 
 @dataclass(frozen=True)
@@ -216,7 +220,7 @@ class Slurm:
         return self._squeue(user, "--array", "--format=%F %K %T %r")
 
     def statuses(self, output: str) -> dict[Task, Status]:
-        """Return the tasks in the lines of squeue."""
+        """Return the tasks in the lines of squeue; those that never started and have ended share a line."""
         found, waiting = dict[Task, Status](), defaultdict[str, dict[int, str]](dict)
         for line in output.splitlines():
             # with several clusters (SLURM_CLUSTERS), each has a line with its name
@@ -226,8 +230,7 @@ class Slurm:
             if task.isdigit() and word == "PENDING":
                 waiting[array][int(task)] = reason[0].strip() if reason else "None"
             else:
-                # task 0 is a job that is not an array
-                found[array, int(task) if task.isdigit() else 0] = self._status(word)
+                found[array, int(task) if task.isdigit() else REST] = self._status(word)
         begun = {array for array, _ in found}
         for array, reasons in waiting.items():
             # All tasks of an array have the same request, but Slurm may not have examined all of them yet.
@@ -252,7 +255,7 @@ class Slurm:
         return ["scontrol", "--oneliner", "--all", "show", "job", array]
 
     def known(self, array: str, output: str) -> dict[int, Status] | None:
-        """Return the tasks; waiting ones share a line, with a range."""
+        """Return the tasks; waiting ones share a line, with a range; `REST` as in `statuses`."""
         found = {}
         for line in output.splitlines():
             words = dict(part.partition("=")[::2] for part in line.split())
@@ -260,7 +263,9 @@ class Slurm:
                 continue
             state, reason = words["JobState"], words.get("Reason", "")
             status = self._pending(reason) if state == "PENDING" else self._status(state)
-            found.update(dict.fromkeys(_numbers(words.get("ArrayTaskId", "").partition("%")[0]), status))
+            tasks = words.get("ArrayTaskId", "").partition("%")[0]
+            numbers = [REST] if tasks == NO_NUMBER else _numbers(tasks)
+            found.update(dict.fromkeys(numbers, status))
         return found
 
     def accounting(self, array: str) -> list[str] | None:
@@ -388,8 +393,7 @@ class GridEngine:
             state = entry.get("state", "")
             waiting = not set(state) & set("rt") or bool(set(state) & set("sST"))
             status = Status(state, True, waiting, "h" in state, "E" in state, "d" in state)
-            # task 0 is a job that is not an array
-            for task in _numbers(entry.get("tasks", "0")):
+            for task in _numbers(entry.get("tasks", str(REST))):
                 found[entry["JB_job_number"], task] = status
         return found
 
