@@ -380,7 +380,7 @@ class Executor(CommandExecutor):
     def _is_gone(self, place: Place, said: Status | None) -> bool:
         """Return whether a task has not been listed as alive for so long that its marker must be visible."""
         if said is not None and said.alive:
-            place.gone_since = place.revoked_since = None
+            place.gone_since = None
             place.was_cancelled = said.cancelled
             if said.held or said.hopeless:
                 self._explain(place, said)
