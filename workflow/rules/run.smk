@@ -10,7 +10,7 @@ import time
 from snakemake.logging import logger
 from snakemake_interface_executor_plugins.settings import SharedFSUsage
 
-from snakemake_executor_plugin_arrays.arrays import killed_runs
+from snakemake_executor_plugin_arrays.arrays import describe, killed_runs
 
 from itersel.killed import killed_commands
 from itersel.report.page.provenance import describe_run, write_run
@@ -49,7 +49,7 @@ def refuse_running_jobs():
     # with a cluster profile, the executor has already cancelled them
     for folder in killed_runs(workflow.workdir_init):
         sys.exit(
-            f"itersel: jobs of a killed run may still be on the cluster ({folder}): start Snakemake once with"
+            f"itersel: {describe(folder)}, and its jobs may still be on the cluster: start Snakemake once with"
             " the profile of that run, which cancels them; or cancel them yourself and delete that folder"
         )
     # jobs that have just been cancelled take a moment to end

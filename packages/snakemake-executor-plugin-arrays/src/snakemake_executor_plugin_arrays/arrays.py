@@ -388,6 +388,14 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
+def describe(run: Path) -> str:
+    """Return a clause about a killed run: its folder, and who started it where and when."""
+    owner = Owner.of(run)
+    where = f" on {owner.host}" if owner.host else ""
+    when = f" at {owner.time}" if owner.time else ""
+    return f"{run}: a run that {owner.user or 'somebody'} started{where}{when} was killed"
+
+
 def close_run(path: Path) -> None:
     """Remove the files of a run, except for logs that are not empty, and what belongs to another user."""
     for file in path.glob("*/*"):

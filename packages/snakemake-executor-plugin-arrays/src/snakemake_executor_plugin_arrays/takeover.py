@@ -13,7 +13,7 @@ from pathlib import Path
 
 from snakemake_interface_common.exceptions import ApiError
 
-from snakemake_executor_plugin_arrays.arrays import Folder, Owner, close_run, dead_runs
+from snakemake_executor_plugin_arrays.arrays import Folder, Owner, close_run, dead_runs, describe
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
 
 
@@ -50,7 +50,7 @@ def end_dead_runs(parent: Path, client: Client, patience: float, warn: Callable[
         except SchedulerError as error:
             raise ApiError(f"an earlier run may have left arrays: {error}") from None
         except PermissionError as error:
-            raise ApiError(f"{_described(run, owner)}: {error.filename} is closed to you. {ADVICE}") from None
+            raise ApiError(f"{describe(run)}: {error.filename} is closed to you. {ADVICE}") from None
         close_run(run)
 
 
@@ -60,24 +60,17 @@ ADVICE = (
 )
 
 
-def _described(run: Path, owner: Owner) -> str:
-    when = f" at {owner.time}" if owner.time else ""
-    return (
-        f"{run}: a run that {owner.user} started{f' on {owner.host}' if owner.host else ''}{when} was killed"
-    )
-
-
 def _end(run: Path, owner: Owner, client: Client, patience: float, warn: Callable[[str], None]) -> None:
     is_own = owner.user in ("", client.user)
     # by name: a reinstalled scheduler repeats numbers, and a run may be killed before it notes one
     names = {name for name in os.listdir(run) if (run / name / "jobs").exists()}
     if not is_own and names and not client.sees_everybody():
         hidden = f"{client.scheduler.name} does not show you the jobs of others, so they may be running"
-        raise ApiError(f"{_described(run, owner)}: {hidden}. {ADVICE}")
+        raise ApiError(f"{describe(run)}: {hidden}. {ADVICE}")
     left = client.living(client.find_all(names, not is_own), not is_own)
     where = f"in {client.scheduler.name}: {', '.join(sorted(left))}"
     if left and not is_own:
-        raise ApiError(f"{_described(run, owner)} and has left arrays {where}. {ADVICE}")
+        raise ApiError(f"{describe(run)} and has left arrays {where}. {ADVICE}")
     # Where the scheduler still knows an array, it knows whether its tasks run.
     forgotten = [
         (folder, task)
