@@ -11,7 +11,7 @@ import pytest
 
 from snakemake_executor_plugin_arrays import commands
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
-from snakemake_executor_plugin_arrays.schedulers import Array, GridEngine, Request, Slurm
+from snakemake_executor_plugin_arrays.schedulers import Array, GridEngine, Request, Slurm, Status
 
 ARRAY = Array("x-123456", 2, Path("/s"), Path("/"), Path("/l"))
 
@@ -70,6 +70,45 @@ def test_patience_ends(programs):
     with pytest.raises(SchedulerError, match="Unable to contact") as error:
         client(patience=-1).submit(ARRAY, Request())
     assert error.value.uncertain
+
+
+def test_interrupted_while_it_is_asked_again(programs):
+    programs("sbatch", "echo 'Unable to contact' >&2; exit 1")
+    programs("squeue", "exit 1")
+    interrupted = client()
+    interrupted.is_interrupted = True
+    with pytest.raises(SchedulerError, match="Unable to contact") as error:
+        interrupted.submit(ARRAY, Request())
+    assert error.value.uncertain
+
+
+def test_array_of_which_nothing_is_known(programs):
+    programs("scontrol", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
+    assert client().known("7", listed=False) == {}
+    programs("sacct", "echo '7_1|TIMEOUT'")
+    assert client().known("7", listed=False) == {1: Status("TIMEOUT", False)}
+    # what fails for another reason says nothing
+    programs("scontrol", "echo 'Protocol authentication error' >&2; exit 1")
+    with pytest.raises(SchedulerError, match="Protocol"):
+        client().known("7", listed=False)
+
+
+def test_array_of_grid_engine_that_is_known(programs):
+    grid = Client(GridEngine("smp", [], True), 100, lambda said: None)
+    programs("qstat", "echo 'job_number:   7'")
+    assert grid.known("7", listed=False) is None
+    assert grid.known("7", listed=True) == {}
+    programs("qstat", "echo 'Following jobs do not exist: 7' >&2; exit 1")
+    assert grid.known("7", listed=False) == {}
+
+
+def test_whether_the_jobs_of_others_are_shown(programs):
+    programs("scontrol", "echo 'PrivateData = jobs'")
+    assert not client().sees_everybody()
+    programs("scontrol", "exit 1")
+    assert not client().sees_everybody()
+    programs("scontrol", "echo 'PrivateData = none'")
+    assert client().sees_everybody()
 
 
 def test_no_number(programs):

@@ -39,6 +39,7 @@ class Watched(Executor):
         self.scheduler = scheduler or Slurm()
         self.logger = logging.getLogger("test")
         self.prepare()
+        self.notice_seconds = 0
         self.unreported = 2
         self.complete, self.complete_before = {"7"}, {"7"}
         self.answers, self.reports, self.cancellations = list(answers), [], []
@@ -319,7 +320,6 @@ def test_what_another_command_says_of_the_end_of_a_task_is_reported(tmp_path):
     watched.known = {1: Status("RUNNING", True), 2: Status("OUT_OF_MEMORY", False)}
     assert look_at_lost(watched) == ["0"]
     assert "was ended by the scheduler (OUT_OF_MEMORY)" in watched.reports[0][1]
-    assert not watched.unconfirmed
 
 
 def test_forgotten_task_is_cancelled_and_revoked_before_it_is_given_up(tmp_path):
@@ -328,17 +328,13 @@ def test_forgotten_task_is_cancelled_and_revoked_before_it_is_given_up(tmp_path)
     assert look_at_lost(watched) == ["0", "1"]
     assert watched.cancellations == [{"tasks": [("7", 1), ("7", 2)]}]
     assert all((watched.folder.path / f"task-{task}.revoked").exists() for task in (1, 2))
-    watched.settings.lost_seconds = 1000
-    for info in watched.active:
-        info.aux["place"].gone_since -= 2000
+    watched.notice_seconds = 1000
     assert look_at_lost(watched) == ["0", "1"]
     assert watched.reports == []
-    watched.settings.lost_seconds = 0
+    watched.notice_seconds = 0
     assert look_at_lost(watched) == []
     assert "disappeared from the queue without an exit status: killed" in watched.reports[0][1]
     assert "without an exit status before this job was started" in watched.reports[1][1]
-    # the next run looks after them
-    assert watched.unconfirmed
     assert len(watched.cancellations) == 1
 
 
@@ -351,7 +347,6 @@ def test_revoked_task_that_has_ended(tmp_path):
     assert look_at_lost(watched) == []
     assert watched.reports[0] == ("0", None)
     assert "disappeared from the queue" in watched.reports[1][1]
-    assert not watched.unconfirmed
 
 
 def test_revoked_task_that_is_listed_again_is_waited_for(tmp_path):
@@ -386,7 +381,7 @@ def test_cancelled_tasks_are_one_failure_and_not_retried(tmp_path):
     jobs = [info.job for info in watched.active]
     assert watched.look() == []
     [(_, message)] = watched.reports
-    assert "and 1 others of this array were cancelled by you or an administrator" in message
+    assert "and 1 other of this array were cancelled by you or an administrator" in message
     assert watched.silent == jobs[1:]
     assert [job.attempt for job in jobs] == [2, 2]
     assert watched.unreported == 0
@@ -402,7 +397,6 @@ def test_tasks_cancelled_while_they_waited(tmp_path, listed):
     assert watched.look() == ["0"]
     assert "was cancelled by you or an administrator" in watched.reports[0][1]
     assert watched.cancellations == []
-    assert not watched.unconfirmed
 
 
 def test_task_that_began_is_not_among_those_that_waited(tmp_path):
@@ -436,11 +430,9 @@ def test_grid_engine_forgets_deleted_tasks(tmp_path, states, begun, cancelled):
         watched.look()
     assert watched.active == []
     assert [job.attempt for job in jobs] == ([2, 2] if cancelled else [1, 1])
-    text = "others of this array were cancelled by you or" if cancelled else "disappeared from the queue"
+    text = "other of this array were cancelled by you or" if cancelled else "disappeared from the queue"
     assert text in watched.reports[0][1]
     assert len(watched.reports) == (1 if cancelled else 2)
-    # what may run is looked after by the next run
-    assert watched.unconfirmed
     assert all((watched.folder.path / f"task-{task}.revoked").exists() for task in (1, 2))
 
 
@@ -479,3 +471,46 @@ def test_waiting():
     assert due(2300, "B") == [(300, "1 B")]
     # and so does an array that has ended
     assert due(2400) == due(9000, "B") == []
+
+
+# ---- what was seen or done before
+
+
+def test_end_that_was_seen_is_not_forgotten(tmp_path):
+    """Slurm may forget a task before it is given up."""
+    watched = Watched(tmp_path / "a", [{**ALIVE, ("7", 2): Status("OUT_OF_MEMORY", False)}])
+    watched.settings.lost_seconds = 1000
+    assert watched.look() == ["0", "1"]
+    watched.settings.lost_seconds = 0
+    watched.answers.append({("7", 1): Status("RUNNING", True)})
+    assert watched.look() == ["0"]
+    assert "OUT_OF_MEMORY" in watched.reports[0][1]
+    assert watched.cancellations == []
+
+
+@pytest.mark.parametrize("scheduler", [Slurm(), GridEngine("smp", [], True)])
+def test_what_snakemake_cancels_is_not_called_cancelled_by_the_user(tmp_path, scheduler):
+    being = Status("dr", True, cancelled=True) if scheduler.leaves_if_removed else CANCELLED
+    listed = {("7", 1): being, ("7", 2): being}
+    watched = Watched(tmp_path / "a", [{}, listed, {}, {}], scheduler)
+    for line in (1, 2):
+        (watched.folder.path / f"{line}.running").write_text("n1\n")
+    jobs = [info.job for info in watched.active]
+    while watched.active:
+        watched.look()
+    assert [job.attempt for job in jobs] == [1, 1]
+    assert all("disappeared from the queue" in message for _, message in watched.reports)
+
+
+def test_folder_out_of_reach_while_a_task_is_given_up(tmp_path, monkeypatch):
+    """No error of a file system ends the thread that reports results."""
+    watched = Watched(tmp_path / "a", [])
+
+    def stale(*arguments, **options):
+        raise OSError(116, "Stale file handle")
+
+    for name in ("exists", "read_text", "touch", "open", "unlink"):
+        monkeypatch.setattr(f"pathlib.Path.{name}", stale)
+    monkeypatch.setattr("os.listdir", stale)
+    assert look_at_lost(watched) == ["0", "1"]
+    assert look_at_lost(watched) == []

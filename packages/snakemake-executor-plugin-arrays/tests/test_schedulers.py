@@ -266,6 +266,12 @@ def test_limits_on_submitted_jobs(message):
     assert FULL.search(message)
 
 
+def test_other_limits_are_refusals():
+    """Slurm's second line is the same for all limits."""
+    said = "sbatch: error: QOSMaxMemoryPerJob sbatch: error: Batch job submission failed: Job violates"
+    assert not FULL.search(f"{said} accounting/QOS policy (job submit limit, user's size and/or time limits)")
+
+
 # As Grid Engine 8.1.9 prints it.
 QSTAT = """<?xml version='1.0'?>
 <job_info  xmlns:xsd="http://arc.liv.ac.uk/repos/darcs/sge/source/dist/util/resources/schemas/qstat/qstat.xsd">

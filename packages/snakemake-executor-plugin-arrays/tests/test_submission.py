@@ -27,13 +27,14 @@ class Submitting(Executor):
         )
         self.dag = SimpleNamespace(needrun_jobs=lambda: [])
         self.logger = logging.getLogger("test")
-        self.reports, self.cleared = [], []
+        self.reports, self.cleared, self.cancellations = [], [], []
         self.answers = SimpleNamespace(
             submit=submit,
             find_all=find_all,
             living=lambda arrays: arrays,
             clear=self.cleared.append,
-            cancel=lambda arrays: None,
+            cancel=lambda arrays: self.cancellations.append(arrays),
+            is_interrupted=False,
         )
         self.__post_init__()
         self.client = self.answers
@@ -322,3 +323,63 @@ def test_memory_of_a_submitted_task(folder):
             job.resources, job.attempt = {"mem_mb": 1000}, 2
         executor.run_jobs(jobs)
     assert asked == [2000, 1500, 2000]
+
+
+def test_submission_that_is_answered_after_an_interrupt_is_cancelled(folder):
+    """Another thread cancelled the arrays that it knew."""
+
+    def submit(array, request):
+        executor.cancel_jobs([])
+        return "9"
+
+    executor = Submitting(folder, submit, lambda names: set())
+    executor.run_jobs(two_jobs())
+    assert executor.cancellations == [[], ["9"]]
+    assert executor.client.is_interrupted
+
+
+def test_time_without_jobs_before_a_limit_does_not_count(folder):
+    executor = Submitting(folder, Limited(0))
+    executor._retry_backlog()
+    assert executor.idle_since is None
+    executor.idle_since = -float("inf")
+    executor.run_jobs(many_jobs(2))
+    assert executor.reports == []
+
+
+def test_limit_that_others_fill_is_waited_out(folder, caplog):
+    executor = Submitting(folder, failing(SchedulerError("AssocGrpSubmitJobsLimit", full=True)))
+    executor.run_jobs(many_jobs(2))
+    executor._retry_backlog()
+    executor.idle_since = -float("inf")
+    executor._retry_backlog()
+    assert executor.reports == []
+    assert caplog.text.count("limits the number") == 1
+    executor.say_full = (-float("inf"), 1)
+    executor._retry_backlog()
+    assert caplog.text.count("limits the number") == 2
+
+
+def test_jobs_that_wait_for_a_place_are_dropped_with_their_array(folder):
+    executor = Submitting(folder, Limited(1))
+    executor.run_jobs(many_jobs(3))
+    jobs = executor.backlog[0].jobs
+    executor._drop_backlog(None, "mix")
+    assert executor.backlog
+    executor._drop_backlog(None, "train")
+    assert not executor.backlog
+    assert executor.silent == jobs
+    assert executor.reports == ["submitted"]
+
+
+def test_full_disk_while_a_waiting_job_is_submitted(folder, caplog):
+    executor = Submitting(folder, Limited(0))
+    executor.run_jobs(many_jobs(1))
+
+    def fail(jobs, path, per_task):
+        raise OSError(28, "No space left on device", "task.sh")
+
+    executor.format_together = fail
+    executor._retry_backlog()
+    assert "task.sh: No space left on device" in caplog.text
+    assert len(executor.backlog) == 1

@@ -98,10 +98,11 @@ def test_started_task_that_the_scheduler_does_not_know_is_revoked(parent, monkey
     monkeypatch.setattr(takeover.time, "sleep", sleep)
     assert parent.end(patience=1000) == []
     assert waited == [True] * 3
-    assert "Waiting for at most 1000 s for 1 tasks of a killed run" in parent.warnings[0]
+    assert "Waiting at most 1010 s for jobs of a killed run" in parent.warnings[0]
 
 
-def test_task_that_does_not_notice_is_given_up(parent):
+def test_task_that_does_not_notice_is_given_up(parent, monkeypatch):
+    monkeypatch.setattr(takeover, "ENDS_WITHIN", 0)
     parent.killed(started=2)
     assert parent.end(patience=0) == []
     assert len(parent.warnings) == 1
@@ -114,7 +115,7 @@ def test_run_of_another_user_is_refused(parent):
         parent.end()
     for part in (
         f"{folder.path.parent}: a run that somebody started on login1 at 2026-01-02 03:04:05 was killed",
-        "and has left arrays in Slurm: 7. Only this user or an administrator can cancel them",
+        "and has left arrays in Slurm: 7. Only somebody or an administrator can cancel its jobs",
     ):
         assert part in str(error.value)
     assert "\n" not in str(error.value)
@@ -128,6 +129,25 @@ def test_run_of_another_user_that_has_ended_is_taken_over(parent):
     parent.known = {"train"}
     assert parent.end() == []
     assert not folder.path.exists()
+
+
+def test_run_of_another_user_with_jobs_that_are_forgotten_is_refused(parent):
+    """They may run, and are not ours to end."""
+    folder = parent.killed("somebody", started=1)
+    with pytest.raises(ApiError, match="Slurm does not know what has become of jobs that were running"):
+        parent.end()
+    assert not (folder.path / "task-1.revoked").exists()
+    (folder.path / "1.status").write_text("0\n")
+    assert parent.end() == []
+
+
+def test_run_whose_user_is_not_known_is_that_of_another(parent, monkeypatch):
+    folder = parent.killed()
+    parent.known, parent.living = {"train"}, {"7"}
+    (folder.path.parent / LOCK).write_text("slurm\n")
+    monkeypatch.setattr("pathlib.Path.owner", lambda path: {}[path])
+    with pytest.raises(ApiError, match="a run that another user started was killed and has left"):
+        parent.end()
 
 
 def test_run_of_another_user_whose_jobs_are_not_shown_is_refused(parent):
@@ -151,7 +171,7 @@ def test_run_of_another_user_that_is_closed(parent):
     folder = parent.killed("somebody")
     folder.path.parent.chmod(0o000)
     try:
-        with pytest.raises(ApiError, match=r"a run that .* is closed to you\."):
+        with pytest.raises(ApiError, match=rf"a run of {process_owner()}, which may .*: Permission denied\."):
             parent.end()
     finally:
         folder.path.parent.chmod(0o755)

@@ -150,7 +150,7 @@ def remove_stale_lists(folder: str | os.PathLike[str], name: str = "files.txt") 
 
     removed = []
     for path in [Path(parent, name) for parent, names in present.items() if name in names]:
-        with contextlib.suppress(FileNotFoundError, PermissionError):
+        with contextlib.suppress(OSError, UnicodeDecodeError):
             if not all(map(exists, path.read_text(encoding="utf-8").splitlines())):
                 path.unlink()
                 removed.append(path)

@@ -282,9 +282,10 @@ class Owner:
     def of(cls, run: Path) -> Owner:
         """Read the lock file of a run; what is missing is empty, but for the user, who owns the file."""
         lock, found = run / LOCK, ["", "", "", ""]
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):
             words = lock.read_text().rstrip("\n").split("\t")
             found[: len(words)] = words
+        with contextlib.suppress(OSError, KeyError):
             found[1] = found[1] or lock.owner()
         return cls(*found[:4])
 
@@ -393,15 +394,18 @@ def describe(run: Path) -> str:
     owner = Owner.of(run)
     where = f" on {owner.host}" if owner.host else ""
     when = f" at {owner.time}" if owner.time else ""
-    return f"{run}: a run that {owner.user or 'somebody'} started{where}{when} was killed"
+    return f"{run}: a run that {owner.user or 'another user'} started{where}{when} was killed"
 
 
 def close_run(path: Path) -> None:
-    """Remove the files of a run, except for logs that are not empty, and what belongs to another user."""
+    """Remove the files of a run, except for logs that are not empty, and what belongs to another user.
+
+    What says that a task is revoked stays, too: the node of the task may be out of reach for now.
+    """
     for file in path.glob("*/*"):
         # a task that is being cancelled may still move its files
         with contextlib.suppress(FileNotFoundError, PermissionError):
-            if file.suffix != ".log" or file.stat().st_size == 0:
+            if file.suffix != ".revoked" and (file.suffix != ".log" or file.stat().st_size == 0):
                 file.unlink()
     with contextlib.suppress(PermissionError):
         (path / LOCK).unlink(missing_ok=True)

@@ -26,8 +26,11 @@ from snakemake_executor_plugin_arrays.schedulers import (
 
 Answer = TypeVar("Answer")
 
-# Seconds after which a command of the scheduler is given up.
+# Seconds after which a command of the scheduler is given up, and one that delays the results of other jobs.
 TIMEOUT = 120
+QUICK = 20
+# What schedulers say of a job that they do not know.
+UNKNOWN = re.compile(r"invalid job id|do(es)? not exist", re.I)
 
 # Variables of an enclosing job or the user's shell that would change what is submitted, shown or cancelled.
 # Those that say how to reach the scheduler are kept.
@@ -40,17 +43,22 @@ class SchedulerError(Exception):
     """A scheduler rejected a command or could not be reached; the message is for the user.
 
     `passing`: waiting may help. `uncertain`: the command may have taken effect nevertheless. `full`: the
-    number of submitted jobs is at a limit.
+    number of submitted jobs is at a limit. `unknown`: there is no such job.
     """
 
     def __init__(
-        self, message: str, passing: bool = False, uncertain: bool = False, full: bool = False
+        self,
+        message: str,
+        passing: bool = False,
+        uncertain: bool = False,
+        full: bool = False,
+        unknown: bool = False,
     ) -> None:
         super().__init__(message)
-        self.passing, self.uncertain, self.full = passing, uncertain, full
+        self.passing, self.uncertain, self.full, self.unknown = passing, uncertain, full, unknown
 
 
-def run(command: Sequence[str], folder: Path | None = None) -> str:
+def run(command: Sequence[str], folder: Path | None = None, timeout: float = TIMEOUT) -> str:
     """Run a command in a folder and return its output.
 
     Raises
@@ -59,6 +67,8 @@ def run(command: Sequence[str], folder: Path | None = None) -> str:
         If it fails; contains the command and its output.
     """
     environment = {name: value for name, value in os.environ.items() if not DISTURBING.match(name)}
+    # scontrol does not shorten the numbers of tasks
+    environment["SLURM_BITSTR_LEN"] = "0"
     try:
         done = subprocess.run(
             command,
@@ -68,18 +78,18 @@ def run(command: Sequence[str], folder: Path | None = None) -> str:
             errors="replace",  # job names of other users
             env=environment,
             cwd=folder,
-            timeout=TIMEOUT,
+            timeout=timeout,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise SchedulerError(f"{shlex.join(command)}: timed out after {TIMEOUT} s", passing=True) from None
+        raise SchedulerError(f"{shlex.join(command)}: timed out after {timeout} s", passing=True) from None
     except OSError as error:
         raise SchedulerError(f"{shlex.join(command)}: {error.strerror or error}") from None
     if done.returncode != 0:
         said = " ".join(f"{done.stderr} {done.stdout}".split()) or f"exit status {done.returncode}"
         # not in the command: a job may be called "timeout"
-        passing, full = PASSING.search(said), FULL.search(said)
-        raise SchedulerError(f"{shlex.join(command)}: {said}", passing=bool(passing), full=bool(full))
+        passing, full, unknown = (bool(text.search(said)) for text in (PASSING, FULL, UNKNOWN))
+        raise SchedulerError(f"{shlex.join(command)}: {said}", passing=passing, full=full, unknown=unknown)
     return done.stdout
 
 
@@ -96,6 +106,8 @@ class Client:
         self.scheduler = scheduler
         self.patience = patience
         self.warn = warn
+        # set when the run is interrupted
+        self.is_interrupted = False
         self.user = process_owner()
 
     def submit(self, array: Array, request: Request) -> str:
@@ -124,7 +136,7 @@ class Client:
                     if error.full or not error.passing:
                         raise
                     problem = error
-            if time.monotonic() > end:
+            if time.monotonic() > end or self.is_interrupted:
                 raise SchedulerError(str(problem), uncertain=True)
             self.warn(f"{self.scheduler.name} cannot take the array {array.name} now, will retry: {problem}")
             tried = True
@@ -154,9 +166,9 @@ class Client:
         )
 
     @staticmethod
-    def _answer(command: Sequence[str], read: Callable[[str], Answer]) -> Answer:
+    def _answer(command: Sequence[str], read: Callable[[str], Answer], timeout: float = TIMEOUT) -> Answer:
         """Return the parsed output of a command; unreadable output is an error."""
-        output = run(command)
+        output = run(command, timeout=timeout)
         try:
             return read(output)
         except (ValueError, KeyError, ElementTree.ParseError) as error:
@@ -185,17 +197,20 @@ class Client:
         """
         try:
             found = self._answer(
-                self.scheduler.inquiry(array), lambda output: self.scheduler.known(array, output)
+                self.scheduler.inquiry(array), lambda output: self.scheduler.known(array, output), QUICK
             )
         except SchedulerError as error:
-            if error.passing:
+            if not error.unknown:
                 raise
-            found = {}  # no such job
+            found = {}
         if found is None:
             return {} if listed else None
         if command := self.scheduler.accounting(array):
             with contextlib.suppress(SchedulerError):
-                found = self._answer(command, lambda output: self.scheduler.recorded(array, output)) | found
+                found = (
+                    self._answer(command, lambda output: self.scheduler.recorded(array, output), QUICK)
+                    | found
+                )
         return found
 
     def sees_everybody(self) -> bool:
@@ -210,7 +225,7 @@ class Client:
         """Return why an array waits, if its status does not say so but the scheduler can tell."""
         command = self.scheduler.reason(array)
         with contextlib.suppress(SchedulerError):
-            return self.scheduler.explanation(run(command)) if command else None
+            return self.scheduler.explanation(run(command, timeout=QUICK)) if command else None
         return None
 
     def cancel(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> None:

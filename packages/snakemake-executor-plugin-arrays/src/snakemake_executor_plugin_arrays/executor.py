@@ -45,14 +45,14 @@ from snakemake_executor_plugin_arrays.requests import (
     task_request,
     words_of,
 )
-from snakemake_executor_plugin_arrays.schedulers import REST, Array, Request, Status, Task
+from snakemake_executor_plugin_arrays.revocation import ENDS_WITHIN
+from snakemake_executor_plugin_arrays.schedulers import REST, SHARED, Array, Request, Status, Task
 from snakemake_executor_plugin_arrays.takeover import end_dead_runs
 from snakemake_executor_plugin_arrays.waiting import Batch, Waiting
 
 # Markers are our own files, so looking for them every second does not load the scheduler.
 MARKER_SECONDS = 1
 UNKNOWN = Status("", alive=False)
-DELETED = Status("deleted", alive=False, cancelled=True)
 
 
 class Executor(CommandExecutor):
@@ -93,13 +93,15 @@ class Executor(CommandExecutor):
         self.uncertain: dict[str, int] = {}
         # arrays of which a person cancelled tasks
         self.removed: set[str] = set()
-        # whether a task was given up of which the scheduler did not say that it has ended
-        self.unconfirmed = False
         # what is submitted when other jobs have ended, and since when nothing of the user's is in the queue
         self.backlog: deque[Batch] = deque()
         self.submitting = threading.Lock()
         self.idle_since: float | None = None
-        self.said_full = self.cancelled = False
+        self.cancelled = False
+        # when to say again that jobs wait for a place, and after how many seconds once more
+        self.say_full = (-float("inf"), float(self.settings.waiting_seconds))
+        # seconds until a task has noticed that it is revoked
+        self.notice_seconds = self.settings.lost_seconds + ENDS_WITHIN
         # why earlier attempts failed, by job
         self.causes: dict[Any, str] = {}
         self.waiting = Waiting(self.settings.waiting_seconds)
@@ -132,6 +134,8 @@ class Executor(CommandExecutor):
             message = f"{rule} cannot be submitted: {why}.{others(infos)} "
             self._report_together(infos, message, again=False)
         with self.submitting:
+            if not self.backlog:
+                self.idle_since = None
             for (name, request, per_task), members in groups.items():
                 members.sort(key=lambda job: [in_order(str(path)) for path in job.output])
                 self._warn_of_memory(request)
@@ -170,27 +174,32 @@ class Executor(CommandExecutor):
                 self.backlog.popleft()
 
     def _hold_back(self, error: SchedulerError) -> None:
-        """Say once that jobs wait for a place; give up if no other job of the user can make one."""
+        """Say now and then that jobs wait for a place; give up if no other job can make one."""
         now = time.monotonic()
         idle = self.idle_since is not None and now - self.idle_since > self.settings.lost_seconds
-        if not idle:
-            if not self.said_full:
-                number = sum(len(batch.jobs) for batch in self.backlog)
-                self.said_full = True
-                self.logger.warning(
-                    f"{self.scheduler.name} limits the number of submitted jobs: {number} jobs are submitted"
-                    f" as others end ({error})"
-                )
-            return
-        left, self.backlog = self.backlog, deque()
+        if idle and not SHARED.search(str(error)):
+            self._drop_backlog(f"could not be submitted, although no job of yours is in the queue: {error}.")
+        elif now >= self.say_full[0]:
+            number = sum(len(batch.jobs) for batch in self.backlog)
+            self.say_full = now + self.say_full[1], 2 * self.say_full[1]
+            self.logger.warning(
+                f"{self.scheduler.name} limits the number of submitted jobs: {number} more will be submitted"
+                f" as others end ({error})"
+            )
+
+    def _drop_backlog(self, message: str | None, name: str | None = None) -> None:
+        """Report jobs that wait for a place, all or those of an array, as failed for one reason."""
+        left = [batch for batch in self.backlog if name in (None, batch.name)]
+        self.backlog = deque(batch for batch in self.backlog if batch not in left)
         for batch in left:
             infos = [SubmittedJobInfo(job) for job in batch.jobs]
-            message = f"could not be submitted, although no job of yours is in the queue: {error}."
-            self._report_together(infos, f"{message}{others(infos)} ", again=False)
+            cause = next((self.causes[job] for job in batch.jobs if job in self.causes), "")
+            said = f"{message}{others(infos)} {first_cause(cause)}" if message else None
+            self._report_together(infos, said, again=False)
 
     def _retry_backlog(self) -> None:
         """Try again to submit what waits, after a new answer of the scheduler."""
-        if any(status.alive for status in self.statuses.values()):
+        if not self.backlog or any(status.alive for status in self.statuses.values()):
             self.idle_since = None
         elif self.idle_since is None:
             self.idle_since = time.monotonic()
@@ -198,6 +207,8 @@ class Executor(CommandExecutor):
         if self.backlog and self.submitting.acquire(blocking=False):
             try:
                 self._submit_backlog()
+            except OSError as error:
+                self.logger.warning(f"{error.filename}: {error.strerror}: will retry to submit jobs")
             finally:
                 self.submitting.release()
 
@@ -234,6 +245,9 @@ class Executor(CommandExecutor):
             self._report_together(infos, message, again=bool(self.uncertain))
             return
         self.submitted.add(identifier)
+        if self.cancelled:
+            # interrupted meanwhile by another thread, which did not know it
+            self.client.cancel(arrays=[identifier])
         (path / IDENTIFIER).write_text(identifier + "\n")
         what = f"{tasks} tasks" + (f" of {per_task} jobs" if per_task > 1 else "")
         self.logger.info(f"{self.scheduler.name} array {identifier} {path.name}: {what}, files in {path}")
@@ -376,15 +390,19 @@ class Executor(CommandExecutor):
             self._failure(infos[0], f"will never run: its state is {word}") + f"{others(infos).strip()} "
         )
         self._report_together(infos, message, again=self.scheduler.stuck_may_pass)
+        if not self.scheduler.stuck_may_pass:
+            self._drop_backlog(None, infos[0].aux["place"].rule)
 
     def _is_gone(self, place: Place, said: Status | None) -> bool:
         """Return whether a task has not been listed as alive for so long that its marker must be visible."""
         if said is not None and said.alive:
-            place.gone_since = None
-            place.was_cancelled = said.cancelled
+            place.gone_since = place.ended = None
+            # a revoked task is cancelled by this run
+            place.was_cancelled = said.cancelled and place.revoked_since is None
             if said.held or said.hopeless:
                 self._explain(place, said)
             return False
+        place.ended = said or place.ended
         if place.gone_since is None:
             place.gone_since = time.monotonic()
         return bool(time.monotonic() - place.gone_since >= self.settings.lost_seconds)
@@ -396,7 +414,7 @@ class Executor(CommandExecutor):
         ended. Otherwise it is cancelled and revoked, and reported when it must have noticed that.
         """
         known: dict[int, Status] | None = {}
-        if any(info.aux["place"].task not in self.statuses for info in infos):
+        if any(info.aux["place"].ended is None for info in infos):
             try:
                 known = self.client.known(array, listed)
             except SchedulerError as error:
@@ -404,10 +422,9 @@ class Executor(CommandExecutor):
                 return infos
         kept, ended, doubtful = list[SubmittedJobInfo](), list[tuple[SubmittedJobInfo, Status | None]](), []
         now = time.monotonic()
-        is_deleted = any(self._was_deleted(info.aux["place"]) for info in infos)
         for info in infos:
             place: Place = info.aux["place"]
-            status = self.statuses.get(place.task) or (known or {}).get(place.task[1])
+            status = place.ended or (known or {}).get(place.task[1])
             if status is None and not place.has_begun:
                 status = self._status_of_rest(array, known or {})
             if known is None or (status is not None and status.alive):
@@ -416,16 +433,18 @@ class Executor(CommandExecutor):
                 self._explain_unlisted(array)
                 kept.append(info)
             elif status is not None:
-                ended.append((info, status))
+                by_us = status.cancelled and place.revoked_since is not None
+                ended.append((info, None if by_us else status))
             elif place.revoked_since is None:
                 place.revoked_since = now
+                # nobody else removes what waits
+                place.was_cancelled |= self.scheduler.leaves_if_removed and not place.has_begun
                 doubtful.append(place)
                 kept.append(info)
-            elif now - place.revoked_since < self.settings.lost_seconds:
+            elif now - place.revoked_since < self.notice_seconds:
                 kept.append(info)
             else:
-                self.unconfirmed = self.unconfirmed or place.has_begun
-                ended.append((info, DELETED if is_deleted else None))
+                ended.append((info, None))
         if doubtful:
             self.client.cancel(tasks=sorted({place.task for place in doubtful}))
             for place in doubtful:
@@ -439,28 +458,27 @@ class Executor(CommandExecutor):
         rest = self.statuses.get((array, REST)) or known.get(REST)
         return rest if rest is not None and not rest.alive else None
 
-    def _was_deleted(self, place: Place) -> bool:
-        """Return whether a person deleted a task that the scheduler no longer knows, or its whole array."""
-        removed = place.was_cancelled or not place.has_begun or place.array in self.removed
-        return self.scheduler.leaves_if_removed and removed
-
     def _report_ended(self, ended: list[tuple[SubmittedJobInfo, Status | None]]) -> None:
         """Report jobs whose tasks have ended without an exit status: cancelled ones as one failure."""
+        # who deletes a task of Grid Engine, which does not tell, usually deletes its array
+        deleted = {info.aux["place"].array for info, _ in ended if info.aux["place"].was_cancelled}
         removed = []
         for info, status in ended:
             place: Place = info.aux["place"]
-            if status is not None and status.cancelled:
+            forgotten = status is None and place.array in self.removed | deleted
+            if forgotten or (status is not None and status.cancelled):
                 removed.append(info)
             else:
                 started = place.folder.node(place.line) is not None
                 self._report_failure(info, how_lost(status, started))
         if removed:
-            array = removed[0].aux["place"].array
+            place = removed[0].aux["place"]
             message = self._failure(removed[0], how_cancelled(len(removed)))
             self.unreported -= len(removed)
             # some may take longer to end; once is enough
-            self._report_together(removed, None if array in self.removed else message, again=False)
-            self.removed.add(array)
+            self._report_together(removed, None if place.array in self.removed else message, again=False)
+            self.removed.add(place.array)
+            self._drop_backlog(None, place.rule)
 
     def _report_waiting(self, unfinished: list[tuple[Task, Status]]) -> None:
         """Warn of arrays none of whose tasks has run for a while."""
@@ -506,7 +524,7 @@ class Executor(CommandExecutor):
         self.unreported -= 1
         logs = [str(path) for path in info.aux["place"].logs]
         message = self._failure(info, what)
-        self.causes[info.job] = message
+        self.causes.setdefault(info.job, message)
         self.report_job_error(info, msg=message, aux_logs=logs)
 
     def _report_together(self, infos: list[SubmittedJobInfo], message: str | None, again: bool) -> None:
@@ -522,12 +540,12 @@ class Executor(CommandExecutor):
 
     def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
         """Cancel all arrays of this run; `active_jobs` is not used, as it is empty during a check."""
-        self.cancelled = True
-        try:
-            # by name, too, as Snakemake may be interrupted before a submission is answered
-            left = self.client.living(self.submitted | self.client.find_all(self.names))
-        except SchedulerError:
-            left = self.submitted
+        self.cancelled = self.client.is_interrupted = True
+        left = set(self.submitted)
+        # by name, too, as Snakemake may be interrupted before a submission is answered
+        with contextlib.suppress(SchedulerError):
+            left |= self.client.find_all(self.names)
+        # also those that are not listed: it is no error to cancel what has ended
         self.client.cancel(arrays=sorted(left))
 
     def shutdown(self) -> None:
@@ -535,4 +553,4 @@ class Executor(CommandExecutor):
         super().shutdown()
         if self.run is not None:
             # Cancelled tasks take a while to end; the next run finds the folder and waits for them.
-            self.run.close(tidy=self.unreported == 0 and not self.unconfirmed)
+            self.run.close(tidy=self.unreported == 0)

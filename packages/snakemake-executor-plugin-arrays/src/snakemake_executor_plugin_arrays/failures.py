@@ -31,7 +31,9 @@ class Place:
     gone_since: float | None = None
     # when it was forbidden to go on, because the scheduler no longer knew it
     revoked_since: float | None = None
-    # whether it was being deleted when it was last listed
+    # its status, when it was last listed as ended
+    ended: Status | None = None
+    # whether a person is deleting it, or has
     was_cancelled: bool = False
 
     @property
@@ -40,15 +42,21 @@ class Place:
         return self.array, self.folder.task(self.line)
 
     @property
+    def rule(self) -> str:
+        """The name of the array without what makes it unique."""
+        return self.folder.path.name.rpartition("-")[0]
+
+    @property
     def has_begun(self) -> bool:
         """Whether the task has ever run on a node."""
-        return self.folder.task_log(self.line).exists() or self.folder.node(self.line) is not None
+        return os.path.exists(self.folder.task_log(self.line)) or self.folder.node(self.line) is not None
 
     @property
     def logs(self) -> list[Path]:
         """The existing logs of the job and its task."""
         paths = (self.folder.log(self.line), self.folder.task_log(self.line))
-        return [path for path in paths if path.exists()]
+        # `Path.exists` raises some errors of file systems
+        return [path for path in paths if os.path.exists(path)]
 
 
 def signal_name(number: int) -> str:
@@ -93,15 +101,18 @@ def how_lost(status: Status | None, started: bool) -> str:
 
 def how_cancelled(number: int) -> str:
     """Describe how a task ended that a person cancelled, like others of its array."""
-    what = "was cancelled" if number == 1 else f"and {number - 1} others of this array were cancelled"
+    if number == 1:
+        what, them = "was", "it"
+    else:
+        what, them = f"and {number - 1} {'other' if number == 2 else 'others'} of this array were", "them"
     return (
-        f"{what} by you or an administrator, not by Snakemake, so this run does not submit it again; the next"
-        " run does. Ctrl-C, or SIGINT to Snakemake, cancels all arrays of a run and ends it"
+        f"{what} cancelled by you or an administrator, not by Snakemake, so this run does not submit {them}"
+        " again; the next run does. Ctrl-C, or SIGINT to Snakemake, cancels all arrays of a run and ends it"
     )
 
 
 def first_cause(message: str) -> str:
-    """Return a sentence about why the first attempt of a job failed, which a later message would hide."""
+    """Return a sentence about why a job failed at first, which a later message would hide."""
     return f"Before that: {message}" if message else ""
 
 

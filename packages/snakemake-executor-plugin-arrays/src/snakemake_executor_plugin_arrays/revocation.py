@@ -11,12 +11,13 @@ import os
 import signal
 import threading
 import time
-from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]  # Snakemake requires it
 
 # Seconds between two looks; the file system is shared by all tasks.
 INTERVAL = 5
+# Seconds in which a task ends once its node sees that it is revoked.
+ENDS_WITHIN = 2 * INTERVAL
 # The exit status of a process that is ended by SIGTERM.
 STATUS = 128 + signal.SIGTERM
 
@@ -25,15 +26,17 @@ def watch() -> None:
     """Start a thread that ends this process, and all others of its task but the shell, if it is revoked."""
     if task := os.environ.get("ARRAYS_TASK"):
         shell = int(os.environ.get("ARRAYS_SHELL", "0"))
-        threading.Thread(target=_wait, args=(Path(f"{task}.revoked"), shell), daemon=True).start()
+        threading.Thread(target=_wait, args=(f"{task}.revoked", shell), daemon=True).start()
 
 
-def _wait(revoked: Path, shell: int) -> None:
-    while not revoked.exists():
+def _wait(revoked: str, shell: int) -> None:
+    while not os.path.exists(revoked):
         time.sleep(INTERVAL)
-    end_others(shell)
-    # at once: on any other way out, Snakemake would remove outputs that are no longer its own
-    os._exit(STATUS)
+    try:
+        end_others(shell)
+    finally:
+        # at once: on any other way out, Snakemake would remove outputs that are no longer its own
+        os._exit(STATUS)
 
 
 def end_others(shell: int) -> None:
@@ -47,5 +50,5 @@ def end_others(shell: int) -> None:
     spared = {this.pid, *(process.pid for process in above)}
     for process in root.children(recursive=True):
         if process.pid not in spared:
-            with contextlib.suppress(psutil.NoSuchProcess):
+            with contextlib.suppress(psutil.Error):
                 process.kill()

@@ -468,4 +468,7 @@ PASSING = re.compile(
 )
 
 # Errors of a scheduler that limits how many jobs a user, account or everybody has at a time.
-FULL = re.compile(r"(QOS|Assoc)\w*Submit\w*Limit|job submit limit|jobs are allowed per (user|cluster)", re.I)
+# Slurm's reason, because its text "(job submit limit, user's size and/or time limits)" is that of all limits.
+FULL = re.compile(r"(QOS|Assoc)\w*Submit\w*|jobs are allowed per (user|cluster)", re.I)
+# Limits that the jobs of others may fill.
+SHARED = re.compile(r"(QOS|Assoc)Grp|PerAccount|per cluster", re.I)

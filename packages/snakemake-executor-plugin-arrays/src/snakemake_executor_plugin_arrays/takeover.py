@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from snakemake_interface_common.exceptions import ApiError
 
 from snakemake_executor_plugin_arrays.arrays import Folder, Owner, close_run, dead_runs, describe
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
+from snakemake_executor_plugin_arrays.revocation import ENDS_WITHIN
 
 
 def end_dead_runs(parent: Path, client: Client, patience: float, warn: Callable[[str], None]) -> None:
@@ -46,61 +47,72 @@ def end_dead_runs(parent: Path, client: Client, patience: float, warn: Callable[
                 " cancel them; or cancel them yourself and delete that folder"
             )
         try:
-            _end(run, owner, client, patience, warn)
+            _end(run, owner, client, patience + ENDS_WITHIN, warn)
         except SchedulerError as error:
             raise ApiError(f"an earlier run may have left arrays: {error}") from None
-        except PermissionError as error:
-            raise ApiError(f"{describe(run)}: {error.filename} is closed to you. {ADVICE}") from None
+        except OSError as error:
+            # a lock that cannot be read may belong to a run that is alive
+            raise ApiError(
+                f"{run}: a run of {owner.user or 'another user'}, which may still be going on or have been"
+                f" killed: {error.filename}: {error.strerror}. {_advice(owner)}"
+            ) from None
         close_run(run)
 
 
-ADVICE = (
-    "Only this user or an administrator can cancel them; a Snakemake that this user starts here does so. If"
-    " none of them is left, delete that folder"
-)
+def _advice(owner: Owner) -> str:
+    user = owner.user or "its user"
+    return (
+        f"Only {user} or an administrator can cancel its jobs; Snakemake does so when {user} runs it here. If"
+        " no job of that run is left, delete the folder"
+    )
 
 
 def _end(run: Path, owner: Owner, client: Client, patience: float, warn: Callable[[str], None]) -> None:
-    is_own = owner.user in ("", client.user)
+    is_own = owner.user == client.user
     # by name: a reinstalled scheduler repeats numbers, and a run may be killed before it notes one
-    names = {name for name in os.listdir(run) if (run / name / "jobs").exists()}
+    names = {name for name in os.listdir(run) if os.path.exists(run / name / "jobs")}
     if not is_own and names and not client.sees_everybody():
         hidden = f"{client.scheduler.name} does not show you the jobs of others, so they may be running"
-        raise ApiError(f"{describe(run)}: {hidden}. {ADVICE}")
+        raise ApiError(f"{describe(run)}: {hidden}. {_advice(owner)}")
     left = client.living(client.find_all(names, not is_own), not is_own)
     where = f"in {client.scheduler.name}: {', '.join(sorted(left))}"
     if left and not is_own:
-        raise ApiError(f"{describe(run)} and has left arrays {where}. {ADVICE}")
+        raise ApiError(f"{describe(run)} and has left arrays {where}. {_advice(owner)}")
     # Where the scheduler still knows an array, it knows whether its tasks run.
-    forgotten = [
-        (folder, task)
-        for folder, task in _may_run(run / name for name in names)
+    forgotten = {
+        folder: tasks
+        for folder, tasks in _may_run(run / name for name in names).items()
         if not client.find_all({folder.path.name}, not is_own)
-    ]
+    }
+    if forgotten and not is_own:
+        unclear = f"{client.scheduler.name} does not know what has become of jobs that were running"
+        raise ApiError(f"{describe(run)}: {unclear}. {_advice(owner)}")
     if left:
         warn(f"Cancelling arrays that an earlier run left {where}")
         client.clear(left)
     _revoke(forgotten, patience, warn)
 
 
-def _may_run(folders: Iterable[Path]) -> list[tuple[Folder, int]]:
-    """Return the tasks that run a job, by their markers."""
-    opened = [Folder.open(path) for path in folders if (path / "task.sh").exists()]
-    return [(folder, task) for folder in opened for task in {folder.task(line) for line in folder.started()}]
+def _may_run(folders: Iterable[Path]) -> dict[Folder, set[int]]:
+    """Return the tasks that run a job according to their markers, by the folder of their array."""
+    opened = [Folder.open(path) for path in folders if os.path.exists(path / "task.sh")]
+    tasks = {folder: {folder.task(line) for line in folder.started()} for folder in opened}
+    return {folder: found for folder, found in tasks.items() if found}
 
 
-def _revoke(tasks: list[tuple[Folder, int]], patience: float, warn: Callable[[str], None]) -> None:
+def _revoke(tasks: Mapping[Folder, set[int]], patience: float, warn: Callable[[str], None]) -> None:
     """Revoke tasks, and wait until they have no job without an exit status, or for `patience` seconds."""
     if not tasks:
         return
-    for folder, task in tasks:
-        folder.revoke(task)
+    for folder, numbers in tasks.items():
+        for number in numbers:
+            folder.revoke(number)
     warn(
-        f"Waiting for at most {patience:.0f} s for {len(tasks)} tasks of a killed run that have no exit"
-        " status and are not in the queue"
+        f"Waiting at most {patience:.0f} s for jobs of a killed run that have no exit status and are not in"
+        " the queue"
     )
     end = time.monotonic() + patience
     while time.monotonic() < end and any(
-        folder.task(line) == task for folder, task in tasks for line in folder.started()
+        folder.task(line) in numbers for folder, numbers in tasks.items() for line in folder.started()
     ):
         time.sleep(1)
