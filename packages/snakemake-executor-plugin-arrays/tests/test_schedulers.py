@@ -72,7 +72,14 @@ def test_qsub_without_complex_asks_for_no_memory():
 
 @pytest.mark.parametrize(
     ("output", "identifier"),
-    [("17\n", "17"), ("17;cluster\n", "17"), ("", None), ("sbatch: error\n", None), ("17x", None)],
+    [
+        ("17\n", "17"),
+        ("17;cluster\n", "17"),
+        ("Welcome!\n 17 nodes\n2 are down\n18;cluster\nBye\n", "18"),
+        ("", None),
+        ("sbatch: error\n", None),
+        ("17x", None),
+    ],
 )
 def test_sbatch_identifier(output, identifier):
     assert Slurm().identifier(output) == identifier
@@ -87,6 +94,8 @@ def test_qsub_identifier(output, identifier):
 
 
 SQUEUE = """\
+Welcome to the cluster, 20 nodes are up
+7 9 nodes are down
 7 1 COMPLETED None
 7 2 RUNNING None
 7 3 OUT_OF_MEMORY OutOfMemory
@@ -317,8 +326,11 @@ QSTAT = """<?xml version='1.0'?>
 """
 
 
-def test_qstat():
-    statuses = GridEngine("smp", [], True).statuses(QSTAT)
+@pytest.mark.parametrize("greeting", ["", "Welcome to <the cluster>!\n"])
+def test_qstat(greeting):
+    statuses = GridEngine("smp", [], True).statuses(
+        f"{greeting}{QSTAT}{greeting.replace('<', '').replace('>', '')}"
+    )
     assert sorted(statuses) == [*(("5", task) for task in (1, 2, 3, 4, 5, 7, 9)), ("6", 0)]
     assert statuses["5", 1] == Status("r", alive=True)
     assert statuses["5", 7] == Status("qw", alive=True, waiting=True)
@@ -373,6 +385,8 @@ def test_folders(folder, slurm, grid_engine):
     [
         "slurm_load_jobs error: Unable to contact slurm controller (connect failure)",
         "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation",
+        "sbatch: error: Batch job submission failed: Unexpected message received",
+        "sbatch: error: Batch job submission failed: Resource temporarily unavailable",
         "sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying",
         "Unable to run job: unable to send message to qmaster using port 6444 on host 'n0': got send error.",
         "error: commlib error: got select error (Connection refused)",

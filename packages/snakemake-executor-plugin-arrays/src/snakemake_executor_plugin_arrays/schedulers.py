@@ -151,6 +151,8 @@ class Slurm:
     # a task without a status has been forgotten
     leaves_if_removed = False
 
+    # the array, the number of the task or N/A, the state, and the reason
+    ROW = re.compile(r"(\d+) +(\S+) +([A-Z_]+)(?: +(.*?))? *")
     # In all other states, including those of later versions, a task may still run.
     ENDED = frozenset(
         {
@@ -196,7 +198,7 @@ class Slurm:
 
     def identifier(self, output: str) -> str | None:
         """Return the number printed by `sbatch --parsable`, without the name of the cluster."""
-        found = re.match(r"(\d+)(;|\s|$)", output.strip())
+        found = re.search(r"^(\d+)(;\S*)?\s*$", output, re.M)
         return found.group(1) if found else None
 
     def find(self, user: str | None) -> list[str]:
@@ -223,12 +225,12 @@ class Slurm:
         """Return the tasks in the lines of squeue; those that never started and have ended share a line."""
         found, waiting = dict[Task, Status](), defaultdict[str, dict[int, str]](dict)
         for line in output.splitlines():
-            # with several clusters (SLURM_CLUSTERS), each has a line with its name
-            if not line.strip() or line.startswith("CLUSTER:"):
+            # others are a site's greeting, or the name of a cluster if there are several (SLURM_CLUSTERS)
+            if not (row := self.ROW.fullmatch(line)):
                 continue
-            array, task, word, *reason = line.split(maxsplit=3)
+            array, task, word, reason = row.groups()
             if task.isdigit() and word == "PENDING":
-                waiting[array][int(task)] = reason[0].strip() if reason else "None"
+                waiting[array][int(task)] = reason or "None"
             else:
                 found[array, int(task) if task.isdigit() else REST] = self._status(word)
         begun = {array for array, _ in found}
@@ -447,7 +449,9 @@ class GridEngine:
 
     @staticmethod
     def _entries(output: str) -> Iterator[Mapping[str, str]]:
-        for entry in ElementTree.fromstring(output).iter("job_list"):
+        # a site's greeting may stand before and after it
+        found = re.search(r"<\?xml.*</job_info>|<job_info\b[^>]*/>", output, re.S)
+        for entry in ElementTree.fromstring(found.group() if found else output).iter("job_list"):
             yield {part.tag: (part.text or "").strip() for part in entry}
 
 
@@ -462,7 +466,8 @@ def _numbers(ranges: str) -> Iterator[int]:
 # Errors of schedulers that are unreachable or full for a while, the only ones where waiting helps.
 PASSING = re.compile(
     r"unable to contact|unable to send message|unable to receive|timed? ?out|temporarily|try again"
-    r"|connection (refused|reset)|communication (connection )?failure|commlib|got no (valid )?response"
+    r"|unexpected message|connection (refused|reset)|communication (connection )?failure|commlib"
+    r"|got no (valid )?response"
     r"|zero bytes were transmitted|can't connect|cannot connect|could not connect|got select error",
     re.I,
 )
