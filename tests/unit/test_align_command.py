@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -141,3 +142,20 @@ def test_half_of_an_input_is_an_error(options: list[str], capsys: pytest.Capture
 def test_unknown_model_is_a_usage_error(corpus: Path) -> None:
     assert run(corpus, "--model", "giza") == 2
     assert run(corpus, "--seed", "-1") == 2
+
+
+@pytest.mark.parametrize("step", ["align", "run"])
+def test_files_with_names_of_modules_are_not_imported(corpus: Path, step: str) -> None:
+    """Processes that a step starts do not look for modules in the working directory."""
+    for name in ("types", "json", "tokenize", "numbers"):
+        (corpus / f"{name}.py").write_text("raise SystemExit('imported')\n")
+    words = {
+        "align": ["--source", "source", "--target", "target.gz", "--output", "out.gz"],
+        "run": ["--version"],
+    }
+    program = Path(sys.executable).with_name("itersel")
+    command = [program, step, *words[step]]
+    done = subprocess.run(command, cwd=corpus, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    if step == "align":
+        assert read_lines(corpus / "out.gz") == ALIGNMENT

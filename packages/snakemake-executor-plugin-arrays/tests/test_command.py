@@ -167,7 +167,7 @@ def test_round_trip(folder: Path, wildcard: str, snakefile: str, note: str, file
     command = executor.format_job_exec(job)
     words = told(command, folder)
     assert words == shlex.split(command)[1:]
-    assert words[:2] == ["-m", NODE]
+    assert words[:3] == ["-P", "-m", NODE]
     assert not list(folder.rglob("pwned"))
     if refusal(job) is not None:
         return
@@ -193,7 +193,7 @@ def test_round_trip_of_several_jobs(folder: Path, jobs: list[tuple[str, str]]) -
     executor = Telling(folder, "/Snakefile", "", "/config.yaml", None)
     [(first, command)] = executor.format_together(some, folder, 4).items()
     words = told(command, folder)
-    assert (first, words[:4]) == (1, ["-m", TOGETHER, str(folder), "1"])
+    assert (first, words[:5]) == (1, ["-P", "-m", TOGETHER, str(folder), "1"])
     assert not list(folder.rglob("pwned"))
     if any(refusal(job) is not None for job in some):
         return
@@ -237,8 +237,8 @@ def test_command_in_front(folder: Path) -> None:
     Path(executor.python).write_text('#!/bin/bash\nprintf \'%s\\0\' "$NOTE" "$@"\n')
     executor.task_prefix = words_of('env NOTE="it\'s $(touch pwned)"')
     [command] = executor.format_together(many_jobs(2), folder, 2).values()
-    assert told(command, folder)[:3] == ["it's $(touch pwned)", "-m", TOGETHER]
-    assert told(executor.format_job_exec(many_jobs(1)[0]), folder)[:3] == ["", "-m", NODE]
+    assert told(command, folder)[:4] == ["it's $(touch pwned)", "-P", "-m", TOGETHER]
+    assert told(executor.format_job_exec(many_jobs(1)[0]), folder)[:4] == ["", "-P", "-m", NODE]
     assert not list(folder.rglob("pwned"))
     with pytest.raises(ApiError, match="arrays-task-prefix cannot be read: No closing quotation: it's"):
         words_of("it's")
@@ -291,7 +291,7 @@ def test_variables(folder: Path, variable: str) -> None:
 def test_command_of_the_user_comes_first(folder: Path) -> None:
     executor = Telling(folder, "/Snakefile", "", "/config.yaml", "it's")
     executor.workflow.remote_execution_settings.precommand = 'printf "%s\\0" "$NOTE" && true'
-    assert told(executor.format_job_exec(a_job({}, [])), folder)[:3] == ["it's", "-m", NODE]
+    assert told(executor.format_job_exec(a_job({}, [])), folder)[:4] == ["it's", "-P", "-m", NODE]
 
 
 def quoted_by(module: str) -> str:
@@ -307,7 +307,7 @@ def quoted_by(module: str) -> str:
 def test_processes_that_jobs_start_have_the_same_quoting(folder: Path, group: bool) -> None:
     """Rules with `run:`, and jobs of a group."""
     executor = Telling(folder, "/Snakefile", "", "/config.yaml", None)
-    module = told(executor.format_job_exec(a_job({}, [], group=group)), folder)[1]
+    module = told(executor.format_job_exec(a_job({}, [], group=group)), folder)[2]
     assert shlex.split(quoted_by(module)) == ["--flag", NASTY[2]]
 
 
@@ -319,7 +319,7 @@ def test_node_without_a_shared_file_system_needs_snakemake_alone(folder: Path) -
     executor = Telling(folder, "/Snakefile", "", "/config.yaml", None)
     usage = SharedFSUsage.all() - {SharedFSUsage.SOFTWARE_DEPLOYMENT}
     executor.workflow.storage_settings.shared_fs_usage = usage
-    assert told(executor.format_job_exec(a_job({}, [])), folder)[1] == "snakemake"
+    assert told(executor.format_job_exec(a_job({}, [])), folder)[2] == "snakemake"
 
 
 def test_text_of_another_snakemake_is_not_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

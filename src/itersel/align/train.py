@@ -72,7 +72,7 @@ def _numbered(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
 def _run(task: Task) -> list[list[int]]:
     if not task.given:
         return []
-    command = [sys.executable, "-m", "itersel.align.direction"]
+    command = [sys.executable, "-P", "-m", "itersel.align.direction"]
     # Only standard error is shared: a child whose parent was killed stops when it writes its result.
     child = subprocess.run(
         command, input=json.dumps(task._asdict()).encode(), stdout=subprocess.PIPE, check=False

@@ -77,6 +77,8 @@ LONGEST_MESSAGE = 10_000
 
 def program() -> NoReturn:
     """Run the command line and exit the process."""
+    # processes that it starts import no modules from the working directory
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
     hand_over(sys.argv[1:])
     listen()
     exit_process(main())

@@ -103,7 +103,8 @@ class CommandExecutor(RemoteExecutor):
     def _command(self, module: list[str], job: Any, prefix: Sequence[str] = ()) -> str:
         factory = self.workflow.spawned_job_args_factory
         general = factory.general_args(executor_common_settings=self.common_settings)
-        words = [*prefix, self.get_python_executable(), "-m", *module]
+        # -P: not a user's file of the name of a module, such as types.py, in the working directory
+        words = [*prefix, self.get_python_executable(), "-P", "-m", *module]
         words += ["--snakefile", str(self.get_snakefile())]
         words += [*self._job_words(job), *split(general), "--mode", self.get_exec_mode().item_to_choice()]
         # a shell command of the user
