@@ -56,7 +56,7 @@ def test_run_of_another_user(prepared, local):
     number = next(arrays.glob(f"*/{FAILED}-*/identifier")).read_text().strip()
     output = prepared.run(TARGET, status=1)
     assert f"a run that somebody started on {owner.host} at {owner.time} was killed and has left" in output
-    assert f": {number}. Only this user or an administrator can cancel them" in output
+    assert f": {number}. Only somebody or an administrator can cancel its jobs" in output
     assert "Traceback" not in output
     assert submitted(output) == {}
     assert prepared.cluster.tasks() > 0
