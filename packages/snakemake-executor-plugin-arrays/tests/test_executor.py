@@ -514,3 +514,15 @@ def test_folder_out_of_reach_while_a_task_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr("os.listdir", stale)
     assert look_at_lost(watched) == ["0", "1"]
     assert look_at_lost(watched) == []
+
+
+def test_what_waits_when_snakemake_is_told_to_end_is_not_waited_for(tmp_path):
+    """SIGTERM, for example when the time of the job in which Snakemake runs is over."""
+    waiting = {("7", 1): Status("RUNNING", True), ("7", 2): Status("PENDING (Priority)", True, waiting=True)}
+    watched = Watched(tmp_path / "a", [waiting] * 2)
+    assert watched.look() == ["0", "1"]
+    watched.workflow.scheduler._user_kill = "graceful"
+    assert watched.look() == ["0"]
+    assert watched.cancellations == [{"tasks": [("7", 2)]}]
+    assert "was cancelled before it started, because Snakemake was told to end" in watched.reports[0][1]
+    assert watched.unreported == 1

@@ -383,3 +383,12 @@ def test_full_disk_while_a_waiting_job_is_submitted(folder, caplog):
     executor._retry_backlog()
     assert "task.sh: No space left on device" in caplog.text
     assert len(executor.backlog) == 1
+
+
+def test_what_waits_for_a_place_when_snakemake_is_told_to_end(folder):
+    executor = Submitting(folder, Limited(1))
+    executor.run_jobs(many_jobs(3))
+    executor.workflow.scheduler._user_kill = "graceful"
+    executor._retry_backlog()
+    assert executor.reports[1].startswith("is not submitted, because Snakemake was told to end.")
+    assert not executor.backlog

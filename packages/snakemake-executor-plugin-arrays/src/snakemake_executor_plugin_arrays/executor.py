@@ -199,6 +199,8 @@ class Executor(CommandExecutor):
 
     def _retry_backlog(self) -> None:
         """Try again to submit what waits, after a new answer of the scheduler."""
+        if self._is_ending():
+            self._drop_backlog("is not submitted, because Snakemake was told to end.")
         if not self.backlog or any(status.alive for status in self.statuses.values()):
             self.idle_since = None
         elif self.idle_since is None:
@@ -296,7 +298,7 @@ class Executor(CommandExecutor):
                 self._report_status(info, place, status)
                 continue
             said = self.statuses.get(place.task)
-            if fresh and self._is_hopeless(place) and place.array in listed:
+            if fresh and place.array in listed and (self._is_hopeless(place) or self._is_too_late(place)):
                 hopeless[place.array].append(info)
                 continue
             if fresh and self._is_gone(place, said):
@@ -377,20 +379,31 @@ class Executor(CommandExecutor):
         status = self.statuses.get(place.task, UNKNOWN)
         return status.alive and status.hopeless and not place.several_queues
 
+    def _is_ending(self) -> bool:
+        """Return whether Snakemake has received SIGTERM: it starts nothing, and waits for what runs."""
+        return getattr(self.workflow.scheduler, "_user_kill", None) is not None
+
+    def _is_too_late(self, place: Place) -> bool:
+        """Return whether a task still waits although Snakemake starts nothing any more."""
+        status = self.statuses.get(place.task, UNKNOWN)
+        return self._is_ending() and status.alive and status.waiting and not place.has_begun
+
     def _give_up(self, array: str, infos: list[SubmittedJobInfo], whole: bool) -> None:
-        """Cancel the tasks of an array that will never run, and report them as one failure."""
+        """Cancel the tasks of an array that will not run, and report them as one failure."""
         tasks = sorted({info.aux["place"].task for info in infos})
         if whole:
             self.client.cancel(arrays=[array])
         else:
             self.client.cancel(tasks=tasks)
-        word = self.statuses[tasks[0]].word
+        status = self.statuses[tasks[0]]
         self.unreported -= len(infos)
-        message = (
-            self._failure(infos[0], f"will never run: its state is {word}") + f"{others(infos).strip()} "
-        )
-        self._report_together(infos, message, again=self.scheduler.stuck_may_pass)
-        if not self.scheduler.stuck_may_pass:
+        why = f"will never run: its state is {status.word}"
+        if not status.hopeless:
+            why = "was cancelled before it started, because Snakemake was told to end"
+        message = self._failure(infos[0], why) + f"{others(infos).strip()} "
+        again = self.scheduler.stuck_may_pass and not self._is_ending()
+        self._report_together(infos, message, again)
+        if not again:
             self._drop_backlog(None, infos[0].aux["place"].rule)
 
     def _is_gone(self, place: Place, said: Status | None) -> bool:
