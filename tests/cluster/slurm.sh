@@ -15,7 +15,7 @@ export SLURM_CONF=$folder/slurm.conf
 
 configure() {
     mkdir -p "$folder"/{munge,state,spool-n1,spool-n2,log}
-    chmod 700 "$folder/munge"
+    chmod 711 "$folder/munge"
     [ -e "$folder/munge/key" ] || (umask 077 && head -c 128 /dev/urandom > "$folder/munge/key")
     # Each cluster has its own ports (below those of clients), because several may run side by side.
     local port=$((20000 + $$ % 3000 * 4))

@@ -152,7 +152,7 @@ def test_array_that_waits(prepared, local):
     output, _ = run.communicate()
     assert run.returncode == 0, output
     reason = {"slurm": "PENDING (PartitionDown)", "sge": "qw"}[prepared.cluster.key]
-    assert re.search(rf"array \d+ has been waiting for \d+ s: {SHARDS} {re.escape(reason)}", output)
+    assert re.search(rf"array \d+ has been waiting for \d+ s: {SHARDS} in state {re.escape(reason)}", output)
     check_weights(prepared, local)
 
 

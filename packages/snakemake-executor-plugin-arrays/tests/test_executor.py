@@ -449,7 +449,7 @@ def test_array_that_waits_is_reported_ever_more_rarely(tmp_path, caplog):
     watched.look()
     [record] = caplog.records
     assert record.message == (
-        "Slurm array 7 has been waiting for 5 min: 2 PENDING (PartitionDown)."
+        "Slurm array 7 has been waiting for 5 min: 2 in state PENDING (PartitionDown)."
         " More: scontrol show job 7_1, or sacct -j 7_1"
     )
 
@@ -463,12 +463,12 @@ def test_waiting():
 
     assert due(0, "A", "B") == []
     assert due(299, "A", "B") == []
-    assert due(301, "B", "B", "A") == [(301, "2 B, 1 A")]
+    assert due(301, "B", "B", "A") == [(301, "2 in state B, 1 in state A")]
     assert due(600, "B") == []
-    assert due(602, "B") == [(602, "1 B")]
+    assert due(602, "B") == [(602, "1 in state B")]
     # one that runs starts it anew
     assert due(700, "R", "B") == due(2000, "B") == []
-    assert due(2300, "B") == [(300, "1 B")]
+    assert due(2300, "B") == [(300, "1 in state B")]
     # and so does an array that has ended
     assert due(2400) == due(9000, "B") == []
 
@@ -526,3 +526,25 @@ def test_what_waits_when_snakemake_is_told_to_end_is_not_waited_for(tmp_path):
     assert watched.cancellations == [{"tasks": [("7", 2)]}]
     assert "was cancelled before it started, because Snakemake was told to end" in watched.reports[0][1]
     assert watched.unreported == 1
+
+
+@pytest.mark.parametrize("word", ["FAILED", "NODE_FAIL"])
+def test_processes_that_outlive_their_task_are_ended_first(tmp_path, word):
+    """Slurm calls a task ended when its shell was killed, or its node is out of reach."""
+    answer = {**ALIVE, ("7", 2): Status(word, False)}
+    watched = Watched(tmp_path / "a", [answer] * 3)
+    (watched.folder.path / "2.running").write_text("n1\n")
+    watched.notice_seconds = 1000
+    assert sorted(watched.look()) == ["0", "1"]
+    assert (watched.folder.path / "task-2.revoked").exists()
+    assert sorted(watched.look()) == ["0", "1"]
+    watched.notice_seconds = 0
+    assert watched.look() == ["0"]
+    assert "failed, without" in watched.reports[0][1] if word == "FAILED" else word in watched.reports[0][1]
+
+
+def test_ended_task_that_the_scheduler_starts_again_does_nothing(tmp_path):
+    watched = Watched(tmp_path / "a", [{**ALIVE, ("7", 2): Status("TIMEOUT", False)}])
+    assert watched.look() == ["0"]
+    assert (watched.folder.path / "task-2.revoked").exists()
+    assert not (watched.folder.path / "task-1.revoked").exists()

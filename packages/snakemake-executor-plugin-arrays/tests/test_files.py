@@ -284,7 +284,7 @@ def test_lock_that_says_only_the_scheduler(tmp_path):
     (run.path / LOCK).write_text("slurm\n")
     assert Owner.of(run.path) == Owner("slurm", process_owner(), "", "")
     (run.path / LOCK).unlink()
-    assert Owner.of(run.path) == Owner("", "", "", "")
+    assert Owner.of(run.path) == Owner("", process_owner(), "", "")
 
 
 # ---- tasks that were given up

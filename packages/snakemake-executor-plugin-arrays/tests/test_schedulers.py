@@ -159,6 +159,8 @@ def test_squeue():
         ("BadConstraints", "held"),
         ("DependencyNeverSatisfied", "held"),
         ("AccountNotAllowed", "hopeless"),
+        ("Job's account not permitted to use this partition (closed allows other not lab)", "hopeless"),
+        ("Job's_QOS_not_permitted_to_use_this_partition_(x_allows_y_not_z)", "hopeless"),
         ("InvalidQOS", "hopeless"),
         ("QOSMaxMemoryPerNode", "hopeless"),
         ("AssocMaxCpuPerJobLimit", "hopeless"),
@@ -246,6 +248,7 @@ def test_what_grid_engine_knows_of_an_array():
         ("scheduling info:            queue instance \"all.q@n1\" dropped because it is disabled\n   more\n",
          'queue instance "all.q@n1" dropped because it is disabled'),
         ("scheduling info:            (Collecting of scheduler job information is turned off)\n", None),
+        ("scheduling info:            There are no messages available\n", None),
         ("job_number: 7\n", None),
     ],
 )  # fmt: skip

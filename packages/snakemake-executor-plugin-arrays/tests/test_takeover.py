@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -183,3 +184,43 @@ def test_lock_that_can_only_be_read(parent):
     folder = parent.killed("somebody")
     (folder.path.parent / LOCK).chmod(0o444)
     assert list(dead_runs(parent.path)) == [folder.path.parent]
+
+
+@pytest.mark.parametrize("part", ["", "{array}", "lock"])
+def test_run_that_cannot_be_looked_into_is_refused(parent, monkeypatch, part):
+    """Of another user, whose files are his own: nobody sees whether it has ended."""
+    folder = parent.killed("somebody", started=1)
+    closed = folder.path.parent / part.format(array=folder.path.name)
+
+    def is_closed(path):
+        return path == closed or (closed in path.parents)
+
+    def refusing(function):
+        def refuse(path, *arguments, **options):
+            if is_closed(Path(path)) and not (function is stat and Path(path) == closed):
+                raise PermissionError(13, "Permission denied", str(path))
+            return function(path, *arguments, **options)
+
+        return refuse
+
+    stat = Path.stat
+    for name in ("stat", "open", "read_text"):
+        monkeypatch.setattr(Path, name, refusing(getattr(Path, name)))
+    monkeypatch.setattr(os, "listdir", refusing(os.listdir))
+    with pytest.raises(ApiError, match=r"may still be going on or have been killed: .*: Permission denied\."):
+        parent.end()
+    monkeypatch.undo()
+    assert folder.script.exists()
+    assert not (folder.path / "task-1.revoked").exists()
+
+
+def test_interrupted_while_arrays_end(parent):
+    parent.killed(started=1)
+    parent.known, parent.living = {"train"}, {"7"}
+
+    def interrupted(arrays):
+        raise KeyboardInterrupt
+
+    parent.client.clear = interrupted
+    with pytest.raises(ApiError, match="interrupted while waiting for the jobs of a killed run to end"):
+        parent.end()

@@ -285,8 +285,9 @@ class Owner:
         with contextlib.suppress(OSError, ValueError):
             words = lock.read_text().rstrip("\n").split("\t")
             found[: len(words)] = words
-        with contextlib.suppress(OSError, KeyError):
-            found[1] = found[1] or lock.owner()
+        for path in (lock, run):
+            with contextlib.suppress(OSError, KeyError):
+                found[1] = found[1] or path.owner()
         return cls(*found[:4])
 
     def __str__(self) -> str:

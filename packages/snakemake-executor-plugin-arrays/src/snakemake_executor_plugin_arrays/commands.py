@@ -29,6 +29,8 @@ Answer = TypeVar("Answer")
 # Seconds after which a command of the scheduler is given up, and one that delays the results of other jobs.
 TIMEOUT = 120
 QUICK = 20
+# Seconds after which a user is told what is being waited for.
+TOLD_AFTER = 10
 # What schedulers say of a job that they do not know.
 UNKNOWN = re.compile(r"invalid job id|do(es)? not exist", re.I)
 
@@ -43,7 +45,7 @@ class SchedulerError(Exception):
     """A scheduler rejected a command or could not be reached; the message is for the user.
 
     `passing`: waiting may help. `uncertain`: the command may have taken effect nevertheless. `full`: the
-    number of submitted jobs is at a limit. `unknown`: there is no such job.
+    number of submitted jobs is at a limit. `unknown`: there is no such job. `answer`: what the command said.
     """
 
     def __init__(
@@ -53,8 +55,10 @@ class SchedulerError(Exception):
         uncertain: bool = False,
         full: bool = False,
         unknown: bool = False,
+        answer: str = "",
     ) -> None:
         super().__init__(message)
+        self.answer = answer or message
         self.passing, self.uncertain, self.full, self.unknown = passing, uncertain, full, unknown
 
 
@@ -89,7 +93,9 @@ def run(command: Sequence[str], folder: Path | None = None, timeout: float = TIM
         said = " ".join(f"{done.stderr} {done.stdout}".split()) or f"exit status {done.returncode}"
         # not in the command: a job may be called "timeout"
         passing, full, unknown = (bool(text.search(said)) for text in (PASSING, FULL, UNKNOWN))
-        raise SchedulerError(f"{shlex.join(command)}: {said}", passing=passing, full=full, unknown=unknown)
+        raise SchedulerError(
+            f"{shlex.join(command)}: {said}", passing=passing, full=full, unknown=unknown, answer=said
+        )
     return done.stdout
 
 
@@ -252,13 +258,19 @@ class Client:
         SchedulerError
             If tasks remain, or the scheduler does not answer, for `patience` seconds.
         """
-        end = time.monotonic() + self.patience
+        start = time.monotonic()
+        end, is_told = start + self.patience, False
         while True:
             try:
                 if not (left := self.living(arrays)):
                     return
                 self.cancel(arrays=sorted(left))
                 problem = f"arrays of an earlier run are still running: {', '.join(sorted(left))}"
+                if time.monotonic() > start + TOLD_AFTER and not is_told:
+                    is_told = True
+                    self.warn(
+                        f"waiting for them to end, at most {self.patience:.0f} s: {', '.join(sorted(left))}"
+                    )
             except SchedulerError as error:
                 problem = str(error)
             if time.monotonic() > end:

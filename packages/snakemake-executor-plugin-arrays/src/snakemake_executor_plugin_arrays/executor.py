@@ -53,6 +53,8 @@ from snakemake_executor_plugin_arrays.waiting import Batch, Waiting
 # Markers are our own files, so looking for them every second does not load the scheduler.
 MARKER_SECONDS = 1
 UNKNOWN = Status("", alive=False)
+# Slurm states in which processes of a task may be left, if its shell was killed or its node cut off.
+SURVIVED = ("FAILED", "NODE_FAIL")
 
 
 class Executor(CommandExecutor):
@@ -72,8 +74,13 @@ class Executor(CommandExecutor):
         refuse(self.dag.needrun_jobs())
         self.parent = runs_folder(self.workdir)
         self.prepare()
-        with starting(self.parent, self.logger.warning):
-            end_dead_runs(self.parent, self.client, self.settings.lost_seconds, self.logger.warning)
+        try:
+            with starting(self.parent, self.logger.warning):
+                end_dead_runs(self.parent, self.client, self.settings.lost_seconds, self.logger.warning)
+        except OSError as error:
+            raise ApiError(
+                f"{error.filename}: {error.strerror}: another user may run Snakemake here"
+            ) from None
 
     def prepare(self) -> None:
         """Set what is known of the arrays of this run: nothing yet."""
@@ -184,7 +191,7 @@ class Executor(CommandExecutor):
             self.say_full = now + self.say_full[1], 2 * self.say_full[1]
             self.logger.warning(
                 f"{self.scheduler.name} limits the number of submitted jobs: {number} more will be submitted"
-                f" as others end ({error})"
+                f" as others end ({error.answer})"
             )
 
     def _drop_backlog(self, message: str | None, name: str | None = None) -> None:
@@ -445,7 +452,7 @@ class Executor(CommandExecutor):
                 place.gone_since = now
                 self._explain_unlisted(array)
                 kept.append(info)
-            elif status is not None:
+            elif status is not None and not self._may_go_on(place, status):
                 by_us = status.cancelled and place.revoked_since is not None
                 ended.append((info, None if by_us else status))
             elif place.revoked_since is None:
@@ -457,14 +464,21 @@ class Executor(CommandExecutor):
             elif now - place.revoked_since < self.notice_seconds:
                 kept.append(info)
             else:
-                ended.append((info, None))
+                ended.append((info, status))
         if doubtful:
             self.client.cancel(tasks=sorted({place.task for place in doubtful}))
-            for place in doubtful:
-                with contextlib.suppress(OSError):
-                    place.folder.revoke(place.task[1])
+        # what has ended, too: the scheduler may start it again
+        for place in (*doubtful, *(info.aux["place"] for info, _ in ended)):
+            with contextlib.suppress(OSError):
+                place.folder.revoke(place.task[1])
         self._report_ended(ended)
         return kept
+
+    def _may_go_on(self, place: Place, status: Status) -> bool:
+        """Return whether processes of a task may be left that have not noticed that it is revoked."""
+        if status.word not in SURVIVED or not place.has_begun:
+            return False
+        return place.revoked_since is None or time.monotonic() - place.revoked_since < self.notice_seconds
 
     def _status_of_rest(self, array: str, known: Mapping[int, Status]) -> Status | None:
         """Return the status of the tasks of an array that never started, if it has ended."""

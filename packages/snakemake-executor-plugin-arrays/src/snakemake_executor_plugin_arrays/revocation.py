@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -33,22 +34,26 @@ def _wait(revoked: str, shell: int) -> None:
     while not os.path.exists(revoked):
         time.sleep(INTERVAL)
     try:
-        end_others(shell)
-    finally:
-        # at once: on any other way out, Snakemake would remove outputs that are no longer its own
-        os._exit(STATUS)
+        others = processes_of_task(shell)
+    except psutil.Error:
+        others = []
+    # No other thread runs from here on: Snakemake would see that its job has ended, and remove outputs that
+    # are no longer its own.
+    sys.setswitchinterval(1)
+    for process in others:
+        with contextlib.suppress(OSError):
+            os.kill(process, signal.SIGKILL)
+    os._exit(STATUS)
 
 
-def end_others(shell: int) -> None:
-    """Kill the descendants of the shell of a task, or of this process if that has ended.
+def processes_of_task(shell: int) -> list[int]:
+    """Return the descendants of the shell of a task, or of this process if that has ended.
 
-    What this process descends from ends with it, and the shell writes the exit status.
+    Without this process and those from which it descends: they end with it, and the shell writes the exit
+    status.
     """
     this = psutil.Process()
     above = this.parents()
     root = next((process for process in above if process.pid == shell), this)
     spared = {this.pid, *(process.pid for process in above)}
-    for process in root.children(recursive=True):
-        if process.pid not in spared:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
+    return [process.pid for process in root.children(recursive=True) if process.pid not in spared]

@@ -175,7 +175,9 @@ class Slurm:
     # reasons and states that last until somebody intervenes, and those of a task that requests too much
     HELD = re.compile(r"held|hold|NeverSatisfied|BadConstraints|SPECIAL_EXIT", re.I)
     HOPELESS = re.compile(
-        r"PartitionTimeLimit|Max\w*Per(Job|Node|Limit)|Invalid(Account|QOS)|(Account|QOS)NotAllowed", re.I
+        r"PartitionTimeLimit|Max\w*Per(Job|Node|Limit)|Invalid(Account|QOS)|(Account|QOS)NotAllowed"
+        r"|not.permitted.to.use",
+        re.I,
     )
 
     def refusal(self, folder: str) -> str | None:
@@ -324,6 +326,8 @@ class GridEngine:
     counts_tasks = False
     leaves_if_removed = True
 
+    # where qstat has a reason
+    NO_REASON = re.compile(r"is turned off|no messages available")
     VARIABLE = re.compile(r"\$(HOME|HOSTNAME|JOB_ID|JOB_NAME|TASK_ID|USER)")
 
     def __init__(self, environment: str, complexes: Iterable[str], per_slot: bool) -> None:
@@ -430,7 +434,8 @@ class GridEngine:
     def explanation(self, output: str) -> str | None:
         """Return the first reason."""
         found = re.search(r"^scheduling info:[ \t]*(\S.*)$", output, re.M)
-        return found.group(1).strip() if found and "is turned off" not in found.group(1) else None
+        reason = found.group(1).strip() if found else ""
+        return None if not reason or self.NO_REASON.search(reason) else reason
 
     def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:
         """Return a qdel command for the arrays, and one for each range of consecutive tasks."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from snakemake_interface_common.exceptions import ApiError
 
-from snakemake_executor_plugin_arrays.arrays import Folder, Owner, close_run, dead_runs, describe
+from snakemake_executor_plugin_arrays.arrays import LOCK, Folder, Owner, close_run, dead_runs, describe
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
 from snakemake_executor_plugin_arrays.revocation import ENDS_WITHIN
 
@@ -50,11 +50,13 @@ def end_dead_runs(parent: Path, client: Client, patience: float, warn: Callable[
             _end(run, owner, client, patience + ENDS_WITHIN, warn)
         except SchedulerError as error:
             raise ApiError(f"an earlier run may have left arrays: {error}") from None
+        except KeyboardInterrupt:
+            raise ApiError(f"interrupted while waiting for the jobs of a killed run to end ({run})") from None
         except OSError as error:
             # a lock that cannot be read may belong to a run that is alive
             raise ApiError(
-                f"{run}: a run of {owner.user or 'another user'}, which may still be going on or have been"
-                f" killed: {error.filename}: {error.strerror}. {_advice(owner)}"
+                f"a run of {owner.user or 'another user'}, which may still be going on or have been killed:"
+                f" {error.filename}: {error.strerror}. {_advice(owner)}"
             ) from None
         close_run(run)
 
@@ -70,7 +72,9 @@ def _advice(owner: Owner) -> str:
 def _end(run: Path, owner: Owner, client: Client, patience: float, warn: Callable[[str], None]) -> None:
     is_own = owner.user == client.user
     # by name: a reinstalled scheduler repeats numbers, and a run may be killed before it notes one
-    names = {name for name in os.listdir(run) if os.path.exists(run / name / "jobs")}
+    names = {name for name in os.listdir(run) if _exists(run / name / "jobs")}
+    if not is_own:
+        (run / LOCK).read_text()  # it says which scheduler it is
     if not is_own and names and not client.sees_everybody():
         hidden = f"{client.scheduler.name} does not show you the jobs of others, so they may be running"
         raise ApiError(f"{describe(run)}: {hidden}. {_advice(owner)}")
@@ -93,9 +97,18 @@ def _end(run: Path, owner: Owner, client: Client, patience: float, warn: Callabl
     _revoke(forgotten, patience, warn)
 
 
+def _exists(path: Path) -> bool:
+    """Return whether a file exists; raises an OSError if that cannot be seen."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
 def _may_run(folders: Iterable[Path]) -> dict[Folder, set[int]]:
     """Return the tasks that run a job according to their markers, by the folder of their array."""
-    opened = [Folder.open(path) for path in folders if os.path.exists(path / "task.sh")]
+    opened = [Folder.open(path) for path in folders if _exists(path / "task.sh")]
     tasks = {folder: {folder.task(line) for line in folder.started()} for folder in opened}
     return {folder: found for folder, found in tasks.items() if found}
 

@@ -46,7 +46,7 @@ class Waiting:
             if waited >= self._next.setdefault(array, self.seconds):
                 self._next[array] = 2 * waited
                 counts = sorted(words[array].items(), key=lambda pair: (-pair[1], pair[0]))
-                yield array, waited, ", ".join(f"{number} {word}" for word, number in counts)
+                yield array, waited, ", ".join(f"{number} in state {word}" for word, number in counts)
 
 
 @dataclass
