@@ -35,8 +35,9 @@ class Watch(threading.Thread):
         while not self.ended.wait(0.1):
             for path in (self.folder / ".snakemake/arrays").glob("*/*/*"):
                 try:
+                    # an exit status is written before its job starts, and renamed when that has ended
                     self.times.setdefault(
-                        (path.parent.name.rsplit("-", 1)[0], path.name), path.stat().st_mtime
+                        (path.parent.name.rsplit("-", 1)[0], path.name), path.stat().st_ctime
                     )
                 except FileNotFoundError:
                     continue
