@@ -55,7 +55,8 @@ def test_preparation_file(tmp_path: Path) -> None:
     files = prepare_options(tmp_path, ["haus tür"] * 2 + ["haustür"], ["house door"] * 3)
     out = tmp_path / "out"
     languages = ["--source-language", "de", "--target-language", "en", "--split-compounds"]
-    assert main(["corpus", "prepare", *files, *languages, "--split", "train", "--output", str(out)]) == 0
+    train = ["--split", "train", "--deduplicate", "none", "--output", str(out)]
+    assert main(["corpus", "prepare", *files, *languages, *train]) == 0
     assert read_lines(out / "train.source.gz") == ["haus tür"] * 3
     write_lines(tmp_path / "source", ["Die Haustür.", "", "Tür"])
     options = ["--preparation", str(out / "preparation.json"), "--split", "dev", "--output", str(out)]
@@ -65,6 +66,23 @@ def test_preparation_file(tmp_path: Path) -> None:
     preparation = read_preparation(out / "preparation.json")
     assert preparation.split_compounds(preparation.source(["Türhaus!"])) == ["tür haus !"]
     assert main(["corpus", "prepare", *files, *options, "--tokenized"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("what", "kept"),
+    [(None, [0, 1, 3]), ("pairs", [0, 1, 3]), ("source", [0, 3]), ("none", [0, 1, 2, 3, 4])],
+)
+def test_duplicates_in_train(tmp_path: Path, what: str | None, kept: list[int]) -> None:
+    """The first of each stays, with its label; case and compounds do not make a difference."""
+    source = ["Das Haus", "Das Haus", "das haus", "ein Haus Tür", "Ein Haustür"]
+    target = ["the house", "this house", "The house", "a door", "a door"]
+    files = prepare_options(tmp_path, source, target, list("abcde"))
+    options = ["--source-language", "de", "--target-language", "en", "--split-compounds", "--split", "train"]
+    options += ["--deduplicate", what] if what else []
+    assert main(["corpus", "prepare", *files, *options, "--output", str(tmp_path)]) == 0
+    assert read_lines(tmp_path / "train.task.gz") == ["abcde"[index] for index in kept]
+    statistics = json.loads((tmp_path / "train.statistics.json").read_text())
+    assert statistics["splits"]["train"]["dropped"]["duplicates"] == 5 - len(kept)
 
 
 def prepare_options(

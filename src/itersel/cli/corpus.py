@@ -14,6 +14,7 @@ from itersel.errors import InputError
 from itersel.limits import (
     DEBIAN_MIRROR,
     DEBIAN_RELEASE,
+    DEDUPLICATION,
     DEFAULT_LINE_BYTES,
     MAX_RAW_LINE_BYTES,
     MIN_RAW_LINE_BYTES,
@@ -183,6 +184,13 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
         help="with --split hash: write all pairs with these task labels to separate test sets, test.LABEL",
     )
     parser.add_argument(
+        "--deduplicate",
+        choices=DEDUPLICATION,
+        default="pairs",
+        help="with --split train: duplicates to drop, those with the same source and target, or the same "
+        "source (default: %(default)s)",
+    )
+    parser.add_argument(
         "--max-train",
         type=positive,
         default=0,
@@ -246,6 +254,7 @@ def _prepare(options: argparse.Namespace) -> None:
         held_out_modules=options.held_out_modules,
         max_train=options.max_train,
         max_held_out=options.max_held_out,
+        deduplicate=options.deduplicate,
     )
     languages = preparation.source_language, preparation.target_language
     reading = Reading(*languages, preparation.tokenized, options.max_line_bytes, LONG_LINE)

@@ -142,6 +142,7 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
         target_language=data.target_language,
         max_length=data.max_length,
         max_ratio=data.max_ratio,
+        deduplicate=data.deduplicate if split == "train" else None,
         max_train=data.max_train,
         max_held_out=data.max_held_out if split == "hash" else None,
         max_line_bytes=data.max_line_bytes,

@@ -9,6 +9,7 @@ from itersel.limits import (
     ADDRESS_PATTERN,
     DEBIAN_MIRROR,
     DEBIAN_RELEASE,
+    DEDUPLICATION,
     DEFAULT_LINE_BYTES,
     LANGUAGE_PATTERN,
     MAX_COLUMNS,
@@ -138,6 +139,12 @@ class Data:
         "libreoffice-help: modules kept out of train, dev, devtest and test, except for text that also "
         "occurs in other modules; each becomes a test set named after it.",
         (),
+    )
+    deduplicate: str = option(
+        "files: which duplicates to drop from train: pairs (same source and target), source, or none. What "
+        "occurs twice is not left out of its own grammar and language model by leave-one-out.",
+        "pairs",
+        choices=DEDUPLICATION,
     )
     max_train: int | None = option("Use at most this many pairs for training; null: all.", minimum=1)
     max_held_out: int | None = option(

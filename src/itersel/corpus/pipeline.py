@@ -47,6 +47,8 @@ class Settings:
         source also occurs in another module or split.
     max_train, max_held_out
         Maximum number of pairs of train, and of each other split; 0 for no limit.
+    deduplicate
+        Which duplicates are removed from train, one of `DEDUPLICATION`, if it is the only split.
     """
 
     split: str = BY_HASH
@@ -57,6 +59,7 @@ class Settings:
     held_out_modules: tuple[str, ...] = ()
     max_train: int = 0
     max_held_out: int = 0
+    deduplicate: str = "pairs"
 
 
 class Split(NamedTuple):
@@ -127,6 +130,10 @@ def prepare_corpus(
             new = [index for index, source in enumerate(pairs.source) if source not in seen]
             pairs = _keep(pairs, new, "source in another split", dropped)
             seen.update(pairs.source)
+        elif name == "train":
+            # Splitting compounds can make two sources equal.
+            pairs = _keep(pairs, unique(pairs, settings.deduplicate), "duplicates", dropped)
+            dropped["duplicates"] += part.dropped["duplicates"]
         splits[name] = _finish(name, pairs, settings, dropped, part.dropped)
     return splits
 
@@ -150,6 +157,7 @@ def _gather(
         names = (*SPLITS, *map(test_split, settings.held_out_modules))
     parts = {name: _Part() for name in names}
     seen: set[tuple[str, str, str]] = set()
+    digests: set[bytes] = set()
     learned = _Learned(Counter(), case)
     for block in count_up(_of_modules(blocks, settings), "pairs prepared", lambda block: block.size):
         if settings.split == "train" and not any(block.source):
@@ -164,7 +172,7 @@ def _gather(
                 learned.frequency.update(chain.from_iterable(map(split_words, block.source)))
             if settings.split == "train":
                 learned.count_case(cased)
-            _filter(block, parts[settings.split], preparation, settings)
+            _filter(block, parts[settings.split], preparation, settings, digests)
     if settings.split_compounds:
         preparation.compounds = CompoundSplitter(learned.frequency)
     return parts
@@ -215,8 +223,14 @@ def _of_split(block: Bitext, name: str) -> Bitext:
     return block._replace(raw=None) if name == "train" else block
 
 
-def _filter(block: Bitext, part: _Part, preparation: Preparation, settings: Settings) -> None:
+def _filter(
+    block: Bitext, part: _Part, preparation: Preparation, settings: Settings, digests: set[bytes]
+) -> None:
+    """Add the pairs of a block to a split; `digests` has the earlier pairs of train."""
     if settings.split == "train":
+        new = unique(block, settings.deduplicate, digests)
+        part.dropped["duplicates"] += block.size - len(new)
+        block = block.take(new)
         # Splitting compounds only lengthens a source: one that is too long stays so, but its ratio may still
         # change.
         ratio = math.inf if _has_compounds(preparation, settings) else settings.max_ratio

@@ -23,12 +23,28 @@ def split_of(source: str) -> str:
     return next((name for name, end in _HELD_OUT if bucket < end), "train")
 
 
-def unique(bitext: Bitext) -> list[int]:
-    """Return the indices of pairs without duplicates, keeping the first of each."""
-    first: dict[tuple[str, str], int] = {}
-    for index, pair in enumerate(zip(bitext.source, bitext.target, strict=True)):
-        first.setdefault(pair, index)
-    return list(first.values())
+def unique(bitext: Bitext, by: str = "pairs", seen: set[bytes] | None = None) -> list[int]:
+    """Return the indices of pairs without duplicates, keeping the first of each.
+
+    Parameters
+    ----------
+    by
+        What is the same in duplicates, one of `DEDUPLICATION`: ``pairs``, both sides; ``source``; with
+        ``none``, nothing is a duplicate.
+    seen
+        Digests of earlier pairs, which are duplicates, too; those of this text are added.
+    """
+    if by == "none":
+        return list(range(bitext.size))
+    seen = set() if seen is None else seen
+    kept = []
+    for index, (source, target) in enumerate(zip(bitext.source, bitext.target, strict=True)):
+        text = source if by == "source" else f"{source}\n{target}"
+        digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
+        if digest not in seen:
+            seen.add(digest)
+            kept.append(index)
+    return kept
 
 
 def sample(bitext: Bitext, count: int) -> list[int]:
