@@ -168,3 +168,22 @@ def test_estimate_counts_default_iterations() -> None:
 
 def test_no_estimate_without_sizes() -> None:
     assert estimate(help_config(), {name: size for name, size in SIZES.items() if name != "test"}) is None
+
+
+@pytest.mark.parametrize(
+    ("split", "side", "path", "where"),
+    [
+        ("devtest", "source", "dev.source.gz", "is named in both data.dev and data.devtest"),
+        ("test", "source", "link.gz", "is named in both data.train and data.test"),
+        ("dev", "target", ["dev.target.gz", "./dev.target.gz"], "is named twice in data.dev"),
+        ("train", "target", "train.source.gz", "is named twice in data.train"),
+    ],
+)
+def test_text_that_is_used_twice(
+    folder: Path, capsys: pytest.CaptureFixture[str], split: str, side: str, path: object, where: str
+) -> None:
+    Path("link.gz").symlink_to("train.source.gz")
+    config = content()
+    config["data"][split][side] = path
+    assert check(config) == 1
+    assert f"{where}; use each text once" in capsys.readouterr().err

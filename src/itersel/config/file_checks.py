@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -42,7 +42,7 @@ class Size(NamedTuple):
 
 
 def check_files_exist(config: Config) -> None:
-    """Reject files and folders that cannot be read.
+    """Reject files and folders that cannot be read, and text that is named twice, such as dev as devtest.
 
     Raises
     ------
@@ -52,13 +52,27 @@ def check_files_exist(config: Config) -> None:
     data = config.data
     named = [(FOLDER, data.folder), ("language_model.arpa", config.language_model.arpa)]
     named += [("data.monolingual", path) for path in data.monolingual]
+    text: list[tuple[str, str]] = []
     for split in given_splits(config):
         texts = texts_of(config, split)
         for corpus in corpora(config, split, ""):
             if not is_fetched(texts[corpus.name]):
                 key = f"data.{split}.{corpus.name}" if corpus.name else f"data.{split}"
                 named += [(key, path) for path in corpus.files]
+                sides = (corpus.source, corpus.target, corpus.further, corpus.file)
+                text += [(key, path) for side in sides for path in side]
     attempt_all(partial(_check_readable, key, path) for key, path in named if path is not None)
+    _check_named_once(text)
+
+
+def _check_named_once(text: Iterable[tuple[str, str]]) -> None:
+    keys: dict[str, str] = {}
+    for key, path in text:
+        other = keys.setdefault(os.path.realpath(path), "")
+        if other:
+            what = f"is named twice in {key}" if other == key else f"is named in both {other} and {key}"
+            raise InputError(f"{what}; use each text once", path)
+        keys[os.path.realpath(path)] = key
 
 
 def read_sizes(config: Config) -> dict[str, Size]:
