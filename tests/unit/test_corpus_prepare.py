@@ -85,6 +85,15 @@ def test_duplicates_in_train(tmp_path: Path, what: str | None, kept: list[int]) 
     assert statistics["splits"]["train"]["dropped"]["duplicates"] == 5 - len(kept)
 
 
+@pytest.mark.parametrize("split_compounds", [True, False])
+def test_duplicates_are_found_among_what_can_be_trained_on(tmp_path: Path, split_compounds: bool) -> None:
+    files = prepare_options(tmp_path, ["ein haus", "ein haus", "ein haus"], ["", "a " * 40, "a house"])
+    options = ["--source-language", "de", "--target-language", "en", "--split", "train"]
+    options += ["--deduplicate", "source", *(["--split-compounds"] if split_compounds else [])]
+    assert main(["corpus", "prepare", *files, *options, "--output", str(tmp_path)]) == 0
+    assert read_lines(tmp_path / "train.target.gz") == ["a house"]
+
+
 def prepare_options(
     folder: Path, source: list[str], target: list[str], task: list[str] | None = None
 ) -> list[str]:

@@ -83,8 +83,9 @@ def test_interrupted_while_it_is_asked_again(programs):
 
 
 def test_array_of_which_nothing_is_known(programs):
-    programs("scontrol", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
-    assert client().known("7", listed=False) == {}
+    for answer in ("slurm_load_jobs error: Invalid job id specified", "Job 7 not found"):
+        programs("scontrol", f"echo '{answer}' >&2; exit 1")
+        assert client().known("7", listed=False) == {}
     programs("sacct", "echo '7_1|TIMEOUT'")
     assert client().known("7", listed=False) == {1: Status("TIMEOUT", False)}
     # what fails for another reason says nothing

@@ -16,7 +16,7 @@ from snakemake_executor_plugin_arrays import Executor, ExecutorSettings
 from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.commands import SchedulerError
 from snakemake_executor_plugin_arrays.failures import Place
-from snakemake_executor_plugin_arrays.schedulers import GridEngine, Slurm, Status
+from snakemake_executor_plugin_arrays.schedulers import GridEngine, Request, Slurm, Status
 from snakemake_executor_plugin_arrays.waiting import Waiting
 
 
@@ -157,10 +157,10 @@ def test_task_in_an_error_state_fails_and_is_cancelled(tmp_path):
 def test_task_that_may_run_in_another_partition_is_no_failure(tmp_path, caplog):
     stuck = {**ALIVE, ("7", 2): Status("PENDING (PartitionTimeLimit)", True, hopeless=True)}
     watched = Watched(tmp_path / "a", [stuck, stuck])
-    watched.active[1].aux["place"].several_queues = True
+    watched.active[1].aux["place"].request = Request(queue="one,two")
     assert watched.look() == ["0", "1"]
     assert "PartitionTimeLimit" in caplog.text
-    watched.active[1].aux["place"].several_queues = False
+    watched.active[1].aux["place"].request = Request(queue="one")
     assert watched.look() == ["0"]
     assert "will never run" in watched.reports[0][1]
 
@@ -548,3 +548,54 @@ def test_ended_task_that_the_scheduler_starts_again_does_nothing(tmp_path):
     assert watched.look() == ["0"]
     assert (watched.folder.path / "task-2.revoked").exists()
     assert not (watched.folder.path / "task-1.revoked").exists()
+
+
+def test_forgotten_task_of_slurm_beside_a_cancelled_one(tmp_path):
+    """Slurm says what was cancelled, so the other one was not."""
+    watched = Watched(tmp_path / "a", [{("7", 1): CANCELLED}] * 3)
+    (watched.folder.path / "2.running").write_text("n1\n")
+    jobs = [info.job for info in watched.active]
+    for _ in range(3):
+        watched.look()
+    assert watched.active == []
+    assert [job.attempt for job in jobs] == [2, 1]
+    assert "disappeared" in watched.reports[1][1]
+
+
+def test_array_that_cannot_be_asked_for_in_the_end(tmp_path):
+    """What has ended is reported at once; the rest is given up when patience ends, after it was revoked."""
+    watched = Watched(tmp_path / "a", [])
+
+    def fail(array, listed):
+        raise SchedulerError("scontrol: No such file or directory")
+
+    watched.client.known = fail
+    watched.answers.append({("7", 1): Status("TIMEOUT", False)})
+    assert watched.look() == ["1"]
+    assert "TIMEOUT" in watched.reports[0][1]
+    assert look_at_lost(watched, looks=2) == ["1"]
+    assert watched.cancellations == []
+    watched.settings.patience_seconds = 0
+    assert look_at_lost(watched) == ["1"]
+    assert (watched.folder.path / "task-2.revoked").exists()
+    assert look_at_lost(watched) == []
+
+
+def test_what_is_given_up_is_revoked(tmp_path):
+    """It may start before it is cancelled."""
+    stuck = {("7", task): Status("Eqw", True, waiting=True, hopeless=True) for task in (1, 2)}
+    watched = Watched(tmp_path / "a", [stuck], GridEngine("smp", [], True))
+    watched.look()
+    assert all((watched.folder.path / f"task-{task}.revoked").exists() for task in (1, 2))
+
+
+def test_jobs_of_a_cancelled_array_that_wait_for_a_place_are_not_submitted(tmp_path):
+    watched = Watched(tmp_path / "a", [{("7", 1): CANCELLED, ("7", 2): Status("RUNNING", True)}] * 2)
+    for info in watched.active:
+        info.aux["place"].name = "train"
+    watched.look()
+    assert not watched.drops
+    watched.answers[0] = {("7", 1): CANCELLED, ("7", 2): CANCELLED}
+    watched.look()
+    [drop] = watched.drops
+    assert (drop.name, drop.request) == ("train", None)

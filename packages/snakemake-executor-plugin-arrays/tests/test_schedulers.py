@@ -75,7 +75,7 @@ def test_qsub_without_complex_asks_for_no_memory():
     [
         ("17\n", "17"),
         ("17;cluster\n", "17"),
-        ("Welcome!\n 17 nodes\n2 are down\n18;cluster\nBye\n", "18"),
+        ("Welcome!\n17 nodes\n2026\n18;cluster\nBye\n", "18"),
         ("", None),
         ("sbatch: error\n", None),
         ("17x", None),

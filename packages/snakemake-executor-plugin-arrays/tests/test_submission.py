@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -12,7 +13,8 @@ from snakemake_interface_common.exceptions import ApiError
 from snakemake_executor_plugin_arrays import Executor, ExecutorSettings
 from snakemake_executor_plugin_arrays.arrays import Run, dead_runs
 from snakemake_executor_plugin_arrays.commands import SchedulerError
-from snakemake_executor_plugin_arrays.schedulers import GridEngine, Status
+from snakemake_executor_plugin_arrays.schedulers import GridEngine, Request, Status
+from snakemake_executor_plugin_arrays.waiting import Drop
 
 
 class Submitting(Executor):
@@ -363,13 +365,58 @@ def test_limit_that_others_fill_is_waited_out(folder, caplog):
 def test_jobs_that_wait_for_a_place_are_dropped_with_their_array(folder):
     executor = Submitting(folder, Limited(1))
     executor.run_jobs(many_jobs(3))
-    jobs = executor.backlog[0].jobs
-    executor._drop_backlog(None, "mix")
+    [batch] = executor.backlog
+    executor.drops += [Drop("no", "mix"), Drop("no", "train", Request(memory=9))]
+    executor._drop_backlog()
     assert executor.backlog
-    executor._drop_backlog(None, "train")
+    executor.drops.append(Drop("is not submitted", "train", batch.request))
+    executor._retry_backlog()
     assert not executor.backlog
-    assert executor.silent == jobs
-    assert executor.reports == ["submitted"]
+    assert executor.silent == batch.jobs[1:]
+    assert executor.reports == [
+        "submitted",
+        "train is not submitted. The same is true of one other job of this array (not listed). ",
+    ]
+
+
+def test_jobs_that_are_dropped_while_one_of_them_is_submitted(folder):
+    """By another thread: what is being submitted is not reported, and other rules are not affected."""
+
+    def submit(array, request):
+        executor.drops.append(Drop("is not submitted", "train"))
+        submitted.append(array.name.rpartition("-")[0])
+        return str(len(submitted))
+
+    submitted = []
+    executor = Submitting(folder, submit)
+    executor.settings.limit = 1
+    jobs = many_jobs(3)
+    jobs[2].name = "mix"
+    executor.run_jobs(jobs)
+    assert submitted == ["train", "mix"]
+    assert executor.reports[0] == "submitted"
+    assert executor.reports[1].startswith("train is not submitted.")
+    assert executor.reports[2] == "submitted"
+    assert len(executor.reports) == 3
+    assert executor.unreported == 2
+
+
+def test_full_disk_after_a_submission(folder, monkeypatch):
+    """What is in the queue is not submitted again."""
+    limited = Limited(100)
+    executor = Submitting(folder, limited)
+    write = Path.write_text
+
+    def fail(path, text, *arguments, **options):
+        if path.name == "identifier":
+            raise OSError(28, "No space left on device", str(path))
+        return write(path, text, *arguments, **options)
+
+    monkeypatch.setattr(Path, "write_text", fail)
+    executor.run_jobs(many_jobs(2))
+    executor._retry_backlog()
+    assert limited.sizes == [2]
+    assert executor.reports == ["submitted"] * 2
 
 
 def test_full_disk_while_a_waiting_job_is_submitted(folder, caplog):
@@ -390,5 +437,5 @@ def test_what_waits_for_a_place_when_snakemake_is_told_to_end(folder):
     executor.run_jobs(many_jobs(3))
     executor.workflow.scheduler._user_kill = "graceful"
     executor._retry_backlog()
-    assert executor.reports[1].startswith("is not submitted, because Snakemake was told to end.")
+    assert executor.reports[1].startswith("train is not submitted, because Snakemake was told to end.")
     assert not executor.backlog

@@ -12,6 +12,7 @@ from snakemake_interface_common.exceptions import ApiError
 from snakemake_executor_plugin_arrays import takeover
 from snakemake_executor_plugin_arrays.arrays import LOCK, Folder, Owner, Run, dead_runs
 from snakemake_executor_plugin_arrays.commands import SchedulerError, process_owner
+from snakemake_executor_plugin_arrays.schedulers import Status
 from snakemake_executor_plugin_arrays.takeover import end_dead_runs
 
 
@@ -23,10 +24,12 @@ class Parent:
         self.warnings, self.cleared = [], []
         self.known, self.living, self.sees_everybody = set(), set(), True
         self.everybody = set()
+        self.statuses = {}
         self.client = SimpleNamespace(
             user=process_owner(),
             scheduler=SimpleNamespace(key="slurm", name="Slurm"),
             find_all=self.find_all,
+            statuses=lambda everybody: self.statuses,
             living=lambda arrays, everybody: self.living & arrays,
             sees_everybody=lambda: self.sees_everybody,
             clear=self.cleared.append,
@@ -100,6 +103,28 @@ def test_started_task_that_the_scheduler_does_not_know_is_revoked(parent, monkey
     assert parent.end(patience=1000) == []
     assert waited == [True] * 3
     assert "Waiting at most 1010 s for jobs of a killed run" in parent.warnings[0]
+
+
+@pytest.mark.parametrize("user", [None, "somebody"])
+def test_processes_that_may_have_outlived_their_task(parent, monkeypatch, user):
+    """Their node was cut off: it is known, and yet they may run."""
+    folder = parent.killed(user, started=2)
+    parent.known = {"train"}
+    parent.statuses = {("7", 1): Status("NODE_FAIL", False), ("7", 2): Status("TIMEOUT", False)}
+    waited = []
+
+    def sleep(seconds):
+        waited.append(seconds)
+        (folder.path / "1.status").write_text("143\n")
+
+    monkeypatch.setattr(takeover.time, "sleep", sleep)
+    if user:
+        with pytest.raises(ApiError, match="does not know what has become of jobs"):
+            parent.end(patience=1000)
+        assert waited == []
+    else:
+        assert parent.end(patience=1000) == []
+        assert len(waited) == 1
 
 
 def test_task_that_does_not_notice_is_given_up(parent, monkeypatch):

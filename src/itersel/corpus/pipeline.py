@@ -108,7 +108,7 @@ def prepare_corpus(
         The pairs, in any number of blocks. Pairs that will be dropped are not held in memory, because a
         corpus may consist mostly of empty lines or duplicates.
     case
-        Counts the target side of train, before anything but duplicates is removed.
+        Counts the target side of train, before it is filtered.
 
     Raises
     ------
@@ -130,10 +130,6 @@ def prepare_corpus(
             new = [index for index, source in enumerate(pairs.source) if source not in seen]
             pairs = _keep(pairs, new, "source in another split", dropped)
             seen.update(pairs.source)
-        elif name == "train":
-            # Splitting compounds can make two sources equal.
-            pairs = _keep(pairs, unique(pairs, settings.deduplicate), "duplicates", dropped)
-            dropped["duplicates"] += part.dropped["duplicates"]
         splits[name] = _finish(name, pairs, settings, dropped, part.dropped)
     return splits
 
@@ -228,15 +224,17 @@ def _filter(
 ) -> None:
     """Add the pairs of a block to a split; `digests` has the earlier pairs of train."""
     if settings.split == "train":
-        new = unique(block, settings.deduplicate, digests)
-        part.dropped["duplicates"] += block.size - len(new)
-        block = block.take(new)
         # Splitting compounds only lengthens a source: one that is too long stays so, but its ratio may still
         # change.
         ratio = math.inf if _has_compounds(preparation, settings) else settings.max_ratio
         kept, reasons = trainable(block, settings.max_length, ratio)
         part.dropped.update(reasons)
         block = block.take(kept)
+        if not _has_compounds(preparation, settings):
+            # splitting them may still change what is dropped, and what is a duplicate
+            new = unique(block, settings.deduplicate, digests)
+            part.dropped["duplicates"] += block.size - len(new)
+            block = block.take(new)
     part.blocks.append(_of_split(block, settings.split))
 
 
@@ -271,6 +269,9 @@ def _finish(
         kept, reasons = trainable(bitext, settings.max_length, settings.max_ratio)
         dropped.update({reason: count + before[reason] for reason, count in reasons.items()})
         bitext = bitext.take(kept)
+        if settings.split == name:
+            bitext = _keep(bitext, unique(bitext, settings.deduplicate), "duplicates", dropped)
+            dropped["duplicates"] += before["duplicates"]
     if bound:
         bitext = _keep(bitext, sample(bitext, bound), "beyond the bound", dropped)
     if bitext.size == 0:

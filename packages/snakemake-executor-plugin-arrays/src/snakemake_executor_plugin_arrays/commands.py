@@ -32,7 +32,7 @@ QUICK = 20
 # Seconds after which a user is told what is being waited for.
 TOLD_AFTER = 10
 # What schedulers say of a job that they do not know.
-UNKNOWN = re.compile(r"invalid job id|do(es)? not exist", re.I)
+UNKNOWN = re.compile(r"invalid job id|do(es)? not exist|job \S+ not found", re.I)
 
 # Variables of an enclosing job or the user's shell that would change what is submitted, shown or cancelled.
 # Those that say how to reach the scheduler are kept.
@@ -147,6 +147,8 @@ class Client:
             self.warn(f"{self.scheduler.name} cannot take the array {array.name} now, will retry: {problem}")
             tried = True
             time.sleep(pause)
+            if self.is_interrupted:
+                raise SchedulerError(str(problem), uncertain=True)
             pause = min(2 * pause, 30)
         identifier = self.scheduler.identifier(output)
         if identifier is None:
@@ -273,6 +275,6 @@ class Client:
                     )
             except SchedulerError as error:
                 problem = str(error)
-            if time.monotonic() > end:
+            if time.monotonic() > end or self.is_interrupted:
                 raise SchedulerError(f"{problem}. Cancel them, then rerun Snakemake.")
             time.sleep(1)

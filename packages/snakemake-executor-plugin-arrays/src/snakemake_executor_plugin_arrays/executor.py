@@ -46,15 +46,13 @@ from snakemake_executor_plugin_arrays.requests import (
     words_of,
 )
 from snakemake_executor_plugin_arrays.revocation import ENDS_WITHIN
-from snakemake_executor_plugin_arrays.schedulers import REST, SHARED, Array, Request, Status, Task
+from snakemake_executor_plugin_arrays.schedulers import REST, SHARED, SURVIVED, Array, Request, Status, Task
 from snakemake_executor_plugin_arrays.takeover import end_dead_runs
-from snakemake_executor_plugin_arrays.waiting import Batch, Waiting
+from snakemake_executor_plugin_arrays.waiting import Batch, Drop, Waiting
 
 # Markers are our own files, so looking for them every second does not load the scheduler.
 MARKER_SECONDS = 1
 UNKNOWN = Status("", alive=False)
-# Slurm states in which processes of a task may be left, if its shell was killed or its node cut off.
-SURVIVED = ("FAILED", "NODE_FAIL")
 
 
 class Executor(CommandExecutor):
@@ -78,9 +76,8 @@ class Executor(CommandExecutor):
             with starting(self.parent, self.logger.warning):
                 end_dead_runs(self.parent, self.client, self.settings.lost_seconds, self.logger.warning)
         except OSError as error:
-            raise ApiError(
-                f"{error.filename}: {error.strerror}: another user may run Snakemake here"
-            ) from None
+            hint = ": another user may run Snakemake here" if isinstance(error, PermissionError) else ""
+            raise ApiError(f"{error.filename or self.parent}: {error.strerror}{hint}") from None
 
     def prepare(self) -> None:
         """Set what is known of the arrays of this run: nothing yet."""
@@ -98,11 +95,15 @@ class Executor(CommandExecutor):
         # number of unreported jobs that are or may be submitted; of unanswered submissions, by array
         self.unreported = 0
         self.uncertain: dict[str, int] = {}
+        # since when the scheduler does not answer questions about an array
+        self.unanswered: dict[str, float] = {}
         # arrays of which a person cancelled tasks
         self.removed: set[str] = set()
         # what is submitted when other jobs have ended, and since when nothing of the user's is in the queue
         self.backlog: deque[Batch] = deque()
         self.submitting = threading.Lock()
+        # why some of it must not be submitted any more; other threads only add to it
+        self.drops: deque[Drop] = deque()
         self.idle_since: float | None = None
         self.cancelled = False
         # when to say again that jobs wait for a place, and after how many seconds once more
@@ -143,6 +144,7 @@ class Executor(CommandExecutor):
         with self.submitting:
             if not self.backlog:
                 self.idle_since = None
+                self.say_full = (-float("inf"), float(self.settings.waiting_seconds))
             for (name, request, per_task), members in groups.items():
                 members.sort(key=lambda job: [in_order(str(path)) for path in job.output])
                 self._warn_of_memory(request)
@@ -167,7 +169,10 @@ class Executor(CommandExecutor):
 
     def _submit_backlog(self) -> None:
         """Submit what waits, in the order in which it became ready, until a limit of the site is reached."""
-        while self.backlog and not self.cancelled:
+        while not self.cancelled:
+            self._drop_backlog()
+            if not self.backlog:
+                return
             batch = self.backlog[0]
             try:
                 self._submit(batch.name, batch.request, batch.next(), batch.per_task)
@@ -178,14 +183,16 @@ class Executor(CommandExecutor):
                 return
             batch.submitted()
             if not batch.jobs:
-                self.backlog.popleft()
+                self.backlog.remove(batch)
 
     def _hold_back(self, error: SchedulerError) -> None:
         """Say now and then that jobs wait for a place; give up if no other job can make one."""
         now = time.monotonic()
         idle = self.idle_since is not None and now - self.idle_since > self.settings.lost_seconds
-        if idle and not SHARED.search(str(error)):
-            self._drop_backlog(f"could not be submitted, although no job of yours is in the queue: {error}.")
+        if idle and not SHARED.search(error.answer):
+            why = f"could not be submitted, although no job of yours is in the queue: {error}"
+            self.drops.append(Drop(why))
+            self._drop_backlog()
         elif now >= self.say_full[0]:
             number = sum(len(batch.jobs) for batch in self.backlog)
             self.say_full = now + self.say_full[1], 2 * self.say_full[1]
@@ -194,20 +201,22 @@ class Executor(CommandExecutor):
                 f" as others end ({error.answer})"
             )
 
-    def _drop_backlog(self, message: str | None, name: str | None = None) -> None:
-        """Report jobs that wait for a place, all or those of an array, as failed for one reason."""
-        left = [batch for batch in self.backlog if name in (None, batch.name)]
-        self.backlog = deque(batch for batch in self.backlog if batch not in left)
-        for batch in left:
-            infos = [SubmittedJobInfo(job) for job in batch.jobs]
-            cause = next((self.causes[job] for job in batch.jobs if job in self.causes), "")
-            said = f"{message}{others(infos)} {first_cause(cause)}" if message else None
-            self._report_together(infos, said, again=False)
+    def _drop_backlog(self) -> None:
+        """Report jobs that wait for a place as failed, if there is a reason; needs the lock `submitting`."""
+        if self._is_ending():
+            self.drops.append(Drop("is not submitted, because Snakemake was told to end"))
+        while self.drops:
+            drop = self.drops.popleft()
+            left = [batch for batch in self.backlog if drop.concerns(batch)]
+            for batch in left:
+                self.backlog.remove(batch)
+            if infos := [SubmittedJobInfo(job) for batch in left for job in batch.jobs]:
+                cause = next((self.causes[info.job] for info in infos if info.job in self.causes), "")
+                message = f"{left[0].name} {drop.why}.{others(infos)} {first_cause(cause)}"
+                self._report_together(infos, message, again=False)
 
     def _retry_backlog(self) -> None:
         """Try again to submit what waits, after a new answer of the scheduler."""
-        if self._is_ending():
-            self._drop_backlog("is not submitted, because Snakemake was told to end.")
         if not self.backlog or any(status.alive for status in self.statuses.values()):
             self.idle_since = None
         elif self.idle_since is None:
@@ -217,7 +226,8 @@ class Executor(CommandExecutor):
             try:
                 self._submit_backlog()
             except OSError as error:
-                self.logger.warning(f"{error.filename}: {error.strerror}: will retry to submit jobs")
+                where = error.filename or self.parent
+                self.logger.warning(f"{where}: {error.strerror}: jobs will be submitted later")
             finally:
                 self.submitting.release()
 
@@ -230,14 +240,14 @@ class Executor(CommandExecutor):
         together = self.format_together(jobs, path, per_task)
         folder = Folder.make(path, commands, per_task, self.settings.scratch, together)
         tasks = folder.task(len(jobs))
-        request = task_request(request, per_task, self.settings)
+        limited = task_request(request, per_task, self.settings)
         array = Array(path.name, tasks, folder.script, self.workdir, path, self.settings.concurrent)
         # before the submission, during which Snakemake may be interrupted
         self.names.add(array.name)
         self.unreported += len(jobs)
         try:
             self._clear_uncertain()
-            identifier = self.client.submit(array, request)
+            identifier = self.client.submit(array, limited)
         except SchedulerError as error:
             if error.uncertain:
                 self.uncertain[array.name] = len(jobs)
@@ -257,11 +267,13 @@ class Executor(CommandExecutor):
         if self.cancelled:
             # interrupted meanwhile by another thread, which did not know it
             self.client.cancel(arrays=[identifier])
-        (path / IDENTIFIER).write_text(identifier + "\n")
+        # a run that is killed is found by the names of its arrays
+        with contextlib.suppress(OSError):
+            (path / IDENTIFIER).write_text(identifier + "\n")
         what = f"{tasks} tasks" + (f" of {per_task} jobs" if per_task > 1 else "")
         self.logger.info(f"{self.scheduler.name} array {identifier} {path.name}: {what}, files in {path}")
         for line, job in enumerate(jobs, start=1):
-            place = Place(folder, line, identifier, "," in (request.queue or ""))
+            place = Place(folder, line, identifier, name, request)
             external = f"{identifier}_{folder.task(line)}"
             self.report_job_submission(SubmittedJobInfo(job, external_jobid=external, aux={"place": place}))
         self.complete.add(identifier)
@@ -316,10 +328,14 @@ class Executor(CommandExecutor):
             living.add(place.array)
             yield info
         for array, infos in hopeless.items():
-            self._give_up(array, infos, whole=array not in living)
+            self._give_up(array, infos, whole=array not in living and array not in gone)
         for array, infos in gone.items():
             for info in self._judge(array, infos, array in listed_now):
+                living.add(array)
                 yield info
+            if array in self.removed and array not in living:
+                place = infos[0].aux["place"]
+                self.drops.append(Drop("is not submitted, because its array was cancelled", place.name))
         if fresh:
             self._report_waiting(unfinished)
             self._retry_backlog()
@@ -384,7 +400,9 @@ class Executor(CommandExecutor):
     def _is_hopeless(self, place: Place) -> bool:
         """Return whether the scheduler's last answer says that a task will never run."""
         status = self.statuses.get(place.task, UNKNOWN)
-        return status.alive and status.hopeless and not place.several_queues
+        # with several partitions, Slurm gives the reason of an arbitrary one
+        several_queues = "," in (place.request.queue or "")
+        return status.alive and status.hopeless and not several_queues
 
     def _is_ending(self) -> bool:
         """Return whether Snakemake has received SIGTERM: it starts nothing, and waits for what runs."""
@@ -393,11 +411,12 @@ class Executor(CommandExecutor):
     def _is_too_late(self, place: Place) -> bool:
         """Return whether a task still waits although Snakemake starts nothing any more."""
         status = self.statuses.get(place.task, UNKNOWN)
-        return self._is_ending() and status.alive and status.waiting and not place.has_begun
+        return self._is_ending() and status.alive and status.waiting
 
     def _give_up(self, array: str, infos: list[SubmittedJobInfo], whole: bool) -> None:
         """Cancel the tasks of an array that will not run, and report them as one failure."""
         tasks = sorted({info.aux["place"].task for info in infos})
+        self._revoke(info.aux["place"] for info in infos)
         if whole:
             self.client.cancel(arrays=[array])
         else:
@@ -411,7 +430,8 @@ class Executor(CommandExecutor):
         again = self.scheduler.stuck_may_pass and not self._is_ending()
         self._report_together(infos, message, again)
         if not again:
-            self._drop_backlog(None, infos[0].aux["place"].rule)
+            place = infos[0].aux["place"]
+            self.drops.append(Drop("is not submitted, because it would never run", place.name, place.request))
 
     def _is_gone(self, place: Place, said: Status | None) -> bool:
         """Return whether a task has not been listed as alive for so long that its marker must be visible."""
@@ -434,14 +454,19 @@ class Executor(CommandExecutor):
         ended. Otherwise it is cancelled and revoked, and reported when it must have noticed that.
         """
         known: dict[int, Status] | None = {}
+        kept, now = list[SubmittedJobInfo](), time.monotonic()
         if any(info.aux["place"].ended is None for info in infos):
             try:
                 known = self.client.known(array, listed)
+                self.unanswered.pop(array, None)
             except SchedulerError as error:
-                self.logger.warning(f"{self.scheduler.name} does not answer, will retry: {error}")
-                return infos
-        kept, ended, doubtful = list[SubmittedJobInfo](), list[tuple[SubmittedJobInfo, Status | None]](), []
-        now = time.monotonic()
+                since = self.unanswered.setdefault(array, now)
+                # it is as safe to give up what cannot be asked for, but it ends what may be running
+                if now - since < self.settings.patience_seconds:
+                    self.logger.warning(f"{self.scheduler.name} does not answer, will retry: {error}")
+                    kept = [info for info in infos if info.aux["place"].ended is None]
+                    infos = [info for info in infos if info.aux["place"].ended is not None]
+        ended, doubtful = list[tuple[SubmittedJobInfo, Status | None]](), list[Place]()
         for info in infos:
             place: Place = info.aux["place"]
             status = place.ended or (known or {}).get(place.task[1])
@@ -468,11 +493,15 @@ class Executor(CommandExecutor):
         if doubtful:
             self.client.cancel(tasks=sorted({place.task for place in doubtful}))
         # what has ended, too: the scheduler may start it again
-        for place in (*doubtful, *(info.aux["place"] for info, _ in ended)):
-            with contextlib.suppress(OSError):
-                place.folder.revoke(place.task[1])
+        self._revoke([*doubtful, *(info.aux["place"] for info, _ in ended)])
         self._report_ended(ended)
         return kept
+
+    @staticmethod
+    def _revoke(places: Iterable[Place]) -> None:
+        for place in places:
+            with contextlib.suppress(OSError):
+                place.folder.revoke(place.task[1])
 
     def _may_go_on(self, place: Place, status: Status) -> bool:
         """Return whether processes of a task may be left that have not noticed that it is revoked."""
@@ -493,6 +522,7 @@ class Executor(CommandExecutor):
         for info, status in ended:
             place: Place = info.aux["place"]
             forgotten = status is None and place.array in self.removed | deleted
+            forgotten = forgotten and self.scheduler.leaves_if_removed
             if forgotten or (status is not None and status.cancelled):
                 removed.append(info)
             else:
@@ -505,7 +535,6 @@ class Executor(CommandExecutor):
             # some may take longer to end; once is enough
             self._report_together(removed, None if place.array in self.removed else message, again=False)
             self.removed.add(place.array)
-            self._drop_backlog(None, place.rule)
 
     def _report_waiting(self, unfinished: list[tuple[Task, Status]]) -> None:
         """Warn of arrays none of whose tasks has run for a while."""

@@ -7,11 +7,11 @@ import os
 import re
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from snakemake_executor_plugin_arrays.arrays import Folder
-from snakemake_executor_plugin_arrays.schedulers import Status, Task
+from snakemake_executor_plugin_arrays.schedulers import Request, Status, Task
 
 # In the log of a job whose command was killed: by Snakemake, which started it, or by a shell in between.
 KILLED = re.compile(r"died with <Signals\.SIG\w+: (\d+)>|non-zero exit status (\d+)")
@@ -26,8 +26,9 @@ class Place:
     folder: Folder
     line: int
     array: str
-    # with several partitions, Slurm gives the reason of an arbitrary one
-    several_queues: bool = False
+    # what its array was made of
+    name: str = ""
+    request: Request = field(default_factory=Request)
     gone_since: float | None = None
     # when it was forbidden to go on, because the scheduler no longer knew it
     revoked_since: float | None = None
@@ -40,11 +41,6 @@ class Place:
     def task(self) -> Task:
         """The task that runs the job."""
         return self.array, self.folder.task(self.line)
-
-    @property
-    def rule(self) -> str:
-        """The name of the array without what makes it unique."""
-        return self.folder.path.name.rpartition("-")[0]
 
     @property
     def has_begun(self) -> bool:

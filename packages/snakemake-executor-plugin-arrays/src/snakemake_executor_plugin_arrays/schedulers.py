@@ -15,6 +15,8 @@ from typing import Protocol
 Task = tuple[str, int]
 # The number of a job that is not an array, and of all tasks of an array that were cancelled before they ran.
 REST = 0
+# Slurm states in which processes of a task may be left, if its shell was killed or its node cut off.
+SURVIVED = ("FAILED", "NODE_FAIL")
 # How Slurm writes the number of a task that has none.
 NO_NUMBER = "4294967294"
 
@@ -200,8 +202,9 @@ class Slurm:
 
     def identifier(self, output: str) -> str | None:
         """Return the number printed by `sbatch --parsable`, without the name of the cluster."""
-        found = re.search(r"^(\d+)(;\S*)?\s*$", output, re.M)
-        return found.group(1) if found else None
+        # a site's greeting may stand before it
+        found = re.findall(r"^(\d+)(?:;\S*)?\s*$", output, re.M)
+        return found[-1] if found else None
 
     def find(self, user: str | None) -> list[str]:
         """Return the squeue command."""

@@ -16,6 +16,7 @@ from snakemake_interface_common.exceptions import ApiError
 from snakemake_executor_plugin_arrays.arrays import LOCK, Folder, Owner, close_run, dead_runs, describe
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
 from snakemake_executor_plugin_arrays.revocation import ENDS_WITHIN
+from snakemake_executor_plugin_arrays.schedulers import SURVIVED
 
 
 def end_dead_runs(parent: Path, client: Client, patience: float, warn: Callable[[str], None]) -> None:
@@ -74,7 +75,7 @@ def _end(run: Path, owner: Owner, client: Client, patience: float, warn: Callabl
     # by name: a reinstalled scheduler repeats numbers, and a run may be killed before it notes one
     names = {name for name in os.listdir(run) if _exists(run / name / "jobs")}
     if not is_own:
-        (run / LOCK).read_text()  # it says which scheduler it is
+        (run / LOCK).read_bytes()  # it says which scheduler it is
     if not is_own and names and not client.sees_everybody():
         hidden = f"{client.scheduler.name} does not show you the jobs of others, so they may be running"
         raise ApiError(f"{describe(run)}: {hidden}. {_advice(owner)}")
@@ -82,19 +83,32 @@ def _end(run: Path, owner: Owner, client: Client, patience: float, warn: Callabl
     where = f"in {client.scheduler.name}: {', '.join(sorted(left))}"
     if left and not is_own:
         raise ApiError(f"{describe(run)} and has left arrays {where}. {_advice(owner)}")
-    # Where the scheduler still knows an array, it knows whether its tasks run.
-    forgotten = {
-        folder: tasks
-        for folder, tasks in _may_run(run / name for name in names).items()
-        if not client.find_all({folder.path.name}, not is_own)
-    }
-    if forgotten and not is_own:
-        unclear = f"{client.scheduler.name} does not know what has become of jobs that were running"
-        raise ApiError(f"{describe(run)}: {unclear}. {_advice(owner)}")
+    started = _may_run(run / name for name in names)
+    unclear = _unclear(started, client, not is_own)
+    if unclear and not is_own:
+        why = f"{client.scheduler.name} does not know what has become of jobs that were running"
+        raise ApiError(f"{describe(run)}: {why}. {_advice(owner)}")
+    for folder, tasks in started.items() if is_own else ():
+        for task in tasks:
+            folder.revoke(task)
     if left:
         warn(f"Cancelling arrays that an earlier run left {where}")
         client.clear(left)
-    _revoke(forgotten, patience, warn)
+    _wait(unclear, patience, warn)
+
+
+def _unclear(started: Mapping[Folder, set[int]], client: Client, everybody: bool) -> dict[Folder, set[int]]:
+    """Return the tasks that may run although the scheduler does not list them, or as ended."""
+    statuses = client.statuses(everybody) if started else {}
+    found = {}
+    for folder, tasks in started.items():
+        known = client.find_all({folder.path.name}, everybody)
+        survived = {
+            task for (array, task), status in statuses.items() if array in known and status.word in SURVIVED
+        }
+        if some := tasks & survived if known else tasks:
+            found[folder] = some
+    return found
 
 
 def _exists(path: Path) -> bool:
@@ -113,13 +127,10 @@ def _may_run(folders: Iterable[Path]) -> dict[Folder, set[int]]:
     return {folder: found for folder, found in tasks.items() if found}
 
 
-def _revoke(tasks: Mapping[Folder, set[int]], patience: float, warn: Callable[[str], None]) -> None:
-    """Revoke tasks, and wait until they have no job without an exit status, or for `patience` seconds."""
+def _wait(tasks: Mapping[Folder, set[int]], patience: float, warn: Callable[[str], None]) -> None:
+    """Wait until tasks have no job without an exit status, or for `patience` seconds."""
     if not tasks:
         return
-    for folder, numbers in tasks.items():
-        for number in numbers:
-            folder.revoke(number)
     warn(
         f"Waiting at most {patience:.0f} s for jobs of a killed run that have no exit status and are not in"
         " the queue"

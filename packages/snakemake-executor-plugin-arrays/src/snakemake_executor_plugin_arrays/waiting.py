@@ -49,7 +49,7 @@ class Waiting:
                 yield array, waited, ", ".join(f"{number} in state {word}" for word, number in counts)
 
 
-@dataclass
+@dataclass(eq=False)
 class Batch:
     """Jobs of a rule that are not submitted yet, because the number of submitted jobs is limited."""
 
@@ -74,3 +74,16 @@ class Batch:
         """Drop the jobs of `next`, and try twice as many of the others."""
         del self.jobs[: self.size]
         self.size *= 2
+
+
+@dataclass(frozen=True)
+class Drop:
+    """Why jobs that wait for a place must not be submitted any more: all, or those of a name or request."""
+
+    why: str
+    name: str | None = None
+    request: Request | None = None
+
+    def concerns(self, batch: Batch) -> bool:
+        """Tell whether a batch is dropped."""
+        return self.name in (None, batch.name) and self.request in (None, batch.request)
