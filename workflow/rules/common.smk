@@ -62,8 +62,9 @@ def no_option(path):
 
 RESULTS = no_option(os.path.join(CONFIG.output, CONFIG.name))
 if workflow.is_main_process:
-    # so that Snakemake plans to make the missing files again if something needs them
-    remove_stale_lists(RESULTS)
+    # Mixing depends on a list alone: without it, Snakemake plans to make the missing files again. Jobs that use the
+    # files of other lists depend on each of them.
+    remove_stale_lists(os.path.join(RESULTS, "experiments"))
 LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 MODEL = f"{RESULTS}/lm/lm.bin"
