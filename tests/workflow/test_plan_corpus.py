@@ -92,10 +92,10 @@ def test_several_corpora_for_training(make_project):
     project = make_project()
     content = project.config()
     pairs = "das haus\tthe house\tnews\n"
-    for name in ("pairs.tsv", "memory.tmx", "labelled.tsv"):
+    for name in ("pairs.tsv", "memory.tmx", "labelled.tsv", "more.source", "more.target"):
         (project.folder / name).write_text(pairs)
     content["data"]["train"] = {
-        "talks": {"source": ["train.source", "dev.source"], "target": ["train.target", "dev.target"]},
+        "talks": {"source": ["train.source", "more.source"], "target": ["train.target", "more.target"]},
         "web": {"file": ["pairs.tsv", "memory.tmx"], "columns": {"source": 2, "target": 1}},
         "parliament": {"mtdata": "Statmt-europarl-7-deu-eng"},
     }
@@ -109,10 +109,10 @@ def test_several_corpora_for_training(make_project):
     [job] = jobs["prepare_train"]
     inputs = re.search("input: (.*)", job)[1].split(", ")
     assert inputs == [
-        *("train.source", "dev.source", "train.target", "dev.target", "pairs.tsv", "memory.tmx"),
+        *("train.source", "more.source", "train.target", "more.target", "pairs.tsv", "memory.tmx"),
         *(f"{fetched}/train.parliament/{side}.gz" for side in ("source", "target")),
     ]
-    assert "--corpus talks --source train.source --source dev.source --target train.target" in job
+    assert "--corpus talks --source train.source --source more.source --target train.target" in job
     assert "--corpus web --file pairs.tsv --file memory.tmx --columns 2,1 --corpus parliament" in job
     assert "results/tiny/corpus/train.task.gz" in re.search("output: (.*)", job)[1]
     [job] = jobs["prepare_held_out_task"]
@@ -145,7 +145,8 @@ def test_libreoffice_help_is_fetched_and_split_by_hash(make_project):
 
 def test_held_out_modules_and_texts_in_addition_to_the_help(make_project):
     project = make_project()
-    news = {"source": "test.source", "target": ["test.target", "test.target"]}
+    (project.folder / "other.target").touch()
+    news = {"source": "test.source", "target": ["test.target", "other.target"]}
     project.configure(
         data={"kind": "libreoffice-help", "held_out_modules": ["sbasic"], "test": {"news": news}}
     )
@@ -155,7 +156,7 @@ def test_held_out_modules_and_texts_in_addition_to_the_help(make_project):
     assert "results/tiny/corpus/test.sbasic.target.gz" in job
     [job] = jobs["prepare_held_out_target_1"]
     assert "--split test.news --preparation results/tiny/corpus/preparation.json" in job
-    assert "--source test.source --target test.target --target test.target" in job
+    assert "--source test.source --target test.target --target other.target" in job
     [job] = jobs["compare_systems"]
     for name, split in (("test", "test"), ("sbasic", "test.sbasic"), ("news", "test.news")):
         assert f"--test-set {name} results/tiny/corpus/{split}.target.gz" in job

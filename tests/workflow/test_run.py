@@ -173,6 +173,8 @@ def test_a_single_file_is_recreated_by_name(copy, finished):
     name = "experiments/selected/epoch-1/shard-0.h5"
     (copy.results / name).unlink()
     before = copy.files()
+    # made anew when mixing needs it
+    before.pop("experiments/selected/epoch-1/files.txt")
     copy.run("--cores", "1", f"results/tiny/{name}")
     after = copy.files()
     assert after.pop(name)[1] == finished.contents()[name]
