@@ -379,6 +379,15 @@ def test_jobs_that_wait_for_a_place_are_dropped_with_their_array(folder):
     ]
 
 
+def test_jobs_that_are_ready_after_others_were_dropped(folder):
+    """What was cancelled concerns the jobs of then, not those of the same rule that follow."""
+    limited = Limited(100)
+    executor = Submitting(folder, limited)
+    executor.drops.append(Drop("is not submitted, because its array was cancelled", "train"))
+    executor.run_jobs(many_jobs(2))
+    assert executor.reports == ["submitted"] * 2
+
+
 def test_jobs_that_are_dropped_while_one_of_them_is_submitted(folder):
     """By another thread: what is being submitted is not reported, and other rules are not affected."""
 

@@ -105,7 +105,6 @@ class Executor(CommandExecutor):
         # why some of it must not be submitted any more; other threads only add to it
         self.drops: deque[Drop] = deque()
         self.idle_since: float | None = None
-        self.cancelled = False
         # when to say again that jobs wait for a place, and after how many seconds once more
         self.say_full = (-float("inf"), float(self.settings.waiting_seconds))
         # seconds until a task has noticed that it is revoked
@@ -142,6 +141,8 @@ class Executor(CommandExecutor):
             message = f"{rule} cannot be submitted: {why}.{others(infos)} "
             self._report_together(infos, message, again=False)
         with self.submitting:
+            # concerns only what was ready before
+            self._drop_backlog()
             if not self.backlog:
                 self.idle_since = None
                 self.say_full = (-float("inf"), float(self.settings.waiting_seconds))
@@ -169,7 +170,7 @@ class Executor(CommandExecutor):
 
     def _submit_backlog(self) -> None:
         """Submit what waits, in the order in which it became ready, until a limit of the site is reached."""
-        while not self.cancelled:
+        while not self.client.is_interrupted:
             self._drop_backlog()
             if not self.backlog:
                 return
@@ -264,7 +265,7 @@ class Executor(CommandExecutor):
             self._report_together(infos, message, again=bool(self.uncertain))
             return
         self.submitted.add(identifier)
-        if self.cancelled:
+        if self.client.is_interrupted:
             # interrupted meanwhile by another thread, which did not know it
             self.client.cancel(arrays=[identifier])
         # a run that is killed is found by the names of its arrays
@@ -596,7 +597,7 @@ class Executor(CommandExecutor):
 
     def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
         """Cancel all arrays of this run; `active_jobs` is not used, as it is empty during a check."""
-        self.cancelled = self.client.is_interrupted = True
+        self.client.is_interrupted = True
         left = set(self.submitted)
         # by name, too, as Snakemake may be interrupted before a submission is answered
         with contextlib.suppress(SchedulerError):
