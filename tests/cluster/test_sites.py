@@ -8,7 +8,7 @@ import pytest
 from tests.cluster.clusters import SHARDS, WAITS, submitted, wait_until
 from tests.cluster.test_failures import EPOCH, FAILED, SHARD, TARGET, VICTIM
 
-from snakemake_executor_plugin_arrays.arrays import LOCK, Owner
+from snakemake_executor_plugin_arrays.runs import LOCK, Owner
 
 pytestmark = pytest.mark.cluster
 

@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from snakemake_executor_plugin_arrays.arrays import Run
+from snakemake_executor_plugin_arrays.runs import Run
 
 # outputs to recreate after a test has killed something
 SELECTED = "results/tiny/experiments/selected/epoch-2/weights.h5"

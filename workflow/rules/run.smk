@@ -10,7 +10,7 @@ import time
 from snakemake.logging import logger
 from snakemake_interface_executor_plugins.settings import SharedFSUsage
 
-from snakemake_executor_plugin_arrays.arrays import describe, killed_runs
+from snakemake_executor_plugin_arrays.runs import describe, killed_runs
 
 from itersel.killed import killed_commands
 from itersel.report.page.provenance import describe_run, write_run

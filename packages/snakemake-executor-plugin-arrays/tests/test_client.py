@@ -11,7 +11,9 @@ import pytest
 
 from snakemake_executor_plugin_arrays import commands
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
-from snakemake_executor_plugin_arrays.schedulers import Array, GridEngine, Request, Slurm, Status
+from snakemake_executor_plugin_arrays.grid_engine import GridEngine
+from snakemake_executor_plugin_arrays.schedulers import Array, Request, Status
+from snakemake_executor_plugin_arrays.slurm import Slurm
 
 ARRAY = Array("x-123456", 2, Path("/s"), Path("/"), Path("/l"))
 

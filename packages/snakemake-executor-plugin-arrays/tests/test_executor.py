@@ -16,7 +16,9 @@ from snakemake_executor_plugin_arrays import Executor, ExecutorSettings
 from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.commands import SchedulerError
 from snakemake_executor_plugin_arrays.failures import Place
-from snakemake_executor_plugin_arrays.schedulers import GridEngine, Request, Slurm, Status
+from snakemake_executor_plugin_arrays.grid_engine import GridEngine
+from snakemake_executor_plugin_arrays.schedulers import Request, Status
+from snakemake_executor_plugin_arrays.slurm import Slurm
 from snakemake_executor_plugin_arrays.waiting import Waiting
 
 

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from snakemake_executor_plugin_arrays.arrays import (
-    IDENTIFIER,
+from snakemake_executor_plugin_arrays.arrays import IDENTIFIER, Folder
+from snakemake_executor_plugin_arrays.commands import process_owner
+from snakemake_executor_plugin_arrays.runs import (
     LOCK,
-    Folder,
     Owner,
     Run,
     dead_runs,
@@ -28,7 +28,6 @@ from snakemake_executor_plugin_arrays.arrays import (
     runs_folder,
     starting,
 )
-from snakemake_executor_plugin_arrays.commands import process_owner
 
 
 def new_run(parent):
@@ -164,7 +163,7 @@ def test_runs_that_are_alive_are_not_dead(tmp_path):
 
 def test_killed_run_is_dead(tmp_path):
     code = (
-        "import os, sys, pathlib; from snakemake_executor_plugin_arrays.arrays import Run\n"
+        "import os, sys, pathlib; from snakemake_executor_plugin_arrays.runs import Run\n"
         "run = Run(pathlib.Path(sys.argv[1]), 'sge', print); path = run.new_array('x'); path.mkdir()\n"
         f"(path / '{IDENTIFIER}').write_text('17'); os.kill(os.getpid(), 9)"
     )
@@ -218,7 +217,7 @@ def test_one_starts_at_a_time(tmp_path):
     """A second one waits, and says so."""
     with starting(tmp_path, pytest.fail):
         code = (
-            "import pathlib, sys; from snakemake_executor_plugin_arrays.arrays import starting\n"
+            "import pathlib, sys; from snakemake_executor_plugin_arrays.runs import starting\n"
             "with starting(pathlib.Path(sys.argv[1]), lambda text: print(text, flush=True)): print('in')"
         )
         command = [sys.executable, "-c", code, str(tmp_path)]

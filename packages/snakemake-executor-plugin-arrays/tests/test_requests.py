@@ -8,6 +8,7 @@ import pytest
 from snakemake_interface_common.exceptions import ApiError
 
 from snakemake_executor_plugin_arrays import ExecutorSettings
+from snakemake_executor_plugin_arrays.grid_engine import GridEngine
 from snakemake_executor_plugin_arrays.requests import (
     RequestError,
     array_name,
@@ -18,7 +19,8 @@ from snakemake_executor_plugin_arrays.requests import (
     jobs_per_task,
     task_request,
 )
-from snakemake_executor_plugin_arrays.schedulers import GridEngine, Request, Slurm
+from snakemake_executor_plugin_arrays.schedulers import Request
+from snakemake_executor_plugin_arrays.slurm import Slurm
 
 
 def test_resources_win_over_settings():

@@ -6,15 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from snakemake_executor_plugin_arrays.schedulers import (
-    FULL,
-    PASSING,
-    Array,
-    GridEngine,
-    Request,
-    Slurm,
-    Status,
-)
+from snakemake_executor_plugin_arrays.grid_engine import GridEngine
+from snakemake_executor_plugin_arrays.schedulers import FULL, PASSING, Array, Request, Status
+from snakemake_executor_plugin_arrays.slurm import Slurm
 
 ARRAY = Array("train.x-1a2b3c", 8, Path("/p/task.sh"), Path("/my work"), Path("/p/a%b"), concurrent=3)
 ALL = Request(threads=4, memory=1001, runtime=90, queue="long", account="me", extra=("--x", "y z"))

@@ -11,9 +11,10 @@ import pytest
 from snakemake_interface_common.exceptions import ApiError
 
 from snakemake_executor_plugin_arrays import Executor, ExecutorSettings
-from snakemake_executor_plugin_arrays.arrays import Run, dead_runs
 from snakemake_executor_plugin_arrays.commands import SchedulerError
-from snakemake_executor_plugin_arrays.schedulers import GridEngine, Request, Status
+from snakemake_executor_plugin_arrays.grid_engine import GridEngine
+from snakemake_executor_plugin_arrays.runs import Run, dead_runs
+from snakemake_executor_plugin_arrays.schedulers import Request, Status
 from snakemake_executor_plugin_arrays.waiting import Drop
 
 

@@ -10,8 +10,9 @@ import pytest
 from snakemake_interface_common.exceptions import ApiError
 
 from snakemake_executor_plugin_arrays import takeover
-from snakemake_executor_plugin_arrays.arrays import LOCK, Folder, Owner, Run, dead_runs
+from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.commands import SchedulerError, process_owner
+from snakemake_executor_plugin_arrays.runs import LOCK, Owner, Run, dead_runs
 from snakemake_executor_plugin_arrays.schedulers import Status
 from snakemake_executor_plugin_arrays.takeover import end_dead_runs
 

@@ -5,12 +5,13 @@ schedulers do the scheduling. Every job leaves its exit status in a marker file,
 fail its array, and neither sacct nor qacct is needed: the scheduler is only asked which tasks it still knows.
 README.md explains how to use it.
 
-`schedulers` has the command lines and output formats of both schedulers, `arrays` the files of an array;
-neither runs anything or depends on Snakemake. `commands` runs the commands of a scheduler. `executor` is the
-interface to Snakemake; `requests` collects the resources of a job, `job_command` and `quoting` write its
-command, and `failures` explains what went wrong. `takeover` ends runs whose Snakemake was killed, and
-`waiting` knows what has to wait. On a node, `node` is the Snakemake of one job, `together` that of several,
-`revocation` ends them if their task was given up, and `usage` completes their benchmarks.
+`slurm` and `grid_engine` have the command lines and output formats of the schedulers, `arrays` the files of
+an array, `runs` the folders and locks of runs; none of them depends on Snakemake. `commands` runs the
+commands of a scheduler. `executor` is the interface to Snakemake, and `submission` its part that submits;
+`requests` collects the resources of a job, `job_command` and `quoting` write its command, and `failures`
+explains what went wrong. `takeover` ends runs whose Snakemake was killed, and `waiting` knows what has to
+wait. On a node, `node` is the Snakemake of one job, `together` that of several, `revocation` ends them if
+their task was given up, and `usage` completes their benchmarks.
 """
 
 # Snakemake calls the annotated types to parse the command line, so annotations must be real types here, not

@@ -1,31 +1,23 @@
-"""The interface to Snakemake: jobs become arrays; markers and states become successes and errors."""
+"""The interface to Snakemake: markers and states of tasks become successes and errors of jobs."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
 import time
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
 
 from snakemake_interface_common.exceptions import ApiError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
 from snakemake_executor_plugin_arrays import quoting
-from snakemake_executor_plugin_arrays.arrays import (
-    IDENTIFIER,
-    Folder,
-    Run,
-    runs_folder,
-    starting,
-)
+from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
 from snakemake_executor_plugin_arrays.failures import (
     Place,
-    first_cause,
     how_cancelled,
     how_ended,
     how_lost,
@@ -33,29 +25,21 @@ from snakemake_executor_plugin_arrays.failures import (
     job_name,
     others,
 )
-from snakemake_executor_plugin_arrays.job_command import CommandExecutor, refuse
-from snakemake_executor_plugin_arrays.requests import (
-    RequestError,
-    array_name,
-    check_settings,
-    choose_scheduler,
-    in_order,
-    job_request,
-    jobs_per_task,
-    task_request,
-    words_of,
-)
+from snakemake_executor_plugin_arrays.job_command import refuse
+from snakemake_executor_plugin_arrays.requests import check_settings, choose_scheduler, words_of
 from snakemake_executor_plugin_arrays.revocation import ENDS_WITHIN
-from snakemake_executor_plugin_arrays.schedulers import REST, SHARED, SURVIVED, Array, Request, Status, Task
+from snakemake_executor_plugin_arrays.runs import runs_folder, starting
+from snakemake_executor_plugin_arrays.schedulers import REST, SURVIVED, Status, Task
+from snakemake_executor_plugin_arrays.submission import SubmittingExecutor
 from snakemake_executor_plugin_arrays.takeover import end_dead_runs
-from snakemake_executor_plugin_arrays.waiting import Batch, Drop, Waiting
+from snakemake_executor_plugin_arrays.waiting import Drop, Waiting
 
 # Markers are our own files, so looking for them every second does not load the scheduler.
 MARKER_SECONDS = 1
 UNKNOWN = Status("", alive=False)
 
 
-class Executor(CommandExecutor):
+class Executor(SubmittingExecutor):
     """Runs ready jobs as array jobs."""
 
     def __post_init__(self) -> None:
@@ -81,212 +65,26 @@ class Executor(CommandExecutor):
 
     def prepare(self) -> None:
         """Set what is known of the arrays of this run: nothing yet."""
-        self.run: Run | None = None
-        # the scheduler's last answer, when it was asked, and a question without an answer yet
-        self.statuses: dict[Task, Status] = {}
+        super().prepare()
+        # when the scheduler was asked, and a question without an answer yet
         self.asked = -float("inf")
         self.question: Future[dict[Task, Status]] | None = None
-        # arrays by name and by identifier; an array whose submission was not answered has no identifier
-        self.names: set[str] = set()
-        self.submitted: set[str] = set()
-        # arrays whose jobs Snakemake knows completely, now and at the last check
-        self.complete: set[str] = set()
+        # arrays whose jobs Snakemake knew completely at the last check
         self.complete_before: set[str] = set()
-        # number of unreported jobs that are or may be submitted; of unanswered submissions, by array
-        self.unreported = 0
-        self.uncertain: dict[str, int] = {}
         # since when the scheduler does not answer questions about an array
         self.unanswered: dict[str, float] = {}
         # arrays of which a person cancelled tasks
         self.removed: set[str] = set()
-        # what is submitted when other jobs have ended, and since when nothing of the user's is in the queue
-        self.backlog: deque[Batch] = deque()
-        self.submitting = threading.Lock()
-        # why some of it must not be submitted any more; other threads only add to it
-        self.drops: deque[Drop] = deque()
-        self.idle_since: float | None = None
-        # when to say again that jobs wait for a place, and after how many seconds once more
-        self.say_full = (-float("inf"), float(self.settings.waiting_seconds))
         # seconds until a task has noticed that it is revoked
         self.notice_seconds = self.settings.lost_seconds + ENDS_WITHIN
-        # why earlier attempts failed, by job
-        self.causes: dict[Any, str] = {}
         self.waiting = Waiting(self.settings.waiting_seconds)
         self.explained: set[tuple[str, str]] = set()
         self.unreadable: set[Path] = set()
-        self.warned_of_memory = False
 
     @property
     def cores(self) -> str:
         """The cores of a job are those of its node, not of the submit host."""
         return "all"
-
-    # ---- submission
-
-    def run_jobs(self, jobs: Iterable[Any]) -> None:
-        """Submit jobs: one array for the jobs of a rule with equal requests."""
-        groups: dict[tuple[str, Request, int], list[Any]] = defaultdict(list)
-        refused: dict[tuple[str, str], list[SubmittedJobInfo]] = defaultdict(list)
-        for job in jobs:
-            self.run_job_pre(job)
-            try:
-                request = job_request(job.resources, job.threads, job.attempt, self.scheduler, self.settings)
-                per_task = jobs_per_task(job.resources, self.settings)
-            except RequestError as error:
-                refused[job.name, str(error)].append(SubmittedJobInfo(job))
-                continue
-            name = array_name(job.name, job.resources.get("array"))
-            groups[name, request, per_task].append(job)
-        for (rule, why), infos in refused.items():
-            message = f"{rule} cannot be submitted: {why}.{others(infos)} "
-            self._report_together(infos, message, again=False)
-        with self.submitting:
-            # concerns only what was ready before
-            self._drop_backlog()
-            if not self.backlog:
-                self.idle_since = None
-                self.say_full = (-float("inf"), float(self.settings.waiting_seconds))
-            for (name, request, per_task), members in groups.items():
-                members.sort(key=lambda job: [in_order(str(path)) for path in job.output])
-                self._warn_of_memory(request)
-                most = self.settings.limit * per_task
-                for start in range(0, len(members), most):
-                    some = members[start : start + most]
-                    self.backlog.append(Batch(name, request, some, per_task, len(some)))
-            self._submit_backlog()
-
-    def _warn_of_memory(self, request: Request) -> None:
-        """Warn once if jobs specify memory that is not requested."""
-        if request.memory and not self.scheduler.requests_memory and not self.warned_of_memory:
-            self.warned_of_memory = True
-            self.logger.warning(
-                "Memory (mem_mb) is not requested: set arrays-memory-complex to the name of memory on this"
-                " Grid Engine, often mem_free or h_vmem (qconf -sc lists complexes)"
-            )
-
-    def run_job(self, job: Any) -> None:
-        """Submit one job."""
-        self.run_jobs([job])
-
-    def _submit_backlog(self) -> None:
-        """Submit what waits, in the order in which it became ready, until a limit of the site is reached."""
-        while not self.client.is_interrupted:
-            self._drop_backlog()
-            if not self.backlog:
-                return
-            batch = self.backlog[0]
-            try:
-                self._submit(batch.name, batch.request, batch.next(), batch.per_task)
-            except SchedulerError as error:
-                if self.scheduler.counts_tasks and batch.shrink():
-                    continue
-                self._hold_back(error)
-                return
-            batch.submitted()
-            if not batch.jobs:
-                self.backlog.remove(batch)
-
-    def _hold_back(self, error: SchedulerError) -> None:
-        """Say now and then that jobs wait for a place; give up if no other job can make one."""
-        now = time.monotonic()
-        idle = self.idle_since is not None and now - self.idle_since > self.settings.lost_seconds
-        if idle and not SHARED.search(error.answer):
-            why = f"could not be submitted, although no job of yours is in the queue: {error}"
-            self.drops.append(Drop(why))
-            self._drop_backlog()
-        elif now >= self.say_full[0]:
-            number = sum(len(batch.jobs) for batch in self.backlog)
-            self.say_full = now + self.say_full[1], 2 * self.say_full[1]
-            self.logger.warning(
-                f"{self.scheduler.name} limits the number of submitted jobs: {number} more will be submitted"
-                f" as others end ({error.answer})"
-            )
-
-    def _drop_backlog(self) -> None:
-        """Report jobs that wait for a place as failed, if there is a reason; needs the lock `submitting`."""
-        if self._is_ending():
-            self.drops.append(Drop("is not submitted, because Snakemake was told to end"))
-        while self.drops:
-            drop = self.drops.popleft()
-            left = [batch for batch in self.backlog if drop.concerns(batch)]
-            for batch in left:
-                self.backlog.remove(batch)
-            if infos := [SubmittedJobInfo(job) for batch in left for job in batch.jobs]:
-                cause = next((self.causes[info.job] for info in infos if info.job in self.causes), "")
-                message = f"{left[0].name} {drop.why}.{others(infos)} {first_cause(cause)}"
-                self._report_together(infos, message, again=False)
-
-    def _retry_backlog(self) -> None:
-        """Try again to submit what waits, after a new answer of the scheduler."""
-        if not self.backlog or any(status.alive for status in self.statuses.values()):
-            self.idle_since = None
-        elif self.idle_since is None:
-            self.idle_since = time.monotonic()
-        # not while Snakemake's main thread submits
-        if self.backlog and self.submitting.acquire(blocking=False):
-            try:
-                self._submit_backlog()
-            except OSError as error:
-                where = error.filename or self.parent
-                self.logger.warning(f"{where}: {error.strerror}: jobs will be submitted later")
-            finally:
-                self.submitting.release()
-
-    def _submit(self, name: str, request: Request, jobs: list[Any], per_task: int) -> None:
-        """Submit an array; raises a SchedulerError if the number of submitted jobs is at a limit."""
-        per_task = min(per_task, len(jobs))
-        self.run = self.run or Run(self.parent, self.scheduler.key, self.logger.warning)
-        path = self.run.new_array(name)
-        commands = [self.format_job_exec(job) for job in jobs]
-        together = self.format_together(jobs, path, per_task)
-        folder = Folder.make(path, commands, per_task, self.settings.scratch, together)
-        tasks = folder.task(len(jobs))
-        limited = task_request(request, per_task, self.settings)
-        array = Array(path.name, tasks, folder.script, self.workdir, path, self.settings.concurrent)
-        # before the submission, during which Snakemake may be interrupted
-        self.names.add(array.name)
-        self.unreported += len(jobs)
-        try:
-            self._clear_uncertain()
-            identifier = self.client.submit(array, limited)
-        except SchedulerError as error:
-            if error.uncertain:
-                self.uncertain[array.name] = len(jobs)
-            else:
-                self.unreported -= len(jobs)
-                self.names.discard(array.name)
-                folder.remove()
-                if error.full:
-                    raise
-            infos = [SubmittedJobInfo(job) for job in jobs]
-            cause = next((self.causes[job] for job in jobs if job in self.causes), "")
-            message = f"could not be submitted: {error}.{others(infos)} {first_cause(cause)}"
-            # a definite refusal would be repeated
-            self._report_together(infos, message, again=bool(self.uncertain))
-            return
-        self.submitted.add(identifier)
-        if self.client.is_interrupted:
-            # interrupted meanwhile by another thread, which did not know it
-            self.client.cancel(arrays=[identifier])
-        # a run that is killed is found by the names of its arrays
-        with contextlib.suppress(OSError):
-            (path / IDENTIFIER).write_text(identifier + "\n")
-        what = f"{tasks} tasks" + (f" of {per_task} jobs" if per_task > 1 else "")
-        self.logger.info(f"{self.scheduler.name} array {identifier} {path.name}: {what}, files in {path}")
-        for line, job in enumerate(jobs, start=1):
-            place = Place(folder, line, identifier, name, request)
-            external = f"{identifier}_{folder.task(line)}"
-            self.report_job_submission(SubmittedJobInfo(job, external_jobid=external, aux={"place": place}))
-        self.complete.add(identifier)
-
-    def _clear_uncertain(self) -> None:
-        """Cancel arrays that may have been submitted after all, as their jobs will be submitted again."""
-        if self.uncertain:
-            self.client.clear(self.client.find_all(set(self.uncertain)))
-            self.unreported -= sum(self.uncertain.values())
-            self.uncertain.clear()
-
-    # ---- results of jobs
 
     async def check_active_jobs(
         self, active_jobs: list[SubmittedJobInfo]
@@ -404,10 +202,6 @@ class Executor(CommandExecutor):
         # with several partitions, Slurm gives the reason of an arbitrary one
         several_queues = "," in (place.request.queue or "")
         return status.alive and status.hopeless and not several_queues
-
-    def _is_ending(self) -> bool:
-        """Return whether Snakemake has received SIGTERM: it starts nothing, and waits for what runs."""
-        return getattr(self.workflow.scheduler, "_user_kill", None) is not None
 
     def _is_too_late(self, place: Place) -> bool:
         """Return whether a task still waits although Snakemake starts nothing any more."""
@@ -583,17 +377,6 @@ class Executor(CommandExecutor):
         message = self._failure(info, what)
         self.causes.setdefault(info.job, message)
         self.report_job_error(info, msg=message, aux_logs=logs)
-
-    def _report_together(self, infos: list[SubmittedJobInfo], message: str | None, again: bool) -> None:
-        """Report jobs that failed for one reason with one message, or none; `again`: `retries` may help."""
-        for number, info in enumerate(infos):
-            if not again and info.job.attempt <= info.job.restart_times:
-                # makes Snakemake treat this as the last attempt
-                info.job.attempt = info.job.restart_times + 1
-            if number == 0 and message is not None:
-                self.report_job_error(info, msg=message)
-            else:
-                self.workflow.scheduler.error_callback(info.job)
 
     def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
         """Cancel all arrays of this run; `active_jobs` is not used, as it is empty during a check."""

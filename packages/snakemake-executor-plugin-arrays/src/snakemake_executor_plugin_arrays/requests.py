@@ -11,7 +11,9 @@ from typing import Any
 
 from snakemake_interface_common.exceptions import ApiError
 
-from snakemake_executor_plugin_arrays.schedulers import GridEngine, Request, Scheduler, Slurm
+from snakemake_executor_plugin_arrays.grid_engine import GridEngine
+from snakemake_executor_plugin_arrays.schedulers import Request, Scheduler
+from snakemake_executor_plugin_arrays.slurm import Slurm
 
 # Resources, named as in snakemake-executor-plugin-slurm, and their options of sbatch.
 SLURM_OPTIONS = {"qos": "--qos", "constraint": "--constraint", "gres": "--gres"}

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from snakemake_interface_common.exceptions import ApiError
 
-from snakemake_executor_plugin_arrays.arrays import LOCK, Folder, Owner, close_run, dead_runs, describe
+from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
 from snakemake_executor_plugin_arrays.revocation import ENDS_WITHIN
+from snakemake_executor_plugin_arrays.runs import LOCK, Owner, close_run, dead_runs, describe
 from snakemake_executor_plugin_arrays.schedulers import SURVIVED
 
 
