@@ -141,8 +141,8 @@ class Data:
         (),
     )
     deduplicate: str = option(
-        "files: which duplicates to drop from train: pairs (same source and target), source, or none. What "
-        "occurs twice is not left out of its own grammar and language model by leave-one-out.",
+        "files: which duplicates to drop from train: pairs (same source and target), source, or none. "
+        "Leave-one-out does not leave out the copies of a sentence.",
         "pairs",
         choices=DEDUPLICATION,
     )

@@ -51,7 +51,7 @@ trap 'rm -rf "$TMPDIR"' EXIT
 
 end_if_revoked() {{
     if [ -e "$ARRAYS_TASK.revoked" ]; then
-        echo "this task was given up: its jobs were submitted again" >&2
+        echo "Snakemake has given up this task; it runs no more jobs" >&2
         exit 1
     fi
 }}

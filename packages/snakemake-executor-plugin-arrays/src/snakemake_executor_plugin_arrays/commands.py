@@ -271,7 +271,7 @@ class Client:
                 if time.monotonic() > start + TOLD_AFTER and not is_told:
                     is_told = True
                     self.warn(
-                        f"waiting for them to end, at most {self.patience:.0f} s: {', '.join(sorted(left))}"
+                        f"waiting at most {self.patience:.0f} s for arrays to end: {', '.join(sorted(left))}"
                     )
             except SchedulerError as error:
                 problem = str(error)

@@ -85,14 +85,14 @@ def _killer(number: str, status: str) -> str | None:
 def how_lost(status: Status | None, started: bool) -> str:
     """Describe what happened to a job without an exit status."""
     before = "" if started else " before this job was started"
-    why = "killed, out of memory or time, or node failure"
+    why = "out of memory or time, or node failure"
     if status is None:
-        return f"disappeared from the queue without an exit status{before}: {why}, or deleted"
+        return f"disappeared from the queue without an exit status{before}: killed, deleted, {why}"
     if status.word == "COMPLETED":
         return "ended but could not write its exit status: is the disk full or a quota exceeded?"
     if status.word == "FAILED":
         return f"failed{before}, without an exit status of the job: the log of the task may say why"
-    return f"was ended by the scheduler ({status.word}){before}: {why}"
+    return f"was ended by the scheduler ({status.word}){before}: killed, {why}"
 
 
 def how_cancelled(number: int) -> str:
