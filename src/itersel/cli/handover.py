@@ -28,8 +28,6 @@ USAGE_VARIABLE = "ARRAYS_USAGE"
 # linear algebra, so the number of threads of its libraries, fixed when they are loaded, does not matter.
 STEPS = {"decode": "run", "forest": "run", "grammar": "_extract", "kbest": "run", "train": "train"}
 
-# Concerns only the processes that a step starts.
-SAFE_PATH = "PYTHONSAFEPATH"
 # Beginnings of the names of variables that are read when Python and its libraries are loaded.
 LOADING = ("PYTHON", "NUMBA", "LD_", "LC_", "LANG", "TZ", "HDF5", "NPY_", "MALLOC_", "GLIBC_")
 
@@ -65,9 +63,7 @@ def likeness() -> str:
     return repr(
         [
             (sys.executable, sys.version, tuple(sys.flags), sys.warnoptions, __file__),
-            sorted(
-                item for item in os.environ.items() if item[0].startswith(LOADING) and item[0] != SAFE_PATH
-            ),
+            sorted(item for item in os.environ.items() if item[0].startswith(LOADING)),
             [(name, resource.getrlimit(getattr(resource, name))) for name in limits],
             (umask, os.getpriority(os.PRIO_PROCESS, 0), sorted(os.sched_getaffinity(0))),
             # containers see other files under the same names

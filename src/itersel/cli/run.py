@@ -36,4 +36,4 @@ def run_snakemake(arguments: Sequence[str]) -> NoReturn:
     # in front, so that an option among the arguments replaces it
     snakefile = [] if has_own else ["--snakefile", str(SNAKEFILE)]
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, "-P", "-m", "snakemake", *snakefile, *arguments])
+    os.execv(sys.executable, [sys.executable, "-m", "snakemake", *snakefile, *arguments])

@@ -153,7 +153,6 @@ def _gather(
         names = (*SPLITS, *map(test_split, settings.held_out_modules))
     parts = {name: _Part() for name in names}
     seen: set[tuple[str, str, str]] = set()
-    digests: set[bytes] = set()
     learned = _Learned(Counter(), case)
     for block in count_up(_of_modules(blocks, settings), "pairs prepared", lambda block: block.size):
         if settings.split == "train" and not any(block.source):
@@ -168,7 +167,7 @@ def _gather(
                 learned.frequency.update(chain.from_iterable(map(split_words, block.source)))
             if settings.split == "train":
                 learned.count_case(cased)
-            _filter(block, parts[settings.split], preparation, settings, digests)
+            _filter(block, parts[settings.split], preparation, settings)
     if settings.split_compounds:
         preparation.compounds = CompoundSplitter(learned.frequency)
     return parts
@@ -219,10 +218,7 @@ def _of_split(block: Bitext, name: str) -> Bitext:
     return block._replace(raw=None) if name == "train" else block
 
 
-def _filter(
-    block: Bitext, part: _Part, preparation: Preparation, settings: Settings, digests: set[bytes]
-) -> None:
-    """Add the pairs of a block to a split; `digests` has the earlier pairs of train."""
+def _filter(block: Bitext, part: _Part, preparation: Preparation, settings: Settings) -> None:
     if settings.split == "train":
         # Splitting compounds only lengthens a source: one that is too long stays so, but its ratio may still
         # change.
@@ -230,11 +226,6 @@ def _filter(
         kept, reasons = trainable(block, settings.max_length, ratio)
         part.dropped.update(reasons)
         block = block.take(kept)
-        if not _has_compounds(preparation, settings):
-            # splitting them may still change what is dropped, and what is a duplicate
-            new = unique(block, settings.deduplicate, digests)
-            part.dropped["duplicates"] += block.size - len(new)
-            block = block.take(new)
     part.blocks.append(_of_split(block, settings.split))
 
 
@@ -269,9 +260,8 @@ def _finish(
         kept, reasons = trainable(bitext, settings.max_length, settings.max_ratio)
         dropped.update({reason: count + before[reason] for reason, count in reasons.items()})
         bitext = bitext.take(kept)
-        if settings.split == name:
+        if settings.split == name and settings.deduplicate != "none":
             bitext = _keep(bitext, unique(bitext, settings.deduplicate), "duplicates", dropped)
-            dropped["duplicates"] += before["duplicates"]
     if bound:
         bitext = _keep(bitext, sample(bitext, bound), "beyond the bound", dropped)
     if bitext.size == 0:

@@ -23,28 +23,18 @@ def split_of(source: str) -> str:
     return next((name for name, end in _HELD_OUT if bucket < end), "train")
 
 
-def unique(bitext: Bitext, by: str = "pairs", seen: set[bytes] | None = None) -> list[int]:
+def unique(bitext: Bitext, by: str = "pairs") -> list[int]:
     """Return the indices of pairs without duplicates, keeping the first of each.
 
     Parameters
     ----------
     by
-        What is the same in duplicates, one of `DEDUPLICATION`: ``pairs``, both sides; ``source``; with
-        ``none``, nothing is a duplicate.
-    seen
-        Digests of earlier pairs, which are duplicates, too; those of this text are added.
+        What is the same in duplicates: ``pairs``, both sides; or ``source``.
     """
-    if by == "none":
-        return list(range(bitext.size))
-    seen = set() if seen is None else seen
-    kept = []
-    for index, (source, target) in enumerate(zip(bitext.source, bitext.target, strict=True)):
-        text = source if by == "source" else f"{source}\n{target}"
-        digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
-        if digest not in seen:
-            seen.add(digest)
-            kept.append(index)
-    return kept
+    first: dict[tuple[str, ...], int] = {}
+    for index, pair in enumerate(zip(bitext.source, bitext.target, strict=True)):
+        first.setdefault(pair if by == "pairs" else pair[:1], index)
+    return list(first.values())
 
 
 def sample(bitext: Bitext, count: int) -> list[int]:
