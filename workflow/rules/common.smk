@@ -33,9 +33,6 @@ from itersel.project import PROJECT
 from itersel.storage.files import remove_leftovers, remove_stale_lists
 from itersel.sources import assets_digest
 
-# Python processes import no modules from the working directory, where a user may have files such as types.py.
-os.environ.update(PYTHONSAFEPATH="1")
-
 RULES = Path(workflow.current_basedir.get_path_or_uri(secret_free=True))
 RULES_VARIABLE = "ITERSEL_RULES"
 
