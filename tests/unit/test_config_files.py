@@ -173,10 +173,9 @@ def test_no_estimate_without_sizes() -> None:
 @pytest.mark.parametrize(
     ("split", "side", "path", "where"),
     [
-        ("devtest", "source", "dev.source.gz", "is named in both data.dev and data.devtest"),
-        ("test", "source", "link.gz", "is named in both data.train and data.test"),
-        ("dev", "target", ["dev.target.gz", "./dev.target.gz"], "is named twice in data.dev"),
-        ("train", "target", "train.source.gz", "is named twice in data.train"),
+        ("test", "source", "link.gz", "is named in both data.train and data.test; use each text once"),
+        ("dev", "target", ["dev.target.gz", "./dev.target.gz"], "is named twice in data.dev; name each text"),
+        ("train", "target", "train.source.gz", "is named twice in data.train; name each text once"),
     ],
 )
 def test_text_that_is_used_twice(
@@ -186,4 +185,17 @@ def test_text_that_is_used_twice(
     config = content()
     config["data"][split][side] = path
     assert check(config) == 1
-    assert f"{where}; use each text once" in capsys.readouterr().err
+    assert where in capsys.readouterr().err
+
+
+def test_held_out_text_that_is_used_twice(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It may be meant: a warning for each file."""
+    config = content()
+    config["data"]["test"] = config["data"]["devtest"]
+    assert check(config) == 0
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == (
+        "config.yaml: warning: devtest.source.gz is named in both data.devtest and data.test: scores on the two"
+        " are not independent"
+    )
+    assert "devtest.target.gz" in second

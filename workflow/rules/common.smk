@@ -47,7 +47,8 @@ try:
     CONFIG = with_repeats(with_independent_tasks(read_config(config)))
     # jobs on other machines need not see them
     if workflow.is_main_process:
-        check_files_exist(CONFIG)
+        for warning in check_files_exist(CONFIG):
+            print(f"itersel: warning: {warning}", file=sys.stderr)
 except InputError as error:
     sys.exit(f"itersel: {error}")
 

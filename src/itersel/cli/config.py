@@ -53,7 +53,8 @@ def _check(options: argparse.Namespace) -> None:
     for warning in warnings(config):
         print(f"{options.config}: warning: {warning}", file=sys.stderr)
     try:
-        check_files_exist(config)
+        for warning in check_files_exist(config):
+            print(f"{options.config}: warning: {warning}", file=sys.stderr)
         sizes = {} if options.no_text else read_sizes(config)
     except InputError as error:
         raise located(error, options.config) from None

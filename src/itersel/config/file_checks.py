@@ -41,8 +41,13 @@ class Size(NamedTuple):
         return sum(length * count for length, count in self.lengths.items())
 
 
-def check_files_exist(config: Config) -> None:
-    """Reject files and folders that cannot be read, and text that is named twice, such as dev as devtest.
+def check_files_exist(config: Config) -> list[str]:
+    """Reject files and folders that cannot be read, and text that is used twice.
+
+    Returns
+    -------
+    list of str
+        A warning for each held-out text that is also that of another set, such as devtest as test.
 
     Raises
     ------
@@ -62,17 +67,24 @@ def check_files_exist(config: Config) -> None:
                 sides = (corpus.source, corpus.target, corpus.further, corpus.file)
                 text += [(key, path) for side in sides for path in side]
     attempt_all(partial(_check_readable, key, path) for key, path in named if path is not None)
-    _check_named_once(text)
+    return _used_twice(text)
 
 
-def _check_named_once(text: Iterable[tuple[str, str]]) -> None:
+def _used_twice(text: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a warning for each text that two held-out sets share; whatever else is shared is an error."""
+    warnings = []
     keys: dict[str, str] = {}
     for key, path in text:
-        other = keys.setdefault(os.path.realpath(path), "")
-        if other:
-            what = f"is named twice in {key}" if other == key else f"is named in both {other} and {key}"
-            raise InputError(f"{what}; use each text once", path)
+        other = keys.get(os.path.realpath(path))
         keys[os.path.realpath(path)] = key
+        if other == key:
+            raise InputError(f"is named twice in {key}; name each text once", path)
+        if other is not None:
+            what = f"is named in both {other} and {key}"
+            if any(name.startswith("data.train") for name in (other, key)):
+                raise InputError(f"{what}; use each text once", path)
+            warnings.append(f"{path} {what}: scores on the two are not independent")
+    return warnings
 
 
 def read_sizes(config: Config) -> dict[str, Size]:
