@@ -195,7 +195,7 @@ def test_held_out_text_that_is_used_twice(folder: Path, capsys: pytest.CaptureFi
     assert check(config) == 0
     first, second = capsys.readouterr().err.splitlines()
     assert first == (
-        "config.yaml: warning: devtest.source.gz is named in both data.devtest and data.test: scores on the two"
-        " are not independent"
+        "config.yaml: warning: devtest.source.gz is named in both data.devtest and data.test: scores on the"
+        " two are not independent"
     )
     assert "devtest.target.gz" in second
