@@ -410,8 +410,9 @@ def test_values_that_begin_with_a_dash(words: list[str], joined: list[str]) -> N
     assert words == joined
 
 
-def test_snakemake_parses_values_that_begin_with_a_dash() -> None:
+def test_snakemake_parses_values_that_begin_with_a_dash(tmp_path: Path) -> None:
     code = "import sys; from snakemake.cli import parse_args; print(parse_args(sys.argv[1:])[1].arrays_extra)"
     command = [sys.executable, "-c", code, "--executor", "arrays", "--arrays-extra", "--qos=x"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    # elsewhere, because Snakemake would read the profile of this project, which needs another package
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert done.stdout.strip() == "--qos=x"
