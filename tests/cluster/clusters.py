@@ -18,7 +18,8 @@ import psutil
 from tests.workflow.conftest import Project
 
 HERE = Path(__file__).resolve().parent
-SHARDS, EPOCHS = 8, 2
+# One shard more than there are slots: a task waits.
+SHARDS, EPOCHS = 5, 2
 # The profiles' waiting times are for real clusters; tests have no other hosts to wait for.
 FAST = ["--arrays-poll-seconds", "2", "--arrays-lost-seconds", "4", "--latency-wait", "10", "--retries", "0"]
 

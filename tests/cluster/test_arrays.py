@@ -165,7 +165,7 @@ def test_shards_per_job(prepared, local):
     run = prepared.kill_job("train", victim, target=TARGET)
     output, _ = run.communicate()
     assert run.returncode == 1, output
-    assert submitted(output)["train_shard.selected.2"] == "3"
+    assert submitted(output)["train_shard.selected.2"] == "2"
     assert re.findall(r"message: train_shard \(experiment selected, epoch 2, shard (\d)\)", output) == ["3"]
     assert "its command was killed by SIGKILL" in output
     # those of jobs that went well are removed
@@ -184,8 +184,8 @@ def test_shards_per_job(prepared, local):
 def test_two_runs_side_by_side(prepared, local, tmp_path):
     """Two runs in two folders, at the same time, on one scheduler; one has smaller arrays."""
     other = type(prepared)(prepared.cluster, prepared.project.copy(tmp_path / "another project"))
-    limits = ["--arrays-limit", "5", "--arrays-concurrent", "3"]
-    runs = {(SHARDS,): prepared.start(TARGET), (5, 3): other.start(TARGET, *limits)}
+    limits = ["--arrays-limit", "3", "--arrays-concurrent", "2"]
+    runs = {(SHARDS,): prepared.start(TARGET), (3, 2): other.start(TARGET, *limits)}
     for arrays, run in runs.items():
         output, _ = run.communicate()
         assert run.returncode == 0, output

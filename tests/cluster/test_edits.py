@@ -13,35 +13,23 @@ TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
 SHARD = 3
 
 
-def fewer_translations(content):
-    content["decoder"]["k_best"] = 5
-
-
-def another_name(content):
-    content["experiments"]["renamed"] = content["experiments"].pop("selected")
-
-
-@pytest.mark.parametrize("edit", [fewer_translations, another_name, None])
-def test_config_edited_during_a_run(prepared, local, edit):
+def test_config_edited_during_a_run(prepared, local):
     """The run goes on as it started, even if the file is broken, and the next one finds what has changed."""
     path = prepared.folder / "config.yaml"
     before = path.read_text()
     run = prepared.start(*prepared.sabotage(2, {SHARD: WAITS}), TARGET)
     wait_until(prepared.sabotage_happened)
-    if edit is None:
-        path.write_text("experiments: [")
-    else:
-        content = prepared.project.config()
-        edit(content)
-        prepared.project.configure(**content)
+    path.write_text("experiments: [")
     (prepared.folder / "go").touch()
     output, _ = run.communicate()
     assert run.returncode == 0, output
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
-    if edit is fewer_translations:
-        assert prepared.project.planned(TARGET)["train_shard"] == 2 * SHARDS
     path.write_text(before)
     assert prepared.project.planned(TARGET) == {}
+    content = prepared.project.config()
+    content["decoder"]["k_best"] = 5
+    prepared.project.configure(**content)
+    assert prepared.project.planned(TARGET)["train_shard"] == 2 * SHARDS
 
 
 def test_code_edited_during_a_run(prepared, local, root, tmp_path):

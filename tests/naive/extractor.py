@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 Words = tuple[str, ...]
@@ -204,12 +204,12 @@ class Extractor:
             return found
         return [found[math.floor(k * len(found) / most + 0.5)] for k in range(most)]
 
-    def grammar(self, words: Words, own: int | None = None) -> dict[Rule, Entry]:
-        """Return the grammar of a sentence; `own` is its number in the corpus, to leave it out."""
+    def grammar(self, words: Words, own: Collection[int] = ()) -> dict[Rule, Entry]:
+        """Return the grammar of a sentence; `own` are the sentences of the corpus to leave out."""
         entries = {}
         for blocks in patterns_of(words, self.settings):
             sample = self.sample(blocks)
-            others = [occurrence for occurrence in sample if occurrence.sentence != own]
+            others = [occurrence for occurrence in sample if occurrence.sentence not in own]
             found = [{rule for rule, _ in self.rules[blocks, occurrence]} for occurrence in others]
             count = Counter(rule for rules in found for rule in rules)
             source_count = Counter(source for rules in found for source in {rule[0] for rule in rules})

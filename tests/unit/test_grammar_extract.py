@@ -46,7 +46,7 @@ def index_corpus(folder: Path, corpus: Sequence[naive.SentencePair]) -> Path:
 def extract(
     folder: Path,
     sentences: Sequence[naive.Words],
-    own: Sequence[int] | None = None,
+    own: Sequence[Sequence[int]] | None = None,
     chosen: ExtractionSettings | None = None,
 ) -> Shard:
     """Extract the grammars of some sentences from the index in `folder`."""
@@ -54,7 +54,9 @@ def extract(
         folder / "index",
         write(folder / "input", [" ".join(words) for words in sentences]),
         folder / "shard.h5",
-        leave_one_out=None if own is None else write(folder / "ids", [str(number) for number in own]),
+        leave_one_out=None
+        if own is None
+        else write(folder / "ids", [" ".join(map(str, numbers)) for numbers in own]),
         settings=chosen,
     )
     return read_shard(folder / "shard.h5")
@@ -114,10 +116,10 @@ def sentence_pairs(draw: st.DrawFn, longest: int = 8) -> naive.SentencePair:
 @st.composite
 def problems(
     draw: st.DrawFn,
-) -> tuple[list[naive.SentencePair], list[naive.Words], list[int] | None, naive.Settings]:
-    """Draw a corpus, sentences to extract for, their numbers in the corpus or None, and settings."""
+) -> tuple[list[naive.SentencePair], list[naive.Words], list[list[int]] | None, naive.Settings]:
+    """Draw a corpus, sentences to extract for, what to leave out for each or None, and settings."""
     corpus = draw(st.lists(sentence_pairs(), min_size=2, max_size=5))
-    # leave-one-out must keep other sentence pairs with the same text
+    # copies, some of which are left out
     corpus += draw(st.lists(st.sampled_from(corpus), max_size=2))
     chosen = naive.Settings(
         max_span=draw(st.sampled_from([8, 6, 2])),
@@ -127,8 +129,13 @@ def problems(
         max_samples=draw(st.sampled_from([300, 3, 2, 1])),
     )
     if draw(st.booleans()):
-        own = draw(st.lists(st.integers(0, len(corpus) - 1), min_size=1, max_size=3))
-        return corpus, [corpus[number].source for number in own], own, chosen
+        own = []
+        for number in draw(st.lists(st.integers(0, len(corpus) - 1), min_size=1, max_size=3)):
+            copies = [
+                i for i in range(len(corpus)) if corpus[i].source == corpus[number].source and i != number
+            ]
+            own.append([number, *(draw(st.lists(st.sampled_from(copies), unique=True)) if copies else [])])
+        return corpus, [corpus[numbers[0]].source for numbers in own], own, chosen
     words = st.lists(st.sampled_from(SOURCE_WORDS + "q"), min_size=3, max_size=8).map(tuple)
     return corpus, draw(st.lists(words, min_size=1, max_size=2)), None, chosen
 
@@ -141,7 +148,7 @@ def test_equals_the_naive_extractor(folder, problem) -> None:
     shard = extract(folder, sentences, own, ExtractionSettings(**chosen._asdict()))
     slow = naive.Extractor(corpus, chosen)
     for number, words in enumerate(sentences):
-        expected = slow.grammar(words, None if own is None else own[number])
+        expected = slow.grammar(words, () if own is None else own[number])
         found = grammar_of(shard, number)
         assert found.keys() == expected.keys()
         for rule, entry in expected.items():
@@ -230,15 +237,17 @@ def test_most_frequent_alignment(folder: Path) -> None:
         assert grammar_of(extract(folder, [("a", "b")]), 0)[rule].alignment == expected
 
 
-def test_leave_one_out_counts_other_pairs_with_the_same_text(folder: Path) -> None:
+def test_leave_one_out_counts_other_pairs_with_the_same_source(folder: Path) -> None:
     corpus = [example("a", "x", "0-0"), example("a", "x", "0-0"), example("b", "y", "0-0")]
     index_corpus(folder, corpus)
-    shard = extract(folder, [("a",), ("b",), ("a",)], own=[1, 2, 0])
+    shard = extract(folder, [("a",), ("b",), ("a",)], own=[[1], [2], [0]])
     rule = (("a",), ("x",))
     assert grammar_of(shard, 0).keys() == grammar_of(shard, 2).keys() == {rule}
     assert grammar_of(shard, 0)[rule].features[1:3] == pytest.approx((np.log10(2), np.log10(2)))
     assert not grammar_of(shard, 1)
     assert shard.attributes["leave_one_out"]
+    # copies are left out with the sentence
+    assert not grammar_of(extract(folder, [("a",)], own=[[0, 1]]), 0)
 
 
 def rows_of(shard: Shard, sentence: int) -> list[tuple[int, naive.Rule, tuple[float, ...]]]:
@@ -362,6 +371,8 @@ def test_bad_leave_one_out(folder: Path) -> None:
         assert message(["1", bad]).startswith(f"{ids}:2: '{bad}' is not the number of an indexed sentence")
     assert message(["0", "0"]).startswith(f"{sentences}:1: differs from sentence 0 of the index")
     assert message(["1", "1"]).startswith(f"{sentences}:2: differs from sentence 1 of the index")
+    assert message(["1", "0 1"]).startswith(f"{sentences}:2: differs from sentence 1 of the index")
+    assert message(["1 1", "0"]) == f"{ids}:1: names sentence 1 twice"
 
 
 def test_bad_text(folder: Path) -> None:

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.grammar.extract import extract_shard
+from itersel.grammar.extract_kernels import Own
 from itersel.grammar.index import build_index, load_index, read_side
 from itersel.grammar.match_kernels import match_seconds, match_thirds, size_seconds, sort_positions
 from itersel.grammar.pattern_kernels import Limits
-from itersel.grammar.patterns import find_patterns
+from itersel.grammar.patterns import find_patterns, leave_nothing_out
 from itersel.grammar.rules import RuleTable, extract_rule_table
 
 WORDS = "abc"
@@ -77,8 +78,9 @@ def test_occurrences_of_every_pattern(
     words = index.words.to_list()
     side = read_side(folder / "text", {word: number for number, word in enumerate(words)})
     limits = Limits(max_span, 5, 2, min_gap, max_samples)
-    none = np.empty((0, 2), np.int64)
-    patterns, blocks, _ = find_patterns(index.arrays, side.words, side.offset, none, limits)
+    patterns, blocks, _ = find_patterns(
+        index.arrays, side.words, side.offset, leave_nothing_out(len(text)), limits
+    )
 
     def words_of(block: int) -> list[str]:
         begin = index.arrays.suffix[blocks.low[block]]
@@ -118,7 +120,9 @@ def test_batch_size_makes_no_difference(
     index = load_index(index_of(folder, corpus, corpus))
     side = read_side(folder / "text", {word: number for number, word in enumerate(index.words.to_list())})
     starts = index.arrays.source_offset
-    own = np.stack([starts[:-1], starts[1:]], axis=1) if leave_one_out else np.empty((0, 2), np.int64)
+    own = leave_nothing_out(len(corpus))
+    if leave_one_out:
+        own = Own(np.stack([starts[:-1], starts[1:]], axis=1), np.arange(len(corpus) + 1))
 
     def extract(size: int) -> RuleTable:
         return extract_rule_table(index.arrays, side.words, side.offset, own, Limits(15, 5, 2, 1, 3), size)
@@ -133,7 +137,7 @@ def test_a_frequent_pattern_of_a_single_sentence(tmp_path: Path) -> None:
     index = load_index(index_of(tmp_path, corpus, corpus))
     side = read_side(tmp_path / "text", {word: number for number, word in enumerate(index.words.to_list())})
     starts = index.arrays.source_offset
-    own = np.stack([starts[:-1], starts[1:]], axis=1)
+    own = Own(np.stack([starts[:-1], starts[1:]], axis=1), np.arange(len(corpus) + 1))
     table = extract_rule_table(index.arrays, side.words, side.offset, own, Limits(15, 5, 2, 1, 2))
     # rules with non-zero counts: only "a" is in both sentences
     others = {

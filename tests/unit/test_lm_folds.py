@@ -36,6 +36,21 @@ def test_every_line_is_in_one_fold(text: Path) -> None:
     assert folds == [ids(text, 0, 3), ids(text, 1, 4), ids(text, 2)]
 
 
+def test_copies_are_left_out_whatever_their_shard(text: Path) -> None:
+    text.write_text("".join(f"{line}\n" for line in [*LINES, *LINES[:2], LINES[0]]))
+    folder = text.parent / "with copies"
+    shard_corpus(text, text, 5, 3, folder)
+    copies = [{0, 43, 45}, {1, 44}]
+    for fold in range(3):
+        own = {
+            int(line.split()[0])
+            for shard in range(fold, 5, 3)
+            for line in (folder / f"{shard}.ids").read_text().splitlines()
+        }
+        expected = own.union(*(group for group in copies if group & own))
+        assert lines_of_fold(text, folder, fold, 3) == expected
+
+
 def test_the_command_estimates_from_the_rest(text: Path) -> None:
     rest, left_out = text.with_name("rest"), ids(text, 1, 3)
     rest.write_text("".join(f"{line}\n" for i, line in enumerate(LINES) if i not in left_out))

@@ -41,8 +41,8 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--leave-one-out",
         metavar="IDS",
-        help="line numbers of the sentences in the indexed corpus (from 0, one per line of the file): each "
-        "sentence's grammar is extracted without its own sentence pair",
+        help="line numbers in the indexed corpus, from 0: each line of the file has that of a sentence and "
+        "those of its copies, without which the sentence's grammar is extracted",
     )
     _add_references(parser)
     parser.add_argument("--output", required=True, type=output_file, metavar="SHARD", help="shard")

@@ -43,7 +43,8 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--leave-out",
         metavar="SHARDS",
-        help="folder that 'itersel shard' made from the first text; its shards F, F + N, ... are left out",
+        help="folder that 'itersel shard' made from the first text; its shards F, F + N, ... are left out, "
+        "with all copies of their lines",
     )
     parser.add_argument(
         "--fold", type=fold, metavar="F/N", help="with --leave-out: fold F of N, such as 0/10 to 9/10"

@@ -14,8 +14,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
         "Cut parallel text into Z shards, numbered from 0: DIR/z.source.gz, DIR/z.target.gz and DIR/z.ids, "
-        "the line numbers (from 0) for 'itersel grammar extract --leave-one-out'. The sizes of the shards "
-        "(with --labels: of the shards of a task) differ by at most one."
+        "the line number (from 0) of each sentence and those of its copies, for 'itersel grammar extract "
+        "--leave-one-out'. The sizes of the shards (with --labels: of the shards of a task) differ by at "
+        "most one."
     )
     parser.add_argument("--source", required=True, metavar="FILE", help="source text, one sentence per line")
     parser.add_argument(

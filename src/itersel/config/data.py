@@ -141,8 +141,7 @@ class Data:
         (),
     )
     deduplicate: str = option(
-        "files: which duplicates to drop from train: pairs (same source and target), source, or none. "
-        "Leave-one-out does not leave out the copies of a sentence.",
+        "files: which duplicates to drop from train: pairs (same source and target), source, or none.",
         "pairs",
         choices=DEDUPLICATION,
     )

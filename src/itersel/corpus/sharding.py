@@ -154,10 +154,11 @@ def shard_corpus(
     output: str | os.PathLike[str],
     further: Sequence[str | os.PathLike[str]] = (),
 ) -> None:
-    """Write shard z as ``z.source.gz``, ``z.target.gz`` and ``z.ids`` (line numbers) into a new folder.
+    """Write shard z as ``z.source.gz``, ``z.target.gz`` and ``z.ids`` into a new folder.
 
-    Additional references are ``z.target.1.gz``, ``z.target.2.gz`` and so on. The folder appears only when it
-    is complete.
+    ``z.ids`` has the line number of each sentence, followed by those of its copies: the lines with the same
+    source and target, whatever shard they are in. Additional references are ``z.target.1.gz``,
+    ``z.target.2.gz`` and so on. The folder appears only when it is complete.
 
     Raises
     ------
@@ -251,8 +252,20 @@ def _new_folder(path: Path) -> Iterator[Path]:
 def _write_shards(
     folder: Path, texts: Mapping[str, Sequence[str]], parts: Sequence[NDArray[np.int64]]
 ) -> None:
+    copies = _copies(texts["source"], texts["target"])
     for shard, numbers in enumerate(parts):
         ids = numbers.tolist()
         for side, text in texts.items():
             write_lines(folder / f"{shard}.{side}.gz", (text[line] for line in ids), durable=False)
-        write_lines(folder / f"{shard}.ids", map(str, ids), durable=False)
+        rows = ([line, *(copy for copy in copies.get(line, ()) if copy != line)] for line in ids)
+        write_lines(folder / f"{shard}.ids", (" ".join(map(str, row)) for row in rows), durable=False)
+
+
+def _copies(source: Sequence[str], target: Sequence[str]) -> dict[int, list[int]]:
+    """Return the numbers of all lines with the same pair, for lines that are not the only one."""
+    first: dict[tuple[str, str], int] = {}
+    groups: dict[int, list[int]] = {}
+    for line, pair in enumerate(zip(source, target, strict=True)):
+        if (earlier := first.setdefault(pair, line)) != line:
+            groups.setdefault(earlier, [earlier]).append(line)
+    return {line: group for group in groups.values() for line in group}

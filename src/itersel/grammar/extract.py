@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
+from itersel.corpus.text import split_words
 from itersel.errors import InputError
+from itersel.grammar.extract_kernels import Own
 from itersel.grammar.grammar_kernels import place_rows, rule_costs
 from itersel.grammar.index import (
     GrammarIndex,
@@ -25,6 +27,7 @@ from itersel.grammar.index import (
 )
 from itersel.grammar.index_kernels import SPAN_LIMIT, IndexArrays
 from itersel.grammar.pattern_kernels import Limits
+from itersel.grammar.patterns import leave_nothing_out
 from itersel.grammar.references import Joined, join_references
 from itersel.grammar.rules import RuleTable, extract_rule_table, split_by_count
 from itersel.grammar.shard import Shard, write_shard
@@ -105,8 +108,9 @@ def extract_shard(
     output
         The shard to write.
     leave_one_out
-        For sentences of the indexed corpus: a file with their line numbers in the corpus, from 0, one per
-        line. The grammar of a sentence then excludes the occurrences in its own sentence pair.
+        For sentences of the indexed corpus: a file with their line numbers in the corpus, from 0. Each line
+        has the number of one sentence, and may have those of its copies after it. The grammar of a sentence
+        then excludes the occurrences in these sentence pairs.
     references
         Files with one reference translation per line; see `itersel.grammar.references.join_references`.
     settings
@@ -115,8 +119,8 @@ def extract_shard(
     Raises
     ------
     InputError
-        If the files differ in their number of lines, or a line of `leave_one_out` is not the number of an
-        indexed sentence equal to the input sentence. Names the file and the line.
+        If the files differ in their number of lines, or a line of `leave_one_out` does not have the number
+        of an indexed sentence equal to the input sentence. Names the file and the line.
     """
     loaded = load_index(index)
     ids = loaded.word_numbers()
@@ -126,7 +130,7 @@ def extract_shard(
         texts.append(read_side(path, ids))
         check_parallel(input, source, path, texts[-1])
     reference = join_references(texts)
-    own = np.empty((0, 2), np.int64)
+    own = leave_nothing_out(source.sentence_count)
     if leave_one_out is not None:
         own = _read_own(leave_one_out, loaded, input, source)
     settings = settings or ExtractionSettings()
@@ -166,7 +170,7 @@ class Extractor:
         known = len(self._words)
         source = number_words(sentences, self._ids)
         self._words += itertools.islice(self._ids, known, None)
-        own = np.empty((0, 2), np.int64)
+        own = leave_nothing_out(len(sentences))
         try:
             table = extract_rule_table(self._index, source.words, source.offset, own, self._limits)
             templates, references = self._settings.templates, join_references([])
@@ -178,35 +182,41 @@ class Extractor:
             del self._words[known:]
 
 
-def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side) -> NDArray[np.int64]:
-    """Return the span (N, 2) of source positions of each input sentence in the indexed corpus."""
+def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side) -> Own:
+    """Return where the input sentences and their copies are in the indexed corpus."""
     lines = read_lines(path)
     if len(lines) != source.sentence_count:
         raise InputError(
             f"has {len(lines)} lines, but {os.fspath(input)} has {source.sentence_count}; "
-            "give one line number of the indexed corpus for each sentence",
+            "give the line number in the indexed corpus for each sentence",
             path,
             min(len(lines), source.sentence_count) + 1,
         )
-    sentences = np.empty(len(lines), np.int64)
+    copies: list[list[int]] = []
     for i, line in enumerate(lines):
-        if not re.fullmatch(r"[ \t]*[0-9]{1,15}[ \t\r]*", line) or int(line) >= index.sentence_count:
-            raise InputError(
-                f"'{line}' is not the number of an indexed sentence, 0 to {index.sentence_count - 1}",
-                path,
-                i + 1,
-            )
-        sentences[i] = int(line)
-        words = source.words[source.offset[i] : source.offset[i + 1]]
-        if not np.array_equal(words, index.source_sentence(sentences[i])):
-            raise InputError(
-                f"differs from sentence {sentences[i]} of the index, which {os.fspath(path)} names; "
-                "give the line number of this sentence in the indexed corpus",
-                input,
-                i + 1,
-            )
-    return np.stack(
-        [index.arrays.source_offset[sentences], index.arrays.source_offset[sentences + 1]], axis=1
+        copies.append([])
+        for number in split_words(line.rstrip("\r")) or [""]:
+            if not re.fullmatch("[0-9]{1,15}", number) or int(number) >= index.sentence_count:
+                raise InputError(
+                    f"'{number}' is not the number of an indexed sentence, 0 to {index.sentence_count - 1}",
+                    path,
+                    i + 1,
+                )
+            if int(number) in copies[i]:
+                raise InputError(f"names sentence {number} twice", path, i + 1)
+            copies[i].append(int(number))
+            words = source.words[source.offset[i] : source.offset[i + 1]]
+            if not np.array_equal(words, index.source_sentence(int(number))):
+                raise InputError(
+                    f"differs from sentence {number} of the index, which {os.fspath(path)} names; "
+                    "give the line number of this sentence in the indexed corpus",
+                    input,
+                    i + 1,
+                )
+    sentences = np.array(list(itertools.chain.from_iterable(copies)), np.int64)
+    offset = index.arrays.source_offset
+    return Own(
+        np.stack([offset[sentences], offset[sentences + 1]], axis=1), offsets_of(list(map(len, copies)))
     )
 
 

@@ -57,18 +57,27 @@ from itersel.jit import kernel, leaf_kernel
 ALL_OCCURRENCES, OWN_OCCURRENCES = 0, 1
 
 
+class Own(NamedTuple):
+    """What is left out of the grammar of a sentence: the sentence itself in the corpus, and its copies.
+
+    span: int64 (M, 2), source positions, grouped by sentence. begin: int64 (N + 1), the begin of each group.
+    """
+
+    span: NDArray[np.int64]
+    begin: NDArray[np.int64]
+
+
 class Patterns(NamedTuple):
     """The distinct patterns of a shard, and the sentences in which they occur.
 
     block: int32 (U, 3), ascending; 0: no block. sentence: int32 (I), the sentences, grouped by pattern;
-    begin: int64 (U + 1), the begin of each group. own: int64 (N, 2), the span of each sentence in the
-    corpus, which is left out when its own grammar is extracted; N = 0: nothing is left out.
+    begin: int64 (U + 1), the begin of each group.
     """
 
     block: NDArray[np.int32]
     begin: NDArray[np.int64]
     sentence: NDArray[np.int32]
-    own: NDArray[np.int64]
+    own: Own
 
 
 class Work(NamedTuple):
@@ -115,25 +124,28 @@ def extract_pairs(
 
 
 @leaf_kernel
+def is_in_own(own: Own, sentence: int, first: int, last: int) -> bool:
+    """Return whether positions `first` to `last` are in a span that is left out for a sentence."""
+    for i in range(own.begin[sentence], own.begin[sentence + 1]):
+        if own.span[i, 0] <= first and last < own.span[i, 1]:
+            return True
+    return False
+
+
+@leaf_kernel
 def count_own(
-    samples: int,
-    sentence: int,
-    begin: int,
-    end: int,
-    pairs: Pairs,
-    sample: NDArray[np.int32],
-    count: NDArray[np.int64],
+    samples: int, sentence: int, own: Own, pairs: Pairs, sample: NDArray[np.int32], count: NDArray[np.int64]
 ) -> int:
-    """Count the sampled occurrences in the span [begin, end) of a sentence, and return their number.
+    """Count the sampled occurrences that are left out for a sentence, and return their number.
 
     Fills OWN of their pairs, with OWN_FOR = sentence, and count[OWN_OCCURRENCES], by variant.
     """
-    own = 0
+    left_out = 0
     for variant in range(VARIANTS):
         count[OWN_OCCURRENCES, variant] = 0
     for number in range(samples):
-        if begin <= sample[number, 0] < end:
-            own += 1
+        if is_in_own(own, sentence, sample[number, 0], sample[number, 0]):
+            left_out += 1
             for i in range(pairs.seen[number, ROW_BEGIN], pairs.seen[number + 1, ROW_BEGIN]):
                 pair = pairs.row[i, PAIR]
                 if pairs.pair[pair, OWN_FOR] != sentence:
@@ -141,7 +153,7 @@ def count_own(
                 pairs.pair[pair, OWN] += 1
             for variant in range(VARIANTS):
                 count[OWN_OCCURRENCES, variant] += (pairs.seen[number, VARIANT_BITS] >> variant) & 1
-    return own
+    return left_out
 
 
 @leaf_kernel
@@ -157,16 +169,15 @@ def append_rows(
 ) -> int:
     """Append the rules of a pattern to the grammars of its sentences; returns how many are `new`.
 
-    With leave-one-out, occurrences in the sentence itself are left out without being replaced: the sample
-    of a pattern never depends on the sentence. A single-word pattern also gets a pass-through rule.
+    With leave-one-out, occurrences in the sentence and its copies are left out without being replaced: the
+    sample of a pattern never depends on the sentence. A single-word pattern also gets a pass-through rule.
     """
     pair, order, row, variant_count = pairs.pair, work.order, rules.row, work.variant_count
     end, new, passing = rules.size[ROWS], 0, -1
     for k in range(patterns.begin[pattern], patterns.begin[pattern + 1]):
         sentence, own, i = patterns.sentence[k], 0, 0
-        if patterns.own.shape[0] > 0:
-            own_begin, own_end = patterns.own[sentence, 0], patterns.own[sentence, 1]
-            own = count_own(samples, sentence, own_begin, own_end, pairs, work.sample, variant_count)
+        if patterns.own.begin[sentence] < patterns.own.begin[sentence + 1]:
+            own = count_own(samples, sentence, patterns.own, pairs, work.sample, variant_count)
         for variant in range(VARIANTS):
             others = variant_count[ALL_OCCURRENCES, variant]
             if own > 0:
@@ -198,10 +209,7 @@ def append_rows(
 def is_own(patterns: Patterns, pattern: int, first: int, last: int) -> bool:
     """Return whether a pattern has one sentence, and its occurrences `first` to `last` are all left out."""
     begin, end = patterns.begin[pattern], patterns.begin[pattern + 1]
-    if patterns.own.shape[0] == 0 or end - begin > 1:
-        return False
-    sentence = patterns.sentence[begin]
-    return patterns.own[sentence, 0] <= first and last < patterns.own[sentence, 1]
+    return end - begin == 1 and is_in_own(patterns.own, patterns.sentence[begin], first, last)
 
 
 @leaf_kernel

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import kernel, leaf_kernel
+from itersel.jit import leaf_kernel
 
 # bits of a block number in the key of a pattern
 BLOCK_BITS = 21
@@ -100,20 +100,6 @@ def find_bad_block(
             if room[suffix[k]] < length[block]:
                 return block
     return -1
-
-
-@kernel
-def block_extents(
-    suffix: NDArray[np.int32], low: NDArray[np.int32], high: NDArray[np.int32]
-) -> NDArray[np.int32]:
-    """Return the first and last position of each block in the corpus, (B + 1, 2)."""
-    extent = np.zeros((low.shape[0], 2), np.int32)
-    for block in range(1, low.shape[0]):
-        first, last = suffix[low[block]], suffix[low[block]]
-        for k in range(low[block] + 1, high[block]):
-            first, last = min(first, suffix[k]), max(last, suffix[k])
-        extent[block, 0], extent[block, 1] = first, last
-    return extent
 
 
 @leaf_kernel

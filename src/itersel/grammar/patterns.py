@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.grammar.extract_kernels import Patterns
+from itersel.grammar.extract_kernels import Own, Patterns
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.match_kernels import Blocks, link_blocks
 from itersel.grammar.pattern_kernels import (
     BLOCK_BITS,
     Limits,
-    block_extents,
     find_bad_block,
     find_blocks,
     list_patterns,
@@ -27,7 +26,7 @@ def find_patterns(
     index: IndexArrays,
     words: NDArray[np.int32],
     offset: NDArray[np.int64],
-    own: NDArray[np.int64],
+    own: Own,
     limits: Limits,
 ) -> tuple[Patterns, Blocks, NDArray[np.bool_]]:
     """Find all patterns of sentences, and where their blocks begin in the corpus.
@@ -40,7 +39,8 @@ def find_patterns(
         int32 (n), int64 (N + 1): the sentences, as word numbers of the index; unknown words have higher
         numbers.
     own
-        int64 (N, 2): the span of source positions to leave out for each sentence, or (0, 2) for none.
+        The sentences that are copies of each sentence, each once, and the sentence itself if it is in the
+        corpus.
     limits
         Which patterns to look for.
 
@@ -55,18 +55,28 @@ def find_patterns(
     if find_bad_block(index.suffix, index.room, lows, highs, lengths) >= 0:
         raise InputError("damaged index: its array 'suffix' is out of order; recreate the index")
     blocks = _link_blocks(index, block, lows, highs, lengths)
-    if own.shape[0]:
-        extent = block_extents(index.suffix, lows, highs)[block]
-        begin, end = np.repeat(own, np.diff(offset), axis=0).T[:, :, None]
-        only_own = (extent[:, :, 0] >= begin) & (extent[:, :, 1] < end)
-        # if a block occurs only in the sentence itself, so does everything that contains it
-        block[np.logical_or.accumulate(only_own, axis=1)] = 0
+    # if a block occurs only in what is left out, so does everything that contains it
+    block[np.logical_or.accumulate(_occurrences(block, offset, own) == (highs - lows)[block], axis=1)] = 0
     distinct, begin, sentence = _sort_patterns(block, offset, limits)
     return (
         Patterns(distinct, begin, sentence, own),
         blocks,
         block[:, 0] > 0,
     )
+
+
+def leave_nothing_out(sentences: int) -> Own:
+    """Return what is left out of the grammars of sentences that are not in the corpus."""
+    return Own(np.empty((0, 2), np.int64), np.zeros(sentences + 1, np.int64))
+
+
+def _occurrences(block: NDArray[np.int32], offset: NDArray[np.int64], own: Own) -> NDArray[np.int64]:
+    """Return for each block of each sentence how often it occurs in what is left out for the sentence."""
+    sentence = np.repeat(np.arange(offset.shape[0] - 1), np.diff(offset))[:, None]
+    key = sentence * (int(block.max(initial=0)) + 1) + block
+    _, number, count = np.unique(key, return_inverse=True, return_counts=True)
+    times: NDArray[np.int64] = count[number].reshape(block.shape)
+    return times * np.diff(own.begin)[sentence]
 
 
 def _link_blocks(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.grammar.extract_kernels import Work, extract_rules
+from itersel.grammar.extract_kernels import Own, Work, extract_rules
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.patterns import find_patterns
@@ -63,7 +63,7 @@ def extract_rule_table(
     index: IndexArrays,
     words: NDArray[np.int32],
     offset: NDArray[np.int64],
-    own: NDArray[np.int64],
+    own: Own,
     limits: Limits,
     batch: int = BATCH,
 ) -> RuleTable:

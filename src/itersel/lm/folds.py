@@ -1,4 +1,4 @@
-"""The lines that the language model of a fold leaves out: those of every N-th shard."""
+"""The lines that the language model of a fold leaves out: those of every N-th shard, and their copies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from itersel.storage.files import line_blocks, read_lines
 def lines_of_fold(
     text: str | os.PathLike[str], shards: str | os.PathLike[str], fold: int, folds: int
 ) -> set[int]:
-    """Return the line numbers (from 0) of a text that are in shards `fold`, `fold` + `folds`, ...
+    """Return the line numbers (from 0) of shards `fold`, `fold` + `folds`, ..., and of their copies.
 
     Parameters
     ----------
@@ -43,9 +43,10 @@ def lines_of_fold(
     if count < folds:
         raise InputError(f"contains {count} shards, too few for {folds} folds", folder)
     lines = _digests(text)
-    numbers = [_numbers(folder / f"{shard}.ids") for shard in range(count)]
-    others = [_numbers(rest)] if rest.exists() else []
-    if not np.array_equal(np.sort(np.concatenate(numbers + others)), np.arange(lines.shape[0])):
+    rows = [_numbers(folder / f"{shard}.ids") for shard in range(count)]
+    numbers = [[row[0] for row in shard] for shard in rows]
+    others = [row[0] for row in _numbers(rest)] if rest.exists() else []
+    if sorted(chain(others, *numbers)) != list(range(lines.shape[0])):
         message = (
             f"does not contain each of the {lines.shape[0]} lines of {os.fspath(text)} exactly once; "
             "rerun 'itersel shard'"
@@ -59,7 +60,7 @@ def lines_of_fold(
                 "split into shards"
             )
             raise InputError(message, path)
-    return set(np.concatenate(numbers[fold::folds]).tolist())
+    return set(chain.from_iterable(chain.from_iterable(rows[fold::folds])))
 
 
 def _digests(path: str | os.PathLike[str]) -> NDArray[np.uint64]:
@@ -68,9 +69,10 @@ def _digests(path: str | os.PathLike[str]) -> NDArray[np.uint64]:
     return np.fromiter(map(xxhash.xxh3_64_intdigest, chain.from_iterable(blocks)), np.uint64)
 
 
-def _numbers(path: Path) -> NDArray[np.int64]:
+def _numbers(path: Path) -> list[list[int]]:
+    """Return the line number of each sentence, followed by those of its copies."""
     lines = read_lines(path)
     for number, line in enumerate(lines, 1):
-        if not re.fullmatch("[0-9]{1,15}", line):
+        if not re.fullmatch("[0-9]{1,15}( [0-9]{1,15})*", line):
             raise InputError(f"'{line[:40]}' is not a line number; rerun 'itersel shard'", path, number)
-    return np.array(list(map(int, lines)), np.int64)
+    return [list(map(int, line.split())) for line in lines]
