@@ -4,7 +4,8 @@ import re
 
 # Which pairs are duplicates: those with the same source and target, the same source, or none.
 DEDUPLICATION = ("pairs", "source", "none")
-SPLITS = ("train", "dev", "devtest", "test")
+HELD_OUT = ("dev", "devtest", "test")
+SPLITS = ("train", *HELD_OUT)
 TEST_SET_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]*"
 # The name for all test sets together, and the config keys of a single one: not allowed as test set names.
 POOLED = "pooled"

@@ -13,7 +13,7 @@ import yaml
 from itersel.cli.main import main
 from itersel.config import Config, read_config
 from itersel.config.estimates import estimate
-from itersel.config.file_checks import Size, read_sizes
+from itersel.config.file_checks import Size, read_texts
 
 SPLITS = {"train": 40, "dev": 6, "devtest": 5, "test": 4}
 
@@ -24,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for split, count in SPLITS.items():
         for side in ("source", "target"):
             with gzip.open(f"{split}.{side}.gz", "wt") as stream:
-                stream.writelines(f"{side} sentence number {number}\n" for number in range(count))
+                stream.writelines(f"{side} sentence number {split}{number}\n" for number in range(count))
     return tmp_path
 
 
@@ -56,7 +56,7 @@ def test_sizes_and_estimate(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_limits_of_sizes(folder: Path) -> None:
     config = content()
     config["data"] |= {"max_train": 7, "max_held_out": 3}
-    sizes = read_sizes(read_config(config))
+    sizes = read_texts(read_config(config)).sizes
     assert {split: size.sentences for split, size in sizes.items()} == {
         "train": 7,
         "dev": 3,
@@ -193,9 +193,44 @@ def test_held_out_text_that_is_used_twice(folder: Path, capsys: pytest.CaptureFi
     config = content()
     config["data"]["test"] = config["data"]["devtest"]
     assert check(config) == 0
-    first, second = capsys.readouterr().err.splitlines()
+    first, second, third = capsys.readouterr().err.splitlines()
     assert first == (
         "config.yaml: warning: devtest.source.gz is named in both data.devtest and data.test: scores on the"
         " two are not independent"
     )
     assert "devtest.target.gz" in second
+    assert third == f"config.yaml: warning: {SPLITS['devtest']} pairs of test also in devtest"
+
+
+def test_pairs_that_splits_share(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Spaces and case make no difference; a pair of the same source and another target is not shared."""
+    lines = {"source": "Source  sentence number train0\n", "target": "target sentence number train0\n"}
+    for side, line in lines.items():
+        Path(f"test.{side}").write_text(line + "source sentence number train1\n" + line)
+    config = content()
+    config["data"]["test"] = {side: f"test.{side}" for side in lines}
+    assert check(config) == 0
+    warning = "config.yaml: warning: 2 pairs of test also in train"
+    assert capsys.readouterr().err == f"{warning}; they are dropped from train (data.drop_overlap)\n"
+    config["data"]["drop_overlap"] = False
+    assert check(config) == 0
+    assert capsys.readouterr().err == f"{warning}\n"
+
+
+def test_sizes_of_sets_that_are_cut_from_train(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = content()
+    config["data"] = {
+        "kind": "files",
+        "train": config["data"]["train"],
+        "test": config["data"]["test"],
+        "split": {"dev": 3, "devtest": 4},
+    }
+    sizes = read_texts(read_config(config)).sizes
+    counts = {split: size.sentences for split, size in sizes.items()}
+    assert counts == {"train": 33, "dev": 3, "devtest": 4, "test": 4}
+    config["data"]["split"]["dev"] = 36
+    assert check(config) == 1
+    message = (
+        "config key 'data.split' cuts 36 for dev and 4 for devtest from train, which has too few sentences"
+    )
+    assert message in capsys.readouterr().err

@@ -106,6 +106,86 @@ def prepare_options(
     return options
 
 
+def prepare_train(
+    folder: Path, lines: list[tuple[str, str]], *options: str
+) -> dict[str, list[tuple[str, str]]]:
+    """Prepare train from pairs, and return the pairs of all splits that are written."""
+    folder.mkdir(exist_ok=True)
+    files = prepare_options(folder, [source for source, _ in lines], [target for _, target in lines])
+    languages = ["--source-language", "de", "--target-language", "en", "--split", "train"]
+    output = folder / "out"
+    assert main(["corpus", "prepare", *languages, "--output", str(output), *files, *options]) == 0
+    splits = [path.name.split(".")[0] for path in output.glob("*.source.gz")]
+    return {
+        split: list(
+            zip(*(read_lines(output / f"{split}.{side}.gz") for side in ("source", "target")), strict=True)
+        )
+        for split in splits
+    }
+
+
+@given(st.data())
+def test_sets_that_are_cut_from_train(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """The same sentences in whatever order, one pair of each; train has none of their sources."""
+    folder = tmp_path_factory.mktemp("cut")
+    lines = [(f"satz {n // 2}", f"sentence {n}") for n in range(40)] + [("leer", ""), ("", "empty")]
+    shuffled = data.draw(st.permutations(lines))
+    sizes = ["--cut", "dev=3", "--cut", "test=4"]
+    one, two = (prepare_train(folder / name, text, *sizes) for name, text in (("a", lines), ("b", shuffled)))
+    assert {split: len(pairs) for split, pairs in one.items()} == {"train": 26, "dev": 3, "test": 4}
+    assert sorted(one["train"]) == sorted(two["train"])
+    for split in ("dev", "test"):
+        assert [source for source, _ in one[split]] == [source for source, _ in two[split]]
+        assert [pair for pair in one[split] if pair not in lines] == []
+    sources = [{source for source, _ in pairs} for pairs in one.values()]
+    assert sum(map(len, sources)) == len(set().union(*sources)) == 20
+    assert read_lines(folder / "a/out/test.raw.gz") == [target for _, target in one["test"]]
+
+
+def test_a_set_that_grows_keeps_its_sentences(tmp_path: Path) -> None:
+    lines = [(f"satz {number}", f"sentence {number}") for number in range(20)]
+    small, large = (prepare_train(tmp_path / size, lines, "--cut", f"dev={size}") for size in ("3", "5"))
+    assert large["dev"][:3] == small["dev"]
+
+
+def test_too_few_sentences_to_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = prepare_options(tmp_path, ["eins", "zwei", "zwei"], ["one", "two", "TWO"])
+    options = ["--source-language", "de", "--target-language", "en", "--split", "train", "--cut", "dev=3"]
+    assert main(["corpus", "prepare", *files, *options, "--output", str(tmp_path / "out")]) == 1
+    message = "train has 2 different sentences, too few to cut 3 for dev"
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_pairs_of_held_out_sets_are_not_in_train(tmp_path: Path) -> None:
+    """With any of their references; the first set that has a pair is named."""
+    for name, text in {
+        "dev": "Das Haus\nDer Hund\n",
+        "dev.0": "the cottage\nthe dog\n",
+        "dev.1": "the House\nthe hound\n",
+        "test": "ein Tier\nDer Hund\n",
+        "test.0": "an animal\nthe dog\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    sets = ["--held-out", "dev", f"--source={tmp_path / 'dev'}"]
+    sets += [f"--target={tmp_path / f'dev.{number}'}" for number in range(2)]
+    sets += ["--held-out", "test", f"--source={tmp_path / 'test'}", f"--target={tmp_path / 'test.0'}"]
+    lines = [("das haus", "the house"), ("das Haus", "a house"), ("der Hund", "the dog"), ("neu", "new")]
+    found = prepare_train(tmp_path / "dropped", lines, *sets)
+    assert found == {"train": [("das haus", "a house"), ("neu", "new")]}
+    document = json.loads((tmp_path / "dropped/out/train.statistics.json").read_text())
+    assert document["splits"]["train"]["dropped"]["also in dev"] == 2
+    assert document["overlaps"] == [{"split": "test", "other": "dev", "pairs": 1}]
+    kept = prepare_train(tmp_path / "kept", lines, "--keep-overlap", *sets)
+    assert len(kept["train"]) == 4
+    document = json.loads((tmp_path / "kept/out/train.statistics.json").read_text())
+    assert document["overlaps"] == [
+        {"split": "dev", "other": "train", "pairs": 2},
+        {"split": "test", "other": "train", "pairs": 1},
+        {"split": "test", "other": "dev", "pairs": 1},
+    ]
+
+
 @pytest.fixture(scope="module")
 def hashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with 1,000 pairs split by hash; each source occurs twice, with different targets."""
@@ -345,7 +425,7 @@ def test_split_compounds_do_not_put_a_source_into_two_splits() -> None:
     sources = [*known, *whole, *map(splitter.split_sentence, whole), *others]
     bitext = Bitext(sources, [f"{number}" for number in range(len(sources))])
     preparation = Preparation("de", "en", tokenized=True)
-    splits = prepare_corpus([bitext], preparation, Settings(split_compounds=True))
+    splits = prepare_corpus([bitext], preparation, Settings(split_compounds=True)).splits
     found = [set(split.bitext.source) for split in splits.values()]
     assert sum(map(len, found)) == len(set().union(*found))
     assert sum(split.statistics["dropped"]["source in another split"] for split in splits.values()) > 0

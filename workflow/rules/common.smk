@@ -125,8 +125,10 @@ os.environ.update(
 TEST_SETS = splits.test_sets(CONFIG)
 OWN_DEVTESTS = splits.own_devtests(CONFIG)
 HELD_OUT_SPLITS = ["dev", "devtest", *OWN_DEVTESTS.values(), *TEST_SETS.values()]
-# Splits with files in the config; the others are taken from the LibreOffice Help.
+# Splits with files in the config; the others are taken from the LibreOffice Help, or cut from train.
 GIVEN_SPLITS = [split for split in HELD_OUT_SPLITS if splits.is_given(CONFIG, split)]
+# The split from whose text the others are made.
+TRAIN = "hash" if CONFIG.data.kind == "libreoffice-help" else "train"
 # Downloaded corpora, by the names of their folders.
 FETCHED_FOLDER = f"{RESULTS}/corpus/fetched"
 FETCHED = {
@@ -252,7 +254,11 @@ def given_corpora(split):
 def given_files(split):
     """Return the raw files of a split."""
     files = [file for corpus in given_corpora(split) for file in corpus.files]
-    return [*files, *(CONFIG.data.monolingual if split in ("hash", "train") else ())]
+    if split in ("hash", "train"):
+        # train is compared with them
+        files += [file for held_out in GIVEN_SPLITS for file in given_files(held_out)]
+        files += CONFIG.data.monolingual
+    return files
 
 
 def fetched_columns(text):
@@ -303,6 +309,8 @@ def prepared_files():
     ]
     if CONFIG.data.kind == "libreoffice-help":
         files += [corpus_file(split, "task") for split in made]
+    elif splits.has_labels(CONFIG, "train"):
+        files += [corpus_file(split, "task") for split in made if split != "train"]
     optional = {
         "train.task": splits.has_labels(CONFIG, "train"),
         "train.alignment": splits.is_aligned(CONFIG),
@@ -315,14 +323,14 @@ def prepared_files():
 
 
 def prepare_options(wildcards):
-    split = getattr(
-        wildcards,
-        "held_out",
-        "hash" if CONFIG.data.kind == "libreoffice-help" else "train",
-    )
+    split = getattr(wildcards, "held_out", TRAIN)
     monolingual = [*CONFIG.data.monolingual] if split in ("hash", "train") else []
     files = commands.options(monolingual=monolingual, output=f"{RESULTS}/corpus")
     corpora = commands.corpora_options(given_corpora(split))
+    if split in ("hash", "train"):
+        # last, because what follows describes these sets
+        sets = {held_out: given_corpora(held_out)[0] for held_out in GIVEN_SPLITS}
+        files = f"{files} {commands.held_out_options(sets)}"
     return f"{commands.prepare_options(CONFIG, split, PREPARATION)} {corpora} {files}"
 
 

@@ -167,7 +167,7 @@ def next_steps():
     split = next(iter(TEST_SETS.values()))
     sentence = short_sentence(
         Path(corpus_file(split, "source")),
-        given_corpora(split if split in GIVEN_SPLITS else "hash"),
+        given_corpora(split if split in GIVEN_SPLITS else TRAIN),
         read_preparation(PREPARATION),
         CONFIG.data.max_line_bytes,
     )

@@ -309,7 +309,11 @@ TASK_SPLITS = [
     split
     for split in TEST_SETS.values()
     if TASK_LABELS
-    and (splits.has_labels(CONFIG, split) if split in GIVEN_SPLITS else split == "test")
+    and (
+        split == "test"
+        if TRAIN == "hash" and split not in GIVEN_SPLITS
+        else splits.has_labels(CONFIG, split)
+    )
 ]
 
 

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from itersel.cli.arguments import refuse
+from itersel.cli.arguments import refuse, split
 from itersel.corpus.corpora import TMX, TSV, Columns, Corpus, check_parts, format_of
 from itersel.errors import InputError
 from itersel.limits import MAX_COLUMNS, TEST_SET_PATTERN
 
 
 class _OfCorpus(argparse.Action):
-    """Add a value to the corpus of the last ``--corpus``."""
+    """Add a value to the corpus of the last ``--corpus`` or ``--held-out``."""
 
     def __call__(
         self,
@@ -24,15 +24,29 @@ class _OfCorpus(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
+        held_out: dict[str, Corpus] = getattr(namespace, "held_out", {})
         *others, corpus = getattr(namespace, "corpora", None) or [Corpus()]
+        if self.dest == "held_out":
+            if values in held_out:
+                raise argparse.ArgumentError(self, f"two sets are named '{values}'")
+            namespace.held_out = held_out | {values: Corpus()}
+            return
         if self.dest == "name":
+            if held_out:
+                raise argparse.ArgumentError(self, "a corpus of train cannot follow --held-out")
             named = [*others, corpus] if corpus != Corpus() else others
             if any(one.name == values for one in named):
                 raise argparse.ArgumentError(self, f"two corpora are named '{values}'")
             namespace.corpora = [*named, Corpus(values)]
             return
+        *_, last = held_out or [""]
+        corpus = held_out.get(last, corpus)
         value = values if self.dest == "columns" else (*getattr(corpus, self.dest), values)
-        namespace.corpora = [*others, replace(corpus, **{self.dest: value})]
+        corpus = replace(corpus, **{self.dest: value})
+        if held_out:
+            namespace.held_out = held_out | {last: corpus}
+        else:
+            namespace.corpora = [*others, corpus]
 
 
 def add_corpora(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +62,13 @@ def add_corpora(parser: argparse.ArgumentParser) -> None:
         type=_name,
         help="name of the corpus that the following options describe, and task label of its pairs if it has "
         "no others; train may have several corpora",
+        **common,
+    )
+    add(
+        "--held-out",
+        metavar="SPLIT",
+        type=split,
+        help="with train: the following options describe this held-out set; its pairs are dropped from train",
         **common,
     )
     add(
@@ -99,10 +120,7 @@ def corpora_of(options: argparse.Namespace, has_references: bool) -> list[Corpus
     if has_references and len(corpora) > 1:
         raise InputError("only train may have several corpora; give one")
     if has_references:
-        [corpus] = corpora
-        if len(corpus.source) > 1:
-            raise InputError("only train may have several source files; give one")
-        corpora = [replace(corpus, target=corpus.target[:1], further=corpus.target[1:])]
+        corpora = [_with_references(corpora[0])]
     for corpus in corpora:
         _check(corpus)
     for what in ("labels", "alignment"):
@@ -110,6 +128,23 @@ def corpora_of(options: argparse.Namespace, has_references: bool) -> list[Corpus
         if any(have) and not all(have):
             raise InputError(f"some corpora have {what}, others have none; give them for all")
     return [*corpora]
+
+
+def held_out_of(options: argparse.Namespace) -> dict[str, Corpus]:
+    """Return the held-out sets that the options describe; raises InputError as `corpora_of` does."""
+    sets: dict[str, Corpus] = getattr(options, "held_out", {})
+    for name in {"train", "hash"} & sets.keys():
+        raise InputError(f"--held-out {name} is not a held-out set; give dev, devtest, test or test.NAME")
+    return {name: _with_references(corpus) for name, corpus in sets.items()}
+
+
+def _with_references(corpus: Corpus) -> Corpus:
+    """Return a held-out set whose further targets are references instead of parts."""
+    if len(corpus.source) > 1:
+        raise InputError("only train may have several source files; give one")
+    corpus = replace(corpus, target=corpus.target[:1], further=corpus.target[1:])
+    _check(corpus)
+    return corpus
 
 
 def _check(corpus: Corpus) -> None:

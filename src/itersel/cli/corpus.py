@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import above, language, names, positive, split, whole
-from itersel.cli.corpora import add_corpora, corpora_of
+from itersel.cli.arguments import above, language, names, positive, refuse, split, whole
+from itersel.cli.corpora import add_corpora, corpora_of, held_out_of
 from itersel.errors import InputError
 from itersel.limits import (
     DEBIAN_MIRROR,
     DEBIAN_RELEASE,
     DEDUPLICATION,
     DEFAULT_LINE_BYTES,
+    HELD_OUT,
     MAX_RAW_LINE_BYTES,
     MIN_RAW_LINE_BYTES,
     is_test_set_name,
@@ -191,6 +193,20 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
         "source (default: %(default)s)",
     )
     parser.add_argument(
+        "--cut",
+        type=_cut,
+        action="append",
+        default=[],
+        metavar="SPLIT=N",
+        help="with --split train: cut N sentences from it for dev, devtest or test, those with the smallest "
+        "hashes of their sources; may be repeated",
+    )
+    parser.add_argument(
+        "--keep-overlap",
+        action="store_true",
+        help="keep pairs in train that also stand in a --held-out set (default: drop them)",
+    )
+    parser.add_argument(
         "--max-train",
         type=positive,
         default=0,
@@ -239,11 +255,17 @@ def _prepare(options: argparse.Namespace) -> None:
     from itersel.corpus.statistics import format_table
     from itersel.corpus.text import text_blocks, tokenized_blocks
 
-    corpora = corpora_of(options, has_references=options.split not in ("train", "hash"))
+    has_train = options.split in ("train", "hash")
+    corpora = corpora_of(options, has_references=not has_train)
+    held_out = held_out_of(options)
     preparation = _preparation(options)
     _check_alignment(corpora, options, preparation)
     if options.held_out_modules and options.split != "hash":
         raise InputError("--held-out-modules needs --split hash")
+    if options.cut and options.split != "train":
+        raise InputError("--cut needs --split train")
+    if held_out and not has_train:
+        raise InputError(f"--held-out is compared with train; it has no effect with --split {options.split}")
     _check_test_sets(options.held_out_modules)
     settings = Settings(
         split=options.split,
@@ -255,19 +277,31 @@ def _prepare(options: argparse.Namespace) -> None:
         max_train=options.max_train,
         max_held_out=options.max_held_out,
         deduplicate=options.deduplicate,
+        cut=dict(options.cut),
+        drop_overlap=not options.keep_overlap,
     )
     languages = preparation.source_language, preparation.target_language
     reading = Reading(*languages, preparation.tokenized, options.max_line_bytes, LONG_LINE)
     blocks = corpus_blocks(corpora, reading)
+    others = {name: corpus_blocks([corpus], reading) for name, corpus in held_out.items()}
     case = RecaserCounts()
-    splits = prepare_corpus(blocks, preparation, settings, case)
+    prepared = prepare_corpus(blocks, preparation, settings, case, others)
     monolingual = None
     if options.monolingual:
         read = tokenized_blocks if preparation.tokenized else text_blocks
         texts = (read(path, limit=reading.limit, advice=reading.advice) for path in options.monolingual)
         monolingual = prepare_text(chain.from_iterable(texts), preparation)
-    write_corpus(options.output, splits, preparation, settings, monolingual, case)
-    print(format_table({name: split.statistics for name, split in splits.items()}))
+    write_corpus(options.output, prepared, preparation, settings, monolingual, case)
+    print(
+        format_table({name: split.statistics for name, split in prepared.splits.items()}, prepared.overlaps)
+    )
+
+
+def _cut(text: str) -> tuple[str, int]:
+    split, _, size = text.partition("=")
+    if split not in HELD_OUT or not re.fullmatch("[1-9][0-9]{0,8}", size):
+        refuse(text, f"a split and a number, such as {HELD_OUT[0]}=1000")
+    return split, int(size)
 
 
 def _check_test_sets(names: Sequence[str]) -> None:
@@ -306,6 +340,6 @@ def _check_alignment(
 
 
 def _statistics(options: argparse.Namespace) -> None:
-    from itersel.corpus.statistics import format_table, read_statistics
+    from itersel.corpus.statistics import format_table, read_overlaps, read_statistics
 
-    print(format_table(read_statistics(options.input)))
+    print(format_table(read_statistics(options.input), read_overlaps(options.input)))

@@ -182,12 +182,13 @@ def _rules(options: argparse.Namespace) -> None:
 
 
 def _corpus(options: argparse.Namespace) -> None:
-    from itersel.corpus.statistics import read_left_out
+    from itersel.corpus.statistics import read_left_out, read_overlaps
     from itersel.report.corpus import describe_splits, json_table, text_table, tsv_table
 
     splits = describe_splits(options.preparation, dict(options.rules))
     left_out = read_left_out(options.preparation, options.collection)
-    tables = (partial(table, splits, left_out) for table in (text_table, tsv_table, json_table))
+    overlaps = read_overlaps(options.preparation)
+    tables = (partial(table, splits, left_out, overlaps) for table in (text_table, tsv_table, json_table))
     write_formats(options.output, *tables)
 
 

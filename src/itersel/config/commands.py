@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple
 
 from itersel.config.data import ReferencedText, Split
 from itersel.config.learners import Learner, learner_name
 from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection, mixing_name
 from itersel.config.repeats import split_repeat
+from itersel.config.splits import cut_sizes
 from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, PooledTasks, tasks_name
 from itersel.config.tuners import STEP, Batch, ForestMert, LineSearch, NoTuner, tuner_name
 from itersel.config.values import Config, Experiment
@@ -118,6 +119,12 @@ def corpora_options(corpora: Iterable[Corpus]) -> str:
     return " ".join(words)
 
 
+def held_out_options(sets: Mapping[str, Corpus]) -> str:
+    """Return the options of `itersel corpus prepare` that describe held-out sets, for train."""
+    words = [f"{options(held_out=split)} {corpora_options([corpus])}" for split, corpus in sets.items()]
+    return " ".join(words)
+
+
 def prepare_options(config: Config, split: str, preparation: str) -> str:
     """Return the options of `itersel corpus prepare` for a split, or for all of them (``hash``).
 
@@ -143,6 +150,8 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
         max_length=data.max_length,
         max_ratio=data.max_ratio,
         deduplicate=data.deduplicate if split == "train" else None,
+        cut=[f"{name}={size}" for name, size in cut_sizes(config).items()],
+        keep_overlap=not data.drop_overlap,
         max_train=data.max_train,
         max_held_out=data.max_held_out if split == "hash" else None,
         max_line_bytes=data.max_line_bytes,

@@ -109,6 +109,15 @@ class TestSet(ReferencedText):
 
 
 @dataclass(frozen=True)
+class HeldOutSizes:
+    """Number of sentences of the held-out sets that are cut from train."""
+
+    dev: int | None = option("Sentences of dev; null: the config names its files.", minimum=1)
+    devtest: int | None = option("Sentences of devtest; null: the config names its files.", minimum=1)
+    test: int | None = option("Sentences of the test set; null: the config names its files.", minimum=1)
+
+
+@dataclass(frozen=True)
 class Data:
     """Where the text comes from and how it is prepared."""
 
@@ -144,6 +153,17 @@ class Data:
         "files: which duplicates to drop from train: pairs (same source and target), source, or none.",
         "pairs",
         choices=DEDUPLICATION,
+    )
+    drop_overlap: bool = option(
+        "Drop pairs from train that also stand in dev, devtest or a test set (same source and target after "
+        "preparation).",
+        True,
+    )
+    split: HeldOutSizes = field(
+        default_factory=HeldOutSizes,
+        metadata=explain(
+            "files: held-out sets to cut from data.train, instead of data.dev, data.devtest and data.test."
+        ),
     )
     max_train: int | None = option("Use at most this many pairs for training; null: all.", minimum=1)
     max_held_out: int | None = option(

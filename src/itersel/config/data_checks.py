@@ -29,12 +29,20 @@ def check_data(config: Config) -> None:
     texts: dict[str, Split | ReferencedText] = {_train_key(name): text for name, text in data.train.items()}
     texts |= {"data.dev": data.dev, "data.devtest": data.devtest}
     texts |= {"data.test": data.test.get("", TestSet())} if not is_files or not data.test else {}
+    cut = {f"data.{split}": text for split, text in texts_to_cut(data).items()}
+    texts = {key: text for key, text in texts.items() if key not in cut}
     check = partial(_check_text, data, why="data.kind: files needs it") if is_files else _check_not_given
     checks = [partial(check, text, key) for key, text in texts.items()]
-    checks += [partial(_check_test_set, data, name) for name in data.test if name or is_files]
+    checks += [partial(_check_cut, key, text) for key, text in cut.items()]
+    checks += [
+        partial(_check_test_set, data, name)
+        for name in data.test
+        if name or (is_files and "data.test" not in cut)
+    ]
     attempt_all(checks)
     _check_alignment(config)
-    misplaced = ("folder", "mirror", "release", "modules", "held_out_modules") if is_files else ("tokenized",)
+    of_help = ("folder", "mirror", "release", "modules", "held_out_modules")
+    misplaced = of_help if is_files else ("tokenized", "split")
     for option in misplaced:
         if getattr(data, option) != getattr(Data(), option):
             other = "libreoffice-help" if is_files else "files"
@@ -43,6 +51,20 @@ def check_data(config: Config) -> None:
         if data.folder is not None and getattr(data, option) != getattr(Data(), option):
             raise InputError(f"config key 'data.{option}' has no effect with data.folder; remove one of them")
     _check_held_out_modules(data)
+
+
+def texts_to_cut(data: Data) -> dict[str, ReferencedText]:
+    """Return what the config says of the files of splits that are cut from train, which should be nothing."""
+    given = {"dev": data.dev, "devtest": data.devtest, "test": data.test.get("", TestSet())}
+    return {split: text for split, text in given.items() if getattr(data.split, split)}
+
+
+def _check_cut(key: str, text: ReferencedText) -> None:
+    if text != type(text)():
+        split = key.removeprefix("data.")
+        raise InputError(
+            f"config key '{key}' names files, but data.split.{split} cuts it from train; remove one"
+        )
 
 
 def _train_key(name: str) -> str:

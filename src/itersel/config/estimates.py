@@ -56,7 +56,7 @@ def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     Parameters
     ----------
     sizes
-        Sizes of all splits; see `file_checks.read_sizes`.
+        Sizes of all splits; see `file_checks.read_texts`.
 
     Returns
     -------

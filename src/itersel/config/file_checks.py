@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
-from itersel.config.splits import corpora, is_fetched, is_given, own_devtests, test_sets, texts_of
+from itersel.config.splits import corpora, cut_sizes, is_fetched, is_given, own_devtests, test_sets, texts_of
 from itersel.config.tasks import RandomTasks, Resharding, files_of
 from itersel.config.values import Config
 from itersel.corpus.corpora import Reading, corpus_blocks
+from itersel.corpus.overlap import HeldOutPairs, Overlap, describe_overlap
 from itersel.corpus.text import text_blocks, tokenized_blocks
 from itersel.errors import InputError, attempt_all
+from itersel.limits import MAX_INTEGER
 
 # The only key that names a folder.
 FOLDER = "data.folder"
@@ -87,13 +91,23 @@ def _used_twice(text: Iterable[tuple[str, str]]) -> list[str]:
     return warnings
 
 
-def read_sizes(config: Config) -> dict[str, Size]:
-    """Read all text files that the config names; downloads are left out.
+class Measured(NamedTuple):
+    """What the text of a config contains.
 
-    Returns
-    -------
+    Attributes
+    ----------
     sizes
         By split: train, dev, devtest, ...
+    warnings
+        What is suspicious.
+    """
+
+    sizes: dict[str, Size]
+    warnings: list[str]
+
+
+def read_texts(config: Config) -> Measured:
+    """Read all text files that the config names; downloads are left out.
 
     Raises
     ------
@@ -107,14 +121,24 @@ def read_sizes(config: Config) -> dict[str, Size]:
         if not any(is_fetched(text) for text in texts_of(config, split).values())
     ]
     sizes: dict[str, Size] = {}
+    shared = HeldOutPairs()
 
     def measure(split: str) -> None:
-        sizes[split] = _size(config, split)
+        sizes.update(_sizes(config, split, shared))
 
-    checks = [partial(_check_monolingual, config, path) for path in config.data.monolingual]
-    attempt_all([*(partial(measure, split) for split in splits), *checks])
+    # train is compared with the others, so it is last
+    measures = [partial(measure, split) for split in [*splits[1:], *splits[:1]]]
+    attempt_all([*measures, *(partial(_check_monolingual, config, path) for path in config.data.monolingual)])
     attempt_all(partial(_check_shards, config, name, sizes) for name in config.experiments)
-    return sizes
+    warnings = [_overlap_warning(config, overlap) for overlap in shared.overlaps()]
+    return Measured({split: sizes[split] for split in ("train", *sizes) if split in sizes}, warnings)
+
+
+def _overlap_warning(config: Config, overlap: Overlap) -> str:
+    warning = describe_overlap(overlap)
+    if overlap.other == "train" and config.data.drop_overlap:
+        warning += "; they are dropped from train (data.drop_overlap)"
+    return warning
 
 
 def given_splits(config: Config) -> list[str]:
@@ -137,22 +161,43 @@ def _check_monolingual(config: Config, path: str) -> None:
         pass
 
 
-def _size(config: Config, split: str) -> Size:
-    data, lengths = config.data, dict[int, int]()
-    reading = Reading(
-        data.source_language, data.target_language, data.tokenized, data.max_line_bytes, LONG_LINE
-    )
-    limit = data.max_train if split == "train" else data.max_held_out
-    for number, sentence in enumerate(_sentences(config, split, reading)):
-        if limit is None or number < limit:
-            length = len(sentence.split())
-            lengths[length] = lengths.get(length, 0) + 1
-    return Size(lengths)
+def _sizes(config: Config, split: str, shared: HeldOutPairs) -> dict[str, Size]:
+    """Return the size of a split, and of those that are cut from it, as if these were its first sentences."""
+    limit = config.data.max_train if split == "train" else config.data.max_held_out
+    parts = [*(cut_sizes(config).items() if split == "train" else ()), (split, limit or MAX_INTEGER)]
+    sizes = {name: Size({}) for name, _ in parts}
+    lengths = (len(sentence.split()) for sentence in _sentences(config, split, shared))
+    for name, bound in parts:
+        for length in islice(lengths, bound):
+            sizes[name].lengths[length] = sizes[name].lengths.get(length, 0) + 1
+    if not sizes[split].lengths:
+        cut = " and ".join(f"{bound:,} for {name}" for name, bound in parts[:-1])
+        raise InputError(f"config key 'data.split' cuts {cut} from train, which has too few sentences")
+    # the rest, too, is read
+    deque(lengths, maxlen=0)
+    return sizes
 
 
-def _sentences(config: Config, split: str, reading: Reading) -> Iterator[str]:
+def _sentences(config: Config, split: str, shared: HeldOutPairs) -> Iterator[str]:
+    data = config.data
+    languages = data.source_language, data.target_language
+    reading = Reading(*languages, data.tokenized, data.max_line_bytes, LONG_LINE)
     for block in corpus_blocks(corpora(config, split, ""), reading):
+        plain = block._replace(
+            source=_plain(block.source),
+            target=_plain(block.target),
+            further=[tuple(_plain(lines)) for lines in block.further] if block.further else None,
+        )
+        if split == "train":
+            shared.find(plain)
+        else:
+            shared.add(split, plain)
         yield from block.source
+
+
+def _plain(lines: Iterable[str]) -> list[str]:
+    """Return text without what preparation makes equal at little cost; it is not tokenised."""
+    return [" ".join(line.lower().split()) for line in lines]
 
 
 def _check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from itersel.config.data import ReferencedText, Split
 from itersel.config.values import Config
 from itersel.corpus.corpora import Columns, Corpus
@@ -11,8 +13,8 @@ from itersel.limits import devtest_split, test_split
 def test_sets(config: Config) -> dict[str, str]:
     """Return the splits of the test sets by name; an unnamed test set is called ``test``."""
     data = config.data
-    of_help = ["", *data.held_out_modules] if data.kind != "files" else []
-    return {name or "test": test_split(name) for name in [*of_help, *data.test]}
+    made = ["", *data.held_out_modules] if data.kind != "files" else [""] if data.split.test else []
+    return {name or "test": test_split(name) for name in [*made, *data.test]}
 
 
 def own_devtests(config: Config) -> dict[str, str]:
@@ -23,9 +25,16 @@ def own_devtests(config: Config) -> dict[str, str]:
 
 
 def is_given(config: Config, split: str) -> bool:
-    """Tell whether the config names the corpora of a split; other splits are taken from the help."""
+    """Tell whether the config names the corpora of a split; others are taken from the help or from train."""
     _, _, name = split.partition(".")
-    return config.data.kind == "files" or (name != "" and name in config.data.test)
+    if config.data.kind == "files":
+        return split not in cut_sizes(config)
+    return name != "" and name in config.data.test
+
+
+def cut_sizes(config: Config) -> dict[str, int]:
+    """Return the number of sentences of the splits that are cut from train."""
+    return {split: size for split, size in asdict(config.data.split).items() if size is not None}
 
 
 def texts_of(config: Config, split: str) -> dict[str, Split | ReferencedText]:
@@ -98,7 +107,8 @@ def reference_names(config: Config, text: Split | ReferencedText) -> list[str]:
 
 def has_labels(config: Config, split: str) -> bool:
     """Tell whether the sentences of a split have labels: given labels, or the names of their corpora."""
-    return any(name or text.task or text.columns.task for name, text in texts_of(config, split).items())
+    source = "train" if split in cut_sizes(config) else split
+    return any(name or text.task or text.columns.task for name, text in texts_of(config, source).items())
 
 
 def is_aligned(config: Config) -> bool:

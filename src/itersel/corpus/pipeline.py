@@ -6,14 +6,17 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from itersel import __version__
 from itersel.corpus.compounds import CompoundSplitter
+from itersel.corpus.cut import Cut
+from itersel.corpus.overlap import HeldOutPairs, Overlap
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.recase import RecaserCounts
 from itersel.corpus.split import of_tasks, sample, split_of, trainable, unique
@@ -48,7 +51,11 @@ class Settings:
     max_train, max_held_out
         Maximum number of pairs of train, and of each other split; 0 for no limit.
     deduplicate
-        Which duplicates are removed from train, one of `DEDUPLICATION`, if it is the only split.
+        Which duplicates are removed from train, one of `DEDUPLICATION`, unless the hash decides.
+    cut
+        Number of sentences to cut from train for each of these splits; see `itersel.corpus.cut.Cut`.
+    drop_overlap
+        Drop pairs from train that also stand in a held-out set.
     """
 
     split: str = BY_HASH
@@ -60,6 +67,8 @@ class Settings:
     max_train: int = 0
     max_held_out: int = 0
     deduplicate: str = "pairs"
+    cut: Mapping[str, int] = field(default_factory=dict)
+    drop_overlap: bool = True
 
 
 class Split(NamedTuple):
@@ -67,6 +76,13 @@ class Split(NamedTuple):
 
     bitext: Bitext
     statistics: Statistics
+
+
+class Prepared(NamedTuple):
+    """The splits by name, and the pairs that some of them share."""
+
+    splits: dict[str, Split]
+    overlaps: list[Overlap]
 
 
 class Monolingual(NamedTuple):
@@ -96,8 +112,12 @@ class _Learned(NamedTuple):
 
 
 def prepare_corpus(
-    blocks: Iterable[Bitext], preparation: Preparation, settings: Settings, case: RecaserCounts | None = None
-) -> dict[str, Split]:
+    blocks: Iterable[Bitext],
+    preparation: Preparation,
+    settings: Settings,
+    case: RecaserCounts | None = None,
+    held_out: Mapping[str, Iterable[Bitext]] = MappingProxyType({}),
+) -> Prepared:
     """Prepare, split and filter; learns ``preparation.compounds`` if the settings ask for it.
 
     All splits except train also keep their raw references.
@@ -109,13 +129,19 @@ def prepare_corpus(
         corpus may consist mostly of empty lines or duplicates.
     case
         Counts the target side of train, before it is filtered.
+    held_out
+        The pairs of held-out sets that have their own files, with which the others are compared.
 
     Raises
     ------
     InputError
-        If a module does not occur or a split would be empty.
+        If a module does not occur, a split would be empty, or the corpus is too small to cut others from it.
     """
-    parts = _gather(blocks, preparation, settings, case or RecaserCounts())
+    others = HeldOutPairs()
+    for split, further in held_out.items():
+        for block in further:
+            others.add(split, _prepared(block, preparation.cased_target(block.target), preparation))
+    parts = _gather(blocks, preparation, settings, case or RecaserCounts(), others)
     splits: dict[str, Split] = {}
     seen: set[str] = set()
     for name, part in parts.items():
@@ -126,12 +152,15 @@ def prepare_corpus(
         if settings.split == BY_HASH:
             pairs = _keep(pairs, unique(pairs), "duplicates", dropped)
             dropped["duplicates"] += part.dropped["duplicates"]
+        if len(parts) > 1:
             # The hash sees unsplit compounds; splitting them can make two sources equal.
             new = [index for index, source in enumerate(pairs.source) if source not in seen]
             pairs = _keep(pairs, new, "source in another split", dropped)
             seen.update(pairs.source)
         splits[name] = _finish(name, pairs, settings, dropped, part.dropped)
-    return splits
+    # what is dropped from train is counted there
+    remaining = [one for one in others.overlaps() if one.other != "train" or not settings.drop_overlap]
+    return Prepared(splits, remaining)
 
 
 def prepare_text(blocks: Iterable[list[str]], preparation: Preparation) -> Monolingual:
@@ -145,29 +174,40 @@ def prepare_text(blocks: Iterable[list[str]], preparation: Preparation) -> Monol
 
 
 def _gather(
-    blocks: Iterable[Bitext], preparation: Preparation, settings: Settings, case: RecaserCounts
+    blocks: Iterable[Bitext],
+    preparation: Preparation,
+    settings: Settings,
+    case: RecaserCounts,
+    held_out: HeldOutPairs,
 ) -> dict[str, _Part]:
     """Prepare everything but compounds, learn these, and drop what splitting them cannot make valid."""
-    names: tuple[str, ...] = (settings.split,)
+    names: tuple[str, ...] = (settings.split, *settings.cut)
     if settings.split == BY_HASH:
         names = (*SPLITS, *map(test_split, settings.held_out_modules))
     parts = {name: _Part() for name in names}
     seen: set[tuple[str, str, str]] = set()
     learned = _Learned(Counter(), case)
+    cut = Cut(settings.cut)
     for block in count_up(_of_modules(blocks, settings), "pairs prepared", lambda block: block.size):
         if settings.split == "train" and not any(block.source):
             parts["train"].dropped["empty"] += block.size  # no words: nothing to learn or prepare
             continue
         cased = preparation.cased_target(block.target)
         block = _prepared(block, cased, preparation)
+        if held_out:
+            block, cased = _compare(block, cased, held_out, parts["train"], settings)
+        if settings.cut:
+            offered, _ = _trainable(block, preparation, settings)
+            others = cut.hold_back(block, cased, offered)
+            block, cased = block.take(others), [cased[index] for index in others]
         if settings.split == BY_HASH:
-            _distribute(block, cased, parts, seen, learned, settings.held_out_modules)
+            _distribute(block, cased, parts, seen, learned, settings)
         else:
-            if settings.split_compounds:
-                learned.frequency.update(chain.from_iterable(map(split_words, block.source)))
-            if settings.split == "train":
-                learned.count_case(cased)
-            _filter(block, parts[settings.split], preparation, settings)
+            _add(block, cased, parts[settings.split], learned, preparation, settings)
+    if settings.cut:
+        _add(*cut.released(), parts["train"], learned, preparation, settings)
+        for name, held in cut.sets().items():
+            parts[name].blocks.append(held)
     if settings.split_compounds:
         preparation.compounds = CompoundSplitter(learned.frequency)
     return parts
@@ -190,16 +230,15 @@ def _distribute(
     parts: dict[str, _Part],
     seen: set[tuple[str, str, str]],
     learned: _Learned,
-    held_out: tuple[str, ...],
+    settings: Settings,
 ) -> None:
     """Add the pairs of a block to their splits; `seen` contains earlier pairs with their splits.
 
     A pair of a held-out module that also occurs in another module stays with the other module.
     """
     chosen: dict[str, list[int]] = {name: [] for name in parts}
-    tasks = block.task or [""] * block.size
-    for index, (source, target, task) in enumerate(zip(block.source, block.target, tasks, strict=True)):
-        name = test_split(task) if task in held_out else split_of(source)
+    for index, (source, target) in enumerate(zip(block.source, block.target, strict=True)):
+        name = _place(block, index, settings)
         if (source, target, name) in seen:
             parts[name].dropped["duplicates"] += 1
         else:
@@ -213,24 +252,57 @@ def _distribute(
     learned.count_case(cased[index] for index in chosen["train"])
 
 
-def _of_split(block: Bitext, name: str) -> Bitext:
-    """Return a block, without raw text if it is for train, which is never scored."""
-    return block._replace(raw=None) if name == "train" else block
+def _place(block: Bitext, index: int, settings: Settings) -> str:
+    """Return the split of a pair, if a hash decides."""
+    task = block.task[index] if block.task else ""
+    return test_split(task) if task in settings.held_out_modules else split_of(block.source[index])
 
 
-def _filter(block: Bitext, part: _Part, preparation: Preparation, settings: Settings) -> None:
+def _compare(
+    block: Bitext, cased: list[str], held_out: HeldOutPairs, train: _Part, settings: Settings
+) -> tuple[Bitext, list[str]]:
+    """Look for the pairs of a block in the held-out sets, and drop those that must not be in train."""
+    of_train = list(range(block.size))
+    if settings.split == BY_HASH:
+        of_train = [index for index in of_train if _place(block, index, settings) == "train"]
+    found = dict(zip(of_train, held_out.find(block.take(of_train)), strict=True))
+    if not settings.drop_overlap or not any(found.values()):
+        return block, cased
+    train.dropped.update(f"also in {split}" for split in found.values() if split)
+    kept = [index for index in range(block.size) if not found.get(index)]
+    return block.take(kept), [cased[index] for index in kept]
+
+
+def _add(
+    block: Bitext,
+    cased: Sequence[str],
+    part: _Part,
+    learned: _Learned,
+    preparation: Preparation,
+    settings: Settings,
+) -> None:
+    """Add pairs to the split that all of them belong to."""
+    if settings.split_compounds:
+        learned.frequency.update(chain.from_iterable(map(split_words, block.source)))
     if settings.split == "train":
-        # Splitting compounds only lengthens a source: one that is too long stays so, but its ratio may still
-        # change.
-        ratio = math.inf if _has_compounds(preparation, settings) else settings.max_ratio
-        kept, reasons = trainable(block, settings.max_length, ratio)
+        learned.count_case(cased)
+        kept, reasons = _trainable(block, preparation, settings)
         part.dropped.update(reasons)
         block = block.take(kept)
     part.blocks.append(_of_split(block, settings.split))
 
 
-def _has_compounds(preparation: Preparation, settings: Settings) -> bool:
-    return settings.split_compounds or preparation.compounds is not None
+def _of_split(block: Bitext, name: str) -> Bitext:
+    """Return a block, without raw text if it is for train, which is never scored."""
+    return block._replace(raw=None) if name == "train" else block
+
+
+def _trainable(
+    block: Bitext, preparation: Preparation, settings: Settings
+) -> tuple[list[int], dict[str, int]]:
+    # Splitting compounds only lengthens a source: if it is too long, it stays so, but its ratio may change.
+    has_compounds = settings.split_compounds or preparation.compounds is not None
+    return trainable(block, settings.max_length, math.inf if has_compounds else settings.max_ratio)
 
 
 def _of_modules(blocks: Iterable[Bitext], settings: Settings) -> Iterator[Bitext]:
@@ -259,6 +331,7 @@ def _finish(
     if name == "train":
         kept, reasons = trainable(bitext, settings.max_length, settings.max_ratio)
         dropped.update({reason: count + before[reason] for reason, count in reasons.items()})
+        dropped.update({reason: count for reason, count in before.items() if reason not in dropped})
         bitext = bitext.take(kept)
         if settings.split == name and settings.deduplicate != "none":
             bitext = _keep(bitext, unique(bitext, settings.deduplicate), "duplicates", dropped)
@@ -271,7 +344,7 @@ def _finish(
 
 def write_corpus(
     folder: Path,
-    splits: dict[str, Split],
+    prepared: Prepared,
     preparation: Preparation,
     settings: Settings,
     monolingual: Monolingual | None = None,
@@ -284,6 +357,7 @@ def write_corpus(
     ``<split>.statistics.json`` for one split. The statistics are written last: if they exist, so does the
     rest.
     """
+    splits, overlaps = prepared
     for name, split in splits.items():
         for column, lines in split.bitext.columns().items():
             write_lines(folder / f"{name}.{column}.gz", lines)
@@ -296,6 +370,7 @@ def write_corpus(
         "settings": asdict(settings),
         "languages": [preparation.source_language, preparation.target_language],
         "splits": {name: split.statistics for name, split in splits.items()},
+        "overlaps": [overlap._asdict() for overlap in overlaps],
     }
     if monolingual is not None:
         write_lines(folder / "monolingual.gz", monolingual.lines)

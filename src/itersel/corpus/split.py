@@ -13,13 +13,14 @@ _BUCKETS = 1000
 _HELD_OUT = (("dev", 28), ("devtest", 56), ("test", 112))
 
 
-def _digest(text: str) -> int:
+def digest(text: str) -> int:
+    """Return a hash of a text that is the same on all machines."""
     return int.from_bytes(hashlib.md5(text.encode(), usedforsecurity=False).digest(), "big")
 
 
 def split_of(source: str) -> str:
     """Return the split of a prepared source sentence; equal sentences are always in the same split."""
-    bucket = _digest(source) % _BUCKETS
+    bucket = digest(source) % _BUCKETS
     return next((name for name, end in _HELD_OUT if bucket < end), "train")
 
 
@@ -44,7 +45,7 @@ def sample(bitext: Bitext, count: int) -> list[int]:
     corpus.
     """
     pairs = zip(bitext.source, bitext.target, strict=True)
-    digests = [_digest(f"{source}\n{target}") for source, target in pairs]
+    digests = [digest(f"{source}\n{target}") for source, target in pairs]
     return sorted(sorted(range(bitext.size), key=lambda index: digests[index])[:count])
 
 

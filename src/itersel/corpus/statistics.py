@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from itersel.corpus.overlap import Overlap, describe_overlap
 from itersel.corpus.text import Bitext, split_words
 from itersel.errors import InputError
 from itersel.limits import MAX_INTEGER
@@ -89,15 +90,30 @@ def read_left_out(
     return [(name, reason, count) for name, counts in found for reason, count in counts.items() if count]
 
 
-def format_table(splits: Mapping[str, Statistics]) -> str:
-    """Return a printable table with a line per split, then a line for each split with dropped pairs."""
+def read_overlaps(paths: Sequence[str | os.PathLike[str]]) -> list[Overlap]:
+    """Return the pairs that splits share, from statistics files of ``itersel corpus prepare``."""
+    found = []
+    for path in paths:
+        try:
+            for one in read_json(path).get("overlaps", ()):
+                _check_numbers({"pairs": one["pairs"]})
+                found.append(Overlap(str(one["split"]), str(one["other"]), one["pairs"]))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise InputError("is not a statistics file of itersel corpus prepare", path) from None
+    return found
+
+
+def format_table(splits: Mapping[str, Statistics], overlaps: Sequence[Overlap] = ()) -> str:
+    """Return a printable table: a line per split, one for each with dropped pairs, and the overlaps."""
     header = ("split", "sentences", "source tokens", "source types", "target tokens", "target types")
     rows = []
     for name, split in splits.items():
         numbers = [split["sentences"]]
         numbers += [split[side][kind] for side in ("source", "target") for kind in ("tokens", "types")]
         rows.append([name, *(f"{number:,}" for number in numbers)])
-    return "\n".join([*aligned(header, rows, left=(0,)), *_dropped_lines(splits)])
+    return "\n".join(
+        [*aligned(header, rows, left=(0,)), *_dropped_lines(splits), *map(describe_overlap, overlaps)]
+    )
 
 
 def _dropped_lines(splits: Mapping[str, Statistics]) -> list[str]:

@@ -75,8 +75,8 @@ def _occurrences(block: NDArray[np.int32], offset: NDArray[np.int64], own: Own) 
     sentence = np.repeat(np.arange(offset.shape[0] - 1), np.diff(offset))[:, None]
     key = sentence * (int(block.max(initial=0)) + 1) + block
     _, number, count = np.unique(key, return_inverse=True, return_counts=True)
-    times: NDArray[np.int64] = count[number].reshape(block.shape)
-    return times * np.diff(own.begin)[sentence]
+    occurrences: NDArray[np.int64] = count[number].reshape(block.shape) * np.diff(own.begin)[sentence]
+    return occurrences
 
 
 def _link_blocks(

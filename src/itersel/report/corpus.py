@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from itersel.corpus.overlap import Overlap, describe_overlap
 from itersel.corpus.statistics import Statistics, read_statistics
 from itersel.errors import InputError
 from itersel.grammar.shard import FORMAT
@@ -92,25 +93,28 @@ def describe_splits(
     return [Split(name, split, counts.get(name)) for name, split in statistics.items()]
 
 
-def text_table(splits: Sequence[Split], left_out: LeftOut) -> list[str]:
-    """Return the table as aligned text, followed by what was left out and why (see `read_left_out`)."""
+def text_table(splits: Sequence[Split], left_out: LeftOut, overlaps: Sequence[Overlap] = ()) -> list[str]:
+    """Return the table as aligned text, then what was left out and why, and the pairs that splits share."""
     lines = aligned(COLUMNS, [split.cells() for split in splits], left=(0,))
     if left_out:
         rows = [[name, reason, str(count)] for name, reason, count in left_out]
         lines += ["", *aligned(("left out of", "why", "pairs"), rows, left=(0, 1))]
+    if overlaps:
+        lines += ["", *map(describe_overlap, overlaps)]
     return lines
 
 
-def tsv_table(splits: Sequence[Split], left_out: LeftOut) -> list[str]:
+def tsv_table(splits: Sequence[Split], left_out: LeftOut, overlaps: Sequence[Overlap] = ()) -> list[str]:
     """Return the table as TSV; it has the number of dropped pairs per split, but no reasons."""
     names = [column.replace(" ", "_") for column in COLUMNS]
     return tab_separated(names, [split.cells() for split in splits])
 
 
-def json_table(splits: Sequence[Split], left_out: LeftOut) -> list[str]:
+def json_table(splits: Sequence[Split], left_out: LeftOut, overlaps: Sequence[Overlap] = ()) -> list[str]:
     """Return the table as JSON, with everything that was left out and why."""
     document = {
         "splits": {split.name: {**split.statistics, "rules": split.rules} for split in splits},
         "left_out": [{"of": name, "why": reason, "count": count} for name, reason, count in left_out],
+        "overlaps": [overlap._asdict() for overlap in overlaps],
     }
     return [json.dumps(document, indent=2, ensure_ascii=False)]

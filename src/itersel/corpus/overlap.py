@@ -1,0 +1,70 @@
+"""Pairs of held-out sets that also stand in train, or in each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from itersel.corpus.text import Bitext
+
+
+class Overlap(NamedTuple):
+    """How many pairs of a held-out set also stand in another split."""
+
+    split: str
+    other: str
+    pairs: int
+
+
+def describe_overlap(overlap: Overlap) -> str:
+    """Return a warning about pairs that two splits share."""
+    pairs = "1 pair" if overlap.pairs == 1 else f"{overlap.pairs:,} pairs"
+    return f"{pairs} of {overlap.split} also in {overlap.other}"
+
+
+class HeldOutPairs:
+    """The pairs of held-out sets; a pair with several references counts as one with each of them."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[str, str], dict[str, list[int]]] = {}
+        self._sizes: Counter[str] = Counter()
+        # numbers of the pairs of a split that also stand in another
+        self._shared: dict[tuple[str, str], set[int]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._places)
+
+    def add(self, split: str, block: Bitext) -> None:
+        """Add pairs of a held-out set, and compare them with those of the sets before it."""
+        for number, pairs in enumerate(_pairs(block), self._sizes[split]):
+            for pair in pairs:
+                places = self._places.setdefault(pair, {})
+                for other in places.keys() - {split}:
+                    self._shared.setdefault((split, other), set()).add(number)
+                places.setdefault(split, []).append(number)
+        self._sizes[split] += block.size
+
+    def find(self, block: Bitext) -> list[str]:
+        """Return for each pair of train the first held-out set in which it also stands, or ''."""
+        found = []
+        for pairs in _pairs(block):
+            places = self._places.get(pairs[0], {}) if pairs else {}
+            for split, numbers in places.items():
+                self._shared.setdefault((split, "train"), set()).update(numbers)
+            found.append(next(iter(places), ""))
+        return found
+
+    def overlaps(self) -> list[Overlap]:
+        """Return what has been found, in the order of the sets; a pair of sets is listed once."""
+        order = {split: number for number, split in enumerate(self._sizes)}
+        shared = sorted(self._shared.items(), key=lambda item: (order[item[0][0]], order.get(item[0][1], -1)))
+        return [Overlap(split, other, len(numbers)) for (split, other), numbers in shared]
+
+
+def _pairs(block: Bitext) -> Iterator[list[tuple[str, str]]]:
+    """Yield for each pair its source with each of its references, or nothing if it is empty."""
+    further = block.further or [()] * block.size
+    for source, target, others in zip(block.source, block.target, further, strict=True):
+        references = dict.fromkeys((target, *others))
+        yield [(source, reference) for reference in references if source and reference]
