@@ -235,7 +235,13 @@ def test_foreign_json(tmp_path: Path, capsys: pytest.CaptureFixture[str], conten
         assert capsys.readouterr().err.count("\n") == 1
 
 
-GOOD = {"source_language": "de", "target_language": "en", "tokenized": False, "source_frequency": {"ab": 2}}
+GOOD = {
+    "source_language": "de",
+    "target_language": "en",
+    "tokenized": False,
+    "protected": ["x+"],
+    "source_frequency": {"ab": 2},
+}
 
 
 @pytest.mark.parametrize(
@@ -250,6 +256,8 @@ GOOD = {"source_language": "de", "target_language": "en", "tokenized": False, "s
         {"source_frequency": {"ab": {}}},
         {"source_frequency": {"ab": 2**60}},
         {"source_frequency": ["ab"]},
+        {"protected": "ab"},
+        {"protected": ["("]},
     ],
 )
 def test_preparations_with_wrong_values(

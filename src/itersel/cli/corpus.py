@@ -134,10 +134,19 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         "--split-compounds", action="store_true", help="split source compounds, as learned from train"
     )
     parser.add_argument(
+        "--protect",
+        type=_pattern,
+        action="append",
+        default=[],
+        metavar="REGEX",
+        help="text that is one token, besides addresses, paths, placeholders, tags and the like; may be "
+        "repeated",
+    )
+    parser.add_argument(
         "--preparation",
         type=Path,
         metavar="FILE",
-        help="preparation.json of the training corpus: prepare in the same way (replaces the four options "
+        help="preparation.json of the training corpus: prepare in the same way (replaces the five options "
         "above)",
     )
     _add_prepare_bounds(parser)
@@ -251,6 +260,7 @@ def _fetch(options: argparse.Namespace) -> None:
 def _prepare(options: argparse.Namespace) -> None:
     from itersel.corpus.corpora import Reading, corpus_blocks
     from itersel.corpus.pipeline import Settings, prepare_corpus, prepare_text, write_corpus
+    from itersel.corpus.protect import protected
     from itersel.corpus.recase import RecaserCounts
     from itersel.corpus.statistics import format_table
     from itersel.corpus.text import text_blocks, tokenized_blocks
@@ -284,7 +294,7 @@ def _prepare(options: argparse.Namespace) -> None:
     reading = Reading(*languages, preparation.tokenized, options.max_line_bytes, LONG_LINE)
     blocks = corpus_blocks(corpora, reading)
     others = {name: corpus_blocks([corpus], reading) for name, corpus in held_out.items()}
-    case = RecaserCounts()
+    case = RecaserCounts(preparation.target_language, protected(preparation.protected))
     prepared = prepare_corpus(blocks, preparation, settings, case, others)
     monolingual = None
     if options.monolingual:
@@ -295,6 +305,16 @@ def _prepare(options: argparse.Namespace) -> None:
     print(
         format_table({name: split.statistics for name, split in prepared.splits.items()}, prepared.overlaps)
     )
+
+
+def _pattern(text: str) -> str:
+    from itersel.corpus.protect import check_pattern
+
+    try:
+        check_pattern(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"'{text}' {error}") from None
+    return text
 
 
 def _cut(text: str) -> tuple[str, int]:
@@ -316,12 +336,14 @@ def _preparation(options: argparse.Namespace) -> Preparation:
     from itersel.corpus.prepare import Preparation, read_preparation
 
     own = options.source_language or options.target_language or options.tokenized or options.split_compounds
+    own = own or options.protect
     if options.preparation is not None:
         if own:
-            raise InputError("--preparation replaces languages, --tokenized and --split-compounds")
+            raise InputError("--preparation replaces languages, --tokenized, --split-compounds and --protect")
         preparation = read_preparation(options.preparation)
     elif options.source_language and options.target_language:
-        preparation = Preparation(options.source_language, options.target_language, options.tokenized)
+        languages = options.source_language, options.target_language
+        preparation = Preparation(*languages, options.tokenized, protected=tuple(options.protect))
     else:
         raise InputError("give --source-language and --target-language, or --preparation")
     if options.split_compounds and options.split not in ("train", "hash"):

@@ -158,6 +158,7 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
         modules=",".join(data.modules) or None,
         held_out_modules=",".join(data.held_out_modules) or None,
         tokenized=data.tokenized,
+        protect=list(data.protected),
         split_compounds=data.compound_splitting,
     )
 

@@ -196,6 +196,11 @@ class Data:
         path=True,
         alone=True,
     )
+    protected: tuple[str, ...] = option(
+        "Regular expressions of text that is one token, besides addresses, paths, placeholders, tags and the "
+        "like (docs/data.md).",
+        (),
+    )
     tokenized: bool = option("files: the text is already tokenised; use its tokens as they are.", False)
     max_length: int = option("Drop training pairs with more words than this on either side.", 80, minimum=1)
     max_ratio: float = option(

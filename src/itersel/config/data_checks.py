@@ -51,6 +51,7 @@ def check_data(config: Config) -> None:
         if data.folder is not None and getattr(data, option) != getattr(Data(), option):
             raise InputError(f"config key 'data.{option}' has no effect with data.folder; remove one of them")
     _check_held_out_modules(data)
+    _check_protected(data)
 
 
 def texts_to_cut(data: Data) -> dict[str, ReferencedText]:
@@ -176,6 +177,19 @@ def _check_test_set(data: Data, name: str) -> None:
     if has_devtest:
         why = "a devtest needs source text and a reference translation"
         _check_text(data, test_set.devtest, f"{key}.devtest", why=why)
+
+
+def _check_protected(data: Data) -> None:
+    if data.protected and data.tokenized:
+        raise InputError("config key 'data.protected' has no effect with data.tokenized; remove one of them")
+    if data.protected:
+        from itersel.corpus.protect import check_pattern
+
+        for pattern in data.protected:
+            try:
+                check_pattern(pattern)
+            except ValueError as error:
+                raise InputError(f"config key 'data.protected': '{pattern}' {error}") from None
 
 
 def _check_held_out_modules(data: Data) -> None:

@@ -216,11 +216,11 @@ def _gather(
 def _prepared(block: Bitext, cased: Sequence[str], preparation: Preparation) -> Bitext:
     """Prepare the text of a block, except for compounds; `cased` is its target before lowercasing."""
     further = block.further
-    raw = list(zip(block.target, *zip(*further or (), strict=True), strict=True))
+    raw = list(zip(*map(preparation.clean, (block.target, *zip(*further or (), strict=True))), strict=True))
     if further is not None:
         references = [preparation.target(lines) for lines in zip(*further, strict=True)]
         further = list(zip(*references, strict=True))
-    source, target = preparation.source(block.source), [line.lower() for line in cased]
+    source, target = preparation.source(block.source), preparation.lower_target(cased)
     return block._replace(source=source, target=target, further=further, raw=raw)
 
 

@@ -1,4 +1,4 @@
-"""Text preparation: NFC, Moses punctuation normalisation and tokenisation, lowercasing, compound splitting.
+"""Text preparation: NFC, tokenisation with Moses' rules, lowercasing, compound splitting.
 
 The preparation of the training corpus is saved to a file (`Preparation.write`), so a trained system can apply
 it to new text.
@@ -10,45 +10,18 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from itersel.corpus.case import lower
 from itersel.corpus.compounds import CompoundSplitter
-from itersel.corpus.moses import import_sacremoses
+from itersel.corpus.protect import check_pattern, protected
 from itersel.corpus.text import split_words
+from itersel.corpus.tokenization import JOIN, clean, tokenizer
 from itersel.errors import InputError
 from itersel.limits import LANGUAGE_PATTERN, MAX_INTEGER, MAX_JSON_BYTES
 from itersel.storage.files import open_output, read_bytes
 from itersel.storage.json_files import parse_json
-
-# Chinese and Japanese are written without spaces, so each character becomes a token, as in BLEU's Chinese
-# tokenizer. Han, kana, and the halfwidth and extension blocks.
-UNSPACED_LANGUAGES = ("zh", "ja")
-UNSPACED = re.compile(
-    "[\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\uff66-\uff9f\U00020000-\U0003134f]"
-)
-
-
-# Cached: reading Moses' rules from files takes longer than tokenising a sentence.
-@lru_cache(maxsize=8)
-def tokenizer(language: str) -> Callable[[str], str]:
-    """Return a function that tokenises raw text with Moses' rules, as ported by sacremoses.
-
-    Nothing is escaped (``&`` stays ``&``). `language` may have a region (``pt-br``), which is ignored because
-    Moses has no rules for regions.
-    """
-    sacremoses = import_sacremoses()
-    language = language.split("-")[0].lower()
-    normalizer, moses = sacremoses.MosesPunctNormalizer(language), sacremoses.MosesTokenizer(language)
-
-    def tokenize(text: str) -> str:
-        if language in UNSPACED_LANGUAGES:
-            text = UNSPACED.sub(r" \g<0> ", text)
-        return " ".join(moses.tokenize(normalizer.normalize(text), escape=False))
-
-    return tokenize
 
 
 @dataclass
@@ -64,33 +37,59 @@ class Preparation:
         `split_words`); only NFC and lowercasing are applied.
     compounds
         Splits compounds of the source; None leaves them whole.
+    protected
+        Regular expressions of further text that is one token; see `itersel.corpus.protect`.
     """
 
     source_language: str
     target_language: str
     tokenized: bool = False
     compounds: CompoundSplitter | None = None
+    protected: tuple[str, ...] = ()
 
     def source(self, lines: Sequence[str]) -> list[str]:
         """Prepare source text, except for compounds."""
-        return [line.lower() for line in self._tokenize(lines, self.source_language)]
+        return self._lower(self._tokenize(lines, self.source_language), self.source_language)
 
     def target(self, lines: Sequence[str]) -> list[str]:
         """Prepare target text."""
-        return [line.lower() for line in self.cased_target(lines)]
+        return self.lower_target(self.cased_target(lines))
 
     def cased_target(self, lines: Sequence[str]) -> list[str]:
         """Prepare target text without lowercasing it."""
         return self._tokenize(lines, self.target_language)
 
+    def lower_target(self, cased: Sequence[str]) -> list[str]:
+        """Lowercase prepared target text, except for what is protected."""
+        return self._lower(cased, self.target_language)
+
     def split_compounds(self, lines: Sequence[str]) -> list[str]:
         """Split the compounds of prepared source text."""
         return list(lines) if self.compounds is None else list(map(self.compounds.split_sentence, lines))
 
+    def clean(self, lines: Sequence[str]) -> list[str]:
+        """Return raw text without entities and invisible characters, as references are scored."""
+        return list(lines) if self.tokenized else list(map(clean, lines))
+
     def _tokenize(self, lines: Sequence[str], language: str) -> list[str]:
-        tokenize = (lambda text: " ".join(split_words(text))) if self.tokenized else tokenizer(language)
+        if self.tokenized:
+            return [unicodedata.normalize("NFC", " ".join(split_words(line))) for line in lines]
+        tokenize = tokenizer(language, self.protected).tokenize
         # shortcut: there may be many empty lines
-        return [tokenize(unicodedata.normalize("NFC", line)) if line else "" for line in lines]
+        return [" ".join(tokenize(clean(line))) if line else "" for line in lines]
+
+    def _lower(self, lines: Sequence[str], language: str) -> list[str]:
+        if self.tokenized:
+            return [lower(line, language) for line in lines]
+        is_protected = protected(self.protected)
+        return [
+            line
+            if line.islower()
+            else " ".join(
+                word if is_protected(word.strip(JOIN)) else lower(word, language) for word in line.split(" ")
+            )
+            for line in lines
+        ]
 
     def to_json(self) -> str:
         """Return it as JSON."""
@@ -99,6 +98,7 @@ class Preparation:
             "source_language": self.source_language,
             "target_language": self.target_language,
             "tokenized": self.tokenized,
+            "protected": list(self.protected),
             "source_frequency": frequency,
         }
         return json.dumps(document, ensure_ascii=False, sort_keys=True, indent=1)
@@ -126,12 +126,17 @@ def parse_preparation(content: bytes, path: str | os.PathLike[str]) -> Preparati
         document = parse_json(content)
         languages = document["source_language"], document["target_language"]
         tokenized, frequency = document["tokenized"], document["source_frequency"]
+        further = document["protected"]
+        if not isinstance(further, list):
+            raise ValueError
+        for pattern in further:
+            check_pattern(pattern)
         if not (
             all(map(_is_language, languages)) and isinstance(tokenized, bool) and _is_frequency(frequency)
         ):
             raise ValueError
         compounds = None if frequency is None else CompoundSplitter(frequency)
-        return Preparation(*languages, tokenized, compounds)
+        return Preparation(*languages, tokenized, compounds, tuple(further))
     except (ValueError, KeyError, TypeError):
         raise InputError("is not a preparation.json of itersel corpus prepare", path) from None
 

@@ -2,10 +2,11 @@
 
 A recaser is learned from the tokenised target side of train before lowercasing. For a word w between l and r,
 it chooses the form f with the greatest p(f | l, w) p(f | w, r) / p(f | w), assuming that the neighbours are
-independent given the form. A neighbour that w was never seen with is ignored. The first word of a sentence
-gets its most frequent form in that position; if it was never seen there, it is capitalised, provided that
-most sentences of train begin with a capital letter. Capitals at the beginning of a sentence are not counted
-elsewhere.
+independent given the form. A neighbour that w was never seen with is ignored. The first word of a sentence,
+also after an opening quotation mark or bracket, and after a sentence within the line, gets its most frequent
+form in that position; if it was never seen there, it is capitalised, provided that most sentences of train
+begin with a capital letter. Capitals at the beginning of a sentence are not counted elsewhere. Protected text
+(see `itersel.corpus.protect`) keeps its case.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from itersel.corpus.case import capitalize, lower
+from itersel.corpus.tokenization import JOIN
 from itersel.errors import InputError
 from itersel.limits import MAX_INTEGER, MAX_JSON_BYTES
 from itersel.storage.files import open_output, read_bytes
@@ -27,6 +30,10 @@ EDGE = " "
 MAX_COUNTED = 2_000_000
 # Number of neighbour pairs kept, the most frequent ones: a file of about 20 MB.
 MAX_KEPT = 400_000
+
+# What ends a sentence, and what may come between this and the first word of the next one.
+_ENDS = frozenset(".!?\u061f\u06d4\u0964\u0965\u3002\uff01\uff0e\uff1f")
+_BETWEEN = frozenset("\"'()[]{}<>\u00a1\u00bf\u00ab\u00bb\u2018\u201a\u201c\u201d\u201e\u2022*-")
 
 Forms = dict[str, int]
 # By neighbour and word, separated by a space.
@@ -46,24 +53,30 @@ class Recaser:
         word after (``word after``).
     capitalizes
         Whether sentences begin with a capital letter.
+    language
+        The language, whose rules of case apply.
     """
 
     forms: Mapping[str, Forms]
     left: Mapping[str, Forms]
     right: Mapping[str, Forms]
     capitalizes: bool
+    language: str = ""
 
-    def recase(self, words: Sequence[str]) -> list[str]:
-        """Return lowercased words with their case restored."""
-        between = [EDGE, *words, EDGE]
-        neighbours = zip(between, words, between[2:], strict=False)
-        return [self._form(before, word, after) for before, word, after in neighbours]
+    def recase(self, words: Sequence[str], protected: Sequence[bool] = ()) -> list[str]:
+        """Return lowercased words with their case restored; protected ones stay as they are."""
+        neighbours = zip(_before(words, words), words, [*words, EDGE][1:], strict=True)
+        recased = [self._form(before, word, after) for before, word, after in neighbours]
+        for index, is_protected in enumerate(protected):
+            if is_protected:
+                recased[index] = words[index]
+        return recased
 
     def _form(self, before: str, word: str, after: str) -> str:
         forms = self.forms.get(word, {word: 1})
         left, right = self.left.get(f"{before} {word}"), self.right.get(f"{word} {after}")
         if before == EDGE:
-            return _best(left) if left else _first(forms, word, self.capitalizes)
+            return _best(left) if left else _first(forms, word, self.capitalizes, self.language)
         total = sum(forms.values())
         prior = {form: count / total for form, count in forms.items()}
         score = dict(prior)
@@ -86,9 +99,18 @@ class Recaser:
 
 
 class RecaserCounts:
-    """Counts the forms of words, alone and next to their neighbours, sentence by sentence."""
+    """Counts the forms of words, alone and next to their neighbours, sentence by sentence.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    language
+        The language, whose rules of case apply.
+    is_protected
+        Tells whether a word keeps its case, and is not counted.
+    """
+
+    def __init__(self, language: str = "", is_protected: Callable[[str], bool] = lambda word: False) -> None:
+        self._language, self._is_protected = language, is_protected
         self._forms: Counter[str] = Counter()
         self._left: Counter[tuple[str, str]] = Counter()
         self._right: Counter[tuple[str, str]] = Counter()
@@ -96,18 +118,22 @@ class RecaserCounts:
         self._limit = MAX_COUNTED
 
     def add(self, words: Sequence[str]) -> None:
-        """Count the words of a sentence."""
-        if not words:
-            return
-        lower = [EDGE, *(word.lower() for word in words), EDGE]
-        self._left.update(zip(lower, words, strict=False))
-        # A capital at the beginning of a sentence says nothing about the word elsewhere.
-        begin = int(words[0] == capitalize(lower[1]) != lower[1])
-        self._forms.update(words[begin:])
-        self._right.update(zip(words[begin:], lower[2 + begin :], strict=True))
-        first = words[0][0]
-        if first.lower() != first.upper():
-            self._starts[first == first.upper()] += 1
+        """Count the words of a line."""
+        small = [lower(word, self._language) for word in words]
+        context = zip(words, _before(words, small), small, [*small, EDGE][1:], strict=True)
+        for word, before, it, after in context:
+            if self._is_protected(word.strip(JOIN)):
+                continue
+            self._left[before, word] += 1
+            if before == EDGE:
+                first = word[0]
+                if first.lower() != first.upper():
+                    self._starts[first == first.upper()] += 1
+                # A capital at the beginning of a sentence says nothing about the word elsewhere.
+                if word == capitalize(it, self._language) != it:
+                    continue
+            self._forms[word] += 1
+            self._right[word, after] += 1
         if max(len(self._left), len(self._right)) > self._limit:
             self._left, self._right = _repeated(self._left), _repeated(self._right)
             self._limit = max(MAX_COUNTED, 2 * len(self._left), 2 * len(self._right))
@@ -116,36 +142,41 @@ class RecaserCounts:
         """Return the recaser learned so far."""
         forms: defaultdict[str, Forms] = defaultdict(dict)
         for form, count in self._forms.items():
-            forms[form.lower()][form] = count
+            forms[lower(form, self._language)][form] = count
         several = {word for word, seen in forms.items() if len(seen) > 1}
         left: defaultdict[str, Forms] = defaultdict(dict)
         for (before, form), count in self._left.items():
-            if before == EDGE or form.lower() in several:
-                left[f"{before} {form.lower()}"][form] = count
+            if before == EDGE or lower(form, self._language) in several:
+                left[f"{before} {lower(form, self._language)}"][form] = count
         right: defaultdict[str, Forms] = defaultdict(dict)
         for (form, after), count in self._right.items():
-            if form.lower() in several:
-                right[f"{form.lower()} {after}"][form] = count
+            if lower(form, self._language) in several:
+                right[f"{lower(form, self._language)} {after}"][form] = count
         capitalizes = self._starts[True] > self._starts[False]
         for context in [context for context in left if context.startswith(EDGE)]:
             word = context.removeprefix(f"{EDGE} ")
-            if _best(left[context]) == _first(forms.get(word, {word: 1}), word, capitalizes):
+            if _best(left[context]) == _first(forms.get(word, {word: 1}), word, capitalizes, self._language):
                 del left[context]
         cased = {word: seen for word, seen in forms.items() if set(seen) != {word}}
-        return Recaser(cased, _most_frequent(left), _most_frequent(right), capitalizes)
+        return Recaser(cased, _most_frequent(left), _most_frequent(right), capitalizes, self._language)
 
 
-def learn_recaser(sentences: Iterable[Sequence[str]]) -> Recaser:
+def learn_recaser(sentences: Iterable[Sequence[str]], language: str = "") -> Recaser:
     """Learn from tokenised sentences."""
-    counts = RecaserCounts()
+    counts = RecaserCounts(language)
     for words in sentences:
         counts.add(words)
     return counts.recaser()
 
 
-def capitalize(word: str) -> str:
-    """Return a word with its first letter in upper case; unlike ``str.capitalize``, the rest stays."""
-    return word[:1].upper() + word[1:]
+def _before(words: Sequence[str], small: Sequence[str]) -> list[str]:
+    """Return for each word the lowercased one before it, or `EDGE` if it may begin a sentence."""
+    found, begins = [], True
+    for index, word in enumerate(words):
+        found.append(EDGE if begins else small[index - 1])
+        mark = word.strip(JOIN)
+        begins = mark in _ENDS or (begins and mark in _BETWEEN)
+    return found
 
 
 def read_recaser(path: str | os.PathLike[str]) -> Recaser:
@@ -164,12 +195,14 @@ def parse_recaser(content: bytes, path: str | os.PathLike[str]) -> Recaser:
     try:
         document = parse_json(content)
         forms, left, right = (document[name] for name in ("forms", "left", "right"))
-        capitalizes = document["capitalizes"]
-        if not (isinstance(capitalizes, bool) and all(map(_is_table, (forms, left, right)))):
+        capitalizes, language = document["capitalizes"], document["language"]
+        if not (isinstance(capitalizes, bool) and isinstance(language, str)):
             raise ValueError
-        if any(form.lower() != word for word, seen in forms.items() for form in seen):
+        if not all(map(_is_table, (forms, left, right))):
             raise ValueError
-        return Recaser(forms, left, right, capitalizes)
+        if any(lower(form, language) != word for word, seen in forms.items() for form in seen):
+            raise ValueError
+        return Recaser(forms, left, right, capitalizes, language)
     except (ValueError, KeyError, TypeError):
         raise InputError("is not a recaser.json of itersel corpus prepare", path) from None
 
@@ -185,10 +218,10 @@ def _is_table(table: object) -> bool:
     )
 
 
-def _first(forms: Forms, word: str, capitalizes: bool) -> str:
+def _first(forms: Forms, word: str, capitalizes: bool, language: str) -> str:
     """Return the form for the beginning of a sentence of a word that was never seen there."""
     best = _best(forms)
-    return capitalize(word) if capitalizes and best == word else best
+    return capitalize(word, language) if capitalizes and best == word else best
 
 
 def _best(forms: Forms) -> str:

@@ -1,0 +1,170 @@
+"""Tokenisation of raw text, and its reverse: Moses' rules, with marks where these would not restore a text.
+
+`JOIN` at the edge of a token means that there is no space at this edge: ``and/or`` becomes ``and ￭/￭ or``.
+Only tokens that Moses' detokenizer would separate have it. `SPACE` before dots or an apostrophe means
+that there is one.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+import regex
+
+from itersel.corpus.moses import import_sacremoses
+from itersel.corpus.protect import SOUTH_EAST, UNSPACED, WORD, finder
+
+JOIN = "\uffed"
+# Stands for a space between characters of a script that is written without spaces.
+SPACE = "\u2581"
+# Stands for a protected text while Moses' rules are applied, which make a token of it.
+_HIDDEN = "\ue000"
+_PLAIN = str.maketrans({JOIN: "\u25a0", SPACE: "_"})
+
+_ENTITY = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+# Soft hyphen, spaces without width, byte order mark, and marks of direction.
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+# Joiners are part of words in other scripts (Arabic and those of India), and of emoji.
+_JOINERS = re.compile("(?:(?<=[\\x00-\u058f])|^)[\u200c\u200d]+|[\u200c\u200d]+(?=[\\x00-\u058f]|$)")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+
+# Chinese and Japanese, Thai, Lao, Burmese, Khmer and Tibetan, see `itersel.corpus.protect.UNSPACED`.
+UNSPACED_LANGUAGES = ("zh", "ja", "th", "lo", "my", "km", "bo")
+_UNSPACED = regex.compile(UNSPACED)
+_SOUTH_EAST_SPACE = regex.compile(rf"(?<={SOUTH_EAST}) +(?={SOUTH_EAST})")
+# Ideographic and full-width punctuation, and quotation marks: no spaces around them.
+_PUNCTUATION = (
+    "[\u2018-\u201d\u2026\u3001-\u3003\u3008-\u3011\u3014-\u301b\uff01-\uff0f\uff1a-\uff20\uff3b-\uff5e]"
+)
+_BESIDE_UNSPACED = regex.compile(
+    rf"(?<={UNSPACED}) (?={UNSPACED})|(?<={_PUNCTUATION}) | (?={_PUNCTUATION})| ?{SPACE} ?"
+)
+_SPACED = re.compile(r"\.{2,}|'")
+_WORD = regex.compile(WORD + "+")
+
+
+def clean(text: str) -> str:
+    """Return raw text without what only its container needs: entities, invisible characters."""
+    if "&" in text:
+        text = _CONTROL.sub(" ", _ENTITY.sub(lambda match: html.unescape(match.group()), text))
+    if text.isascii():
+        return text
+    return _JOINERS.sub("", _INVISIBLE.sub("", unicodedata.normalize("NFC", text))).translate(_PLAIN)
+
+
+class Tokenizer:
+    """Tokenises text in a language, and restores it.
+
+    Parameters
+    ----------
+    language
+        A code such as ``de``. A region (``pt-br``) is ignored, because Moses has no rules for regions.
+    further
+        Regular expressions of further protected text; see `itersel.corpus.protect`.
+    """
+
+    def __init__(self, language: str, further: Sequence[str] = ()) -> None:
+        sacremoses = import_sacremoses()
+        language = language.split("-")[0].lower()
+        self._normalizer = sacremoses.MosesPunctNormalizer(language)
+        # Quotation marks, dashes and the like are unified. Moses' further rules move spaces and quotation
+        # marks, and make a decimal point of a space in a number.
+        self._normalizer.substitutions = [
+            *self._normalizer.NORMALIZE_UNICODE_IF_NOT_PENN,
+            *self._normalizer.NORMALIZE_UNICODE,
+            *self._normalizer.FRENCH_QUOTES,
+        ]
+        self._tokenizer = sacremoses.MosesTokenizer(language)
+        self._detokenizer = sacremoses.MosesDetokenizer(language)
+        self._is_unspaced = language in UNSPACED_LANGUAGES
+        self._find = finder(further, self._is_unspaced)
+
+    def tokenize(self, text: str) -> list[str]:
+        """Return the tokens of a clean text."""
+        if self._is_unspaced:
+            text = _SOUTH_EAST_SPACE.sub(SPACE, text)
+        text, hidden = self._hide(text)
+        text = self._normalizer.normalize(text)
+        words = self._tokenizer.tokenize(text, escape=False)
+        pieces = iter(hidden)
+        tokens = [next(pieces) if word == _HIDDEN else word for word in words]
+        pieces = iter(hidden)
+        given = re.sub(_HIDDEN, lambda _: next(pieces), text)
+        return self._marked(tokens, given)
+
+    def _hide(self, text: str) -> tuple[str, list[str]]:
+        """Replace what is protected, and return it; what contains spaces becomes several tokens."""
+        hidden: list[str] = []
+        kept, end = [], 0
+        for begin, stop in self._find(text):
+            pieces = text[begin:stop].split(" ")
+            hidden += filter(None, pieces)
+            kept += [text[end:begin], " ".join(_HIDDEN if piece else "" for piece in pieces)]
+            end = stop
+        return "".join([*kept, text[end:]]), hidden
+
+    def _marked(self, tokens: list[str], text: str) -> list[str]:
+        """Return the tokens with marks where the detokenizer would not restore the text."""
+        restored = self._join(tokens)
+        if restored == text:
+            return tokens
+        wanted, found = _spaces(tokens, text), _spaces(tokens, restored)
+        if wanted is None or found is None:
+            return tokens
+        marked = list(tokens)
+        for gap, (is_wanted, is_there) in enumerate(zip(wanted, found, strict=True), 1):
+            if is_there and not is_wanted:
+                # on the one that is not a word, because there are fewer of these
+                if _WORD.fullmatch(tokens[gap - 1]) and not _UNSPACED.fullmatch(tokens[gap]):
+                    marked[gap] = JOIN + marked[gap]
+                else:
+                    marked[gap - 1] += JOIN
+            elif is_wanted and not is_there and _SPACED.fullmatch(tokens[gap]):
+                marked[gap] = SPACE + marked[gap]
+        return marked
+
+    def _join(self, tokens: Sequence[str]) -> str:
+        text: str = self._detokenizer.detokenize(tokens, unescape=False)
+        if self._is_unspaced:
+            text = _BESIDE_UNSPACED.sub(lambda match: SPACE if SPACE in match.group() else "", text)
+        return text
+
+    def detokenize(self, tokens: Sequence[str]) -> str:
+        """Return the text of tokens."""
+        plain = [token.strip(JOIN).removeprefix(SPACE) if len(token) > 1 else token for token in tokens]
+        text = self._join(plain)
+        if plain == list(tokens):
+            return text.replace(SPACE, " ")
+        spaces = _spaces(plain, text)
+        if spaces is None:
+            return " ".join(tokens).replace(f"{JOIN} ", "").replace(f" {JOIN}", "").replace(JOIN, "")
+        pieces = plain[:1]
+        for left, right, word, is_there in zip(tokens, tokens[1:], plain[1:], spaces, strict=False):
+            is_joined = left.endswith(JOIN) or right.startswith(JOIN)
+            is_spaced = is_there or (right.startswith(SPACE) and right != SPACE)
+            pieces.append(f" {word}" if is_spaced and not is_joined else word)
+        return "".join(pieces).replace(SPACE, " ")
+
+
+def _spaces(tokens: Sequence[str], text: str) -> list[bool] | None:
+    """Return for each gap between tokens whether the text has a space there; None for other tokens."""
+    spaces, place = [], 0
+    for token in tokens:
+        begin = place
+        while place < len(text) and text[place].isspace() and not text.startswith(token, place):
+            place += 1
+        if not text.startswith(token, place):
+            return None
+        spaces.append(place > begin)
+        place += len(token)
+    return spaces[1:]
+
+
+@lru_cache(maxsize=8)
+def tokenizer(language: str, further: tuple[str, ...] = ()) -> Tokenizer:
+    """Return the tokenizer of a language; reading Moses' rules takes longer than tokenising a sentence."""
+    return Tokenizer(language, further)

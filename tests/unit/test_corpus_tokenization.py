@@ -1,0 +1,167 @@
+"""Tokenisation and its reverse: what is protected, what is restored, case by language."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from itersel.corpus.case import capitalize, lower
+from itersel.corpus.prepare import Preparation
+from itersel.corpus.protect import PATTERNS, check_pattern, finder, protected
+from itersel.corpus.recase import learn_recaser
+from itersel.corpus.restore import restore
+from itersel.corpus.tokenization import JOIN, clean, tokenizer
+
+# Lines of languages that Moses' rules know, and of others: ordinary text, with what its rules take apart.
+LINES = {
+    "en": [
+        'He said: "No, it is (not) mine." That\'s all!',
+        "Input/output (I/O), and/or read_me.txt; R&D is 50% of it.",
+        '<b>Press</b> the %s key, then {0}, "$HOME" or F1-F12...',
+        "Call getSize() or print(a[0], b); it's the users' choice.",
+    ],
+    "de": ['Das ist der Wert der Zelle "A1".', "Ein-/Ausgabe, d.h. 3,5 km bzw. 10.000 m/s.", "Ist's so? Ja!"],
+    "fr": ["L'auteur dit qu'il n'y a rien.", "Aujourd'hui, c'est-à-dire demain."],
+    "it": ["L'uomo dell'anno è un'altra cosa."],
+    "es": ["¿Qué es esto? ¡Nada!", "Son 3/4 partes (o más)."],
+    "pt": ['Disse-me: "não é d\'água".'],
+    "ca": ["L'home d'aquí no s'ho creu; l'11 de setembre."],
+    "ga": ["D'fhéadfadh sé a bheith b'fhéidir."],
+    "nl": ["Zo'n 's avonds gegeven foto's."],
+    "sv": ["SVT:s program om EU:s mål."],
+    "fi": ["EU:n ja USA:ssa on 5:ssä, ns. vaa'an."],
+    "cs": ["Je-li to pravda, přijde 5. května v 10:30."],
+    "pl": ["To jest 5-krotny test, tzn. dobry."],
+    "hu": ['Az 1990-es évek "nagy" kérdése.'],
+    "ro": ["Într-o zi, s-a dus la N'Djamena."],
+    "tr": ["Ankara'da kaldım, Türkiye'nin başkenti."],
+    "uz": ["O'zbekiston g'alabasi."],
+    "uk": ["М'яч і сім'я, об'єкт №5."],
+    "ru": ["Это — тест: по-русски (да)."],
+    "bg": ['Той каза: "да".'],
+    "el": ["Τι είναι αυτό; Είναι δικό μου, π.χ. σ'αυτό."],
+    "he": ['הוא אמר: "שלום" ל־דוד. שָׁלוֹם'],
+    "ar": ['قال: "نعم"، ثم ذهب (اليوم)؟'],
+    "fa": ["می‌خواهم کتاب‌ها را بخوانم؛ چرا؟"],
+    "hi": ["मैं हिन्दी बोलता हूँ।", "क्या?"],
+    "ta": ["நான் தமிழ் பேசுகிறேன்."],
+    "th": ["ภาษาไทย ง่ายนิดเดียว 5 บาท"],
+    "km": ["ភាសាខ្មែរស្រួលណាស់"],
+    "lo": ["ພາສາລາວງ່າຍ"],
+    "my": ["မြန်မာဘာသာစကား"],
+    "bo": ["བོད་སྐད་"],
+    "zh": ["我喜欢你，他也喜欢（真的）！是吗？", "我用Python写程序。"],
+    "ja": ["「はい」、と彼は言った。", "Calcの図です。"],
+    "ko": ["저는 학생(대학생)입니다.", "3/4 이상?"],
+    "vi": ['Tôi nói: "Không".'],
+    "ka": ["ეს არის „ტესტი“."],
+    "hy": ["Սա փորձ է։"],
+    "lt": ['Tai - bandymas: "taip".'],
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "line"), [(key, line) for key, lines in LINES.items() for line in lines]
+)
+def test_text_is_restored(language: str, line: str) -> None:
+    """Quotation marks and dashes are unified; all else is as it was."""
+    plain = line.translate(str.maketrans({"„": '"', "“": '"', "–": "-"})).replace("—", " - ")
+    plain = " ".join(plain.split(" ")).replace("  ", " ").replace("  ", " ")
+    assert tokenizer(language).detokenize(tokenizer(language).tokenize(clean(line))) == plain
+
+
+@pytest.mark.parametrize(
+    ("line", "tokens"),
+    [
+        ("See https://www.x.org/a_b/c.html?d=1&e=2.", "See https://www.x.org/a_b/c.html?d=1&e=2 ."),
+        ("(www.x.org/~me), ftp://x.org/", "( www.x.org/~me ) , ftp://x.org/"),
+        ("Mail first.last+tag@mail.x.org!", "Mail first.last+tag@mail.x.org !"),
+        ("At 10:30:15, not 9:05.", "At 10:30:15 , not 9:05 ."),
+        (
+            "Open C:\\Temp\\x.txt or /usr/lib/a.so, ~/.x/y.",
+            "Open C:\\Temp\\x.txt or /usr/lib/a.so , ~/.x/y .",
+        ),
+        ("%APPDATA%\\a\\b and $HOME/b.", "%APPDATA%\\a\\b and $HOME/b ."),
+        (
+            "%s of %(name)s, %1$d {0} {{x}} ${VAR} $[n] %NAME %2",
+            "%s of %(name)s , %1$d {0} {{x}} ${VAR} $[n] %NAME %2",
+        ),
+        ('<a href="x y">this</a><br/>', '<a href="x y">￭ this ￭</a>￭ <br/>'),
+        ("&amp;lt; is &lt;", "&lt; is <"),
+        ("5% or €5.00 or 10\u00a0000.", "5% or €5.00 or 10\u00a0000 ."),
+        ("100% sure, 5 % of a % b", "100% sure , 5 % of a % b"),
+        ("and/or", "and ￭/￭ or"),
+        ("👨\u200d👩\u200d👧 🇩🇪", "👨\u200d👩\u200d👧 🇩🇪"),
+    ],
+)
+def test_protected_text(line: str, tokens: str) -> None:
+    assert " ".join(tokenizer("en").tokenize(clean(line))) == tokens
+
+
+def test_protected_text_keeps_its_case_from_raw_text_to_raw_text() -> None:
+    preparation = Preparation("de", "en", protected=("ID-[A-Z]+",))
+    line = "See HTTP://X.org/A_b and %S, $HOME, or ID-XY."
+    [prepared] = preparation.target([line])
+    assert prepared == "see HTTP://X.org/A_b and %S , $HOME , or ID-XY ."
+    recaser = learn_recaser([["See", "this"], ["Do", "it"]], "en")
+    assert restore([prepared], preparation, recaser) == [line]
+    assert restore(["www.x.org is"], preparation, recaser) == ["www.x.org is"]
+
+
+def test_what_only_its_container_needs_is_removed() -> None:
+    assert clean("John&apos;s &#91;1&#93; AT&amp;T&nbsp;&#10;") == "John's [1] AT&T\u00a0 "
+    assert clean("Zu\u00adcker\ufeff \u200bda\u2060 a\u200cb u\u0308 ￭") == "Zucker da ab \u00fc \u25a0"
+    # joiners are part of words in other scripts
+    assert clean("می\u200cخواهم 👨\u200d👩") == "می\u200cخواهم 👨\u200d👩"
+
+
+def test_case_by_language() -> None:
+    assert [lower("İki Işık I", language) for language in ("tr", "az-latn", "en")] == [
+        "iki ışık ı",
+        "iki ışık ı",
+        "i\u0307ki işık i",
+    ]
+    assert [capitalize("iyi", language) for language in ("tr", "en")] == ["İyi", "Iyi"]
+    assert lower("ΟΔΟΣ", "el") == "οδος"
+    assert lower("Ì Į\u0301 I", "lt") == "i\u0307\u0300 į\u0307\u0301 i"
+    assert [capitalize(word, "en") for word in ("abc", "aBC", "", "1a", "élan")] == [
+        "Abc",
+        "ABC",
+        "",
+        "1a",
+        "Élan",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"), [("(a)", "a group"), ("[", "expression"), ("a*", "empty"), (1, "text")]
+)
+def test_bad_patterns(pattern: object, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        check_pattern(pattern)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_patterns_have_no_group_and_are_not_empty(name: str) -> None:
+    check_pattern(PATTERNS[name])
+
+
+PIECES = [*"aBé .,'\"/_()-:%&ก中1", "{0}", "www.x.org", "<b>", "..."]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from(["en", "de", "fr", "th", "zh", "fi"]))
+def test_only_spaces_differ(pieces: list[str], language: str) -> None:
+    """In whatever text, no character but spaces is lost or changed."""
+    line = "".join(pieces)
+    tokens = tokenizer(language).tokenize(clean(line))
+    restored = tokenizer(language).detokenize(tokens)
+    same = restored.replace(" ", ""), line.replace(" ", "").replace("''", '"')
+    assert same[0] == same[1]
+    assert not any(token == "" or " " in token or token == JOIN for token in tokens)
+
+
+def test_spans() -> None:
+    assert finder()("x http://a.b/c, y") == [(2, 14)]
+    assert protected()("%s")
+    assert not protected()("word")
