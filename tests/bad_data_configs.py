@@ -128,7 +128,7 @@ INCONSISTENT_DATA = [
     ({**experiment(), "data": {"train": {"a": {"file": "x.tsv"}}}}, "'data.train.a.file' needs data.kind"),
     (
         {**experiment(), "data": {"test": {2016: {}}}},
-        "'data.test.2016': the name of a test set must be text; qu",
+        "'data.test.2016': the name of a test set must be text, not 2016; put it in quotes",
     ),
     ({**experiment(), "data": {"kind": "files"}}, "'data.train.source' is missing"),
     ({**experiment(), "data": {"test": {"target": "x"}}}, "'data.test.target' needs data.kind: files"),

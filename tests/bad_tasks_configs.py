@@ -34,7 +34,7 @@ BAD_TASKS = [
 INCONSISTENT_TASKS = [
     (
         experiment(tasks={"name": "natural", "labels": {2016: 1}}),
-        "labels.2016': a label must be text; quote 2016",
+        "labels.2016': a label must be text, not 2016; put it in quotes: '2016'",
     ),
     (
         experiment(algorithm="sgd", tasks={"name": "natural", "labels": {"x": 2}}),
@@ -50,7 +50,10 @@ INCONSISTENT_TASKS = [
         experiment(tasks={"name": "pooled-cat", "labels": ["a b"]}),
         "tasks.labels': a label is one word",
     ),
-    (experiment(tasks={"name": "pooled", "labels": [7]}), "tasks.labels': a label must be text; quote 7"),
+    (
+        experiment(tasks={"name": "pooled", "labels": [7]}),
+        "tasks.labels': a label must be text, not 7; put it in quotes",
+    ),
     (
         experiment(tasks={"name": "independent", "labels": {"x.repeat-2": 1}}),
         "'experiments.a.tasks.labels.x.repeat-2': labels of independent tasks may have",

@@ -14,7 +14,7 @@ from tests.bad_configs import ALIGNED, BAD, FILES, INCONSISTENT
 from tests.configs import experiment, perceptron, schema, selection
 
 from itersel.cli.main import main
-from itersel.config import Config, Experiment, data, read_config, splits, values
+from itersel.config import Config, Experiment, data, load_config, read_config, splits, values
 from itersel.config.checks import warnings
 from itersel.config.learners import LEARNERS, Perceptron
 from itersel.config.mixing import MIXINGS, Selection
@@ -323,3 +323,20 @@ def test_all_errors_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         "experiments.a.held_out.tuner",
         "experiments.b.held_out.tuner",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{source_language: no}", "put the word in quotes, as in 'no'"),
+        ("{target_language: on}", "YAML reads yes, on and true in this way"),
+        ("{target_language: pt_BR}", "is 'pt_BR', must be written 'pt-br'"),
+        ("{source_language: DE}", "is 'DE', must be written 'de'"),
+        ("{release: 2024-05-01}", "put it in quotes: '2024-05-01'"),
+    ],
+)
+def test_advice_on_text_that_yaml_reads_otherwise(tmp_path, text, message):
+    (tmp_path / "c.yaml").write_text(f"data: {text}\nexperiments: {{a: {{}}}}\n")
+    with pytest.raises(InputError) as error:
+        load_config(tmp_path / "c.yaml")
+    assert message in str(error.value)

@@ -125,6 +125,26 @@ def test_tmx_text(tmp_path: Path) -> None:
     assert found == Bitext(["Das alte Haus da!"], ["The old house & ☺!"])
 
 
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (
+            "Den <g id='1'>roten <b>Deckel</b></g> <mrk mtype='x'>zweimal</mrk> öffnen.",
+            "Den roten Deckel zweimal öffnen.",
+        ),
+        (
+            "drücken<x id='1'/>Sie <ph>a</ph>jetzt<it>b</it>, <ut>c</ut>H<bpt>d</bpt>2<ept>e</ept>O",
+            "drücken Sie jetzt, H2O",
+        ),
+        ("eins<ph/><ph/>zwei <ph>&lt;br/&gt;</ph>", "eins zwei"),
+        ("<sub>Fußnote</sub>", "Fußnote"),
+    ],
+)
+def test_tmx_elements(tmp_path: Path, source: str, text: str) -> None:
+    """Only codes of the original format vanish; a placeholder between two words leaves a space."""
+    assert read(tmx(tmp_path, HEAD + unit(source, "x") + TAIL)).source == [text]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "iso-8859-1"])
 def test_tmx_encodings(tmp_path: Path, encoding: str) -> None:
     name = encoding.removesuffix("-sig")

@@ -144,3 +144,15 @@ def test_words_with_a_special_meaning_in_cdec(tmp_path, capsys, line, message):
     capsys.readouterr()
     export(system, tmp_path / "raw", tmp_path / "out", status=1)
     assert capsys.readouterr().err.startswith(f"itersel export: {tmp_path}/raw:2: {message}")
+
+
+def test_words_that_cdec_takes_for_nonterminals(tmp_path, capsys):
+    run = tmp_path / "run"
+    system = make_system(run)
+    preparation = run / "preparation.json"
+    preparation.write_text(preparation.read_text().replace('"tokenized": false', '"tokenized": true'))
+    (tmp_path / "raw").write_text("haus\ndas [wort] haus\n")
+    capsys.readouterr()
+    export(system, tmp_path / "raw", tmp_path / "out", status=1)
+    message = "'[wort]' in a rule of this text would be a nonterminal of cdec"
+    assert capsys.readouterr().err == f"itersel export: {tmp_path}/raw: {message}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 from collections.abc import Iterator
 from pathlib import Path
@@ -188,3 +189,43 @@ def test_truncated_gzip(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(ARPA.encode())[:-20])
     with pytest.raises(InputError, match="truncated gzip"):
         parse_arpa(read_bytes(path), path)
+
+
+def test_a_byte_order_mark_and_comments_before_the_counts() -> None:
+    content = "\ufeff# made by a toolkit\n\n## data below\n" + ARPA
+    assert parse_arpa(content.encode(), "x").words == parse_arpa(ARPA.encode(), "x").words
+    with pytest.raises(InputError, match="not an ARPA file") as error:
+        parse_arpa(b"# a\n" * 5000 + ARPA.encode(), "x")
+    assert error.value.line == 1
+
+
+def test_the_unknown_word_in_capitals() -> None:
+    """As in KenLM, which reads both forms; here also within an n-gram."""
+    text = ARPA.replace("häus </s>", "<unk> </s>")
+    usual, capital = (parse_arpa(one.encode(), "x") for one in (text, text.replace("<unk>", "<UNK>")))
+    assert capital.words == usual.words
+    for column, expected in zip(capital.ngrams[1], usual.ngrams[1], strict=True):
+        np.testing.assert_array_equal(column, expected)
+    with pytest.raises(InputError, match="'<UNK>' is listed twice"):
+        parse_arpa(ARPA.replace("\ta\t", "\t<UNK>\t").encode(), "x")
+
+
+def test_words_of_control_characters() -> None:
+    """Other tools count what their text contains; no text here has such words."""
+    word = "a\x01\u0085"
+    content = ARPA.replace("\ta\t", f"\ta\t0\n-1\t{word}\t").replace("ngram 1=5", "ngram 1=6")
+    assert word in parse_arpa(content.encode(), "x").words
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"mmap lm http://kheafield.com/code format version 5\n\x00\x00", "is a binary file of KenLM"),
+        (gzip.compress(ARPA.encode()), r"is compressed with gzip; rename it to end in \.gz"),
+        (bz2.compress(ARPA.encode()), "is compressed with bzip2; unpack it"),
+    ],
+    ids=["KenLM", "gzip", "bzip2"],
+)
+def test_files_that_are_something_else(content: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_arpa(content, "x")

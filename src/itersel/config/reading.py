@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import math
 import os
@@ -210,7 +211,7 @@ def _read_numbers(item: Field[Any], value: object, key: str) -> dict[str, int]:
 
 def _check_label(label: object, key: str) -> None:
     if not isinstance(label, str):
-        raise InputError(f"config key '{key}': a label must be text; quote {show(label)}")
+        raise InputError(f"config key '{key}': a label must be text, not {show(label)}{_quotes(label)}")
     if not re.fullmatch(LABEL_PATTERN, label):
         what = "a label is one word without '=', ',' and braces that does not begin with '-'"
         raise InputError(f"config key '{key}': {what}, not {show(label)}")
@@ -265,7 +266,8 @@ def _read_named(kind: Any, value: object, key: str, what: str) -> Any:
         return {"": _read_section(kind, value, key)}
     for name in value:
         if not isinstance(name, str):
-            raise InputError(f"config key '{join(key, name)}': the name of a {what} must be text; quote it")
+            message = f"the name of a {what} must be text, not {show(name)}{_quotes(name)}"
+            raise InputError(f"config key '{join(key, name)}': {message}")
     read = [partial(_read_section, kind, files, join(key, name)) for name, files in value.items()]
     return dict(zip(value, attempt_all(read), strict=True))
 
@@ -335,12 +337,22 @@ def _check_type(kind: type, value: Any, key: str) -> Any:
         if isinstance(value, str) and NO_TEXT.search(value):
             raise InputError(f"config key '{key}' is {show(value)}, must be text without control characters")
         return value
-    advice = ""
+    advice = _quotes(value) if kind is str else ""
     if kind is float and isinstance(value, str) and re.fullmatch(EXPONENT_NUMBER, value):
         number = float(value)
         if math.isfinite(number):
             advice = f"; YAML reads {value} as text, write {_yaml_number(number)}"
     raise InputError(f"config key '{key}' must be {TYPE_NAMES[kind]}, not {show(value)}{advice}")
+
+
+def _quotes(value: object) -> str:
+    """Return advice on text that YAML takes for something else."""
+    if isinstance(value, bool):
+        words = "yes, on and true" if value else "no, off and false"
+        return f"; YAML reads {words} in this way: put the word in quotes, as in '{'yes' if value else 'no'}'"
+    if isinstance(value, int | float | datetime.date):
+        return f"; put it in quotes: '{value}'"
+    return ""
 
 
 def _yaml_number(number: float) -> str:
@@ -356,7 +368,9 @@ def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
         what = "a path" if not value else "a path without control characters, { and }, Snakemake's wildcards"
         reject(key, value, what)
     if "pattern" in bounds and not re.fullmatch(bounds["pattern"], value):
-        reject(key, value, f"text of the form {bounds['pattern']}")
+        plain = value.lower().replace("_", "-")
+        form = f"text of the form {bounds['pattern']}"
+        reject(key, value, f"written '{plain}'" if re.fullmatch(bounds["pattern"], plain) else form)
     if "minimum" in bounds and value < bounds["minimum"]:
         reject(key, value, f"at least {bounds['minimum']}")
     if "above" in bounds and value <= bounds["above"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -22,8 +23,11 @@ _UNIT, _VARIANT, _SEGMENT = "{*}tu", "{*}tuv", "{*}seg"
 # TMX 1.1 used `lang` instead of `xml:lang`.
 _LANGUAGE = ("{http://www.w3.org/XML/1998/namespace}lang", "lang")
 _LAST_LINE = 65_535
-# All other elements in a segment contain markup of the original format.
-_HIGHLIGHT = "hi"
+# Elements that contain markup of the original format, and those that stand for something in the text.
+_MARKUP, _PLACEHOLDERS = ("bpt", "ept"), ("it", "ph", "ut", "x", "bx", "ex")
+# Takes the place of a placeholder, which may separate two words.
+_PLACE = "\ufffc"
+_BETWEEN_WORDS = re.compile(rf"(?<=\w){_PLACE}+(?=\w)")
 _MAX_PAIRS = 10_000
 
 
@@ -206,11 +210,17 @@ def _text_of(variant: Any, reading: Reading, path: str) -> str:
     if segment is None:
         why = "a <tuv> has no <seg>, its text; add one, or remove the unit"
         raise InputError(why, path, _line_of(variant))
-    text = clean_text("".join(_texts(segment, path)))
+    text = clean_text(segment_text(segment, path))
     if len(text.encode()) > reading.limit:
         message = f"is longer than {reading.limit:,} bytes{reading.advice}"
         raise InputError(message, path, _line_of(variant))
     return text
+
+
+def segment_text(segment: Any, path: str) -> str:
+    """Return the text of an element of a translation memory, without markup of the original format."""
+    text = "".join(_texts(segment, path))
+    return _BETWEEN_WORDS.sub(" ", text).replace(_PLACE, "")
 
 
 def _texts(element: Any, path: str) -> Iterator[str]:
@@ -218,7 +228,10 @@ def _texts(element: Any, path: str) -> Iterator[str]:
     for child in element:
         if child.tag is etree.Entity:
             raise InputError(f"unknown entity {child.text}; replace it by its text", path, _line_of(child))
-        if etree.QName(child).localname == _HIGHLIGHT:
+        name = etree.QName(child).localname
+        if name in _PLACEHOLDERS:
+            yield _PLACE
+        elif name not in _MARKUP:
             yield from _texts(child, path)
         yield child.tail or ""
 

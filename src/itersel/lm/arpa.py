@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import math
 import os
 import re
@@ -12,14 +13,20 @@ from typing import NamedTuple, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.corpus.text import find_control
 from itersel.errors import InputError
 from itersel.lm.kernels import ngram_keys
 from itersel.numerals import are_numeric, parse_number
 from itersel.progress import count_up
+from itersel.storage.compression import packing_of
 from itersel.storage.files import open_output
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
+# How other tools write the unknown word; KenLM reads both.
+CAPITAL_UNKNOWN = b"<UNK>"
+# How a binary file of KenLM begins.
+_KENLM = b"mmap lm http://kheafield.com/code"
+# The format allows comments before the counts.
+MAX_COMMENTS = 1000
 
 # The probability that KenLM gives to the unknown word if the model does not list it.
 UNLISTED_UNKNOWN = -100.0
@@ -148,14 +155,21 @@ class _Parser:
     def fail_at_end(self, message: str) -> NoReturn:
         self.fail(message, self.lines.position - 1)
 
-    def next_line(self) -> bytes:
-        """Return the next non-empty line, and move past it."""
+    def has_more(self) -> bool:
+        """Return whether there is another line that is not empty."""
         self.lines.skip_empty()
         while lines := self.lines.take(1):
-            if line := lines[0].strip():
-                return line
+            if lines[0].strip():
+                self.lines.give_back()
+                return True
             self.lines.skip_empty()
-        self.fail_at_end("ends before \\end\\; the file is truncated; recreate it")
+        return False
+
+    def next_line(self) -> bytes:
+        """Return the next non-empty line, and move past it."""
+        if not self.has_more():
+            self.fail_at_end("ends before \\end\\; the file is truncated; recreate it")
+        return self.lines.take(1)[0].strip()
 
     def parse(self) -> Arpa:
         counts = self.header()
@@ -187,9 +201,16 @@ class _Parser:
         return Arpa(words, [_unigrams(ngrams[0], len(words)), *ngrams[1:]])
 
     def header(self) -> list[int]:
-        r"""Read ``\data\`` and the numbers of n-grams."""
-        if self.next_line() != b"\\data\\":
-            self.fail("is not an ARPA file: expected \\data\\", self.lines.position - 1)
+        r"""Read ``\data\`` and the numbers of n-grams, after any comments."""
+        line, first = self.next_line().removeprefix(codecs.BOM_UTF8), self.lines.position - 1
+        if line.startswith(_KENLM):
+            self.fail("is a binary file of KenLM; give the ARPA file that it was made from", 0)
+        if message := packing_of(line):
+            self.fail(message, 0)
+        while line != b"\\data\\":
+            if self.lines.position - first > MAX_COMMENTS or line.startswith(b"\\") or not self.has_more():
+                self.fail("is not an ARPA file: expected \\data\\", first)
+            line = self.next_line()
         counts: list[int] = []
         while match := re.fullmatch(rb"ngram\s+(\d{1,18})\s*=\s*(\d{1,18})", self.next_line()):
             if int(match[1]) != len(counts) + 1:
@@ -220,14 +241,15 @@ class _Parser:
             done += len(rows)
 
     def vocabulary(self, rows: list[list[bytes]], begin: int) -> tuple[list[str], dict[bytes, int]]:
-        """Return the words in numerical order, and their numbers; ``<unk>`` is 0."""
+        """Return the words in numerical order, and their numbers; ``<unk>`` is 0, and so is ``<UNK>``."""
         ids = {UNKNOWN.encode(): 0}
         seen: set[bytes] = set()
         for i, row in enumerate(rows):
-            if row[1] in seen:
+            word = UNKNOWN.encode() if row[1] == CAPITAL_UNKNOWN else row[1]
+            if word in seen:
                 self.fail(f"'{row[1].decode(errors='replace')}' is listed twice", begin + i)
-            seen.add(row[1])
-            ids.setdefault(row[1], len(ids))
+            seen.add(word)
+            ids.setdefault(word, len(ids))
         for mark in (START, END):
             if mark.encode() not in ids:
                 self.fail(f"the unigrams lack {mark}; estimate the model with sentence ends", begin - 1)
@@ -235,12 +257,10 @@ class _Parser:
         for word in ids:
             try:
                 words.append(word.decode())
-                complaint = find_control(words[-1])
             except UnicodeDecodeError:
-                complaint = "not valid UTF-8; convert the file with iconv"
-            if complaint:
-                self.fail(complaint, begin + next(i for i, row in enumerate(rows) if row[1] == word))
-        return words, ids
+                place = begin + next(i for i, row in enumerate(rows) if row[1] == word)
+                self.fail("not valid UTF-8; convert the file with iconv", place)
+        return words, {**ids, CAPITAL_UNKNOWN: 0}
 
     def section(
         self, blocks: Iterable[list[list[bytes]]], order: int, ids: dict[bytes, int], begin: int

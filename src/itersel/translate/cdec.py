@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,8 @@ FEATURE_FUNCTIONS = {
     "Shape": "RuleShape",
 }
 # Strings with a special meaning in cdec's input: end of a segment, beginning of a lattice.
+# A word that cdec reads as a nonterminal.
+NONTERMINAL = re.compile(r"\[[^\]]+\]")
 SEGMENT_END, LATTICE = "</seg>", "((('"
 
 
@@ -106,7 +109,10 @@ def _sentences(system: TrainedSystem, text: FilePath) -> Iterator[tuple[str, lis
                 raise InputError(f"'{SEGMENT_END}' ends a sentence for cdec; remove it", text, number)
             if words[:1] and words[0].startswith(LATTICE):
                 raise InputError(f"'{LATTICE}' begins a lattice for cdec; remove it", text, number)
-        grammars = grammar_lines(translator.extract(sentences))
+        shard = translator.extract(sentences)
+        for word in filter(NONTERMINAL.fullmatch, shard.vocabulary.to_list()):
+            raise InputError(f"'{word}' in a rule of this text would be a nonterminal of cdec", text)
+        grammars = grammar_lines(shard)
         for words, lines in zip(sentences, grammars, strict=True):
             yield " ".join(words), lines
 
