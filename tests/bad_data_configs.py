@@ -79,12 +79,12 @@ INCONSISTENT_DATA = [
     (with_train(file="a.tmx", mtdata="x"), "'data.train.mtdata' cannot be combined with 'data.train.file'"),
     (
         with_train(file="a.txt"),
-        "'data.train.file' is 'a.txt', must be a file whose name ends in .tsv or .tmx",
+        "'data.train.file' is 'a.txt', must be a file whose name ends in .tsv, .csv, .tmx",
     ),
-    (with_train(file="a.tmx", columns={"source": 3}), "'data.train.columns' needs a TSV file"),
-    (with_train(**FILES["train"], columns={"task": 3}), "'data.train.columns' needs a TSV file"),
+    (with_train(file="a.tmx", columns={"source": 3}), "'data.train.columns' needs a file of .tsv, .csv"),
+    (with_train(**FILES["train"], columns={"task": 3}), "'data.train.columns' needs a file of .tsv, .csv"),
     (with_train(file="a.tsv", columns={"source": 2}), "source and target are the same column, 2"),
-    (with_train(file=["a.tsv", "b.tmx"], columns={"task": 3}), "columns.task': TMX files have no labels"),
+    (with_train(file=["a.tsv", "b.tmx"], columns={"task": 3}), "columns.task': b.tmx has no labels"),
     (
         with_train(file="a.tsv", task="x"),
         "'data.train.task' needs source and target, it has no effect with file",

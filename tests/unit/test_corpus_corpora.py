@@ -9,10 +9,11 @@ import psutil
 import pytest
 
 from itersel.cli.main import main
-from itersel.corpus import tmx as tmx_module
+from itersel.corpus import pairs as pairs_module
 from itersel.corpus.corpora import Columns, Corpus, Reading, corpus_blocks
+from itersel.corpus.languages import matches
 from itersel.corpus.text import Bitext, concatenate
-from itersel.corpus.tmx import matches, tmx_blocks
+from itersel.corpus.tmx import tmx_blocks
 from itersel.errors import InputError
 from itersel.storage.files import open_output, read_lines, write_lines
 
@@ -260,7 +261,7 @@ def test_tmx_entities_are_not_expanded(tmp_path: Path) -> None:
 
 def test_tmx_of_any_size_takes_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tree of all units would take 60 MB."""
-    monkeypatch.setattr(tmx_module, "_MAX_PAIRS", 1000)
+    monkeypatch.setattr(pairs_module, "_MAX_PAIRS", 1000)
     path = tmp_path / "large.tmx"
     with open_output(path) as stream:
         stream.write(HEAD)
@@ -269,7 +270,7 @@ def test_tmx_of_any_size_takes_little_memory(tmp_path: Path, monkeypatch: pytest
         stream.write(TAIL)
     process = psutil.Process()
     before, pairs, peak = process.memory_info().rss, 0, 0
-    for block in tmx_blocks(str(path), Columns(), READING):
+    for block in tmx_blocks(str(path), Corpus(), READING):
         pairs += block.size
         peak = max(peak, process.memory_info().rss)
     assert pairs == 30_000
@@ -315,11 +316,14 @@ def test_several_corpora_are_prepared(tmp_path: Path) -> None:
         (["--source", "s"], "--target is missing; give --source and --target, or --file"),
         (["--source", "s", "--target", "t", "--file", "f.tsv"], "--file replaces --source"),
         (["--source", "s", "--target", "t", "--columns", "2,1"], "--columns needs --file"),
-        (["--file", "f.tmx", "--columns", "2,1"], "--columns needs a TSV file; f.tmx is none"),
-        (["--file", "f.tsv", "--file", "f.tmx", "--columns", "1,2,3"], "f.tmx: TMX files have no labels"),
+        (["--file", "f.tmx", "--columns", "2,1"], "--columns needs a file of .tsv, .csv; f.tmx is none"),
+        (
+            ["--file", "f.tsv", "--file", "f.tmx", "--columns", "1,2,3"],
+            "f.tmx: the file has no labels",
+        ),
         (
             ["--file", "f.txt"],
-            "f.txt: the name must end in .tsv or .tmx, or one of these and .gz, .xz or .zst",
+            "f.txt: the name must end in .tsv, .csv, .tmx, ",
         ),
         (
             [

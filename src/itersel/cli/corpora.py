@@ -9,7 +9,17 @@ from dataclasses import replace
 from typing import Any
 
 from itersel.cli.arguments import refuse, split
-from itersel.corpus.corpora import TMX, TSV, Columns, Corpus, check_parts, format_of
+from itersel.corpus.corpora import (
+    FORMATS,
+    RECORDS,
+    TABLES,
+    Columns,
+    Corpus,
+    Fields,
+    check_parts,
+    format_of,
+    other_than,
+)
 from itersel.errors import InputError
 from itersel.limits import MAX_COLUMNS, TEST_SET_PATTERN
 
@@ -41,7 +51,7 @@ class _OfCorpus(argparse.Action):
             return
         *_, last = held_out or [""]
         corpus = held_out.get(last, corpus)
-        value = values if self.dest == "columns" else (*getattr(corpus, self.dest), values)
+        value = values if self.dest in ("columns", "fields") else (*getattr(corpus, self.dest), values)
         corpus = replace(corpus, **{self.dest: value})
         if held_out:
             namespace.held_out = held_out | {last: corpus}
@@ -84,12 +94,26 @@ def add_corpora(parser: argparse.ArgumentParser) -> None:
         "references",
         **common,
     )
-    add("--file", metavar="FILE", help="TSV or TMX file, instead of --source and --target", **common)
+    add(
+        "--file",
+        metavar="FILE",
+        help=f"file with both sides ({', '.join(FORMATS)}), instead of --source and --target",
+        **common,
+    )
     add(
         "--columns",
         metavar="S,T[,L]",
         type=_columns,
-        help="columns of source, target and task label in TSV files (default: 1,2)",
+        help="columns of source, target and task label in TSV files, and in CSV files without a header "
+        "(default: 1,2)",
+        **common,
+    )
+    add(
+        "--fields",
+        metavar="S,T[,L]",
+        type=_fields,
+        help="fields of source, target and task label in CSV files with a header, JSON lines and Parquet "
+        "(default: source,target)",
         **common,
     )
     add("--task", metavar="FILE", help="task label of each line", **common)
@@ -153,14 +177,16 @@ def _check(corpus: Corpus) -> None:
             if getattr(corpus, option):
                 raise InputError(f"--file replaces --{option}; give only one of them")
         formats = list(map(format_of, corpus.file))
-        if corpus.columns != Columns() and TSV not in formats:
-            raise InputError(f"--columns needs a TSV file; {corpus.file[0]} is none")
-        if corpus.columns.task and TMX in formats:
-            path = corpus.file[formats.index(TMX)]
-            raise InputError("TMX files have no labels, but --columns names one; give two columns", path)
+        for option, default, kinds in (("columns", Columns(), TABLES), ("fields", Fields(), RECORDS)):
+            given = getattr(corpus, option)
+            if given != default and not any(kind in kinds for kind in formats):
+                raise InputError(f"--{option} needs a file of {', '.join(kinds)}; {corpus.file[0]} is none")
+            if given.task and (path := other_than(corpus.file, kinds)):
+                raise InputError(f"the file has no labels, but --{option} names one; leave it out", path)
         return
-    if corpus.columns != Columns():
-        raise InputError("--columns needs --file")
+    for option, default in (("columns", Columns()), ("fields", Fields())):
+        if getattr(corpus, option) != default:
+            raise InputError(f"--{option} needs --file")
     for option in ("source", "target"):
         if not getattr(corpus, option):
             raise InputError(f"--{option} is missing; give --source and --target, or --file")
@@ -173,6 +199,13 @@ def _name(text: str) -> str:
         if re.fullmatch(TEST_SET_PATTERN, text)
         else refuse(text, "a name of letters, digits, '_' and '-'")
     )
+
+
+def _fields(text: str) -> Fields:
+    names = text.split(",")
+    if not 2 <= len(names) <= 3 or not all(names):
+        refuse(text, "names of fields, such as de,en")
+    return Fields(*names)
 
 
 def _columns(text: str) -> Columns:

@@ -14,7 +14,7 @@ from itersel.config.splits import cut_sizes
 from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, PooledTasks, tasks_name
 from itersel.config.tuners import STEP, Batch, ForestMert, LineSearch, NoTuner, tuner_name
 from itersel.config.values import Config, Experiment
-from itersel.corpus.corpora import TSV, Corpus, format_of
+from itersel.corpus.corpora import TABLES, Corpus, Fields, format_of
 from itersel.evaluate.tokenizers import tokenizer_of
 from itersel.limits import TOKENIZED_BLEU
 
@@ -103,8 +103,9 @@ def corpora_options(corpora: Iterable[Corpus]) -> str:
     """Return the options of `itersel corpus prepare` that describe corpora."""
     words = []
     for corpus in corpora:
-        has_tables = any(format_of(path) == TSV for path in corpus.file)
+        has_tables = any(format_of(path) in TABLES for path in corpus.file)
         columns = tuple(str(column) for column in astuple(corpus.columns) if column is not None)
+        fields = tuple(name for name in astuple(corpus.fields) if name is not None)
         words.append(
             options(
                 corpus=corpus.name or None,
@@ -112,6 +113,7 @@ def corpora_options(corpora: Iterable[Corpus]) -> str:
                 target=[*corpus.target, *corpus.further],
                 file=list(corpus.file),
                 columns=columns if has_tables else None,
+                fields=fields if corpus.fields != Fields() else None,
                 task=list(corpus.task),
                 alignment=list(corpus.alignment),
             )

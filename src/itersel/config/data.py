@@ -22,10 +22,11 @@ DATA_KINDS = ("libreoffice-help", "files")
 # Explanations shared by train and the other splits.
 SOURCE = "Source side: UTF-8, one sentence per line, plain or compressed (.gz, .xz, .zst)"
 FILE = (
-    "TSV or TMX file (`.tsv` or `.tmx`, plain or compressed), or a list of them, instead of source and "
-    "target. From TMX, the pairs in the two languages are used (docs/data.md)."
+    "File with both sides (TSV, CSV, TMX, XLIFF, PO, MO, JSON lines or Parquet, by its name, plain or "
+    "compressed), or a list of them, instead of source and target (docs/data.md)."
 )
-COLUMNS = "Columns of TSV files, counted from 1."
+COLUMNS = "Columns of TSV files, and of CSV files without a header, counted from 1."
+FIELDS = "Fields of CSV files with a header, of JSON lines and of Parquet; `a.b` is field b within a."
 MTDATA = (
     "ID of a dataset that the package mtdata downloads, or a list of them, instead of files; `mtdata list` "
     "shows all IDs."
@@ -34,11 +35,20 @@ MTDATA = (
 
 @dataclass(frozen=True)
 class TextColumns:
-    """Columns of TSV files."""
+    """Columns of TSV and CSV files."""
 
     source: int = option("Column of the source side.", 1, minimum=1, maximum=MAX_COLUMNS)
     target: int = option("Column of the target side.", 2, minimum=1, maximum=MAX_COLUMNS)
     task: int | None = option("Column of the task label; optional.", minimum=1, maximum=MAX_COLUMNS)
+
+
+@dataclass(frozen=True)
+class TextFields:
+    """Fields of files with named fields."""
+
+    source: str = option("Field of the source side.", "source")
+    target: str = option("Field of the target side.", "target")
+    task: str | None = option("Field of the task label, msgctxt in PO and MO files; optional.")
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,7 @@ class Split:
     )
     file: tuple[str, ...] = option(FILE, (), path=True, alone=True)
     columns: TextColumns = field(default_factory=TextColumns, metadata=explain(COLUMNS))
+    fields: TextFields = field(default_factory=TextFields, metadata=explain(FIELDS))
     mtdata: tuple[str, ...] = option(MTDATA, (), alone=True)
     task: tuple[str, ...] = option(
         "Task label of each line (module, domain, section), one file for each source file; optional. "
@@ -89,6 +100,7 @@ class ReferencedText:
     )
     file: tuple[str, ...] = option(FILE, (), path=True, alone=True)
     columns: TextColumns = field(default_factory=TextColumns, metadata=explain(COLUMNS))
+    fields: TextFields = field(default_factory=TextFields, metadata=explain(FIELDS))
     mtdata: tuple[str, ...] = option(MTDATA, (), alone=True)
     sacrebleu: str | None = option(
         "Test set that sacrebleu downloads, such as wmt11, instead of files; `sacrebleu --list` shows all."

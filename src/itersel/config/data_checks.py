@@ -6,10 +6,10 @@ import re
 from dataclasses import fields
 from functools import partial
 
-from itersel.config.data import Data, ReferencedText, Split, TestSet, TextColumns
+from itersel.config.data import Data, ReferencedText, Split, TestSet, TextColumns, TextFields
 from itersel.config.messages import join, reject
 from itersel.config.values import Config
-from itersel.corpus.corpora import TMX, TSV, format_of
+from itersel.corpus.corpora import FORMATS, RECORDS, TABLES, format_of, other_than
 from itersel.errors import InputError, attempt_all
 from itersel.limits import NO_TEST_SETS, is_test_set_name
 from itersel.storage.compression import suffixes
@@ -75,7 +75,7 @@ def _train_key(name: str) -> str:
 def _check_not_given(text: Split | ReferencedText, key: str) -> None:
     """Reject files if the text comes from elsewhere."""
     for item in fields(text):
-        if getattr(text, item.name) not in (None, (), ReferencedText(), TextColumns()):
+        if getattr(text, item.name) not in (None, (), ReferencedText(), TextColumns(), TextFields()):
             raise InputError(f"config key '{key}.{item.name}' needs data.kind: files")
 
 
@@ -115,22 +115,22 @@ def _files(count: int) -> str:
 
 
 def _check_tables(text: Split | ReferencedText, key: str) -> None:
-    """Reject files that are neither TSV nor TMX, and columns without a TSV file."""
+    """Reject files of other formats, and columns or fields that no file has."""
     for path in text.file:
         if format_of(path) is None:
-            reject(
-                f"{key}.file", path, f"a file whose name ends in {TSV} or {TMX}, optionally with {suffixes()}"
-            )
-    if text.columns != TextColumns() and not any(format_of(path) == TSV for path in text.file):
-        raise InputError(f"config key '{key}.columns' needs a TSV file in '{key}.file'")
-    if text.columns.task and any(format_of(path) == TMX for path in text.file):
-        raise InputError(
-            f"config key '{key}.columns.task': TMX files have no labels; remove the key or these files"
-        )
-    if text.columns.source == text.columns.target:
-        raise InputError(
-            f"config key '{key}.columns': source and target are the same column, {text.columns.source}"
-        )
+            expected = f"a file whose name ends in {', '.join(FORMATS)}, optionally with {suffixes()}"
+            reject(f"{key}.file", path, expected)
+    for name, default, kinds in (("columns", TextColumns(), TABLES), ("fields", TextFields(), RECORDS)):
+        given = getattr(text, name)
+        if given != default and not any(format_of(path) in kinds for path in text.file):
+            raise InputError(f"config key '{key}.{name}' needs a file of {', '.join(kinds)} in '{key}.file'")
+        unlabelled = other_than(text.file, kinds)
+        if given.task and unlabelled is not None:
+            message = f"{unlabelled} has no labels; remove the key or the file"
+            raise InputError(f"config key '{key}.{name}.task': {message}")
+        if given.source == given.target:
+            message = f"source and target are the same {name[:-1]}, {given.source}"
+            raise InputError(f"config key '{key}.{name}': {message}")
 
 
 def _check_names(data: Data, text: Split | ReferencedText, key: str) -> None:

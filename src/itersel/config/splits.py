@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from itersel.config.data import ReferencedText, Split
 from itersel.config.values import Config
-from itersel.corpus.corpora import Columns, Corpus
+from itersel.corpus.corpora import Columns, Corpus, Fields
 from itersel.limits import devtest_split, test_split
 
 
@@ -80,6 +80,7 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
             if isinstance(text, ReferencedText):
                 target, further = text.target[:1], list(text.target[1:])
             columns = Columns(text.columns.source, text.columns.target, text.columns.task)
+            fields = Fields(text.fields.source, text.fields.target, text.fields.task)
             alignment = text.alignment if isinstance(text, Split) else ()
             corpus = Corpus(
                 name,
@@ -88,6 +89,7 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
                 tuple(further),
                 text.file,
                 columns,
+                fields,
                 _files(text.task),
                 alignment,
             )
@@ -108,7 +110,10 @@ def reference_names(config: Config, text: Split | ReferencedText) -> list[str]:
 def has_labels(config: Config, split: str) -> bool:
     """Tell whether the sentences of a split have labels: given labels, or the names of their corpora."""
     source = "train" if split in cut_sizes(config) else split
-    return any(name or text.task or text.columns.task for name, text in texts_of(config, source).items())
+    return any(
+        name or text.task or text.columns.task or text.fields.task
+        for name, text in texts_of(config, source).items()
+    )
 
 
 def is_aligned(config: Config) -> bool:

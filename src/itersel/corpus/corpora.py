@@ -1,4 +1,4 @@
-"""Input corpora: parallel files, TSV or TMX, in one part or several, with or without a name."""
+"""Input corpora: parallel files, or files with both sides, in one part or several, with or without a name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from itersel.errors import InputError
 from itersel.limits import MAX_LINE_BYTES
 from itersel.storage.compression import suffixes, without_compression
 
-TSV, TMX = ".tsv", ".tmx"
+# By suffix: tables with numbered columns, records with named fields, and other files with both languages.
+TSV, TMX, CSV = ".tsv", ".tmx", ".csv"
+JSON_LINES, PARQUET, PO, MO, XLIFF = ".jsonl", ".parquet", ".po", ".mo", (".xlf", ".xliff")
+# A test set of WMT.
+XML = ".xml"
+TABLES, RECORDS = (TSV, CSV), (CSV, JSON_LINES, PARQUET, PO, MO)
+FORMATS = (TSV, CSV, TMX, *XLIFF, PO, MO, JSON_LINES, PARQUET, XML)
 # Columns that all pairs have or none; names for messages.
 _OPTIONAL = {"task": "task labels", "alignment": "alignments"}
 
@@ -23,6 +29,23 @@ class Columns:
     source: int = 1
     target: int = 2
     task: int | None = None
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Names of the texts of a pair in a file with named fields.
+
+    In a message catalogue, the only label is ``msgctxt``, the context of a message.
+    """
+
+    source: str = "source"
+    target: str = "target"
+    task: str | None = None
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The fields of the source and of the target side."""
+        return self.source, self.target
 
 
 @dataclass(frozen=True)
@@ -38,9 +61,11 @@ class Corpus:
     further
         Files with additional references; a corpus that has them consists of one part.
     file
-        TSV or TMX files (the format follows from the name), instead of `source` and `target`.
+        Files with both sides (see `FORMATS`), instead of `source` and `target`.
     columns
-        Columns of the TSV files.
+        Columns of TSV files, and of CSV files without a header.
+    fields
+        Fields of CSV files with a header, of JSON lines and of Parquet.
     """
 
     name: str = ""
@@ -49,6 +74,7 @@ class Corpus:
     further: tuple[str, ...] = ()
     file: tuple[str, ...] = ()
     columns: Columns = field(default_factory=Columns)
+    fields: Fields = field(default_factory=Fields)
     task: tuple[str, ...] = ()
     alignment: tuple[str, ...] = ()
 
@@ -60,7 +86,7 @@ class Corpus:
     @property
     def has_labels(self) -> bool:
         """Whether its pairs have labels: their own, or the name of the corpus."""
-        return bool(self.name or self.task or self.columns.task)
+        return bool(self.name or self.task or self.columns.task or self.fields.task)
 
 
 class Reading(NamedTuple):
@@ -84,9 +110,14 @@ class Reading(NamedTuple):
 
 
 def format_of(path: str) -> str | None:
-    """Return `TSV` or `TMX` according to the name of a file, compressed or not; None if it is neither."""
+    """Return which of `FORMATS` a file has according to its name, compressed or not; None for others."""
     name = without_compression(path).lower()
-    return next((suffix for suffix in (TSV, TMX) if name.endswith(suffix)), None)
+    return next((suffix for suffix in FORMATS if name.endswith(suffix)), None)
+
+
+def other_than(files: Sequence[str], formats: Sequence[str]) -> str | None:
+    """Return the first of some files that has none of these formats."""
+    return next((path for path in files if format_of(path) not in formats), None)
 
 
 def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitext]:
@@ -98,8 +129,8 @@ def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitex
     Raises
     ------
     InputError
-        See `parallel_blocks`, `tsv_blocks` and `tmx_blocks`; also if the sides have different numbers of
-        parts, a file is neither TSV nor TMX, or only some of the pairs have labels or alignments.
+        See `parallel_blocks` and the reader of each format; also if the sides have different numbers of
+        parts, a file has another format, or only some of the pairs have labels or alignments.
     """
     expected: set[str] | None = None
     for corpus in corpora:
@@ -117,7 +148,7 @@ def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitex
 
 def _parts(corpus: Corpus, reading: Reading) -> Iterator[Iterator[Bitext]]:
     for path in corpus.file:
-        yield _reader(path)(path, corpus.columns, reading)
+        yield _reader(path)(path, corpus, reading)
     if corpus.file:
         return
     check_parts(corpus)
@@ -145,9 +176,12 @@ def _files(count: int, what: str) -> str:
     return f"{count} {what} file" + ("" if count == 1 else "s")
 
 
-def _reader(path: str) -> Callable[[str, Columns, Reading], Iterator[Bitext]]:
+def _reader(path: str) -> Callable[[str, Corpus, Reading], Iterator[Bitext]]:
     """Return the reader for a file according to its name."""
     found = format_of(path)
+    if found is None:
+        raise InputError(f"the name must end in {', '.join(FORMATS)}, or one of these and {suffixes()}", path)
+    # modules are imported as needed: libraries for some formats take long to import
     if found == TSV:
         from itersel.corpus.tsv import tsv_blocks
 
@@ -156,4 +190,18 @@ def _reader(path: str) -> Callable[[str, Columns, Reading], Iterator[Bitext]]:
         from itersel.corpus.tmx import tmx_blocks
 
         return tmx_blocks
-    raise InputError(f"the name must end in {TSV} or {TMX}, or one of these and {suffixes()}", path)
+    if found in XLIFF:
+        from itersel.corpus.xliff import xliff_blocks
+
+        return xliff_blocks
+    if found in (PO, MO):
+        from itersel.corpus.catalogue import catalogue_blocks
+
+        return catalogue_blocks
+    if found == XML:
+        from itersel.corpus.wmt_xml import wmt_blocks
+
+        return wmt_blocks
+    from itersel.corpus import records
+
+    return {CSV: records.csv_blocks, JSON_LINES: records.json_blocks, PARQUET: records.parquet_blocks}[found]

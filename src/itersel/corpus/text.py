@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from itersel.align.pharaoh import check_points, format_points, parse_points
 from itersel.corpus.labels import checked_labels
+from itersel.corpus.sgml import check_first_line, is_sgml, segments
 from itersel.errors import InputError
 from itersel.limits import MAX_LINE_BYTES
 from itersel.storage.files import line_blocks
@@ -122,7 +123,13 @@ def text_blocks(
         character or ``|||``.
     """
     number = 0
-    for lines in line_blocks(path, limit, advice, is_kept):
+    blocks = line_blocks(path, limit, advice, is_kept)
+    name = os.fspath(path)
+    if is_sgml(name):
+        blocks = segments(blocks, name)
+    for lines in blocks:
+        if number == 0 and lines:
+            check_first_line(lines[0], name)
         check_text(lines, path, range(number + 1, number + len(lines) + 1))
         yield lines
         number += len(lines)

@@ -7,13 +7,15 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from lxml import etree
 
-from itersel.corpus.corpora import Columns, Reading
+from itersel.corpus.corpora import Corpus, Reading
 from itersel.corpus.labels import most_frequent
-from itersel.corpus.text import Bitext, check_text, check_tokens, clean_text
+from itersel.corpus.languages import matches
+from itersel.corpus.pairs import Pair, pair_blocks
+from itersel.corpus.text import Bitext, clean_text
 from itersel.errors import InputError
 from itersel.limits import MAX_TMX_UNIT
 from itersel.storage.files import byte_blocks
@@ -28,13 +30,6 @@ _MARKUP, _PLACEHOLDERS = ("bpt", "ept"), ("it", "ph", "ut", "x", "bx", "ex")
 # Takes the place of a placeholder, which may separate two words.
 _PLACE = "\ufffc"
 _BETWEEN_WORDS = re.compile(rf"(?<=\w){_PLACE}+(?=\w)")
-_MAX_PAIRS = 10_000
-
-
-class _Pair(NamedTuple):
-    source: str
-    target: str
-    line: int | None
 
 
 @dataclass
@@ -56,7 +51,7 @@ class _Seen:
     regions: Counter[str] = field(default_factory=Counter)
 
 
-def tmx_blocks(path: str, columns: Columns, reading: Reading) -> Iterator[Bitext]:
+def tmx_blocks(path: str, corpus: Corpus, reading: Reading) -> Iterator[Bitext]:
     """Read the pairs of two languages from a TMX file in blocks.
 
     Units that lack one of the languages are skipped; a warning at the end of the file gives their number. If
@@ -69,17 +64,15 @@ def tmx_blocks(path: str, columns: Columns, reading: Reading) -> Iterator[Bitext
         If the file is not XML, declares entities, or has no unit in both languages; if a unit is too large;
         if a text is too long or contains ``|||`` or, if tokenised, a reserved word. Names the line.
     """
+    return pair_blocks(_pairs(path, reading), path, reading)
+
+
+def _pairs(path: str, reading: Reading) -> Iterator[Pair]:
     seen = _Seen()
-    pairs: list[_Pair] = []
-    for unit in _units(path, max(MAX_TMX_UNIT, 4 * reading.limit)):
+    for unit in units(path, _UNIT, "tmx", max(MAX_TMX_UNIT, 4 * reading.limit)):
         pair = _pair(unit, reading, path, seen)
         if pair is not None:
-            pairs.append(pair)
-        if len(pairs) == _MAX_PAIRS:
-            yield _block(pairs, reading, path)
-            pairs = []
-    if pairs:
-        yield _block(pairs, reading, path)
+            yield pair
     wanted = f"{reading.source_language} and {reading.target_language}"
     if not seen.used:
         there = _listed(seen.languages) or "none"
@@ -93,22 +86,16 @@ def tmx_blocks(path: str, columns: Columns, reading: Reading) -> Iterator[Bitext
         )
 
 
-def matches(code: str, language: str) -> bool:
-    """Return whether a language code matches a language: ``en`` matches ``en-us``, ``en-gb`` does not."""
-    code, language = code.replace("_", "-").lower(), language.lower()
-    return f"{code}-".startswith(f"{language}-") or f"{language}-".startswith(f"{code}-")
-
-
 def _listed(codes: Mapping[str, int]) -> str:
     return most_frequent(dict(sorted(codes.items(), key=lambda item: (-item[1], item[0]))))
 
 
-def _units(path: str, limit: int) -> Iterator[Any]:
-    """Yield the translation units; each is emptied before the next one."""
+def units(path: str, tag: str | tuple[str, ...], root_name: str, limit: int) -> Iterator[Any]:
+    """Yield the elements with a tag, in a document with this root; each is emptied before the next one."""
     # Entities are not resolved, and nothing outside the file is read.
     parser = etree.XMLPullParser(
         ("end",),
-        tag=_UNIT,
+        tag=tag,
         resolve_entities=False,
         load_dtd=False,
         no_network=True,
@@ -123,7 +110,7 @@ def _units(path: str, limit: int) -> Iterator[Any]:
             size += len(piece)
             for _, unit in parser.read_events():
                 if not is_checked:
-                    _check_root(unit.getroottree().getroot(), path)
+                    _check_root(unit.getroottree().getroot(), root_name, path)
                     is_checked = True
                 yield unit
                 _forget(unit)
@@ -134,7 +121,7 @@ def _units(path: str, limit: int) -> Iterator[Any]:
     except etree.XMLSyntaxError as error:
         raise _syntax_error(error, parser.feed_error_log, path) from None
     if not is_checked:
-        _check_root(root, path)
+        _check_root(root, root_name, path)
 
 
 def _syntax_error(error: etree.XMLSyntaxError, log: Any, path: str) -> InputError:
@@ -143,16 +130,16 @@ def _syntax_error(error: etree.XMLSyntaxError, log: Any, path: str) -> InputErro
     return InputError(f"not XML: {str(problem).partition(', line ')[0]}", path, line or None)
 
 
-def _line_of(element: Any) -> int | None:
+def line_of(element: Any) -> int | None:
     """Return the line of an element, or None if it is unknown: libxml2 counts some only up to 65,535."""
     line: int | None = element.sourceline
     return None if line == _LAST_LINE else line
 
 
-def _check_root(root: Any, path: str) -> None:
+def _check_root(root: Any, name: str, path: str) -> None:
     found = etree.QName(root).localname
-    if found != "tmx":
-        raise InputError(f"is not TMX: its root is <{found}>, not <tmx>", path, _line_of(root))
+    if found != name:
+        raise InputError(f"is not {name.upper()}: its root is <{found}>, not <{name}>", path, line_of(root))
     declared = root.getroottree().docinfo.internalDTD
     entity = next(iter(declared.entities()), None) if declared is not None else None
     if entity is not None:
@@ -169,7 +156,7 @@ def _forget(element: Any) -> None:
             del parent[0]
 
 
-def _pair(unit: Any, reading: Reading, path: str, seen: _Seen) -> _Pair | None:
+def _pair(unit: Any, reading: Reading, path: str, seen: _Seen) -> Pair | None:
     """Return the texts of a unit in the two languages, and count the unit and its languages."""
     variants = [(_code(variant), variant) for variant in unit.iterchildren(_VARIANT)]
     seen.units += 1
@@ -185,8 +172,8 @@ def _pair(unit: Any, reading: Reading, path: str, seen: _Seen) -> _Pair | None:
             seen.regions.update(regions)
         return None
     seen.used += 1
-    source, target = (_text_of(variant, reading, path) for variant in sides)
-    return _Pair(source, target, _line_of(unit))
+    source, target = (_text_of(variant, path) for variant in sides)
+    return Pair(source, target, line_of(unit))
 
 
 def _primary(code: str) -> str:
@@ -205,16 +192,12 @@ def _side(variants: list[tuple[str, Any]], language: str) -> Any:
     return next(iter([*same, *(variant for _, variant in found)]), None)
 
 
-def _text_of(variant: Any, reading: Reading, path: str) -> str:
+def _text_of(variant: Any, path: str) -> str:
     segment = next(variant.iterchildren(_SEGMENT), None)
     if segment is None:
         why = "a <tuv> has no <seg>, its text; add one, or remove the unit"
-        raise InputError(why, path, _line_of(variant))
-    text = clean_text(segment_text(segment, path))
-    if len(text.encode()) > reading.limit:
-        message = f"is longer than {reading.limit:,} bytes{reading.advice}"
-        raise InputError(message, path, _line_of(variant))
-    return text
+        raise InputError(why, path, line_of(variant))
+    return clean_text(segment_text(segment, path))
 
 
 def segment_text(segment: Any, path: str) -> str:
@@ -227,19 +210,10 @@ def _texts(element: Any, path: str) -> Iterator[str]:
     yield element.text or ""
     for child in element:
         if child.tag is etree.Entity:
-            raise InputError(f"unknown entity {child.text}; replace it by its text", path, _line_of(child))
+            raise InputError(f"unknown entity {child.text}; replace it by its text", path, line_of(child))
         name = etree.QName(child).localname
         if name in _PLACEHOLDERS:
             yield _PLACE
         elif name not in _MARKUP:
             yield from _texts(child, path)
         yield child.tail or ""
-
-
-def _block(pairs: list[_Pair], reading: Reading, path: str) -> Bitext:
-    source, target, lines = zip(*pairs, strict=True)
-    for side in (source, target):
-        check_text(side, path, lines)
-        if reading.tokenized:
-            check_tokens(side, path, lines)
-    return Bitext(list(source), list(target))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from itersel.corpus.corpora import Columns, Reading
+from itersel.corpus.corpora import Corpus, Reading
 from itersel.corpus.labels import checked_labels
 from itersel.corpus.text import Bitext, check_text, check_tokens
 from itersel.errors import InputError
 from itersel.storage.files import line_blocks
 
 
-def tsv_blocks(path: str, columns: Columns, reading: Reading) -> Iterator[Bitext]:
+def tsv_blocks(path: str, corpus: Corpus, reading: Reading) -> Iterator[Bitext]:
     """Read a TSV file in blocks; columns not listed in `columns` are ignored.
 
     Raises
@@ -21,7 +21,7 @@ def tsv_blocks(path: str, columns: Columns, reading: Reading) -> Iterator[Bitext
         control character, ``|||`` or, if tokenised, a reserved word, or a label is not one word. Names the
         line.
     """
-    number = 0
+    number, columns = 0, corpus.columns
     for lines in line_blocks(path, reading.limit, reading.advice):
         rows = [line.split("\t") for line in lines]
         source = _column(rows, columns.source, "source", path, number)

@@ -1,0 +1,247 @@
+"""Corpora in formats of other tools: catalogues, XLIFF, CSV, JSON lines, Parquet, test sets of WMT."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polib
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from itersel.cli.main import main
+from itersel.corpus.corpora import Columns, Corpus, Fields, Reading, corpus_blocks
+from itersel.corpus.text import Bitext, concatenate
+from itersel.errors import InputError
+from itersel.storage.files import open_output, read_lines
+
+READING = Reading("de", "en")
+
+
+def read(path: Path, reading: Reading = READING, **how: object) -> Bitext:
+    return concatenate(corpus_blocks([Corpus(file=(str(path),), **how)], reading))
+
+
+def write(path: Path, text: str) -> Path:
+    with open_output(path) as stream:
+        stream.write(text)
+    return path
+
+
+PO = """
+msgid ""
+msgstr ""
+"Language: {language}\\n"
+"Content-Type: text/plain; charset=UTF-8\\n"
+
+msgctxt "menu|File"
+msgid "Open %s"
+msgstr "%s öffnen"
+
+#, fuzzy
+msgid "Close"
+msgstr "Offen"
+
+msgid "{{}} file"
+msgid_plural "{{}} files"
+msgstr[0] "{{}} Datei"
+msgstr[1] "{{}} Dateien"
+
+msgid "Untranslated"
+msgstr ""
+
+msgid "Two\\n"
+"lines"
+msgstr "Zwei\\nZeilen"
+
+#~ msgid "Old"
+#~ msgstr "Alt"
+"""
+
+
+@pytest.mark.parametrize("name", ["a.po", "a.po.gz", "a.mo"])
+@pytest.mark.parametrize("language", ["de", "de_AT.UTF-8", "en_GB"])
+def test_catalogues(tmp_path: Path, name: str, language: str) -> None:
+    """Messages are in the other language; plural forms and what is not translated are left out."""
+    path = tmp_path / name
+    if name.endswith(".mo"):
+        polib.pofile(PO.format(language=language)).save_as_mofile(path)
+    else:
+        write(path, PO.format(language=language))
+    found = read(path, fields=Fields(task="msgctxt"))
+    pairs = {("%s öffnen", "Open %s"), ("Zwei Zeilen", "Two lines")}
+    if language == "en_GB":
+        pairs = {pair[::-1] for pair in pairs}
+    assert set(zip(found.source, found.target, strict=True)) == pairs
+    assert set(found.task or ()) == {"menu|File", "none"}
+    assert read(path).task is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (PO.format(language="fr"), "header of the catalogue is 'fr', not de or en"),
+        (PO.replace('"Language: {language}\\n"\n', ""), "header of the catalogue is missing; give de or en"),
+        (PO.format(language="de") + 'x "y"\n', r"a\.po:29: is not a message catalogue, or damaged"),
+        (PO[: PO.index("msgctxt")].format(language="de"), "has no translated messages"),
+    ],
+)
+def test_bad_catalogues(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read(write(tmp_path / "a.po", text))
+    with pytest.raises(InputError, match="is not a message catalogue"):
+        read(write(tmp_path / "a.mo", text))
+
+
+XLIFF_1 = """<?xml version="1.0"?><xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
+<file source-language="en-US" target-language="de" datatype="plaintext" original="x"><body>
+<trans-unit id="1"><source>Open <g id="1">the <x id="2"/> lid</g></source><target>Den Deckel öffnen</target>
+<alt-trans><source>Close</source><target>Zu</target></alt-trans></trans-unit>
+<trans-unit id="2"><source>Old</source><target state="needs-translation">Old</target></trans-unit>
+<trans-unit id="3" approved="no"><source>Maybe</source><target>Vielleicht</target></trans-unit>
+<trans-unit id="4" translate="no"><source>GNU</source><target>GNU</target></trans-unit>
+<trans-unit id="5"><source>Empty</source><target/></trans-unit>
+<trans-unit id="6"><source>None</source></trans-unit>
+<group><trans-unit id="7" approved="yes"><source>Yes</source><target state="final">Ja</target>
+</trans-unit></group>
+</body></file></xliff>"""
+XLIFF_2 = """<xliff version="2.0" xmlns="urn:oasis:names:tc:xliff:document:2.0" srcLang="en" trgLang="de-DE">
+<file id="f"><unit id="1"><segment state="translated"><source>Open<ph id="1"/>it</source>
+<target>Auf damit</target></segment>
+<segment state="initial"><source>New</source><target>New</target></segment>
+<segment><source>Yes</source><target>Ja</target></segment></unit></file></xliff>"""
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        (XLIFF_1, [("Den Deckel öffnen", "Open the lid"), ("Ja", "Yes")]),
+        (XLIFF_2, [("Auf damit", "Open it"), ("Ja", "Yes")]),
+    ],
+)
+def test_xliff(tmp_path: Path, text: str, pairs: list[tuple[str, str]]) -> None:
+    path = write(tmp_path / "a.xlf", text)
+    assert list(zip(*read(path)[:2], strict=True)) == pairs
+    assert list(zip(*read(path, Reading("en", "de"))[:2], strict=True)) == [pair[::-1] for pair in pairs]
+    with pytest.raises(InputError, match="has no translated segment in fr and en; its languages are en"):
+        read(path, Reading("fr", "en"))
+
+
+def test_csv(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", 'label,de,en\nx,"ein, ""Haus""","a\nhouse"\ny,ja,yes\n')
+    found = read(path, fields=Fields("de", "en", "label"))
+    assert found == Bitext(['ein, "Haus"', "ja"], ["a house", "yes"], ["x", "y"])
+    assert read(path, columns=Columns(3, 2)).source == ["en", "a house", "yes"]
+    with pytest.raises(InputError, match="has no column 'fr'; its header is label, de, en"):
+        read(path, fields=Fields("fr", "en"))
+    with pytest.raises(InputError, match=r"a\.csv:1: has 3 columns, separated by commas; column 4 is needed"):
+        read(path, columns=Columns(4, 2))
+    with pytest.raises(InputError, match=r"b\.csv:1: not CSV"):
+        read(write(tmp_path / "b.csv", '"a" b,c\n'))
+
+
+RECORDS = [
+    {"translation": {"de": "ja", "en": "yes"}, "from": "x"},
+    {"translation": {"de": "ein\nHaus", "en": "a house"}},
+]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.xz", "a.parquet"])
+def test_records(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name.endswith(".parquet"):
+        parquet.write_table(pyarrow.Table.from_pylist(RECORDS), path)
+    else:
+        write(path, "\n\n".join(map(json.dumps, RECORDS)) + "\n")
+    fields = Fields("translation.de", "translation.en")
+    assert read(path, fields=fields) == Bitext(["ja", "ein Haus"], ["yes", "a house"])
+    with pytest.raises(InputError, match=r"has no text in field 'translation\.fr'"):
+        read(path, fields=Fields("translation.fr", "translation.en"))
+    with pytest.raises(InputError, match="has no text in field 'from'"):
+        read(path, fields=Fields("translation.de", "translation.en", "from"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"source": "a", "target": "b"}\n["a"]\n', r"2: has no text in field 'source'"),
+        ('{"source": "a", "target": "b"}\n{"source"\n', "2: not JSON"),
+        ('{"source": "a ||| b", "target": "b"}\n', r"1: '\|\|\|' separates"),
+        ('{"source": 1, "target": "b"}\n', "1: has no text in field 'source'; its fields are source, target"),
+        ("", " is empty; an object a line was expected"),
+    ],
+)
+def test_bad_json_lines(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=rf"a\.jsonl:{message}"):
+        read(write(tmp_path / "a.jsonl", text))
+
+
+def test_damaged_parquet(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
+        read(write(tmp_path / "a.parquet", "text"))
+
+
+def prepare(tmp_path: Path, *options: str, status: int = 0) -> Path:
+    languages = ["--source-language", "de", "--target-language", "en", "--split", "test"]
+    assert main(["corpus", "prepare", *languages, *options, "--output", str(tmp_path / "out")]) == status
+    return tmp_path / "out"
+
+
+SGML = """<{kind}set setid="x"><DOC docid="1">
+<hl><seg id="1">{one}</seg></hl>
+<p><SEG id="2"> {two}
+</SEG></p></DOC></{kind}set>
+"""
+
+
+def test_sgml(tmp_path: Path) -> None:
+    """As in WMT, entities stand for characters; a segment may have line breaks."""
+    source = write(tmp_path / "src.sgm.gz", SGML.format(kind="src", one="Haus &amp; Hof", two="ja"))
+    target = write(tmp_path / "ref.sgm", SGML.format(kind="ref", one="house", two="yes &lt;3"))
+    out = prepare(tmp_path, "--source", str(source), "--target", str(target))
+    assert read_lines(out / "test.source.gz") == ["haus & hof", "ja"]
+    assert read_lines(out / "test.raw.gz") == ["house", "yes <3"]
+
+
+@pytest.mark.parametrize(
+    "beginning", ["<srcset", '<?xml version="1.0"?>', "\ufeff<!DOCTYPE x>", "  <refset>"]
+)
+def test_markup_that_is_named_as_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], beginning: str
+) -> None:
+    path = str(write(tmp_path / "a.de", f"{beginning}\nja\n"))
+    prepare(tmp_path, "--source", path, "--target", path, status=1)
+    assert f"{path}:1: is SGML or XML, not text" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("<seg>a\n", "ends within a segment"), ("a\n", "has no segments")]
+)
+def test_bad_sgml(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, message: str) -> None:
+    path = str(write(tmp_path / "a.sgm", text))
+    prepare(tmp_path, "--source", path, "--target", path, status=1)
+    assert message in capsys.readouterr().err
+
+
+XML = """<?xml version="1.0"?><dataset id="x"><collection id="g">
+<doc id="1" origlang="de"><src lang="de"><p><seg id="1">Haus</seg><seg id="2">ja</seg></p></src>
+<ref lang="en" translator="A"><p><seg id="1">house</seg><seg id="2">yes</seg></p></ref>
+<ref lang="en" translator="B"><p><seg id="1">home</seg><seg id="2">aye</seg></p></ref>
+<hyp lang="en" system="S"><p><seg id="1">x</seg></p></hyp></doc></collection></dataset>"""
+
+
+def test_wmt_xml(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.xml", XML)
+    assert read(path) == Bitext(["Haus", "ja"], ["house", "yes"], further=[("home",), ("aye",)])
+    with pytest.raises(InputError, match="has no document with a source and a reference in de and fr"):
+        read(path, Reading("de", "fr"))
+    with pytest.raises(InputError, match=r"a\.xml:2: a reference lacks segment 2"):
+        read(write(path, XML.replace('<seg id="2">aye</seg>', "")))
+    second = (
+        '<doc id="2"><src lang="de"><seg id="1">a</seg></src><ref lang="en"><seg id="1">b</seg></ref></doc>'
+    )
+    with pytest.raises(InputError, match="this document has 1 references, the first one 2"):
+        read(write(path, XML.replace("</collection>", f"{second}</collection>")))
+    with pytest.raises(InputError, match="its root is <tmx>, not <dataset>"):
+        read(write(path, "<tmx/>"))
