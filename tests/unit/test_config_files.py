@@ -234,3 +234,67 @@ def test_sizes_of_sets_that_are_cut_from_train(folder: Path, capsys: pytest.Capt
         "config key 'data.split' cuts 36 for dev and 4 for devtest from train, which has too few sentences"
     )
     assert message in capsys.readouterr().err
+
+
+def write_text(**sides: list[str]) -> None:
+    for name, lines in sides.items():
+        Path(name.replace("_", ".")).write_text("".join(f"{line}\n" for line in lines))
+
+
+def warnings(capsys: pytest.CaptureFixture[str], config: dict[str, Any]) -> list[str]:
+    assert check(config) == 0
+    return [line.removeprefix("config.yaml: warning: ") for line in capsys.readouterr().err.splitlines()]
+
+
+def test_suspicious_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = content()
+    assert warnings(capsys, config) == []
+    words = [f"target sentence {number}" for number in range(9)]
+    write_text(dev_a=[f"wort {number}" for number in range(9)], dev_b=["", " ", *words[:2]] + [""] * 5)
+    config["data"]["dev"] = {"source": "dev.a", "target": "dev.b"}
+    assert warnings(capsys, config) == ["7 of the 9 references of dev are empty"]
+    # the sources of dev are targets of train
+    write_text(dev_a=[f"target sentence number train{number}" for number in range(9)], dev_b=words)
+    assert warnings(capsys, config) == ["source and target of dev seem to be swapped"]
+    write_text(dev_a=["source", *words], dev_b=["de", *words])
+    config["data"]["source_language"] = "de"
+    assert warnings(capsys, config) == ["the first pair of dev looks like the header of a table; remove it"]
+
+
+def test_suspicious_languages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = content()
+    config["data"] |= {"source_language": "ru", "target_language": "th"}
+    cyrillic, thai = [[letter * 9 + f" {number}" for number in range(9)] for letter in "дก"]
+    write_text(dev_a=thai, dev_b=cyrillic)
+    config["data"]["dev"] = {"source": "dev.a", "target": "dev.b"}
+    found = warnings(capsys, config)
+    assert found[0].startswith("'th' is written without spaces, so each character becomes a token")
+    assert found[1:] == ["source and target of dev seem to be swapped"]
+    config["data"] |= {"source_language": "eo", "target_language": "en", "dev": content()["data"]["dev"]}
+    [warning] = warnings(capsys, config)
+    assert warning == "Moses' tokeniser has no abbreviations for 'eo'; it uses those of English"
+
+
+def test_references_too_short_for_bleu(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_text(dev_a=["a b", "c"], dev_b=["d e f", "g"])
+    config = content(tune_on="dev", features="dense", learner={"name": "mert"}, tasks={"shards": 1})
+    config["data"]["dev"] = {"source": "dev.a", "target": "dev.b"}
+    [warning] = warnings(capsys, config)
+    assert warning.startswith("no reference of dev has four words, so its BLEU is 0 whatever the weights")
+    assert "the tuner of experiment 'x' will fail" in warning
+
+
+def test_language_model_of_other_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_text(t_a=["Haus da"] * 9, t_b=["The House Is There"] * 9)
+    config = content()
+    config["data"]["train"] = {"source": "t.a", "target": "t.b"}
+    words = ["<unk>", "<s>", "</s>", "The", "House", "Is", "There"]
+    rows = "".join(f"-1\t{word}\n" for word in words)
+    Path("lm.arpa").write_text(f"\\data\\\nngram 1={len(words)}\n\n\\1-grams:\n{rows}\n\\end\\\n")
+    config["language_model"] = {"arpa": "lm.arpa", "order": 1}
+    [warning] = warnings(capsys, config)
+    assert warning == (
+        "lm.arpa has only 0 % of the words of train, lowercased; was it made from text with capitals?"
+    )
+    Path("lm.arpa").write_text(Path("lm.arpa").read_text().lower())
+    assert warnings(capsys, config) == []

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from itersel.config.splits import corpora, cut_sizes, is_fetched, is_given, own_devtests, test_sets, texts_of
 from itersel.config.tasks import RandomTasks, Resharding, files_of
@@ -17,6 +17,9 @@ from itersel.corpus.overlap import HeldOutPairs, Overlap, describe_overlap
 from itersel.corpus.text import text_blocks, tokenized_blocks
 from itersel.errors import InputError, attempt_all
 from itersel.limits import MAX_INTEGER
+
+if TYPE_CHECKING:
+    from itersel.config.suspicions import Suspicions
 
 # The only key that names a folder.
 FOLDER = "data.folder"
@@ -121,16 +124,19 @@ def read_texts(config: Config) -> Measured:
         if not any(is_fetched(text) for text in texts_of(config, split).values())
     ]
     sizes: dict[str, Size] = {}
-    shared = HeldOutPairs()
+    # not needed by jobs, and slow to import
+    from itersel.config.suspicions import Suspicions
+
+    shared, suspicions = HeldOutPairs(), Suspicions(config)
 
     def measure(split: str) -> None:
-        sizes.update(_sizes(config, split, shared))
+        sizes.update(_sizes(config, split, shared, suspicions))
 
     # train is compared with the others, so it is last
     measures = [partial(measure, split) for split in [*splits[1:], *splits[:1]]]
     attempt_all([*measures, *(partial(_check_monolingual, config, path) for path in config.data.monolingual)])
     attempt_all(partial(_check_shards, config, name, sizes) for name in config.experiments)
-    warnings = [_overlap_warning(config, overlap) for overlap in shared.overlaps()]
+    warnings = [*(_overlap_warning(config, overlap) for overlap in shared.overlaps()), *suspicions.warnings()]
     return Measured({split: sizes[split] for split in ("train", *sizes) if split in sizes}, warnings)
 
 
@@ -161,12 +167,12 @@ def _check_monolingual(config: Config, path: str) -> None:
         pass
 
 
-def _sizes(config: Config, split: str, shared: HeldOutPairs) -> dict[str, Size]:
+def _sizes(config: Config, split: str, shared: HeldOutPairs, suspicions: Suspicions) -> dict[str, Size]:
     """Return the size of a split, and of those that are cut from it, as if these were its first sentences."""
     limit = config.data.max_train if split == "train" else config.data.max_held_out
     parts = [*(cut_sizes(config).items() if split == "train" else ()), (split, limit or MAX_INTEGER)]
     sizes = {name: Size({}) for name, _ in parts}
-    lengths = (len(sentence.split()) for sentence in _sentences(config, split, shared))
+    lengths = (len(sentence.split()) for sentence in _sentences(config, split, shared, suspicions))
     for name, bound in parts:
         for length in islice(lengths, bound):
             sizes[name].lengths[length] = sizes[name].lengths.get(length, 0) + 1
@@ -178,11 +184,12 @@ def _sizes(config: Config, split: str, shared: HeldOutPairs) -> dict[str, Size]:
     return sizes
 
 
-def _sentences(config: Config, split: str, shared: HeldOutPairs) -> Iterator[str]:
+def _sentences(config: Config, split: str, shared: HeldOutPairs, suspicions: Suspicions) -> Iterator[str]:
     data = config.data
     languages = data.source_language, data.target_language
     reading = Reading(*languages, data.tokenized, data.max_line_bytes, LONG_LINE)
     for block in corpus_blocks(corpora(config, split, ""), reading):
+        suspicions.add(split, block)
         plain = block._replace(
             source=_plain(block.source),
             target=_plain(block.target),

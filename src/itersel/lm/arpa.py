@@ -18,7 +18,7 @@ from itersel.lm.kernels import ngram_keys
 from itersel.numerals import are_numeric, parse_number
 from itersel.progress import count_up
 from itersel.storage.compression import packing_of
-from itersel.storage.files import open_output
+from itersel.storage.files import byte_blocks, open_output
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 # How other tools write the unknown word; KenLM reads both.
@@ -99,6 +99,21 @@ def parse_arpa(content: bytes | Iterable[bytes], path: str | os.PathLike[str]) -
         probability is above 1, an n-gram is listed twice, or ``<s>``, ``</s>`` or ``\end\`` is missing.
     """
     return _Parser([content] if isinstance(content, bytes) else content, path).parse()
+
+
+def read_unigrams(path: str | os.PathLike[str]) -> set[str]:
+    """Return the words of an ARPA file; what follows the unigrams is not read.
+
+    Raises
+    ------
+    InputError
+        See `parse_arpa`.
+    """
+    parser = _Parser(byte_blocks(path), path)
+    counts = parser.header()
+    parser.next_line()
+    rows = chain.from_iterable(parser.rows(1, counts[0], highest=len(counts) == 1))
+    return {row[1].decode(errors="replace") for row in rows}
 
 
 class _Lines:

@@ -1,0 +1,169 @@
+"""What is probably wrong with the text of a config, although it can be read."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+
+from itersel.config.tuners import ForestMert, LineSearch, Mert
+from itersel.config.values import Config
+from itersel.corpus.moses import import_sacremoses
+from itersel.corpus.text import Bitext
+from itersel.corpus.tokenization import UNSPACED_LANGUAGES
+from itersel.lm.arpa import read_unigrams
+
+# Lines of a side whose alphabet is looked at, and words of the target that are looked up in an ARPA file.
+SAMPLE = 500
+# Words that only the header of a table consists of.
+_HEADER = frozenset(("source", "src", "target", "tgt", "trg", "text", "translation", "sentence", "label"))
+# Languages that are recognised by their alphabet: the first word in the names of its letters in Unicode.
+_SCRIPTS = {
+    "CYRILLIC": ("ru", "uk", "bg", "be", "mk", "kk", "ky", "mn", "tg"),
+    "GREEK": ("el",),
+    "ARABIC": ("ar", "fa", "ur", "ps", "ug"),
+    "HEBREW": ("he", "yi"),
+    "DEVANAGARI": ("hi", "mr", "ne", "sa"),
+    "CJK": ("zh", "ja"),
+    "HANGUL": ("ko",),
+    "THAI": ("th",),
+    "ARMENIAN": ("hy",),
+    "GEORGIAN": ("ka",),
+}
+_SCRIPT_OF = {language: script for script, languages in _SCRIPTS.items() for language in languages}
+_STRIPPED = ".,;:!?\"'()[]“”„«»"
+
+
+class Suspicions:
+    """Looks at the pairs of all splits; held-out sets come before train."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._pairs: Counter[str] = Counter()
+        self._empty: Counter[str] = Counter()
+        self._longest: Counter[str] = Counter()
+        self._letters: dict[tuple[str, int], Counter[str]] = {}
+        self._sources: dict[str, set[str]] = {}
+        # held-out sources that are a source and a target of train
+        self._same: Counter[str] = Counter()
+        self._swapped: Counter[str] = Counter()
+        self._words: Counter[str] = Counter()
+        self._headers: list[str] = []
+
+    def add(self, split: str, block: Bitext) -> None:
+        """Look at a block of pairs."""
+        if not self._pairs[split]:
+            self._look_at_first(split, block)
+        self._pairs[split] += block.size
+        self._empty[split] += sum(not line.strip() for line in block.target)
+        references = chain(block.target, *(block.further or ()))
+        longest = max((len(line.split()) for line in references), default=0)
+        self._longest[split] = max(self._longest[split], longest)
+        if split != "train":
+            self._sources.setdefault(split, set()).update(block.source)
+            return
+        if self._words.total() < 20 * SAMPLE:
+            words = chain.from_iterable(map(str.split, block.target[:SAMPLE]))
+            self._words.update(filter(None, (word.strip(_STRIPPED) for word in words)))
+        for name, sources in self._sources.items():
+            self._same[name] += len(sources.intersection(block.source))
+            self._swapped[name] += len(sources.intersection(block.target))
+
+    def _look_at_first(self, split: str, block: Bitext) -> None:
+        for side, lines in enumerate((block.source, block.target)):
+            self._letters[split, side] = _scripts(lines[:SAMPLE])
+        first = {side[0].strip().lower() for side in (block.source, block.target) if side}
+        data = self._config.data
+        names = _HEADER | {data.source_language, data.target_language}
+        if first <= names | {name.partition("-")[0] for name in names}:
+            self._headers.append(split)
+
+    def warnings(self) -> Iterator[str]:
+        """Yield a warning for each suspicion."""
+        yield from self._languages()
+        for split in self._headers:
+            yield f"the first pair of {split} looks like the header of a table; remove it"
+        for split, pairs in self._pairs.items():
+            if 2 * self._empty[split] >= pairs:
+                yield f"{self._empty[split]:,} of the {pairs:,} references of {split} are empty"
+        yield from self._sides()
+        yield from self._short_references()
+        if self._config.language_model.arpa is not None:
+            yield from self._unknown_words(self._config.language_model.arpa)
+
+    def _languages(self) -> Iterator[str]:
+        data = self._config.data
+        if data.tokenized:
+            return
+        known = import_sacremoses().corpus.NonbreakingPrefixes().available_langs
+        for language in dict.fromkeys((data.source_language, data.target_language)):
+            primary = language.partition("-")[0]
+            if primary in UNSPACED_LANGUAGES[2:]:
+                yield (
+                    f"'{language}' is written without spaces, so each character becomes a token; for better "
+                    "translations, segment the text into words and set data.tokenized: true"
+                )
+            elif primary not in known and primary not in UNSPACED_LANGUAGES:
+                yield f"Moses' tokeniser has no abbreviations for '{language}'; it uses those of English"
+
+    def _sides(self) -> Iterator[str]:
+        """Yield a warning for each split whose source and target are probably swapped."""
+        data = self._config.data
+        wanted = [
+            _SCRIPT_OF.get(code.partition("-")[0], "LATIN")
+            for code in (data.source_language, data.target_language)
+        ]
+        for split in self._pairs:
+            found = [_script(self._letters[split, side]) for side in (0, 1)]
+            by_script = wanted[0] != wanted[1] and found == wanted[::-1]
+            by_text = self._swapped[split] > max(
+                2, self._same[split], len(self._sources.get(split, ())) // 20
+            )
+            if by_script or by_text:
+                yield f"source and target of {split} seem to be swapped"
+
+    def _short_references(self) -> Iterator[str]:
+        for name, experiment in self._config.experiments.items():
+            tuners = [experiment.learner, experiment.held_out.tuner]
+            if not any(isinstance(tuner, Mert | ForestMert | LineSearch) for tuner in tuners):
+                continue
+            split = experiment.tune_on if isinstance(experiment.learner, Mert) else "dev"
+            if 0 < self._longest[split] < 4:
+                yield (
+                    f"no reference of {split} has four words, so its BLEU is 0 whatever the weights: the "
+                    f"tuner of experiment '{name}' will fail; use longer text, or another learner"
+                )
+
+    def _unknown_words(self, arpa: str) -> Iterator[str]:
+        """Yield a warning if an ARPA file has hardly any word of train, which is lowercased."""
+        if not self._words:
+            return
+        known = read_unigrams(arpa)
+        lowercased: Counter[str] = Counter()
+        for word, count in self._words.items():
+            lowercased[word.lower()] += count
+        small, cased = (_share(words, known) for words in (lowercased, self._words))
+        if small < 0.3:
+            case = "; was it made from text with capitals?" if cased > 2 * small else ""
+            yield f"{arpa} has only {100 * small:.0f} % of the words of train, lowercased{case}"
+
+
+def _share(words: Counter[str], known: set[str]) -> float:
+    return sum(count for word, count in words.items() if word in known) / words.total()
+
+
+def _scripts(lines: Sequence[str]) -> Counter[str]:
+    """Count the letters of lines by alphabet."""
+    letters = Counter(filter(str.isalpha, chain.from_iterable(islice(line, 200) for line in lines)))
+    found: Counter[str] = Counter()
+    for letter, count in letters.items():
+        name = unicodedata.name(letter, "?").partition(" ")[0]
+        found["CJK" if name in ("HIRAGANA", "KATAKANA") else name] += count
+    return found
+
+
+def _script(letters: Counter[str]) -> str:
+    """Return the alphabet of nearly all letters, or ''."""
+    [(name, count)] = letters.most_common(1) or [("", 0)]
+    return name if count >= 0.8 * letters.total() else ""
