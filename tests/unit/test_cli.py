@@ -93,6 +93,20 @@ def test_usage_errors(arguments, capsys):
     assert capsys.readouterr().err.startswith("usage: itersel")
 
 
+def test_a_misspelt_step(capsys):
+    assert main(["translat"]) == 2
+    assert capsys.readouterr().err.endswith("invalid choice: 'translat' (did you mean 'translate'?)\n")
+    assert main(["weights", "shwo"]) == 2
+    assert capsys.readouterr().err.endswith("invalid choice: 'shwo' (did you mean 'show'?)\n")
+
+
+def test_a_run_in_an_empty_folder(tmp_path):
+    command = [sys.executable, "-m", "itersel.cli.main", "run"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("itersel run: no config.yaml here; 'itersel init DIR' writes a project")
+
+
 def test_known_errors_are_one_line(tmp_path, capsys):
     (tmp_path / "latin1").write_bytes(b"fine\nf\xe4hig\n")
     assert main(["bleu", "--reference", str(tmp_path / "latin1"), "x"]) == 1

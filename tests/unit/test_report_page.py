@@ -246,7 +246,9 @@ def test_watch_writes_changes(tmp_path, capsys):
     final.write_text("")
     os.utime(final, ns=(2**62, 2**62))
     watch(run.folder, page, final, seconds=1, once=False)
-    assert capsys.readouterr().err.count("wrote") == 2
+    error = capsys.readouterr().err
+    assert error.count("wrote") == 1
+    assert f"the run has ended; its page: {final}" in error
 
 
 def test_config_shows_what_differs():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -325,3 +326,20 @@ def test_a_sentence_that_is_too_long_to_translate(system, tmp_path, capsys, jobs
         f"itersel translate: {text}:2: a sentence of {MAX_SENTENCE + 1} words; up to {MAX_SENTENCE} are "
         "translated, cut it\n"
     )
+
+
+def test_weights_of_a_folder_and_of_a_bundle(system, tmp_path, capsys):
+    """The same rows, after what is only known of a file."""
+    assert main(["bundle", str(system), str(tmp_path / "bundle")]) == 0
+    shown = []
+    for path in (system, system / "weights.h5", tmp_path / "bundle"):
+        capsys.readouterr()
+        assert main(["weights", "show", str(path)]) == 0
+        shown.append([line for line in capsys.readouterr().out.splitlines() if line[0] != "#"])
+    assert shown[0] == shown[1] == shown[2] != []
+
+
+def test_a_copied_folder_is_no_system(system, tmp_path, text, capsys):
+    shutil.copytree(system, tmp_path / "a/b/copy")
+    assert main(["translate", "--system", str(tmp_path / "a/b/copy"), "--input", str(text)]) == 1
+    assert "or copy a bundle (itersel bundle) instead of the folder" in capsys.readouterr().err

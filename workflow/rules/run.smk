@@ -134,6 +134,8 @@ def show_progress():
 
 def show_results():
     """Show the tables, and where to find the results and what to do next."""
+    # of an earlier run that did not end
+    Path(RESULTS, "report", "progress.html").unlink(missing_ok=True)
     by_task = [f"tasks.{split}.txt" for split in TASK_SPLITS]
     tables = [
         Path(RESULTS, "report", name) for name in ("corpus.txt", "table.txt", *by_task)

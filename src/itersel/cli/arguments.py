@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import difflib
 import math
 import os
 import re
@@ -35,6 +36,15 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"allow_abbrev": False, **settings})
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with a usage message, and suggest a step with a similar name."""
+        chosen = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        if chosen:
+            names = re.findall(r"[\w.-]+", chosen[2])
+            for name in difflib.get_close_matches(chosen[1], names, 1):
+                message = f"{message[: chosen.start()]}invalid choice: '{chosen[1]}' (did you mean '{name}'?)"
+        super().error(message)
 
 
 def whole(least: int, most: int | None = None) -> Callable[[str], int]:

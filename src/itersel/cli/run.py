@@ -32,6 +32,9 @@ def run_snakemake(arguments: Sequence[str]) -> NoReturn:
     """
     from itersel.project import SNAKEFILE
 
+    if not arguments and not Path("config.yaml").exists():
+        message = "no config.yaml here; 'itersel init DIR' writes a project, and --configfile names a config"
+        sys.exit(f"itersel run: {message}")
     has_own = any(Path(name).exists() for name in _SNAKEFILES)
     # in front, so that an option among the arguments replaces it
     snakefile = [] if has_own else ["--snakefile", str(SNAKEFILE)]

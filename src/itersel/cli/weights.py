@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import not_negative, output_file
@@ -27,7 +28,7 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
         "Print one feature per line (name, tab, weight), after lines with the provenance of the file, which "
         "start with '#'."
     )
-    parser.add_argument("file", metavar="FILE", help="weights, .h5 or text")
+    parser.add_argument("file", metavar="FILE", help="weights (.h5 or text), folder of a system, or bundle")
     parser.add_argument(
         "--number",
         type=not_negative,
@@ -46,7 +47,7 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.description = "Write one feature per line (name, tab, weight), sorted by name, as cdec reads it."
-    parser.add_argument("file", metavar="FILE", help="weights, .h5 or text")
+    parser.add_argument("file", metavar="FILE", help="weights (.h5 or text), folder of a system, or bundle")
     parser.add_argument(
         "--output",
         type=output_file,
@@ -59,12 +60,13 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 def show(options: argparse.Namespace) -> None:
     """Print the first weights in the chosen order."""
     from itersel.storage.hdf5 import open_hdf5, read_header
-    from itersel.vectors.weights import FORMAT, read_weights
+    from itersel.vectors.weights import FORMAT
 
-    weights = read_weights(options.file)
-    if options.file.endswith(".h5"):
-        with open_hdf5(options.file) as stream:
-            for name, value in sorted(read_header(stream, FORMAT, options.file).attributes.items()):
+    path = _file_of(options.file)
+    weights = _read(path)
+    if path.endswith(".h5"):
+        with open_hdf5(path) as stream:
+            for name, value in sorted(read_header(stream, FORMAT, path).attributes.items()):
                 print(f"# {name}: {value}")
     print(f"# weights: {weights.key.shape[0]}")
     rows = _order(weights, options.by)
@@ -75,16 +77,33 @@ def show(options: argparse.Namespace) -> None:
 def export(options: argparse.Namespace) -> None:
     """Write all weights as text."""
     from itersel.errors import InputError
-    from itersel.vectors.weights import read_weights, write_weights
+    from itersel.vectors.weights import write_weights
 
     if options.output.endswith(".h5"):
         raise InputError("is not a name for a text file; choose one that does not end in .h5", options.output)
-    weights = read_weights(options.file)
+    weights = _read(_file_of(options.file))
     try:
         write_weights(options.output, weights)
     except InputError as error:
         # a name that cannot be written as text
         raise InputError(f"as text: {error.message}", options.file) from None
+
+
+def _file_of(path: str) -> str:
+    """Return the weights file of a folder with a system, such as ``best``; other paths as they are."""
+    inside = os.path.join(path, "weights.h5")
+    return inside if os.path.isfile(inside) else path
+
+
+def _read(path: str) -> Weights:
+    from itersel.storage.arrayfile import is_array_file
+    from itersel.vectors.weights import read_weights
+
+    if is_array_file(path):
+        from itersel.translate.bundle import read_bundle
+
+        return read_bundle(path).weights
+    return read_weights(path)
 
 
 def _order(weights: Weights, by: str) -> NDArray[np.int64]:

@@ -95,5 +95,6 @@ def read_resources(folder: str | os.PathLike[str]) -> Resources:
     files = {name: os.path.normpath(path.parent / getattr(found, name)) for name in FILES}
     for name, file in files.items():
         if not os.path.isfile(file):
-            raise InputError(f"names the {name} {file}: no such file; run the workflow again", path)
+            advice = "run the workflow again, or copy a bundle (itersel bundle) instead of the folder"
+            raise InputError(f"names the {name} {file}: no such file; {advice}", path)
     return replace(found, **files)

@@ -101,6 +101,15 @@ def map_arrays(
     return arrays, attributes
 
 
+def is_array_file(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file has this format; False for what cannot be read."""
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(len(MAGIC_START)) == MAGIC_START
+    except OSError:
+        return False
+
+
 def _read_header(path: str | os.PathLike[str], kind: str) -> tuple[bytes, int]:
     """Return the header, and the position where the arrays begin.
 

@@ -55,11 +55,14 @@ def watch(results: Path, output: str | os.PathLike[str], final: Path, *, seconds
         ended = final.is_file() and final.stat().st_mtime_ns >= max(
             (changed for _, changed in now), default=0
         )
+        if ended and not once:
+            print(f"the run has ended; its page: {final}", file=sys.stderr)
+            return
         if now != before:
-            write_page(results, output, None if once or ended else seconds)
+            write_page(results, output, None if once else seconds)
             print(f"wrote {os.fspath(output)}", file=sys.stderr, flush=True)
             before = now
-        if once or ended:
+        if once:
             return
         time.sleep(seconds)
 
