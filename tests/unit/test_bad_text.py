@@ -109,18 +109,13 @@ def test_both_readers_of_numbers_accept_the_same(text: str) -> None:
 
 
 @pytest.mark.parametrize("character", CONTROLS)
-@pytest.mark.parametrize("kind", ["weights", "feature", "source", "target", "reference", "text", "arpa"])
+@pytest.mark.parametrize("kind", ["weights", "feature", "source", "target", "reference", "text"])
 def test_control_characters(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, character: str
 ) -> None:
     word = f"b{character}c"
     if kind == "weights":
         made, line = weights(tmp_path, f"a 1\n{word} 2\n".encode()), 2
-    elif kind == "arpa":
-        # ASCII white space ends a word there
-        if character == "\x0b":
-            return
-        made, line = arpa(tmp_path, ARPA.replace("\tx", f"\t{word}").encode()), 8
     elif kind in ("reference", "text"):
         path, arguments = grammar(tmp_path, RULE.encode())
         (tmp_path / "references").write_text(word if kind == "reference" else "x", encoding="utf-8")

@@ -245,3 +245,41 @@ def test_wmt_xml(tmp_path: Path) -> None:
         read(write(path, XML.replace("</collection>", f"{second}</collection>")))
     with pytest.raises(InputError, match="its root is <tmx>, not <dataset>"):
         read(write(path, "<tmx/>"))
+
+
+BAD_PAIRS = [("ja", "yes"), ("a ||| b", "c"), ("d", "e\x07"), ("nein", "no"), ("f", "<s>")]
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.jsonl", ""])
+def test_invalid_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """All are listed, or dropped and counted; only tokenised text has reserved words."""
+    if name == "a.tsv":
+        write(tmp_path / name, "".join("\t".join(pair) + "\n" for pair in BAD_PAIRS))
+    elif name:
+        records = [json.dumps({"source": one, "target": two}) for one, two in BAD_PAIRS]
+        write(tmp_path / name, "\n".join(records).replace("\\u0007", " ||| "))
+    else:
+        for side, lines in zip(("source", "target"), zip(*BAD_PAIRS, strict=True), strict=True):
+            write(tmp_path / side, "".join(f"{line}\n" for line in lines))
+    files = (
+        [f"--file={tmp_path / name}"]
+        if name
+        else [f"--{side}={tmp_path / side}" for side in ("source", "target")]
+    )
+    prepare(tmp_path, *files, status=1)
+    assert 1 <= len(capsys.readouterr().err.splitlines()) <= 2
+    for options, kept, dropped in (
+        ([], ["ja", "nein", "f"], 2),
+        (["--tokenized"], ["ja", "nein"], 3),
+    ):
+        out = prepare(tmp_path, *files, "--drop-invalid", *options)
+        assert read_lines(out / "test.source.gz") == kept
+        statistics = json.loads((out / "test.statistics.json").read_text())
+        assert statistics["splits"]["test"]["dropped"] == {"invalid": dropped}
+
+
+def test_at_most_ten_bad_lines_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "a.tsv", "ja\tyes\n" + "a ||| b\tc\n" * 20)
+    prepare(tmp_path, "--file", str(path), status=1)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[2] for line in lines] == [str(number) for number in range(2, 12)]

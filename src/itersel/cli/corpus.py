@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -185,6 +186,11 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
         help="reject text that has a line of more bytes than this (default: %(default)s)",
     )
     parser.add_argument(
+        "--drop-invalid",
+        action="store_true",
+        help="drop pairs with control characters, ||| or words that are reserved in grammars (default: stop)",
+    )
+    parser.add_argument(
         "--modules", type=names, default=(), metavar="A,B,..", help="keep only pairs with these task labels"
     )
     parser.add_argument(
@@ -291,11 +297,16 @@ def _prepare(options: argparse.Namespace) -> None:
         drop_overlap=not options.keep_overlap,
     )
     languages = preparation.source_language, preparation.target_language
-    reading = Reading(*languages, preparation.tokenized, options.max_line_bytes, LONG_LINE)
+    dropped: Counter[str] | None = Counter() if options.drop_invalid else None
+    reading = Reading(*languages, preparation.tokenized, options.max_line_bytes, LONG_LINE, dropped)
     blocks = corpus_blocks(corpora, reading)
-    others = {name: corpus_blocks([corpus], reading) for name, corpus in held_out.items()}
+    # their own preparation counts what they drop
+    of_others = reading._replace(dropped=None if dropped is None else Counter())
+    others = {name: corpus_blocks([corpus], of_others) for name, corpus in held_out.items()}
     case = RecaserCounts(preparation.target_language, protected(preparation.protected))
     prepared = prepare_corpus(blocks, preparation, settings, case, others)
+    # of which split they would have been is not known
+    next(iter(prepared.splits.values())).statistics["dropped"].update(dropped or {})
     monolingual = None
     if options.monolingual:
         read = tokenized_blocks if preparation.tokenized else text_blocks

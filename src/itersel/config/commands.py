@@ -144,9 +144,11 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
             preparation=preparation,
             max_held_out=data.max_held_out,
             max_line_bytes=data.max_line_bytes,
+            drop_invalid=data.drop_invalid_pairs,
         )
     return options(
         split=split,
+        drop_invalid=data.drop_invalid_pairs,
         source_language=data.source_language,
         target_language=data.target_language,
         max_length=data.max_length,

@@ -166,6 +166,11 @@ class Data:
         "pairs",
         choices=DEDUPLICATION,
     )
+    drop_invalid_pairs: bool = option(
+        "Drop pairs with control characters, ||| or, in tokenised text, words that are reserved in grammars "
+        "and language models, and count them; false: stop with a list of them.",
+        False,
+    )
     drop_overlap: bool = option(
         "Drop pairs from train that also stand in dev, devtest or a test set (same source and target after "
         "preparation).",

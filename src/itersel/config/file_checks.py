@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
@@ -187,7 +187,8 @@ def _sizes(config: Config, split: str, shared: HeldOutPairs, suspicions: Suspici
 def _sentences(config: Config, split: str, shared: HeldOutPairs, suspicions: Suspicions) -> Iterator[str]:
     data = config.data
     languages = data.source_language, data.target_language
-    reading = Reading(*languages, data.tokenized, data.max_line_bytes, LONG_LINE)
+    dropped: Counter[str] | None = Counter() if data.drop_invalid_pairs else None
+    reading = Reading(*languages, data.tokenized, data.max_line_bytes, LONG_LINE, dropped)
     for block in corpus_blocks(corpora(config, split, ""), reading):
         suspicions.add(split, block)
         plain = block._replace(

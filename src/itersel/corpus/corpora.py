@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from itersel.corpus.text import Bitext, parallel_blocks
+from itersel.corpus.text import Bitext, is_valid, parallel_blocks
 from itersel.errors import InputError
 from itersel.limits import MAX_LINE_BYTES
 from itersel.storage.compression import suffixes, without_compression
@@ -100,6 +101,9 @@ class Reading(NamedTuple):
         The text is tokenised; words that are reserved in grammars and language models are rejected.
     limit, advice
         Maximum length of a sentence in bytes, and advice to add to the error for longer ones.
+    dropped
+        Counts the pairs that are dropped because of control characters, ``|||`` or reserved words, under
+        "invalid"; None: these are errors.
     """
 
     source_language: str
@@ -107,6 +111,7 @@ class Reading(NamedTuple):
     tokenized: bool = False
     limit: int = MAX_LINE_BYTES
     advice: str = ""
+    dropped: Counter[str] | None = None
 
 
 def format_of(path: str) -> str | None:
@@ -143,6 +148,10 @@ def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitex
                     what = _OPTIONAL[min(odd)]
                     message = f"some pairs have {what}, others have none; give them for all or for none"
                     raise InputError(message, corpus.files[0])
+                if reading.dropped is not None:
+                    kept = [i for i in range(block.size) if is_valid(block, i, reading.tokenized)]
+                    reading.dropped["invalid"] += block.size - len(kept)
+                    block = block.take(kept)
                 yield block
 
 
@@ -157,7 +166,12 @@ def _parts(corpus: Corpus, reading: Reading) -> Iterator[Iterator[Bitext]]:
         task, alignment = (files[number] if files else None for files in (corpus.task, corpus.alignment))
         files = corpus.source[number], corpus.target[number], task, alignment
         yield parallel_blocks(
-            *files, reading.tokenized, reading.limit, reading.advice, further=corpus.further
+            *files,
+            reading.tokenized,
+            reading.limit,
+            reading.advice,
+            further=corpus.further,
+            is_checked=reading.dropped is None,
         )
 
 

@@ -41,8 +41,9 @@ def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[
                 if len(text.encode()) > reading.limit:
                     message = f"is longer than {reading.limit:,} bytes{reading.advice}"
                     raise InputError(message, path, line)
-            check_text(side, path, lines)
-            if reading.tokenized:
-                check_tokens(side, path, lines)
+            if reading.dropped is None:
+                check_text(side, path, lines)
+                if reading.tokenized:
+                    check_tokens(side, path, lines)
         labels = None if tasks[0] is None else checked_labels(tasks, path, (lines[0] or 1) - 1)
         yield Bitext(source, target, labels, further=further if further[0] else None)

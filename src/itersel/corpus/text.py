@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple, NoReturn
 
 from itersel.align.pharaoh import check_points, format_points, parse_points
 from itersel.corpus.labels import checked_labels
 from itersel.corpus.sgml import check_first_line, is_sgml, segments
-from itersel.errors import InputError
+from itersel.errors import CombinedInputError, InputError
 from itersel.limits import MAX_LINE_BYTES
 from itersel.storage.files import line_blocks
 
 StrPath = str | os.PathLike[str]
 
 FIELD_SEPARATOR = "|||"
+# Maximum number of bad lines of a text that are listed.
+MAX_LISTED = 10
 # C0 and C1 control characters and DEL. Tabs are included: in a file of sentences, a tab is nearly always a
 # stray second column.
 _CONTROL_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f]")
@@ -113,8 +116,14 @@ def text_blocks(
     limit: int = MAX_LINE_BYTES,
     advice: str = "",
     is_kept: bool = False,
+    is_checked: bool = True,
 ) -> Iterator[list[str]]:
     """Yield the lines of a text in blocks; for `limit`, `advice`, `is_kept` see `line_blocks`.
+
+    Parameters
+    ----------
+    is_checked
+        Whether lines with control characters or ``|||`` are an error.
 
     Raises
     ------
@@ -130,7 +139,8 @@ def text_blocks(
     for lines in blocks:
         if number == 0 and lines:
             check_first_line(lines[0], name)
-        check_text(lines, path, range(number + 1, number + len(lines) + 1))
+        if is_checked:
+            check_text(lines, path, range(number + 1, number + len(lines) + 1))
         yield lines
         number += len(lines)
     if not number and not allow_empty:
@@ -138,14 +148,18 @@ def text_blocks(
 
 
 def check_text(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None]) -> None:
-    """Raise an InputError for the first text with a control character or ``|||``.
+    """Raise an InputError for texts with a control character or ``|||``, at most `MAX_LISTED` of them.
 
     `numbers` are the line numbers of the texts, None for unknown ones.
     """
     if any(texts) and _FORBIDDEN.search(" ".join(texts)):
-        for number, text in zip(numbers, texts, strict=True):
-            if found := _FORBIDDEN.search(text):
-                raise InputError(_complaint(found.group()), path, number)
+        found = ((number, _FORBIDDEN.search(text)) for number, text in zip(numbers, texts, strict=True))
+        _refuse(((number, _complaint(match.group())) for number, match in found if match), path)
+
+
+def _refuse(complaints: Iterable[tuple[int | None, str]], path: StrPath) -> NoReturn:
+    errors = [InputError(message, path, number) for number, message in islice(complaints, MAX_LISTED)]
+    raise errors[0] if len(errors) == 1 else CombinedInputError(errors)
 
 
 def _complaint(forbidden: str) -> str:
@@ -197,13 +211,23 @@ def check_tokens(texts: Sequence[str], path: StrPath, numbers: Sequence[int | No
 def _refuse_reserved(
     sentences: Sequence[Sequence[str]], reserved: set[str], path: StrPath, numbers: Sequence[int | None]
 ) -> None:
-    for number, words in zip(numbers, sentences, strict=True):
-        for word in words:
-            if word in reserved:
-                message = (
-                    f"'{word}' cannot be a word, it has a meaning in grammars or language models; rename it"
-                )
-                raise InputError(message, path, number)
+    bad = (
+        (number, word)
+        for number, words in zip(numbers, sentences, strict=True)
+        for word in words
+        if word in reserved
+    )
+    why = "cannot be a word, it has a meaning in grammars or language models; rename it"
+    _refuse(((number, f"'{word}' {why}") for number, word in bad), path)
+
+
+def is_valid(block: Bitext, index: int, tokenized: bool) -> bool:
+    """Return whether a pair of a block has no text that `check_text` and `check_tokens` refuse."""
+    sides = (block.source[index], block.target[index], *(block.further[index] if block.further else ()))
+    return not any(
+        _FORBIDDEN.search(text) or (tokenized and any(map(_RESERVED.fullmatch, split_words(text))))
+        for text in sides
+    )
 
 
 def clean_text(text: str) -> str:
@@ -246,6 +270,7 @@ def parallel_blocks(
     advice: str = "",
     is_kept: bool = False,
     further: Sequence[StrPath] = (),
+    is_checked: bool = True,
 ) -> Iterator[Bitext]:
     """Read parallel files in blocks; for `limit`, `advice`, `is_kept` see `line_blocks`.
 
@@ -253,6 +278,8 @@ def parallel_blocks(
     ----------
     further
         Additional reference translations of the source.
+    is_checked
+        Whether control characters, ``|||`` and reserved words are an error.
 
     Raises
     ------
@@ -268,7 +295,7 @@ def parallel_blocks(
         _Column(
             line_blocks(path, limit, advice, is_kept)
             if name == "alignment"
-            else text_blocks(path, False, limit, advice, is_kept)
+            else text_blocks(path, False, limit, advice, is_kept, is_checked)
         )
         for name, path in paths.items()
     ]
@@ -277,7 +304,7 @@ def parallel_blocks(
         columns: dict[str, Any] = dict(zip(paths, [file.take(count) for file in files], strict=True))
         others = [columns.pop(name) for name in references]
         block = Bitext(**columns, further=list(zip(*others, strict=True)) if others else None)
-        yield _checked(block, paths, tokenized, number)
+        yield _checked(block, paths, tokenized and is_checked, number)
         number += count
     lines = [range(number + file.rest()) for file in files]
     for path, count_of_lines in zip(paths.values(), lines, strict=True):

@@ -28,7 +28,7 @@ def tsv_blocks(path: str, corpus: Corpus, reading: Reading) -> Iterator[Bitext]:
         target = _column(rows, columns.target, "target", path, number)
         labels = None if columns.task is None else _column(rows, columns.task, "task", path, number)
         block, numbers = Bitext(source, target, labels), range(number + 1, number + 1 + len(rows))
-        for side in (block.source, block.target):
+        for side in (block.source, block.target) if reading.dropped is None else ():
             check_text(side, path, numbers)
             if reading.tokenized:
                 check_tokens(side, path, numbers)
