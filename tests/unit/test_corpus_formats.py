@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import polib
@@ -83,7 +84,10 @@ def test_catalogues(tmp_path: Path, name: str, language: str) -> None:
     [
         (PO.format(language="fr"), "header of the catalogue is 'fr', not de or en"),
         (PO.replace('"Language: {language}\\n"\n', ""), "header of the catalogue is missing; give de or en"),
-        (PO.format(language="de") + 'x "y"\n', r"a\.po:29: is not a message catalogue, or damaged"),
+        (
+            PO.format(language="de") + 'x "y"\n',
+            r"a\.po:29: is not a line of a message",
+        ),
         (PO[: PO.index("msgctxt")].format(language="de"), "has no translated messages"),
     ],
 )
@@ -233,16 +237,13 @@ XML = """<?xml version="1.0"?><dataset id="x"><collection id="g">
 
 def test_wmt_xml(tmp_path: Path) -> None:
     path = write(tmp_path / "a.xml", XML)
-    assert read(path) == Bitext(["Haus", "ja"], ["house", "yes"], further=[("home",), ("aye",)])
+    assert read(path) == Bitext(["Haus", "ja"], ["house", "yes"])
     with pytest.raises(InputError, match="has no document with a source and a reference in de and fr"):
         read(path, Reading("de", "fr"))
-    with pytest.raises(InputError, match=r"a\.xml:2: a reference lacks segment 2"):
-        read(write(path, XML.replace('<seg id="2">aye</seg>', "")))
-    second = (
-        '<doc id="2"><src lang="de"><seg id="1">a</seg></src><ref lang="en"><seg id="1">b</seg></ref></doc>'
-    )
-    with pytest.raises(InputError, match="this document has 1 references, the first one 2"):
-        read(write(path, XML.replace("</collection>", f"{second}</collection>")))
+    with pytest.raises(InputError, match=r"a\.xml:2: the reference lacks segment 2"):
+        read(write(path, XML.replace('<seg id="2">yes</seg>', "")))
+    with pytest.raises(InputError, match=r"a\.xml:2: a segment has no number of its own, but '1'"):
+        read(write(path, XML.replace('<seg id="2">ja</seg>', '<seg id="1">ja</seg>')))
     with pytest.raises(InputError, match="its root is <tmx>, not <dataset>"):
         read(write(path, "<tmx/>"))
 
@@ -283,3 +284,49 @@ def test_at_most_ten_bad_lines_are_listed(tmp_path: Path, capsys: pytest.Capture
     prepare(tmp_path, "--file", str(path), status=1)
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(":")[2] for line in lines] == [str(number) for number in range(2, 12)]
+
+
+def test_labels_are_single_words(tmp_path: Path) -> None:
+    """A line break in a label would shift all later ones."""
+    text = '{"a": "b", "c": "d", "e": "x"}\n\n{"a": "b", "c": "d", "e": "x\\ny"}\n'
+    with pytest.raises(InputError, match=r"a\.jsonl:3: 'x\ny' is not a task label"):
+        read(write(tmp_path / "a.jsonl", text), fields=Fields("a", "c", "e"))
+
+
+def test_half_a_character(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a\.jsonl:1: field 'source' has half of a surrogate pair"):
+        read(write(tmp_path / "a.jsonl", '{"source": "a\\ud800", "target": "b"}\n'))
+
+
+def test_a_header_of_the_usual_names(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "target,source\nhello,hallo\n\n")
+    assert read(path, fields=Fields("source", "target")) == Bitext(["hallo"], ["hello"])
+
+
+def test_a_truncated_catalogue(tmp_path: Path) -> None:
+    """A library would take the line without its last character."""
+    with pytest.raises(InputError, match=r"a\.po:30: is not a line of a message catalogue, or truncated"):
+        read(write(tmp_path / "a.po", PO.format(language="de") + 'msgid "new"\nmsgstr "neu\n'))
+
+
+@pytest.mark.parametrize("place", ["<unit id", "<file id"])
+def test_units_that_are_not_translated(tmp_path: Path, place: str) -> None:
+    text = XLIFF_2.replace(place, place.replace(" id", ' translate="no" id'))
+    with pytest.raises(InputError, match="has no translated segment"):
+        read(write(tmp_path / "a.xlf", text))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('id="2"', 'id="1"', "segment 1 follows segment 1; sort them"),
+        ("<DOC", '<DOC sysid="a"></DOC><DOC sysid="b"', r"has several translations \(a, b\)"),
+    ],
+)
+def test_segments_that_would_be_paired_wrongly(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, message: str
+) -> None:
+    text = SGML.format(kind="ref", one="a", two="b").replace(old, new)
+    path = str(write(tmp_path / "a.sgm", text))
+    prepare(tmp_path, "--source", path, "--target", path, status=1)
+    assert re.search(message, capsys.readouterr().err)

@@ -25,7 +25,7 @@ from itersel.storage.files import read_lines, write_lines
     ("language", "raw", "tokens"),
     [
         # output of Moses, checked by hand: quotes, abbreviations, apostrophes by language, nothing escaped
-        ("de", "Er sagte: „Z.B. 3,5 % & <B>“.", 'er sagte : " z.b. 3,5 % & <B> " .'),
+        ("de", "Er sagte: „Z.B. 3,5 % & <B>“.", 'er sagte : " z.b. 3,5 ▁% & <B> " .'),
         ("en-us", "Don’t use “A1” (yet)…", 'don \'t use " a1 " ( yet ) ...'),
         ("fr", "L’aide — d'abord.", "l' aide - d' abord ."),
         ("ja", "Calcの図", "calc￭ の 図"),
@@ -133,6 +133,7 @@ def test_sets_that_are_cut_from_train(tmp_path_factory: pytest.TempPathFactory, 
     sizes = ["--cut", "dev=3", "--cut", "test=4"]
     one, two = (prepare_train(folder / name, text, *sizes) for name, text in (("a", lines), ("b", shuffled)))
     assert {split: len(pairs) for split, pairs in one.items()} == {"train": 26, "dev": 3, "test": 4}
+    assert one["dev"] == two["dev"]
     assert sorted(one["train"]) == sorted(two["train"])
     for split in ("dev", "test"):
         assert [source for source, _ in one[split]] == [source for source, _ in two[split]]

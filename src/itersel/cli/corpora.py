@@ -203,8 +203,8 @@ def _name(text: str) -> str:
 
 def _fields(text: str) -> Fields:
     names = text.split(",")
-    if not 2 <= len(names) <= 3 or not all(names):
-        refuse(text, "names of fields, such as de,en")
+    if not 2 <= len(names) <= 3 or not all(names) or names[0] == names[1]:
+        refuse(text, "different names of fields, such as de,en")
     return Fields(*names)
 
 

@@ -112,7 +112,7 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         "Apply Unicode NFC, Moses punctuation normalisation and tokenisation, and lowercasing. Write "
         "DIR/SPLIT.{source,target,task,alignment}.gz and statistics; for train also preparation.json, for "
         "new text, and recaser.json, for translations; for the other splits also SPLIT.raw.gz, the "
-        "references as they were given."
+        "references without entities and invisible characters."
     )
     add_corpora(parser)
     parser.add_argument(

@@ -105,7 +105,7 @@ def corpora_options(corpora: Iterable[Corpus]) -> str:
     for corpus in corpora:
         has_tables = any(format_of(path) in TABLES for path in corpus.file)
         columns = tuple(str(column) for column in astuple(corpus.columns) if column is not None)
-        fields = tuple(name for name in astuple(corpus.fields) if name is not None)
+        fields = (*corpus.fields.texts, *([corpus.fields.task] if corpus.fields.task else []))
         words.append(
             options(
                 corpus=corpus.name or None,
@@ -157,7 +157,7 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
         cut=[f"{name}={size}" for name, size in cut_sizes(config).items()],
         keep_overlap=not data.drop_overlap,
         max_train=data.max_train,
-        max_held_out=data.max_held_out if split == "hash" else None,
+        max_held_out=data.max_held_out,
         max_line_bytes=data.max_line_bytes,
         modules=",".join(data.modules) or None,
         held_out_modules=",".join(data.held_out_modules) or None,

@@ -46,8 +46,8 @@ class TextColumns:
 class TextFields:
     """Fields of files with named fields."""
 
-    source: str = option("Field of the source side.", "source")
-    target: str = option("Field of the target side.", "target")
+    source: str | None = option("Field of the source side; null: source, or a CSV file without a header.")
+    target: str | None = option("Field of the target side; null: target, or a CSV file without a header.")
     task: str | None = option("Field of the task label, msgctxt in PO and MO files; optional.")
 
 

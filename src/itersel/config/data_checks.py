@@ -9,7 +9,7 @@ from functools import partial
 from itersel.config.data import Data, ReferencedText, Split, TestSet, TextColumns, TextFields
 from itersel.config.messages import join, reject
 from itersel.config.values import Config
-from itersel.corpus.corpora import FORMATS, RECORDS, TABLES, format_of, other_than
+from itersel.corpus.corpora import CONTEXT, FORMATS, MO, PO, RECORDS, TABLES, TSV, format_of, other_than
 from itersel.errors import InputError, attempt_all
 from itersel.limits import NO_TEST_SETS, is_test_set_name
 from itersel.storage.compression import suffixes
@@ -92,6 +92,13 @@ def _check_text(data: Data, text: Split | ReferencedText, key: str, *, why: str)
         for name in PARALLEL:
             if not getattr(text, name):
                 raise InputError(f"config key '{key}.{name}' is missing; {why}")
+    for name in PARALLEL if form == "source" else ():
+        given = getattr(text, name) or ()
+        for path in [given] if isinstance(given, str) else given:
+            if format_of(path) is not None:
+                raise InputError(
+                    f"config key '{key}.{name}' names {path}, which is not plain text; use '{key}.file'"
+                )
     for name in ("task", "alignment"):
         if getattr(text, name, None) and form != "source":
             advice = "; use columns.task" if form == "file" and name == "task" else ""
@@ -107,6 +114,7 @@ def _check_text(data: Data, text: Split | ReferencedText, key: str, *, why: str)
                     f"{_files(sources)}; give one for each"
                 )
     _check_tables(text, key)
+    _check_fields(text, key)
     _check_names(data, text, key)
 
 
@@ -128,9 +136,26 @@ def _check_tables(text: Split | ReferencedText, key: str) -> None:
         if given.task and unlabelled is not None:
             message = f"{unlabelled} has no labels; remove the key or the file"
             raise InputError(f"config key '{key}.{name}.task': {message}")
-        if given.source == given.target:
+        if given.source == given.target is not None:
             message = f"source and target are the same {name[:-1]}, {given.source}"
             raise InputError(f"config key '{key}.{name}': {message}")
+
+
+def _check_fields(text: Split | ReferencedText, key: str) -> None:
+    """Reject names of fields that would have no effect, or cannot be passed on."""
+    given = text.fields
+    if given == TextFields():
+        return
+    if text.columns != TextColumns() and not any(format_of(path) == TSV for path in text.file):
+        raise InputError(f"config key '{key}.columns' has no effect with '{key}.fields'; remove one of them")
+    if bool(given.source) != bool(given.target):
+        raise InputError(f"config key '{key}.fields': give both source and target, or neither")
+    for name in (given.source, given.target, given.task):
+        if name is not None and "," in name:
+            raise InputError(f"config key '{key}.fields': '{name}' has a comma; rename the field")
+    kinds = {format_of(path) for path in text.file}
+    if kinds & {PO, MO} and (given.task not in (None, CONTEXT) or (given.source and kinds <= {PO, MO})):
+        raise InputError(f"config key '{key}.fields': catalogues have only the field {CONTEXT}, for task")
 
 
 def _check_names(data: Data, text: Split | ReferencedText, key: str) -> None:
@@ -195,9 +220,10 @@ def _check_protected(data: Data) -> None:
 def _check_held_out_modules(data: Data) -> None:
     key, names = "data.held_out_modules", data.held_out_modules
     for place, others in (("data.test", data.test), (key, names)):
-        if data.kind != "files" and "test" in others:
+        if "test" in others and (data.kind != "files" or data.split.test):
+            origin = "the help" if data.kind != "files" else "train (data.split)"
             raise InputError(
-                f"config key '{place}': 'test' is the test set taken from the help; rename this one"
+                f"config key '{place}': 'test' is the test set taken from {origin}; rename this one"
             )
     for number, name in enumerate(names):
         if not is_test_set_name(name):

@@ -176,6 +176,8 @@ def _sizes(config: Config, split: str, shared: HeldOutPairs, suspicions: Suspici
     for name, bound in parts:
         for length in islice(lengths, bound):
             sizes[name].lengths[length] = sizes[name].lengths.get(length, 0) + 1
+    if not sizes[split].lengths and len(parts) == 1:
+        raise InputError(f"no pair of {split} is left without those of held-out sets (data.drop_overlap)")
     if not sizes[split].lengths:
         cut = " and ".join(f"{bound:,} for {name}" for name, bound in parts[:-1])
         raise InputError(f"config key 'data.split' cuts {cut} from train, which has too few sentences")
@@ -196,11 +198,16 @@ def _sentences(config: Config, split: str, shared: HeldOutPairs, suspicions: Sus
             target=_plain(block.target),
             further=[tuple(_plain(lines)) for lines in block.further] if block.further else None,
         )
-        if split == "train":
-            shared.find(plain)
-        else:
+        if split != "train":
             shared.add(split, plain)
-        yield from block.source
+            yield from block.source
+            continue
+        found = shared.find(plain)
+        yield from (
+            source
+            for source, other in zip(block.source, found, strict=True)
+            if not (other and data.drop_overlap)
+        )
 
 
 def _plain(lines: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ from itersel.config.values import Config
 from itersel.corpus.moses import import_sacremoses
 from itersel.corpus.text import Bitext
 from itersel.corpus.tokenization import UNSPACED_LANGUAGES
-from itersel.lm.arpa import read_unigrams
+from itersel.lm.arpa import UNKNOWN, read_unigrams
 
 # Lines of a side whose alphabet is looked at, and words of the target that are looked up in an ARPA file.
 SAMPLE = 500
@@ -88,6 +88,8 @@ class Suspicions:
             if 2 * self._empty[split] >= pairs:
                 yield f"{self._empty[split]:,} of the {pairs:,} references of {split} are empty"
         yield from self._sides()
+        if self._config.data.target_language.partition("-")[0] in UNSPACED_LANGUAGES:
+            return  # words cannot be counted without tokenising
         yield from self._short_references()
         if self._config.language_model.arpa is not None:
             yield from self._unknown_words(self._config.language_model.arpa)
@@ -139,7 +141,11 @@ class Suspicions:
         """Yield a warning if an ARPA file has hardly any word of train, which is lowercased."""
         if not self._words:
             return
-        known = read_unigrams(arpa)
+        (known, order), wanted = read_unigrams(arpa), self._config.language_model.order
+        if order != wanted:
+            yield f"{arpa} is of order {order}, but language_model.order is {wanted}"
+        if UNKNOWN not in known:
+            yield f"{arpa} does not list {UNKNOWN}: unknown words will have a log10 probability of -100"
         lowercased: Counter[str] = Counter()
         for word, count in self._words.items():
             lowercased[word.lower()] += count

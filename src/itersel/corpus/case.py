@@ -32,4 +32,4 @@ def capitalize(word: str, language: str) -> str:
     first = word[:1]
     if first == "i" and language.partition("-")[0] in _TURKIC:
         return f"İ{word[1:]}"
-    return first.upper() + word[1:]
+    return first.title() + word[1:]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import polib
 
-from itersel.corpus.corpora import Corpus, Reading
+from itersel.corpus.corpora import CONTEXT, Corpus, Reading
 from itersel.corpus.languages import matches
 from itersel.corpus.pairs import Pair, pair_blocks
 from itersel.corpus.text import Bitext, clean_text
@@ -17,8 +17,9 @@ from itersel.errors import InputError
 from itersel.storage.compression import without_compression
 from itersel.storage.files import read_bytes
 
-# The label of a message by its context (msgctxt).
-CONTEXT = "msgctxt"
+# A line of a catalogue that is not a comment.
+_LINE = re.compile(r'(?:msg[a-z_]+(?:\[[0-9]+\])?\s*)?"(?:[^"\\]|\\.)*"')
+# The label of a message without a context.
 NO_CONTEXT = "none"
 
 
@@ -62,9 +63,11 @@ def _pairs(path: str, has_labels: bool, reading: Reading) -> Iterator[Pair]:
 
 def _read(path: str) -> polib.POFile | polib.MOFile:
     """Read a catalogue, which polib does from files only."""
-    name = without_compression(path).lower()
+    name, content = without_compression(path).lower(), read_bytes(path)
+    if name.endswith(".po"):
+        _check_quotes(content, path)
     with tempfile.NamedTemporaryFile() as file:
-        file.write(read_bytes(path))
+        file.write(content)
         file.flush()
         try:
             return polib.mofile(file.name) if name.endswith(".mo") else polib.pofile(file.name)
@@ -72,3 +75,14 @@ def _read(path: str) -> polib.POFile | polib.MOFile:
             line = re.search(r"\(line ([0-9]+)\)", str(error))
             message = "is not a message catalogue, or damaged"
             raise InputError(message, path, int(line[1]) if line else None) from None
+
+
+def _check_quotes(content: bytes, path: str) -> None:
+    """Raise an InputError for the first line whose quotation marks are not closed."""
+    try:
+        text = content.decode(polib.detect_encoding(content.decode("latin-1")))
+    except (ValueError, LookupError) as error:
+        raise InputError(f"is not in the encoding of its header: {error}", path) from None
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.startswith("#") and not _LINE.fullmatch(line.strip().lstrip("\ufeff")):
+            raise InputError("is not a line of a message catalogue, or truncated", path, number)

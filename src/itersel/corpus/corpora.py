@@ -15,6 +15,8 @@ from itersel.storage.compression import suffixes, without_compression
 # By suffix: tables with numbered columns, records with named fields, and other files with both languages.
 TSV, TMX, CSV = ".tsv", ".tmx", ".csv"
 JSON_LINES, PARQUET, PO, MO, XLIFF = ".jsonl", ".parquet", ".po", ".mo", (".xlf", ".xliff")
+# The label of a message in a catalogue.
+CONTEXT = "msgctxt"
 # A test set of WMT.
 XML = ".xml"
 TABLES, RECORDS = (TSV, CSV), (CSV, JSON_LINES, PARQUET, PO, MO)
@@ -34,19 +36,19 @@ class Columns:
 
 @dataclass(frozen=True)
 class Fields:
-    """Names of the texts of a pair in a file with named fields.
+    """Names of the texts of a pair in a file with named fields; None for the usual ones, or no label.
 
     In a message catalogue, the only label is ``msgctxt``, the context of a message.
     """
 
-    source: str = "source"
-    target: str = "target"
+    source: str | None = None
+    target: str | None = None
     task: str | None = None
 
     @property
     def texts(self) -> tuple[str, str]:
         """The fields of the source and of the target side."""
-        return self.source, self.target
+        return self.source or "source", self.target or "target"
 
 
 @dataclass(frozen=True)

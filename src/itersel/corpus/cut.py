@@ -82,9 +82,18 @@ class Cut:
             )
         found, begin = {}, 0
         for name, size in self._sizes.items():
-            found[name] = _bitext([self._rows[source][0] for source in sources[begin : begin + size]])
+            found[name] = _bitext([self._chosen(source) for source in sources[begin : begin + size]])
             begin += size
         return found
+
+    def further(self) -> int:
+        """Return the number of pairs of the sources in the held-out sets that are in no set."""
+        return sum(map(len, self._rows.values())) - len(self._rows)
+
+    def _chosen(self, source: str) -> _Row:
+        """Return the pair of a source whose hash is the smallest, so that order makes no difference."""
+        target = Bitext._fields.index("target")
+        return min(self._rows[source], key=lambda row: (digest(row.columns[target]), row.columns[target]))
 
 
 def _bitext(rows: Sequence[_Row]) -> Bitext:

@@ -38,8 +38,13 @@ def read_labels(
     return labels
 
 
-def checked_labels(lines: Sequence[str], path: str | os.PathLike[str], before: int = 0) -> list[str]:
-    """Return the labels in lines of a file; `before` is the number of preceding lines.
+def checked_labels(
+    lines: Sequence[str],
+    path: str | os.PathLike[str],
+    before: int = 0,
+    numbers: Sequence[int | None] | None = None,
+) -> list[str]:
+    """Return the labels in lines of a file: those after `before`, or those with the given `numbers`.
 
     Raises
     ------
@@ -47,8 +52,9 @@ def checked_labels(lines: Sequence[str], path: str | os.PathLike[str], before: i
         If a line is not one word.
     """
     labels = [line.strip() for line in lines]
-    for number, label in enumerate(labels, before + 1):
-        if not label or " " in label or "\t" in label:
+    places = numbers or range(before + 1, before + 1 + len(labels))
+    for number, label in zip(places, labels, strict=True):
+        if label.split() != [label] or not label.isprintable():
             raise InputError(f"'{label}' is not a task label; give one word per line", path, number)
     return labels
 

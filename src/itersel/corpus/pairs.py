@@ -15,13 +15,12 @@ _MAX_PAIRS = 10_000
 
 
 class Pair(NamedTuple):
-    """A pair of sentences: its texts, its line if that is known, its label, further references."""
+    """A pair of sentences: its texts, its line if that is known, and its label."""
 
     source: str
     target: str
     line: int | None
     task: str | None = None
-    further: tuple[str, ...] = ()
 
 
 def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[Bitext]:
@@ -35,8 +34,8 @@ def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[
     """
     rest = iter(pairs)
     while block := list(islice(rest, _MAX_PAIRS)):
-        source, target, lines, tasks, further = map(list, zip(*block, strict=True))
-        for side in (source, target, *zip(*further, strict=True)):
+        source, target, lines, tasks = map(list, zip(*block, strict=True))
+        for side in (source, target):
             for text, line in zip(side, lines, strict=True):
                 if len(text.encode()) > reading.limit:
                     message = f"is longer than {reading.limit:,} bytes{reading.advice}"
@@ -45,5 +44,5 @@ def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[
                 check_text(side, path, lines)
                 if reading.tokenized:
                     check_tokens(side, path, lines)
-        labels = None if tasks[0] is None else checked_labels(tasks, path, (lines[0] or 1) - 1)
-        yield Bitext(source, target, labels, further=further if further[0] else None)
+        labels = None if tasks[0] is None else checked_labels(tasks, path, numbers=lines)
+        yield Bitext(source, target, labels)

@@ -156,6 +156,7 @@ def prepare_corpus(
             # The hash sees unsplit compounds; splitting them can make two sources equal.
             new = [index for index, source in enumerate(pairs.source) if source not in seen]
             pairs = _keep(pairs, new, "source in another split", dropped)
+            dropped["source in another split"] += part.dropped["source in another split"]
             seen.update(pairs.source)
         splits[name] = _finish(name, pairs, settings, dropped, part.dropped)
     # what is dropped from train is counted there
@@ -208,6 +209,7 @@ def _gather(
         _add(*cut.released(), parts["train"], learned, preparation, settings)
         for name, held in cut.sets().items():
             parts[name].blocks.append(held)
+        parts["train"].dropped["source in another split"] += cut.further()
     if settings.split_compounds:
         preparation.compounds = CompoundSplitter(learned.frequency)
     return parts

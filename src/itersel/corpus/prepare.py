@@ -17,7 +17,7 @@ from itersel.corpus.case import lower
 from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.protect import check_pattern, protected
 from itersel.corpus.text import split_words
-from itersel.corpus.tokenization import JOIN, clean, tokenizer
+from itersel.corpus.tokenization import clean, text_of, tokenizer
 from itersel.errors import InputError
 from itersel.limits import LANGUAGE_PATTERN, MAX_INTEGER, MAX_JSON_BYTES
 from itersel.storage.files import open_output, read_bytes
@@ -86,7 +86,7 @@ class Preparation:
             line
             if line.islower()
             else " ".join(
-                word if is_protected(word.strip(JOIN)) else lower(word, language) for word in line.split(" ")
+                word if is_protected(text_of(word)) else lower(word, language) for word in line.split(" ")
             )
             for line in lines
         ]

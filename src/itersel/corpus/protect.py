@@ -10,15 +10,16 @@ import regex
 # A printf conversion after its per cent sign.
 _CONVERSION = (
     r"(?:\([\w.]++\)|\d{1,2}\$)?[-+#0]*+\d{0,3}(?:\.\d{1,3})?(?:hh|ll|[hlLzjt])?"
-    r"[diouxXeEfFgGaAcCsSpn@](?!\p{L}{2})"
+    r"[diouxXeEfFgGaAcCsSpn@](?!\p{Ll}{2})"
 )
-_ATTRIBUTE = r"\s++[\w:.-]++(?:=(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>]++))?+"
+_ATTRIBUTE = r"\s++[\w:.-]++=(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>]++)"
 _MODIFIERS = "[\\p{M}\U0001f3fb-\U0001f3ff]*+"
 _NUMBER = r"\d++(?:[.,]\d++)*+"
 # What is one token, in order of precedence. Each pattern takes time linear in the length of a line: what
 # could begin anywhere in a long word is bound to its beginning, and possessive quantifiers do not go back.
 PATTERNS = {
-    "tags": rf"</?[A-Za-z][\w:.-]*+(?:{_ATTRIBUTE}){{0,20}}+\s*+/?>",
+    # <s> and <unk> have a meaning in language models
+    "tags": rf"(?!<(?:/?[sS]|[uU][nN][kK])>)</?[A-Za-z][\w:.-]*+(?:{_ATTRIBUTE}){{0,20}}+\s*+/?>",
     "entities": r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});",
     "addresses": r"(?<!\w)(?:[A-Za-z][A-Za-z0-9+-]{1,20}://|www\.)[^\s<>\"„“”«»]*[\w/#&=~%+-]",
     "mail": r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++",
@@ -44,11 +45,11 @@ UNSPACED = (
     "(?:[\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
     f"\U00020000-\U0003134f]|{SOUTH_EAST})"
 )
+# Ideographic and full-width punctuation, which Moses' rules take for letters.
+IDEOGRAPHIC = "[\u3001-\u3003\u3008-\u3011\u3014-\u301b\uff01-\uff0f\uff1a-\uff20\uff3b-\uff5e]"
 # Letters may have marks of their own, or joiners between them: to Moses, both are punctuation.
 WORD = r"[\p{L}\p{N}\p{M}\u200c\u200d]"
 _MARKS = regex.compile(r"[\p{M}\u200c\u200d]")
-# A part of what is protected, which may contain spaces.
-_PIECE = regex.compile(r"[\w:.-]+=(?:\"[^\"<>]*\"?|'[^'<>]*'?)/?>?|</?[A-Za-z][\w:.-]*+|[^<>\s]*\"/?>|/>")
 
 
 @lru_cache(maxsize=16)
@@ -62,7 +63,9 @@ def finder(further: Sequence[str] = (), is_unspaced: bool = False) -> Callable[[
     is_unspaced
         Whether characters of scripts without spaces are tokens.
     """
-    unspaced, word = ([UNSPACED], rf"(?:(?!{UNSPACED}){WORD})++") if is_unspaced else ([], f"{WORD}++")
+    unspaced, word = (
+        ([UNSPACED, IDEOGRAPHIC], rf"(?:(?!{UNSPACED}){WORD})++") if is_unspaced else ([], f"{WORD}++")
+    )
     patterns = [*further, *PATTERNS.values(), *unspaced, f"(?P<word>{word})"]
     pattern = regex.compile("|".join(f"(?:{one})" for one in patterns))
 
@@ -79,7 +82,7 @@ def finder(further: Sequence[str] = (), is_unspaced: bool = False) -> Callable[[
 @lru_cache(maxsize=16)
 def protected(further: Sequence[str] = ()) -> Callable[[str], bool]:
     """Return a function that tells whether a token is protected, so that its case is left alone."""
-    pattern = regex.compile("|".join(f"(?:{one})" for one in (*further, *PATTERNS.values(), _PIECE.pattern)))
+    pattern = regex.compile("|".join(f"(?:{one})" for one in (*further, *PATTERNS.values())))
     # almost all tokens are plain words
     return lambda token: (bool(further) or not token.isalpha()) and pattern.fullmatch(token) is not None
 
@@ -92,6 +95,8 @@ def check_pattern(pattern: object) -> None:
         compiled = regex.compile(pattern)
     except regex.error as error:
         raise ValueError(f"is not a regular expression: {error}") from None
+    if regex.search(r"\(\?(?![:=!>]|<[=!])", pattern):
+        raise ValueError("has flags or an extension")
     if compiled.groups:
         raise ValueError("has a group; write (?:...) instead of (...)")
     if compiled.fullmatch(""):

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from itersel.corpus.case import capitalize, lower
-from itersel.corpus.tokenization import JOIN
+from itersel.corpus.tokenization import bare, text_of
 from itersel.errors import InputError
 from itersel.limits import MAX_INTEGER, MAX_JSON_BYTES
 from itersel.storage.files import open_output, read_bytes
@@ -122,7 +122,7 @@ class RecaserCounts:
         small = [lower(word, self._language) for word in words]
         context = zip(words, _before(words, small), small, [*small, EDGE][1:], strict=True)
         for word, before, it, after in context:
-            if self._is_protected(word.strip(JOIN)):
+            if self._is_protected(text_of(word)):
                 continue
             self._left[before, word] += 1
             if before == EDGE:
@@ -174,7 +174,7 @@ def _before(words: Sequence[str], small: Sequence[str]) -> list[str]:
     found, begins = [], True
     for index, word in enumerate(words):
         found.append(EDGE if begins else small[index - 1])
-        mark = word.strip(JOIN)
+        mark = bare(word)
         begins = mark in _ENDS or (begins and mark in _BETWEEN)
     return found
 

@@ -12,6 +12,7 @@ from itersel.corpus.corpora import Corpus, Fields, Reading
 from itersel.corpus.pairs import Pair, pair_blocks
 from itersel.corpus.text import Bitext, clean_text
 from itersel.errors import InputError
+from itersel.storage.compression import compression_of
 from itersel.storage.files import line_blocks
 
 
@@ -30,6 +31,7 @@ def csv_blocks(path: str, corpus: Corpus, reading: Reading) -> Iterator[Bitext]:
 
 def _csv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
     lines = chain.from_iterable(line_blocks(path, reading.limit, reading.advice))
+    csv.field_size_limit(max(csv.field_size_limit(), 2 * reading.limit))
     rows = csv.reader((f"{line}\n" for line in lines), strict=True)
     columns = corpus.columns
     places = [columns.source, columns.target, columns.task]
@@ -38,7 +40,7 @@ def _csv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
         if corpus.fields != Fields():
             header = next(rows, [])
             places = [_place(name, header, path) for name in (*corpus.fields.texts, corpus.fields.task)]
-        for row in rows:
+        for row in filter(None, rows):
             found += 1
             texts = [None if place is None else _cell(row, place, path, rows.line_num) for place in places]
             yield Pair(clean_text(texts[0] or ""), clean_text(texts[1] or ""), rows.line_num, texts[2])
@@ -106,10 +108,15 @@ def _parquet_pairs(path: str, fields: Fields) -> Iterator[Pair]:
         from pyarrow import ArrowException, parquet
     except ImportError:
         raise InputError("Parquet needs a package: pip install 'itersel[parquet]'", path) from None
+    if compression_of(path):
+        raise InputError("is compressed as a whole; Parquet is compressed within, so unpack it", path)
     wanted = [name for name in (*fields.texts, fields.task) if name is not None]
     try:
         with parquet.ParquetFile(path) as file:
-            names = sorted({name.partition(".")[0] for name in wanted} & set(file.schema_arrow.names))
+            there = file.schema_arrow.names
+            names = sorted({name.partition(".")[0] for name in wanted} & set(there))
+            if not names:
+                raise InputError(f"has no field '{wanted[0]}'; its fields are {', '.join(there)}", path)
             for batch in file.iter_batches(columns=names):
                 for record in batch.to_pylist():
                     yield _pair(record, fields, path, None)
@@ -127,7 +134,13 @@ def _field(record: Any, name: str, path: str, line: int | None) -> str:
     found = record
     for part in name.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
-    if not isinstance(found, str):
+    if isinstance(found, str):
+        try:
+            found.encode()
+        except UnicodeEncodeError:
+            message = f"field '{name}' has half of a surrogate pair, which is no character"
+            raise InputError(message, path, line) from None
+    else:
         there = ", ".join(map(str, record)) if isinstance(record, Mapping) else "none"
         raise InputError(f"has no text in field '{name}'; its fields are {there}", path, line)
     return found

@@ -8,7 +8,7 @@ from itersel.corpus.prepare import Preparation
 from itersel.corpus.protect import protected
 from itersel.corpus.recase import Recaser
 from itersel.corpus.text import split_words
-from itersel.corpus.tokenization import JOIN, tokenizer
+from itersel.corpus.tokenization import text_of, tokenizer
 
 
 def restore(lines: Sequence[str], preparation: Preparation, recaser: Recaser) -> list[str]:
@@ -30,5 +30,5 @@ def restore(lines: Sequence[str], preparation: Preparation, recaser: Recaser) ->
     restored = []
     for line in lines:
         words = split_words(line)
-        restored.append(join(recaser.recase(words, [is_protected(word.strip(JOIN)) for word in words])))
+        restored.append(join(recaser.recase(words, [is_protected(text_of(word)) for word in words])))
     return restored

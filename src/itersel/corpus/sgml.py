@@ -9,11 +9,16 @@ from itersel.errors import InputError
 from itersel.storage.compression import without_compression
 
 SGML = (".sgm", ".sgml")
-_SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
+MAX_SEGMENT = 2**22
+_SEGMENT = re.compile(
+    r"<doc\b[^>]*>|<seg\b(?:[^>]*?\bid=[\"']?([0-9]+))?[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE
+)
+_SYSTEM = re.compile(r"\bsysid=[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _BEGIN, _END = re.compile(r"<seg\b", re.IGNORECASE), re.compile("</seg>", re.IGNORECASE)
 # How a file begins that is not text.
 _MARKUP = re.compile(
-    r"\s*<(?:srcset|refset|tstset|mteval|doc|dataset|tmx|xliff|!DOCTYPE|\?xml)\b", re.IGNORECASE
+    r"\s*<(?:(?:srcset|refset|tstset|mteval|doc|seg|chapter|dataset|tmx|xliff|html|!DOCTYPE)\b|\?xml|!--)",
+    re.IGNORECASE,
 )
 
 
@@ -38,15 +43,31 @@ def segments(blocks: Iterator[list[str]], path: str) -> Iterator[list[str]]:
     Raises
     ------
     InputError
-        If a segment does not end, or there is none.
+        If a segment does not end, or there is none; if the file has several translations, or its segments are
+        not in the order of their numbers.
     """
-    rest, found = "", False
+    rest, systems, last, found = "", set[str](), 0, False
     for lines in blocks:
         text = rest + "\n".join(lines) + "\n"
-        last = max((match.end() for match in _END.finditer(text)), default=0)
-        whole, rest = text[:last], text[last:]
-        rest = rest[match.start() :] if (match := _BEGIN.search(rest)) else rest[-8:]
-        if texts := [" ".join(one.split()) for one in _SEGMENT.findall(whole)]:
+        end = max((match.end() for match in _END.finditer(text)), default=0)
+        whole, rest = text[:end], text[end:]
+        if len(rest) > MAX_SEGMENT:
+            raise InputError(f"no segment ends within {MAX_SEGMENT:,} characters", path)
+        texts = []
+        for match in _SEGMENT.finditer(whole):
+            if match[2] is None:
+                systems.update(_SYSTEM.findall(match.group()))
+                last = 0
+                continue
+            number = int(match[1] or 0)
+            if 0 < number <= last:
+                raise InputError(f"segment {number} follows segment {last}; sort them", path)
+            last = number or last
+            texts.append(" ".join(match[2].split()))
+        if len(systems) > 1:
+            message = f"has several translations ({', '.join(sorted(systems))}); give a file for each"
+            raise InputError(message, path)
+        if texts:
             found = True
             yield texts
     if _BEGIN.search(rest):

@@ -137,8 +137,8 @@ def text_blocks(
     if is_sgml(name):
         blocks = segments(blocks, name)
     for lines in blocks:
-        if number == 0 and lines:
-            check_first_line(lines[0], name)
+        if number == 0 and (first := next(filter(str.strip, lines), "")):
+            check_first_line(first, name)
         if is_checked:
             check_text(lines, path, range(number + 1, number + len(lines) + 1))
         yield lines

@@ -212,7 +212,8 @@ def _texts(element: Any, path: str) -> Iterator[str]:
         if child.tag is etree.Entity:
             raise InputError(f"unknown entity {child.text}; replace it by its text", path, line_of(child))
         name = etree.QName(child).localname
-        if name in _PLACEHOLDERS:
+        # any empty element, such as <br/>, stands for something
+        if name in _PLACEHOLDERS or not (child.text or len(child) or name in _MARKUP):
             yield _PLACE
         elif name not in _MARKUP:
             yield from _texts(child, path)

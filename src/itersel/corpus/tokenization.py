@@ -1,8 +1,8 @@
 """Tokenisation of raw text, and its reverse: Moses' rules, with marks where these would not restore a text.
 
 `JOIN` at the edge of a token means that there is no space at this edge: ``and/or`` becomes ``and ￭/￭ or``.
-Only tokens that Moses' detokenizer would separate have it. `SPACE` before dots or an apostrophe means
-that there is one.
+Only tokens that Moses' detokenizer would separate have it. `SPACE` at the edge of a token means that there is
+a space where Moses' detokenizer would put none, as before a colon.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from html.entities import html5
 
 import regex
 
@@ -23,9 +24,15 @@ JOIN = "\uffed"
 SPACE = "\u2581"
 # Stands for a protected text while Moses' rules are applied, which make a token of it.
 _HIDDEN = "\ue000"
-_PLAIN = str.maketrans({JOIN: "\u25a0", SPACE: "_"})
+_PLAIN = str.maketrans({JOIN: "\u25a0", SPACE: "_", _HIDDEN: "\u25a1"})
+
+# The other spaces that a protected number may contain, and what stands for them.
+_SPACES = {0xA0: 0xE001, 0x202F: 0xE002, 0x2009: 0xE003}
+_NO_SPACES = {hidden: space for space, hidden in _SPACES.items()}
 
 _ENTITY = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+# What separates the fields of grammars.
+_SEPARATOR = re.compile(r"\|{3,}")
 # Soft hyphen, spaces without width, byte order mark, and marks of direction.
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 # Joiners are part of words in other scripts (Arabic and those of India), and of emoji.
@@ -43,17 +50,25 @@ _PUNCTUATION = (
 _BESIDE_UNSPACED = regex.compile(
     rf"(?<={UNSPACED}) (?={UNSPACED})|(?<={_PUNCTUATION}) | (?={_PUNCTUATION})| ?{SPACE} ?"
 )
-_SPACED = re.compile(r"\.{2,}|'")
+_TEXT_MARKS = re.compile(f"{JOIN} | {JOIN}|{JOIN}|(?<=\\S){SPACE}(?= )|(?<= ){SPACE}(?=\\S)")
+_LETTERS = regex.compile(r"[\p{L}\p{N}]")
 _WORD = regex.compile(WORD + "+")
 
 
 def clean(text: str) -> str:
     """Return raw text without what only its container needs: entities, invisible characters."""
     if "&" in text:
-        text = _CONTROL.sub(" ", _ENTITY.sub(lambda match: html.unescape(match.group()), text))
+        text = _CONTROL.sub(" ", _ENTITY.sub(_character, text))
+        text = _SEPARATOR.sub(lambda match: " ".join(match.group()), text)
     if text.isascii():
         return text
     return _JOINERS.sub("", _INVISIBLE.sub("", unicodedata.normalize("NFC", text))).translate(_PLAIN)
+
+
+def _character(entity: re.Match[str]) -> str:
+    """Return the character for an entity; a name that is unknown as a whole stays."""
+    name = entity.group()[1:]
+    return html.unescape(entity.group()) if name.startswith("#") else html5.get(name, entity.group())
 
 
 class Tokenizer:
@@ -97,13 +112,12 @@ class Tokenizer:
         return self._marked(tokens, given)
 
     def _hide(self, text: str) -> tuple[str, list[str]]:
-        """Replace what is protected, and return it; what contains spaces becomes several tokens."""
+        """Replace what is protected, and return it, with marks in place of its spaces."""
         hidden: list[str] = []
         kept, end = [], 0
         for begin, stop in self._find(text):
-            pieces = text[begin:stop].split(" ")
-            hidden += filter(None, pieces)
-            kept += [text[end:begin], " ".join(_HIDDEN if piece else "" for piece in pieces)]
+            hidden.append(text[begin:stop].replace(" ", SPACE))
+            kept += [text[end:begin], _HIDDEN]
             end = stop
         return "".join([*kept, text[end:]]), hidden
 
@@ -117,37 +131,59 @@ class Tokenizer:
             return tokens
         marked = list(tokens)
         for gap, (is_wanted, is_there) in enumerate(zip(wanted, found, strict=True), 1):
-            if is_there and not is_wanted:
-                # on the one that is not a word, because there are fewer of these
-                if _WORD.fullmatch(tokens[gap - 1]) and not _UNSPACED.fullmatch(tokens[gap]):
-                    marked[gap] = JOIN + marked[gap]
-                else:
-                    marked[gap - 1] += JOIN
-            elif is_wanted and not is_there and _SPACED.fullmatch(tokens[gap]):
-                marked[gap] = SPACE + marked[gap]
+            if is_there == is_wanted or (is_wanted and self._is_unspaced):
+                continue
+            mark = SPACE if is_wanted else JOIN
+            if _is_rather(tokens[gap], tokens[gap - 1]):
+                marked[gap] = mark + marked[gap]
+            else:
+                marked[gap - 1] += mark
         return marked
 
     def _join(self, tokens: Sequence[str]) -> str:
-        text: str = self._detokenizer.detokenize(tokens, unescape=False)
+        # Moses would turn spaces within a token into ordinary ones
+        hidden = [token.translate(_SPACES) for token in tokens]
+        text: str = self._detokenizer.detokenize(hidden, unescape=False).translate(_NO_SPACES)
         if self._is_unspaced:
             text = _BESIDE_UNSPACED.sub(lambda match: SPACE if SPACE in match.group() else "", text)
         return text
 
     def detokenize(self, tokens: Sequence[str]) -> str:
         """Return the text of tokens."""
-        plain = [token.strip(JOIN).removeprefix(SPACE) if len(token) > 1 else token for token in tokens]
+        plain = list(map(bare, tokens))
         text = self._join(plain)
         if plain == list(tokens):
             return text.replace(SPACE, " ")
         spaces = _spaces(plain, text)
         if spaces is None:
-            return " ".join(tokens).replace(f"{JOIN} ", "").replace(f" {JOIN}", "").replace(JOIN, "")
+            return _TEXT_MARKS.sub("", " ".join(tokens)).replace(SPACE, " ")
         pieces = plain[:1]
         for left, right, word, is_there in zip(tokens, tokens[1:], plain[1:], spaces, strict=False):
             is_joined = left.endswith(JOIN) or right.startswith(JOIN)
-            is_spaced = is_there or (right.startswith(SPACE) and right != SPACE)
+            is_spaced = is_there or SPACE in (left[-1:] if len(left) > 1 else "", right[:-1][:1])
             pieces.append(f" {word}" if is_spaced and not is_joined else word)
         return "".join(pieces).replace(SPACE, " ")
+
+
+def bare(token: str) -> str:
+    """Return a token without the marks at its edges."""
+    return token.strip(JOIN + SPACE) if len(token) > 1 else token
+
+
+def text_of(token: str) -> str:
+    """Return the text of a token."""
+    return bare(token).replace(SPACE, " ")
+
+
+def _is_rather(right: str, left: str) -> bool:
+    """Return whether a mark is put on the right token: on punctuation if possible, else not on a word.
+
+    There are fewer of these than of words and numbers, so fewer tokens get further forms.
+    """
+    for is_like in (_LETTERS.search, _WORD.fullmatch):
+        if bool(is_like(left)) != bool(is_like(right)):
+            return bool(is_like(left))
+    return not _UNSPACED.fullmatch(right)
 
 
 def _spaces(tokens: Sequence[str], text: str) -> list[bool] | None:

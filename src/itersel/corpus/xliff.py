@@ -47,7 +47,7 @@ def _pairs(path: str, reading: Reading) -> Iterator[Pair]:
         if source is None or target is None or not (same or all(map(matches, languages[::-1], wanted))):
             continue
         state = target.get("state") or unit.get("state") or ""
-        if state in _UNFINISHED or unit.get("approved") == "no" or unit.get("translate") == "no":
+        if state in _UNFINISHED or unit.get("approved") == "no" or _translate(unit) == "no":
             continue
         first, second = (clean_text(segment_text(one, path)) for one in (source, target))
         if first and second:
@@ -68,3 +68,9 @@ def _languages(unit: Any) -> tuple[str, str]:
             for side, names in enumerate((("source-language", "srcLang"), ("target-language", "trgLang"))):
                 found[side] = found[side] or next(filter(None, map(element.get, names)), "")
     return found[0], found[1]
+
+
+def _translate(unit: Any) -> str:
+    """Return whether a unit is to be translated: its attribute, or that of the nearest element around it."""
+    around = (element.get("translate") for element in (unit, *unit.iterancestors()))
+    return next(filter(None, around), "yes")

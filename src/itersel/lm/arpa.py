@@ -101,8 +101,8 @@ def parse_arpa(content: bytes | Iterable[bytes], path: str | os.PathLike[str]) -
     return _Parser([content] if isinstance(content, bytes) else content, path).parse()
 
 
-def read_unigrams(path: str | os.PathLike[str]) -> set[str]:
-    """Return the words of an ARPA file; what follows the unigrams is not read.
+def read_unigrams(path: str | os.PathLike[str]) -> tuple[set[str], int]:
+    """Return the words and the order of an ARPA file; what follows the unigrams is not read.
 
     Raises
     ------
@@ -113,7 +113,8 @@ def read_unigrams(path: str | os.PathLike[str]) -> set[str]:
     counts = parser.header()
     parser.next_line()
     rows = chain.from_iterable(parser.rows(1, counts[0], highest=len(counts) == 1))
-    return {row[1].decode(errors="replace") for row in rows}
+    words = {UNKNOWN if row[1] == CAPITAL_UNKNOWN else row[1].decode(errors="replace") for row in rows}
+    return words, len(counts)
 
 
 class _Lines:
