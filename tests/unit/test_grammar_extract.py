@@ -246,7 +246,11 @@ def test_leave_one_out_counts_other_pairs_with_the_same_source(folder: Path) -> 
     assert grammar_of(shard, 0)[rule].features[1:3] == pytest.approx((np.log10(2), np.log10(2)))
     assert not grammar_of(shard, 1)
     assert shard.attributes["leave_one_out"]
-    # copies are left out with the sentence
+    # copies are left out with the sentence, wherever they are listed
+    write(folder / "pair", ["a", "a"])
+    write(folder / "ids", ["0 1", "1 @1"])
+    extract_shard(folder / "index", folder / "pair", folder / "pair.h5", leave_one_out=folder / "ids")
+    assert not any(grammar_of(read_shard(folder / "pair.h5"), sentence) for sentence in (0, 1))
     assert not grammar_of(extract(folder, [("a",)], own=[[0, 1]]), 0)
 
 
@@ -372,7 +376,9 @@ def test_bad_leave_one_out(folder: Path) -> None:
     assert message(["0", "0"]).startswith(f"{sentences}:1: differs from sentence 0 of the index")
     assert message(["1", "1"]).startswith(f"{sentences}:2: differs from sentence 1 of the index")
     assert message(["1", "0 1"]).startswith(f"{sentences}:2: differs from sentence 1 of the index")
-    assert message(["1 1", "0"]) == f"{ids}:1: names sentence 1 twice"
+    assert message(["1 1", "0"]) == f"{ids}:1: names a sentence twice"
+    assert message(["1", "0 @1"]) == f"{ids}:2: line 1 does not list sentence 0"
+    assert message(["1", "0 @3"]) == f"{ids}:2: line 3 does not list sentence 0"
 
 
 def test_bad_text(folder: Path) -> None:

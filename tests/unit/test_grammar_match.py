@@ -112,6 +112,12 @@ def test_occurrences_of_every_pattern(
     assert not blocks.longer.any()
 
 
+def left_out(starts: np.ndarray) -> Own:
+    """Return that each sentence is left out of its own grammar."""
+    numbers = np.arange(starts.shape[0] - 1)
+    return Own(np.stack([starts[:-1], starts[1:]], axis=1), np.stack([numbers, numbers + 1], axis=1))
+
+
 @given(sentences, st.integers(1, 7), st.booleans())
 def test_batch_size_makes_no_difference(
     tmp_path_factory: pytest.TempPathFactory, corpus: list[str], batch: int, leave_one_out: bool
@@ -122,7 +128,7 @@ def test_batch_size_makes_no_difference(
     starts = index.arrays.source_offset
     own = leave_nothing_out(len(corpus))
     if leave_one_out:
-        own = Own(np.stack([starts[:-1], starts[1:]], axis=1), np.arange(len(corpus) + 1))
+        own = left_out(starts)
 
     def extract(size: int) -> RuleTable:
         return extract_rule_table(index.arrays, side.words, side.offset, own, Limits(15, 5, 2, 1, 3), size)
@@ -137,7 +143,7 @@ def test_a_frequent_pattern_of_a_single_sentence(tmp_path: Path) -> None:
     index = load_index(index_of(tmp_path, corpus, corpus))
     side = read_side(tmp_path / "text", {word: number for number, word in enumerate(index.words.to_list())})
     starts = index.arrays.source_offset
-    own = Own(np.stack([starts[:-1], starts[1:]], axis=1), np.arange(len(corpus) + 1))
+    own = left_out(starts)
     table = extract_rule_table(index.arrays, side.words, side.offset, own, Limits(15, 5, 2, 1, 2))
     # rules with non-zero counts: only "a" is in both sentences
     others = {

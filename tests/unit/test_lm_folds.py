@@ -41,6 +41,7 @@ def test_copies_are_left_out_whatever_their_shard(text: Path) -> None:
     folder = text.parent / "with copies"
     shard_corpus(text, text, 5, 3, folder)
     copies = [{0, 43, 45}, {1, 44}]
+    assert any("@" in (folder / f"{shard}.ids").read_text() for shard in range(5))
     for fold in range(3):
         own = {
             int(line.split()[0])

@@ -157,8 +157,9 @@ def shard_corpus(
     """Write shard z as ``z.source.gz``, ``z.target.gz`` and ``z.ids`` into a new folder.
 
     ``z.ids`` has the line number of each sentence, followed by those of its copies: the lines with the same
-    source and target, whatever shard they are in. Additional references are ``z.target.1.gz``,
-    ``z.target.2.gz`` and so on. The folder appears only when it is complete.
+    source and target, whatever shard they are in. If a shard has several of them, only the first has the
+    list, and ``@4`` in the others means that it is on line 4 of the file. Additional references are
+    ``z.target.1.gz``, ``z.target.2.gz`` and so on. The folder appears only when it is complete.
 
     Raises
     ------
@@ -257,8 +258,21 @@ def _write_shards(
         ids = numbers.tolist()
         for side, text in texts.items():
             write_lines(folder / f"{shard}.{side}.gz", (text[line] for line in ids), durable=False)
-        rows = ([line, *(copy for copy in copies.get(line, ()) if copy != line)] for line in ids)
-        write_lines(folder / f"{shard}.ids", (" ".join(map(str, row)) for row in rows), durable=False)
+        write_lines(folder / f"{shard}.ids", _with_copies(ids, copies), durable=False)
+
+
+def _with_copies(ids: Sequence[int], copies: Mapping[int, Sequence[int]]) -> Iterator[str]:
+    """Yield a line for each sentence of a shard: its number, and its copies or where these are listed."""
+    listed: dict[int, int] = {}
+    for number, line in enumerate(ids, 1):
+        group = copies.get(line, (line,))
+        place = listed.setdefault(group[0], number)
+        if len(group) == 1:
+            yield str(line)
+        elif place == number:
+            yield " ".join(map(str, [line, *(copy for copy in group if copy != line)]))
+        else:
+            yield f"{line} @{place}"
 
 
 def _copies(source: Sequence[str], target: Sequence[str]) -> dict[int, list[int]]:

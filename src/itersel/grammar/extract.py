@@ -192,32 +192,42 @@ def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side
             path,
             min(len(lines), source.sentence_count) + 1,
         )
-    copies: list[list[int]] = []
+    offset, groups, numbers = index.arrays.source_offset, list[tuple[int, int]](), list[int]()
     for i, line in enumerate(lines):
-        copies.append([])
-        for number in split_words(line.rstrip("\r")) or [""]:
-            if not re.fullmatch("[0-9]{1,15}", number) or int(number) >= index.sentence_count:
-                raise InputError(
-                    f"'{number}' is not the number of an indexed sentence, 0 to {index.sentence_count - 1}",
-                    path,
-                    i + 1,
-                )
-            if int(number) in copies[i]:
-                raise InputError(f"names sentence {number} twice", path, i + 1)
-            copies[i].append(int(number))
-            words = source.words[source.offset[i] : source.offset[i + 1]]
-            if not np.array_equal(words, index.source_sentence(int(number))):
+        words = split_words(line.rstrip("\r"))
+        listed = re.fullmatch(r"@([0-9]{1,15})", words[1]) if len(words) == 2 else None
+        group = [_indexed(number, index, path, i + 1) for number in (words[:1] if listed else words) or [""]]
+        if listed:
+            place = int(listed[1]) - 1
+            begin, end = groups[place] if 0 <= place < i else (0, 0)
+            if group[0] not in numbers[begin:end]:
+                raise InputError(f"line {listed[1]} does not list sentence {group[0]}", path, i + 1)
+            groups.append((begin, end))
+            continue
+        if len(set(group)) < len(group):
+            raise InputError("names a sentence twice", path, i + 1)
+        sentence = source.words[source.offset[i] : source.offset[i + 1]]
+        for number in group:
+            if not np.array_equal(sentence, index.source_sentence(number)):
                 raise InputError(
                     f"differs from sentence {number} of the index, which {os.fspath(path)} names; "
                     "give the line number of this sentence in the indexed corpus",
                     input,
                     i + 1,
                 )
-    sentences = np.array(list(itertools.chain.from_iterable(copies)), np.int64)
-    offset = index.arrays.source_offset
-    return Own(
-        np.stack([offset[sentences], offset[sentences + 1]], axis=1), offsets_of(list(map(len, copies)))
-    )
+        groups.append((len(numbers), len(numbers) + len(group)))
+        numbers += sorted(group)
+    begins = np.array(numbers, np.int64)
+    span = np.stack([offset[begins], offset[begins + 1]], axis=1)
+    return Own(span, np.array(groups, np.int64).reshape(-1, 2))
+
+
+def _indexed(number: str, index: GrammarIndex, path: FilePath, line: int) -> int:
+    """Return the number of a sentence of the index."""
+    if not re.fullmatch("[0-9]{1,15}", number) or int(number) >= index.sentence_count:
+        message = f"'{number}' is not the number of an indexed sentence, 0 to {index.sentence_count - 1}"
+        raise InputError(message, path, line)
+    return int(number)
 
 
 def _make_shard(

@@ -60,11 +60,12 @@ ALL_OCCURRENCES, OWN_OCCURRENCES = 0, 1
 class Own(NamedTuple):
     """What is left out of the grammar of a sentence: the sentence itself in the corpus, and its copies.
 
-    span: int64 (M, 2), source positions, grouped by sentence. begin: int64 (N + 1), the begin of each group.
+    span: int64 (M, 2), source positions in groups, ascending in each. group: int64 (N, 2), begin and end of
+    each sentence's group.
     """
 
     span: NDArray[np.int64]
-    begin: NDArray[np.int64]
+    group: NDArray[np.int64]
 
 
 class Patterns(NamedTuple):
@@ -126,10 +127,15 @@ def extract_pairs(
 @leaf_kernel
 def is_in_own(own: Own, sentence: int, first: int, last: int) -> bool:
     """Return whether positions `first` to `last` are in a span that is left out for a sentence."""
-    for i in range(own.begin[sentence], own.begin[sentence + 1]):
-        if own.span[i, 0] <= first and last < own.span[i, 1]:
-            return True
-    return False
+    low, high = own.group[sentence, 0], own.group[sentence, 1]
+    # the last span that does not begin after `first`
+    while low < high:
+        middle = (low + high) // 2
+        if own.span[middle, 0] <= first:
+            low = middle + 1
+        else:
+            high = middle
+    return low > own.group[sentence, 0] and last < own.span[low - 1, 1]
 
 
 @leaf_kernel
@@ -176,7 +182,7 @@ def append_rows(
     end, new, passing = rules.size[ROWS], 0, -1
     for k in range(patterns.begin[pattern], patterns.begin[pattern + 1]):
         sentence, own, i = patterns.sentence[k], 0, 0
-        if patterns.own.begin[sentence] < patterns.own.begin[sentence + 1]:
+        if patterns.own.group[sentence, 0] < patterns.own.group[sentence, 1]:
             own = count_own(samples, sentence, patterns.own, pairs, work.sample, variant_count)
         for variant in range(VARIANTS):
             others = variant_count[ALL_OCCURRENCES, variant]

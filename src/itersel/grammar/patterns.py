@@ -67,7 +67,7 @@ def find_patterns(
 
 def leave_nothing_out(sentences: int) -> Own:
     """Return what is left out of the grammars of sentences that are not in the corpus."""
-    return Own(np.empty((0, 2), np.int64), np.zeros(sentences + 1, np.int64))
+    return Own(np.empty((0, 2), np.int64), np.zeros((sentences, 2), np.int64))
 
 
 def _occurrences(block: NDArray[np.int32], offset: NDArray[np.int64], own: Own) -> NDArray[np.int64]:
@@ -75,7 +75,7 @@ def _occurrences(block: NDArray[np.int32], offset: NDArray[np.int64], own: Own) 
     sentence = np.repeat(np.arange(offset.shape[0] - 1), np.diff(offset))[:, None]
     key = sentence * (int(block.max(initial=0)) + 1) + block
     _, number, count = np.unique(key, return_inverse=True, return_counts=True)
-    occurrences: NDArray[np.int64] = count[number].reshape(block.shape) * np.diff(own.begin)[sentence]
+    occurrences: NDArray[np.int64] = count[number].reshape(block.shape) * np.diff(own.group)[sentence[:, 0]]
     return occurrences
 
 

@@ -73,6 +73,7 @@ def _numbers(path: Path) -> list[list[int]]:
     """Return the line number of each sentence, followed by those of its copies."""
     lines = read_lines(path)
     for number, line in enumerate(lines, 1):
-        if not re.fullmatch("[0-9]{1,15}( [0-9]{1,15})*", line):
+        if not re.fullmatch("[0-9]{1,15}(( [0-9]{1,15})*| @[0-9]{1,15})", line):
             raise InputError(f"'{line[:40]}' is not a line number; rerun 'itersel shard'", path, number)
-    return [list(map(int, line.split())) for line in lines]
+    # copies that are listed elsewhere are in the same shard
+    return [[int(word) for word in line.split() if word[0] != "@"] for line in lines]
