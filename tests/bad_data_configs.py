@@ -81,6 +81,37 @@ INCONSISTENT_DATA = [
         with_train(file="a.txt"),
         "'data.train.file' is 'a.txt', must be a file whose name ends in .tsv, .csv, .tmx",
     ),
+    (
+        {**experiment(), "data": {"kind": "files", **FILES, "split": {"dev": 5}}},
+        "'data.dev' names files, but data.split.dev cuts it from train; remove one",
+    ),
+    ({**experiment(), "data": {"split": {"dev": 5}}}, "'data.split' needs data.kind: files"),
+    (
+        {
+            **experiment(),
+            "data": {
+                "kind": "files",
+                **FILES,
+                "test": {"test": {"source": "s", "target": "t"}},
+                "split": {"test": 5},
+            },
+        },
+        "'data.test': 'test' is the test set taken from train (data.split); rename this one",
+    ),
+    ({**experiment(), "data": {"kind": "files", **FILES, "protected": ["(a)"]}}, "'(a)' has a group"),
+    (
+        {**experiment(), "data": {"kind": "files", **FILES, "protected": ["a"], "tokenized": True}},
+        "'data.protected' has no effect with data.tokenized",
+    ),
+    (with_train(source="a.po", target="b.po"), "'data.train.source' names a.po, which is not plain text"),
+    (with_train(file="a.po", fields={"task": "x"}), "catalogues have only the field msgctxt, for task"),
+    (with_train(file="a.jsonl", fields={"source": "x"}), "'data.train.fields': give both source and target"),
+    (with_train(file="a.csv", fields={"source": "x,y", "target": "z"}), "'x,y' has a comma"),
+    (with_train(file="a.tmx", fields={"source": "x", "target": "y"}), "fields' needs a file of .csv, .jsonl"),
+    (
+        with_train(file="a.csv", columns={"task": 3}, fields={"source": "x", "target": "y"}),
+        "'data.train.columns' has no effect with 'data.train.fields'",
+    ),
     (with_train(file="a.tmx", columns={"source": 3}), "'data.train.columns' needs a file of .tsv, .csv"),
     (with_train(**FILES["train"], columns={"task": 3}), "'data.train.columns' needs a file of .tsv, .csv"),
     (with_train(file="a.tsv", columns={"source": 2}), "source and target are the same column, 2"),

@@ -296,5 +296,21 @@ def test_language_model_of_other_text(folder: Path, capsys: pytest.CaptureFixtur
     assert warning == (
         "lm.arpa has only 0 % of the words of train, lowercased; was it made from text with capitals?"
     )
-    Path("lm.arpa").write_text(Path("lm.arpa").read_text().lower())
+    small = Path("lm.arpa").read_text().lower()
+    Path("lm.arpa").write_text(small)
     assert warnings(capsys, config) == []
+    config["language_model"]["order"] = 3
+    Path("lm.arpa").write_text(small.replace("<unk>", "other"))
+    assert warnings(capsys, config) == [
+        "lm.arpa is of order 1, but language_model.order is 3",
+        "lm.arpa does not list <unk>: unknown words will have a log10 probability of -100",
+    ]
+
+
+def test_train_of_nothing_but_held_out_pairs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = content()
+    for side in ("source", "target"):
+        Path(f"copy.{side}.gz").write_bytes(Path(f"train.{side}.gz").read_bytes())
+    config["data"]["test"] = {"source": "copy.source.gz", "target": "copy.target.gz"}
+    assert check(config) == 1
+    assert "no pair of train is left without those of held-out sets" in capsys.readouterr().err

@@ -236,7 +236,7 @@ def _check_pool(pool: Pool, path: FilePath) -> None:
         if not pool.statistics.matches[:, n].any():
             raise InputError(
                 f"BLEU is 0 for all weights: no translation in any list has a {n + 1}-gram of its reference; "
-                "decode with better weights or larger lists",
+                f"use better weights, larger lists, or references of more than {n} words",
                 path,
             )
 
