@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
-from itersel.config.data import Split, TestSet, TextColumns
+from itersel.config.data import Split, TestSet, TextColumns, TextFields
 from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN
 from itersel.config.reading import CHOICES, DEFAULT_CHOICES, TYPE_NAMES, split_optional, types_of
 from itersel.config.values import Config, Experiment
@@ -214,8 +214,8 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
         value = getattr(section, item.name)
         if repeated and number > 0 and value == item.default:
             continue
-        # few corpora are TSV
-        if TextColumns in explained and value == TextColumns():
+        # few corpora are tables or records
+        if any(kind in explained and value == kind() for kind in (TextColumns, TextFields)):
             continue
         if depth == 0:
             yield ""
