@@ -146,6 +146,7 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
             max_line_bytes=data.max_line_bytes,
             drop_invalid=data.drop_invalid_pairs,
         )
+    cut = [f"{name}={size}" for name, size in cut_sizes(config).items()]
     return options(
         split=split,
         drop_invalid=data.drop_invalid_pairs,
@@ -154,10 +155,11 @@ def prepare_options(config: Config, split: str, preparation: str) -> str:
         max_length=data.max_length,
         max_ratio=data.max_ratio,
         deduplicate=data.deduplicate if split == "train" else None,
-        cut=[f"{name}={size}" for name, size in cut_sizes(config).items()],
+        cut=cut,
         keep_overlap=not data.drop_overlap,
         max_train=data.max_train,
-        max_held_out=data.max_held_out,
+        # a change of what is not made here does not prepare train again
+        max_held_out=data.max_held_out if split == "hash" or cut else None,
         max_line_bytes=data.max_line_bytes,
         modules=",".join(data.modules) or None,
         held_out_modules=",".join(data.held_out_modules) or None,
