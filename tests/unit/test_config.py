@@ -291,9 +291,7 @@ def test_command_check(tmp_path, capsys):
 
 
 def test_numbers_of_yaml():
-    text = (
-        "[0, -1, +12, 0x1F, 010, 0b11, 1_000, 1.5, -1.0e-5, .5, 1., +.inf, 1e5, 1:30, 1:30.5, 08, -.5, 1.e+3]"
-    )
+    text = "[0, -1, +12, 0x1F, 0b11, 1_000, 1.5, -1.0e-5, .5, 1., +.inf, 1e5, 1:30, 1:30.5, 08, -.5, 1.e+3]"
     given, taken = yaml.safe_load(text), yaml.load(text, StrictLoader)
     assert taken == [{90: "1:30", 90.5: "1:30.5"}.get(one, one) for one in given]
 
@@ -337,6 +335,23 @@ def test_all_errors_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 )
 def test_advice_on_text_that_yaml_reads_otherwise(tmp_path, text, message):
     (tmp_path / "c.yaml").write_text(f"data: {text}\nexperiments: {{a: {{}}}}\n")
+    with pytest.raises(InputError) as error:
+        load_config(tmp_path / "c.yaml")
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "seed: 0100\nexperiments: {a: {}}\n",
+            "0100 is a number to base 8 in YAML; write it without the zero",
+        ),
+        ("experiments: {on: {}}\n", "put the word in quotes, as in 'yes'"),
+    ],
+)
+def test_names_and_numbers_that_yaml_reads_otherwise(tmp_path, text, message):
+    (tmp_path / "c.yaml").write_text(text)
     with pytest.raises(InputError) as error:
         load_config(tmp_path / "c.yaml")
     assert message in str(error.value)

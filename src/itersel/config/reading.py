@@ -283,7 +283,7 @@ def _read_named_experiment(name: object, settings: object, key: str) -> Experime
     if not isinstance(name, str) or not re.fullmatch(EXPERIMENT_PATTERN, name):
         raise InputError(
             f"config key '{join(key, name)}': the name of an experiment may contain letters, "
-            "digits, '.', '_' and '-', and must not be like reference.0"
+            f"digits, '.', '_' and '-', and must not be like reference.0{_quotes(name)}"
         )
     return _read_experiment({} if settings is None else settings, join(key, name))
 

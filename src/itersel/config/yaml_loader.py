@@ -76,6 +76,8 @@ class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
         text, problem = self.construct_scalar(node), ""
         if len(text) > MAX_NUMBER_LENGTH:
             problem = f"a number of more than {MAX_NUMBER_LENGTH} characters"
+        elif re.fullmatch("[-+]?0[0-9_]+", text):
+            problem = f"{text} is a number to base 8 in YAML; write it without the zero, or in quotes"
         elif ":" in text:
             problem = f"not a value of type {node.tag}"
         if problem:
