@@ -86,9 +86,9 @@ data:
   source_language: de
   target_language: en
   train: {source: raw.source, target: raw.target}
-  dev: &held_out {source: raw.source, target: raw.target}
-  devtest: *held_out
-  test: *held_out
+  dev: {source: dev.source, target: dev.target}
+  devtest: {source: devtest.source, target: devtest.target}
+  test: {source: test.source, target: test.target}
   max_ratio: 9.0
 language_model:
   order: 3
@@ -115,6 +115,11 @@ def make_corpus(folder: Path) -> None:
         "reverse.txt": REVERSE,
         "raw.source": [line.capitalize() for line in SOURCE],
         "raw.target": [line.capitalize() for line in TARGET],
+        **{
+            f"{split}.{side}": [f"{split} {line}" for line in lines]
+            for split in ("dev", "devtest", "test")
+            for side, lines in (("source", SOURCE), ("target", TARGET))
+        },
         "pairs.tsv": [f"{source}\t{target}\tnature" for source, target in zip(SOURCE, TARGET, strict=True)],
         "memory.tmx": MEMORY,
         "tasks.txt": ["nature", "nature", "people", "nature", "people", "people"],
