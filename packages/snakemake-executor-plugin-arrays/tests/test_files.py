@@ -267,6 +267,20 @@ def test_disk_that_becomes_full(tmp_path, status):
     assert not (tmp_path / "ran").exists()
 
 
+def test_a_copy_of_a_folder_is_not_a_killed_run(tmp_path: Path) -> None:
+    """Its arrays are those of the original, which may be alive; a folder that was moved is another matter."""
+    original = Run(tmp_path / "project/.snakemake/arrays", "slurm", print)
+    shutil.copytree(tmp_path / "project", tmp_path / "copy")
+    (tmp_path / "link").symlink_to(tmp_path / "project")
+    assert killed_runs(tmp_path / "copy") == []
+    original.close(tidy=False)
+    assert killed_runs(tmp_path / "copy") == []
+    assert killed_runs(tmp_path / "project") == [original.path]
+    assert len(killed_runs(tmp_path / "link")) == 1
+    (tmp_path / "project").rename(tmp_path / "moved")
+    assert len(killed_runs(tmp_path / "moved")) == 1
+
+
 def test_killed_runs_of_a_working_directory(tmp_path: Path) -> None:
     assert killed_runs(tmp_path) == []
     assert list(tmp_path.iterdir()) == []

@@ -23,27 +23,31 @@ STARTING = "starting"
 
 @dataclass(frozen=True)
 class Owner:
-    """Who started a run: what its lock file says. Without it, a run can only be described by its files."""
+    """Who started a run, and its folder: what its lock file says.
+
+    Without that, a run can only be described by its files.
+    """
 
     scheduler: str
     user: str
     host: str
     time: str
+    folder: str = ""
 
     @classmethod
     def of(cls, run: Path) -> Owner:
         """Read the lock file of a run; what is missing is empty, but for the user, who owns the file."""
-        lock, found = run / LOCK, ["", "", "", ""]
+        lock, found = run / LOCK, ["", "", "", "", ""]
         with contextlib.suppress(OSError, ValueError):
             words = lock.read_text().rstrip("\n").split("\t")
             found[: len(words)] = words
         for path in (lock, run):
             with contextlib.suppress(OSError, KeyError):
                 found[1] = found[1] or path.owner()
-        return cls(*found[:4])
+        return cls(*found[:5])
 
     def __str__(self) -> str:
-        return "\t".join((self.scheduler, self.user, self.host, self.time))
+        return "\t".join((self.scheduler, self.user, self.host, self.time, self.folder))
 
 
 class Run:
@@ -59,7 +63,8 @@ class Run:
             # without locks, the run cannot be found if it is killed
             with contextlib.suppress(OSError):
                 fcntl.flock(self._lock, fcntl.LOCK_EX)
-            self._lock.write(f"{Owner(scheduler, process_owner(), socket.gethostname(), now)}\n")
+            owner = Owner(scheduler, process_owner(), socket.gethostname(), now, os.path.abspath(self.path))
+            self._lock.write(f"{owner}\n")
             self._lock.flush()
 
     def new_array(self, name: str) -> Path:
@@ -115,16 +120,27 @@ def dead_runs(parent: Path) -> Iterator[Path]:
     """Yield the folders of runs that ended without being closed: they have a lock file that nobody locks.
 
     Each folder is locked until the next one is requested. A lock file that cannot be read may belong to
-    such a run. On a file system without locks, none is found.
+    such a run. On a file system without locks, none is found. A copy of a folder that is still there, perhaps
+    of a run that is alive, is left to those who start Snakemake in the original.
     """
     for path in sorted(parent.glob("*/")):
         try:
             with _locked(path / LOCK):
-                yield path
+                if not _is_copy(path):
+                    yield path
         except PermissionError:
             yield path
         except OSError:
             pass
+
+
+def _is_copy(run: Path) -> bool:
+    """Return whether the folder of a run was copied, with its project, and the original still exists."""
+    original = Path(Owner.of(run).folder, LOCK)
+    try:
+        return original.is_absolute() and not original.samefile(run / LOCK)
+    except OSError:  # there is none, or it cannot be seen
+        return False
 
 
 @contextlib.contextmanager
