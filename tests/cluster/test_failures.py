@@ -192,6 +192,8 @@ def test_node_down(prepared, local, cluster):
     lost = [f"{array}_{task}" for array, task, where in running if where == node]
     try:
         cluster.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+        # the node, which is well, returns at once, but does not start what it has just been told to end
+        cluster.ask("scontrol", "update", f"nodename={node}", "state=drain", "reason=test")
         # Slurm delays requeued jobs for two minutes; tests need not wait
         for task in lost:
 
