@@ -167,6 +167,10 @@ def test_only_spaces_differ(pieces: list[str], language: str) -> None:
     assert not any(token == "" or " " in token or token == JOIN for token in tokens)
 
 
+def test_sacremoses_fails_at_czech_contractions() -> None:
+    assert tokenizer("cs").detokenize(["Ano", ",", "a'", "-", "li", "￭."]) == "Ano , a' - li."
+
+
 def test_spans() -> None:
     assert finder()("x http://a.b/c, y") == [(2, 14)]
     assert protected()("%s")

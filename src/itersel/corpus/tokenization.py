@@ -143,7 +143,11 @@ class Tokenizer:
     def _join(self, tokens: Sequence[str]) -> str:
         # Moses would turn spaces within a token into ordinary ones
         hidden = [token.translate(_SPACES) for token in tokens]
-        text: str = self._detokenizer.detokenize(hidden, unescape=False).translate(_NO_SPACES)
+        try:
+            text: str = self._detokenizer.detokenize(hidden, unescape=False)
+        except TypeError:  # sacremoses fails at Czech "a' - li"
+            text = " ".join(hidden)
+        text = text.translate(_NO_SPACES)
         if self._is_unspaced:
             text = _BESIDE_UNSPACED.sub(lambda match: SPACE if SPACE in match.group() else "", text)
         return text
