@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from html.entities import html5
+from itertools import pairwise
 
 import regex
 
@@ -50,7 +51,6 @@ _PUNCTUATION = (
 _BESIDE_UNSPACED = regex.compile(
     rf"(?<={UNSPACED}) (?={UNSPACED})|(?<={_PUNCTUATION}) | (?={_PUNCTUATION})| ?{SPACE} ?"
 )
-_TEXT_MARKS = re.compile(f"{JOIN} | {JOIN}|{JOIN}|(?<=\\S){SPACE}(?= )|(?<= ){SPACE}(?=\\S)")
 _LETTERS = regex.compile(r"[\p{L}\p{N}]")
 _WORD = regex.compile(WORD + "+")
 
@@ -158,20 +158,24 @@ class Tokenizer:
         text = self._join(plain)
         if plain == list(tokens):
             return text.replace(SPACE, " ")
-        spaces = _spaces(plain, text)
-        if spaces is None:
-            return _TEXT_MARKS.sub("", " ".join(tokens)).replace(SPACE, " ")
+        # where Moses' rules have changed a token, only its marks tell
+        spaces = _spaces(plain, text) or [True] * (len(plain) - 1)
         pieces = plain[:1]
-        for left, right, word, is_there in zip(tokens, tokens[1:], plain[1:], spaces, strict=False):
-            is_joined = left.endswith(JOIN) or right.startswith(JOIN)
-            is_spaced = is_there or SPACE in (left[-1:] if len(left) > 1 else "", right[:-1][:1])
-            pieces.append(f" {word}" if is_spaced and not is_joined else word)
+        for (left, right), word, is_there in zip(pairwise(tokens), plain[1:], spaces, strict=True):
+            marks = _edges(left)[1] + _edges(right)[0]
+            is_spaced = (is_there or SPACE in marks) and JOIN not in marks
+            pieces.append(f" {word}" if is_spaced else word)
         return "".join(pieces).replace(SPACE, " ")
 
 
 def bare(token: str) -> str:
     """Return a token without the marks at its edges."""
     return token.strip(JOIN + SPACE) if len(token) > 1 else token
+
+
+def _edges(token: str) -> tuple[str, str]:
+    """Return the first and the last character of a token, where marks are; a token of one has none."""
+    return (token[0], token[-1]) if len(token) > 1 else ("", "")
 
 
 def text_of(token: str) -> str:
