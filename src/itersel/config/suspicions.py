@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from itersel.config.tuners import ForestMert, LineSearch, Mert
+from itersel.config.tuners import LineSearch, Mert
 from itersel.config.values import Config
 from itersel.corpus.moses import import_sacremoses
 from itersel.corpus.text import Bitext
-from itersel.corpus.tokenization import UNSPACED_LANGUAGES
+from itersel.corpus.tokenization import SOUTH_EAST_LANGUAGES, UNSPACED_LANGUAGES
 from itersel.lm.arpa import UNKNOWN, read_unigrams
 
 # Lines of a side whose alphabet is looked at, and words of the target that are looked up in an ARPA file.
@@ -101,7 +101,7 @@ class Suspicions:
         known = import_sacremoses().corpus.NonbreakingPrefixes().available_langs
         for language in dict.fromkeys((data.source_language, data.target_language)):
             primary = language.partition("-")[0]
-            if primary in UNSPACED_LANGUAGES[2:]:
+            if primary in SOUTH_EAST_LANGUAGES:
                 yield (
                     f"'{language}' is written without spaces, so each character becomes a token; for better "
                     "translations, segment the text into words and set data.tokenized: true"
@@ -128,7 +128,7 @@ class Suspicions:
     def _short_references(self) -> Iterator[str]:
         for name, experiment in self._config.experiments.items():
             tuners = [experiment.learner, experiment.held_out.tuner]
-            if not any(isinstance(tuner, Mert | ForestMert | LineSearch) for tuner in tuners):
+            if not any(isinstance(tuner, Mert | LineSearch) for tuner in tuners):
                 continue
             split = experiment.tune_on if isinstance(experiment.learner, Mert) else "dev"
             if 0 < self._longest[split] < 4:

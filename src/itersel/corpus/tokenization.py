@@ -18,7 +18,7 @@ from itertools import pairwise
 import regex
 
 from itersel.corpus.moses import import_sacremoses
-from itersel.corpus.protect import SOUTH_EAST, UNSPACED, WORD, finder
+from itersel.corpus.protect import IDEOGRAPHIC, SOUTH_EAST, UNSPACED, WORD, finder
 
 JOIN = "\uffed"
 # Stands for a space between characters of a script that is written without spaces.
@@ -40,14 +40,13 @@ _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u20
 _JOINERS = re.compile("(?:(?<=[\\x00-\u058f])|^)[\u200c\u200d]+|[\u200c\u200d]+(?=[\\x00-\u058f]|$)")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
-# Chinese and Japanese, Thai, Lao, Burmese, Khmer and Tibetan, see `itersel.corpus.protect.UNSPACED`.
-UNSPACED_LANGUAGES = ("zh", "ja", "th", "lo", "my", "km", "bo")
+# Thai, Lao, Burmese, Khmer and Tibetan, see `itersel.corpus.protect.SOUTH_EAST`; then Chinese and Japanese.
+SOUTH_EAST_LANGUAGES = ("th", "lo", "my", "km", "bo")
+UNSPACED_LANGUAGES = (*SOUTH_EAST_LANGUAGES, "zh", "ja")
 _UNSPACED = regex.compile(UNSPACED)
 _SOUTH_EAST_SPACE = regex.compile(rf"(?<={SOUTH_EAST}) +(?={SOUTH_EAST})")
-# Ideographic and full-width punctuation, and quotation marks: no spaces around them.
-_PUNCTUATION = (
-    "[\u2018-\u201d\u2026\u3001-\u3003\u3008-\u3011\u3014-\u301b\uff01-\uff0f\uff1a-\uff20\uff3b-\uff5e]"
-)
+# No spaces around these, nor around quotation marks.
+_PUNCTUATION = f"(?:{IDEOGRAPHIC}|[\u2018-\u201d\u2026])"
 _BESIDE_UNSPACED = regex.compile(
     rf"(?<={UNSPACED}) (?={UNSPACED})|(?<={_PUNCTUATION}) | (?={_PUNCTUATION})| ?{SPACE} ?"
 )
