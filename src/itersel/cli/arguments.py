@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import difflib
 import math
 import os
 import re
@@ -13,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NoReturn
 
+from itersel.config.messages import suggest
 from itersel.limits import (
     DEFAULT_TEMPLATES,
     LANGUAGE_PATTERN,
@@ -41,9 +41,9 @@ class Parser(argparse.ArgumentParser):
         """Exit with a usage message, and suggest a step with a similar name."""
         chosen = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
         if chosen:
-            names = re.findall(r"[\w.-]+", chosen[2])
-            for name in difflib.get_close_matches(chosen[1], names, 1):
-                message = f"{message[: chosen.start()]}invalid choice: '{chosen[1]}' (did you mean '{name}'?)"
+            similar = suggest(chosen[1], re.findall(r"[\w.-]+", chosen[2]))
+            if similar:
+                message = f"{message[: chosen.start()]}invalid choice: '{chosen[1]}'{similar}"
         super().error(message)
 
 

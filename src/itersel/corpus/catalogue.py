@@ -83,6 +83,6 @@ def _check_quotes(content: bytes, path: str) -> None:
         text = content.decode(polib.detect_encoding(content.decode("latin-1")))
     except (ValueError, LookupError) as error:
         raise InputError(f"is not in the encoding of its header: {error}", path) from None
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip() and not line.startswith("#") and not _LINE.fullmatch(line.strip().lstrip("\ufeff")):
+    for number, line in enumerate(map(str.strip, text.removeprefix("\ufeff").split("\n")), 1):
+        if line and not line.startswith("#") and not _LINE.fullmatch(line):
             raise InputError("is not a line of a message catalogue, or truncated", path, number)

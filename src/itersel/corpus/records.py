@@ -134,13 +134,12 @@ def _field(record: Any, name: str, path: str, line: int | None) -> str:
     found = record
     for part in name.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
-    if isinstance(found, str):
-        try:
-            found.encode()
-        except UnicodeEncodeError:
-            message = f"field '{name}' has half of a surrogate pair, which is no character"
-            raise InputError(message, path, line) from None
-    else:
+    if not isinstance(found, str):
         there = ", ".join(map(str, record)) if isinstance(record, Mapping) else "none"
         raise InputError(f"has no text in field '{name}'; its fields are {there}", path, line)
+    try:
+        found.encode()
+    except UnicodeEncodeError:
+        message = f"field '{name}' has half of a surrogate pair, which is no character"
+        raise InputError(message, path, line) from None
     return found

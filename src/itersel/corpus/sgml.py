@@ -15,9 +15,9 @@ _SEGMENT = re.compile(
 )
 _SYSTEM = re.compile(r"\bsysid=[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _BEGIN, _END = re.compile(r"<seg\b", re.IGNORECASE), re.compile("</seg>", re.IGNORECASE)
-# How a file begins that is not text.
+# How a file begins that is not text. Text may begin with a tag of HTML.
 _MARKUP = re.compile(
-    r"\s*<(?:(?:srcset|refset|tstset|mteval|doc|seg|chapter|dataset|tmx|xliff|html|!DOCTYPE)\b|\?xml|!--)",
+    r"\s*<(?:(?:srcset|refset|tstset|mteval|dataset|tmx|xliff|!DOCTYPE)\b|\?xml|(?:doc|seg|chapter)\s+\w+=)",
     re.IGNORECASE,
 )
 
@@ -30,11 +30,8 @@ def is_sgml(path: str) -> bool:
 def check_first_line(line: str, path: str) -> None:
     """Raise an InputError if the first line of a text shows that it is markup."""
     if _MARKUP.match(line.removeprefix("\ufeff")):
-        raise InputError(
-            "is SGML or XML, not text; give it a name that says so (.sgm, .tmx, .xlf or .xml)",
-            path,
-            1,
-        )
+        message = "is SGML or XML, not text; give it a name that says so (.sgm, .tmx, .xlf or .xml)"
+        raise InputError(message, path, 1)
 
 
 def segments(blocks: Iterator[list[str]], path: str) -> Iterator[list[str]]:

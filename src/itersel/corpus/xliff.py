@@ -47,7 +47,7 @@ def _pairs(path: str, reading: Reading) -> Iterator[Pair]:
         if source is None or target is None or not (same or all(map(matches, languages[::-1], wanted))):
             continue
         state = target.get("state") or unit.get("state") or ""
-        if state in _UNFINISHED or unit.get("approved") == "no" or _translate(unit) == "no":
+        if state in _UNFINISHED or unit.get("approved") == "no" or not _is_translatable(unit):
             continue
         first, second = (clean_text(segment_text(one, path)) for one in (source, target))
         if first and second:
@@ -70,7 +70,7 @@ def _languages(unit: Any) -> tuple[str, str]:
     return found[0], found[1]
 
 
-def _translate(unit: Any) -> str:
+def _is_translatable(unit: Any) -> bool:
     """Return whether a unit is to be translated: its attribute, or that of the nearest element around it."""
     around = (element.get("translate") for element in (unit, *unit.iterancestors()))
-    return next(filter(None, around), "yes")
+    return next(filter(None, around), "yes") != "no"

@@ -28,10 +28,9 @@ FEATURE_FUNCTIONS = {
     "RBT": "RuleTargetBigramFeatures",
     "Shape": "RuleShape",
 }
-# Strings with a special meaning in cdec's input: end of a segment, beginning of a lattice.
-# A word that cdec reads as a nonterminal.
-NONTERMINAL = re.compile(r"\[[^\]]+\]")
+# Strings with a special meaning in cdec's input: end of a segment, beginning of a lattice, a nonterminal.
 SEGMENT_END, LATTICE = "</seg>", "((('"
+NONTERMINAL = re.compile(r"\[[^\]]+\]")
 
 
 def export_cdec(system: FilePath, text: FilePath, output: FilePath, arpa: FilePath | None = None) -> None:
