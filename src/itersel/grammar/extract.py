@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -200,7 +201,9 @@ def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side
         if listed:
             place = int(listed[1]) - 1
             begin, end = groups[place] if 0 <= place < i else (0, 0)
-            if group[0] not in numbers[begin:end]:
+            # in order: a sentence may have many copies
+            found = bisect_left(numbers, group[0], begin, end)
+            if found == end or numbers[found] != group[0]:
                 raise InputError(f"line {listed[1]} does not list sentence {group[0]}", path, i + 1)
             groups.append((begin, end))
             continue

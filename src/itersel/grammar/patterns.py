@@ -55,8 +55,10 @@ def find_patterns(
     if find_bad_block(index.suffix, index.room, lows, highs, lengths) >= 0:
         raise InputError("damaged index: its array 'suffix' is out of order; recreate the index")
     blocks = _link_blocks(index, block, lows, highs, lengths)
-    # if a block occurs only in what is left out, so does everything that contains it
-    block[np.logical_or.accumulate(_occurrences(block, offset, own) == (highs - lows)[block], axis=1)] = 0
+    if own.span.shape[0]:
+        only_own = _occurrences(block, offset, own) == (highs - lows)[block]
+        # if a block occurs only in what is left out, so does everything that contains it
+        block[np.logical_or.accumulate(only_own, axis=1)] = 0
     distinct, begin, sentence = _sort_patterns(block, offset, limits)
     return (
         Patterns(distinct, begin, sentence, own),
