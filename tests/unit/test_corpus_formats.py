@@ -209,7 +209,7 @@ def test_sgml(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "beginning", ["<srcset", '<?xml version="1.0"?>', "\ufeff<!DOCTYPE x>", "  <refset>"]
+    "beginning", ["<srcset", '<?xml version="1.0"?>', "\ufeff<!DOCTYPE x>", "  <refset>", '<doc docid="a">']
 )
 def test_markup_that_is_named_as_text(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], beginning: str
@@ -217,6 +217,13 @@ def test_markup_that_is_named_as_text(
     path = str(write(tmp_path / "a.de", f"{beginning}\nja\n"))
     prepare(tmp_path, "--source", path, "--target", path, status=1)
     assert f"{path}:1: is SGML or XML, not text" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("beginning", ["<html> and <body>", "<!-- no comment -->", "<doc> is a tag"])
+def test_text_about_markup(tmp_path: Path, beginning: str) -> None:
+    path = str(write(tmp_path / "a.de", f"{beginning}\nja\n"))
+    out = prepare(tmp_path, "--source", path, "--target", path)
+    assert read_lines(out / "test.raw.gz") == [beginning, "ja"]
 
 
 @pytest.mark.parametrize(
@@ -301,6 +308,11 @@ def test_half_a_character(tmp_path: Path) -> None:
 def test_a_header_of_the_usual_names(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "target,source\nhello,hallo\n\n")
     assert read(path, fields=Fields("source", "target")) == Bitext(["hallo"], ["hello"])
+
+
+def test_line_separators_do_not_end_lines_of_catalogues(tmp_path: Path) -> None:
+    text = PO.format(language="de") + '# a\u2028b\nmsgid "new\u2028line"\nmsgstr "neue\u0085Zeile"\n'
+    assert read(write(tmp_path / "a.po", text)).source[-1].split() == ["neue", "Zeile"]
 
 
 def test_a_truncated_catalogue(tmp_path: Path) -> None:
