@@ -1,7 +1,8 @@
-"""The exceptions for errors that a user can fix."""
+"""The exceptions for errors that a user can fix, and suggestions for misspelt names."""
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -81,3 +82,9 @@ def attempt_all(calls: Iterable[Callable[[], T]]) -> list[T]:
     if errors:
         raise errors[0] if len(errors) == 1 else CombinedInputError(errors)
     return results
+
+
+def suggest(name: object, known: Iterable[str]) -> str:
+    """Return a suggestion for a misspelt name, or an empty string if no known name is similar."""
+    close = difflib.get_close_matches(name, list(known), 1) if isinstance(name, str) else []
+    return f" (did you mean '{close[0]}'?)" if close else ""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NoReturn
 
-from itersel.config.messages import suggest
+from itersel.errors import suggest
 from itersel.limits import (
     DEFAULT_TEMPLATES,
     LANGUAGE_PATTERN,

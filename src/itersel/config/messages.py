@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import NoReturn
 
-from itersel.errors import InputError
+from itersel.errors import InputError, suggest
 
 
 def reject(key: str, value: object, expected: str) -> NoReturn:
     """Raise an InputError for a value that is not what is expected."""
     raise InputError(f"config key '{key}' is {show(value)}, must be {expected}")
-
-
-def suggest(name: object, known: Iterable[str]) -> str:
-    """Return a suggestion for a misspelt name, or an empty string if no known name is similar."""
-    close = difflib.get_close_matches(name, list(known), 1) if isinstance(name, str) else []
-    return f" (did you mean '{close[0]}'?)" if close else ""
 
 
 def one_of(value: object, choices: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from itersel.config.checks import check_experiments, check_models, with_folds
 from itersel.config.data import Split, TestSet
 from itersel.config.data_checks import check_data
 from itersel.config.learners import LEARNERS
-from itersel.config.messages import join, name_of, one_of, reject, show, suggest
+from itersel.config.messages import join, name_of, one_of, reject, show
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing, mixing_name
 from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN
 from itersel.config.tasks import TASKS
@@ -30,7 +30,7 @@ from itersel.config.tuners import (
     tuner_name,
 )
 from itersel.config.values import Config, Experiment
-from itersel.errors import InputError, attempt_all, located
+from itersel.errors import InputError, attempt_all, located, suggest
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
 from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN, is_test_set_name
 from itersel.storage.files import read_bytes
