@@ -112,23 +112,37 @@ def wait_until(condition: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
-def writer(pipe: Path) -> int:
-    """Wait for a process that reads the pipe; it gets nothing until the returned file is closed."""
+def writer(server: psutil.Process, pipe: Path) -> int:
+    """Wait for a step that reads the pipe; it gets nothing until the returned file is closed."""
     end = time.monotonic() + WAIT
     while True:
         try:
-            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+            file = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+            break
         except OSError as error:
             if error.errno != errno.ENXIO or time.monotonic() > end:
                 raise
         time.sleep(0.02)
+    # Python handles a signal that arrives just before a blocking call only after it, so here never
+    wait_until(lambda: any(is_reading(process.pid, pipe) for process in server.children()))
+    return file
+
+
+def is_reading(process: int, pipe: Path) -> bool:
+    """Tell whether a process is blocked in a system call whose first argument is the pipe."""
+    folder = Path("/proc", str(process))
+    call = (folder / "syscall").read_text().split()
+    try:
+        return os.readlink(folder / "fd" / str(int(call[1], 16))) == str(pipe)
+    except (IndexError, OSError):  # it runs, or the argument is not a file
+        return False
 
 
 @pytest.fixture
 def waiting(preloaded: Preloaded, corpus: Path, pipe: Path) -> Iterator[subprocess.Popen[str]]:
     """Return a process that has handed over a step, which waits for its weights."""
     with decode(preloaded, corpus, pipe) as client:
-        file = writer(pipe)
+        file = writer(preloaded.server, pipe)
         yield client
         client.kill()
         os.close(file)
@@ -244,7 +258,7 @@ def test_process_that_is_killed_takes_its_step_with_it(
 def test_server_that_is_killed(own: Preloaded, corpus: Path, pipe: Path) -> None:
     """Its steps end with it; others are not handed over."""
     client = decode(own, corpus, pipe)
-    file = writer(pipe)
+    file = writer(own.server, pipe)
     [step] = own.server.children()
     own.server.kill()
     _, errors = client.communicate()
@@ -273,7 +287,7 @@ def test_process_that_is_killed_while_it_asks(
 def test_command_ends_while_a_step_runs(own: Preloaded, corpus: Path, pipe: Path) -> None:
     """As it might without the preloaded process; the step ends well."""
     client = decode(own, corpus, pipe)
-    file = writer(pipe)
+    file = writer(own.server, pipe)
     own.end()
     time.sleep(2)
     assert own.server.is_running()
