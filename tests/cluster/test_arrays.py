@@ -199,7 +199,7 @@ def test_refusal(prepared):
     """The scheduler's message is shown, and nothing is left behind."""
     wrong = {"slurm": "--arrays-partition", "sge": "--arrays-queue"}[prepared.cluster.key]
     output = prepared.run(TARGET, wrong, "nowhere", status=1)
-    assert re.search(r"could not be submitted: (sbatch|qsub) .*nowhere", output)
+    assert re.search(r"could not be submitted: .*\((sbatch|qsub) .*nowhere", output)
     assert re.search("invalid|does not exist|unknown", output)
     assert len(re.findall("message: ", output)) == 1
     assert f"{SHARDS - 1} other jobs of this array" in output

@@ -50,7 +50,9 @@ try:
         for warning in check_files_exist(CONFIG):
             print(f"itersel: warning: {warning}", file=sys.stderr)
 except InputError as error:
-    sys.exit(f"itersel: {error}")
+    print(f"itersel: {error}", file=sys.stderr)
+    # a job fails again if it is repeated; see the README of snakemake-executor-plugin-arrays
+    sys.exit(1 if workflow.is_main_process else os.EX_CONFIG)
 
 
 def no_option(path):

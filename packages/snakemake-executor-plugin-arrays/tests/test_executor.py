@@ -117,6 +117,23 @@ def test_markers_decide(tmp_path):
         assert part in message
 
 
+def test_jobs_that_would_fail_again_are_one_failure_and_not_retried(tmp_path):
+    """Also if one of them ends later."""
+    watched = Watched(tmp_path / "a", [ALIVE, ALIVE])
+    jobs = [info.job for info in watched.active]
+    watched.folder.log(2).write_text("Building DAG of jobs...\nthe code has been edited\n\n")
+    (watched.folder.path / "2.status").write_text("78\n")
+    assert watched.look() == ["0"]
+    [(shard, message)] = watched.reports
+    assert shard == "1"
+    assert "ended with exit status 78, so it is not repeated: the code has been edited. Logs" in message
+    (watched.folder.path / "1.status").write_text("78\n")
+    assert watched.look() == []
+    assert watched.silent == jobs[:1]
+    assert [job.attempt for job in jobs] == [2, 2]
+    assert watched.unreported == 0
+
+
 def test_task_that_is_gone_is_lost_at_the_second_look(tmp_path):
     """The marker may be on its way when a task has just ended."""
     dead = {**ALIVE, ("7", 2): Status("OUT_OF_MEMORY", False)}
@@ -383,7 +400,7 @@ def test_cancelled_tasks_are_one_failure_and_not_retried(tmp_path):
     jobs = [info.job for info in watched.active]
     assert watched.look() == []
     [(_, message)] = watched.reports
-    assert "and 1 other of this array were cancelled by you or an administrator" in message
+    assert "was cancelled by you or an administrator" in message
     assert watched.silent == jobs[1:]
     assert [job.attempt for job in jobs] == [2, 2]
     assert watched.unreported == 0
@@ -432,7 +449,7 @@ def test_grid_engine_forgets_deleted_tasks(tmp_path, states, begun, cancelled):
         watched.look()
     assert watched.active == []
     assert [job.attempt for job in jobs] == ([2, 2] if cancelled else [1, 1])
-    text = "other of this array were cancelled by you or" if cancelled else "disappeared from the queue"
+    text = "was cancelled by you or" if cancelled else "disappeared from the queue"
     assert text in watched.reports[0][1]
     assert len(watched.reports) == (1 if cancelled else 2)
     assert all((watched.folder.path / f"task-{task}.revoked").exists() for task in (1, 2))
@@ -526,7 +543,7 @@ def test_what_waits_when_snakemake_is_told_to_end_is_not_waited_for(tmp_path):
     watched.workflow.scheduler._user_kill = "graceful"
     assert watched.look() == ["0"]
     assert watched.cancellations == [{"tasks": [("7", 2)]}]
-    assert "was cancelled before it started, because Snakemake was told to end" in watched.reports[0][1]
+    assert "was not running when Snakemake was told to end, so it was cancelled" in watched.reports[0][1]
     assert watched.unreported == 1
 
 

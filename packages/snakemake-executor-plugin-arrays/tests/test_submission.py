@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,6 +17,13 @@ from snakemake_executor_plugin_arrays.grid_engine import GridEngine
 from snakemake_executor_plugin_arrays.runs import Run, dead_runs
 from snakemake_executor_plugin_arrays.schedulers import Request, Status
 from snakemake_executor_plugin_arrays.waiting import Drop
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c():
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 class Submitting(Executor):
@@ -157,6 +165,31 @@ def test_interrupted_while_it_is_submitted(folder):
     [left] = executor.runs()
     assert list(dead_runs(executor.parent)) == [left]
     assert len(list(left.glob("*/jobs"))) == 1
+
+
+def test_what_runs_is_cancelled_and_revoked(folder):
+    """A second Ctrl-C would leave some of it."""
+    executor = Submitting(folder, lambda array, request: "7")
+    executor.run_jobs(two_jobs())
+    [jobs] = executor.parent.glob("*/*/jobs")
+    jobs.with_name("2.running").write_text("n1\n")
+    executor.cancel_jobs([])
+    assert executor.cancellations == [["7"]]
+    assert [path.name for path in jobs.parent.glob("*.revoked")] == ["task-2.revoked"]
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+@pytest.mark.parametrize("grow", [True, False])
+def test_retry_that_is_refused_names_the_limits(folder, grow):
+    executor = Submitting(folder, failing(SchedulerError("Requested node configuration is not available")))
+    executor.settings.retries_grow = grow
+    jobs = two_jobs()
+    executor.causes[jobs[1]] = "Out of memory. "
+    executor.run_jobs(jobs)
+    [message] = executor.reports
+    assert message.startswith("could not be submitted: Requested node configuration is not available.")
+    assert ("at most what arrays-memory-limit" in message) == grow
+    assert message.endswith("Before that: Out of memory. ")
 
 
 def test_array_that_may_have_been_submitted_is_ended_before_its_jobs_are_submitted_anew(folder):

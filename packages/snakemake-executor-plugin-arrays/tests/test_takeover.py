@@ -104,7 +104,7 @@ def test_started_task_that_the_scheduler_does_not_know_is_revoked(parent, monkey
     monkeypatch.setattr(takeover.time, "sleep", sleep)
     assert parent.end(patience=1000) == []
     assert waited == [True] * 3
-    assert "Waiting at most 1010 s for jobs of a killed run" in parent.warnings[0]
+    assert "Waiting at most 1010 s for jobs of an earlier run" in parent.warnings[0]
 
 
 @pytest.mark.parametrize("user", [None, "somebody"])
@@ -132,8 +132,17 @@ def test_processes_that_may_have_outlived_their_task(parent, monkeypatch, user):
 def test_task_that_does_not_notice_is_given_up(parent, monkeypatch):
     monkeypatch.setattr(takeover, "ENDS_WITHIN", 0)
     parent.killed(started=2)
-    assert parent.end(patience=0) == []
+    assert parent.end(patience=0.5) == []
     assert len(parent.warnings) == 1
+
+
+def test_what_was_revoked_long_ago_is_not_waited_for(parent):
+    """As after Ctrl-C, which revokes what it cancels."""
+    folder = parent.killed(started=1)
+    folder.revoke(1)
+    os.utime(folder.path / "task-1.revoked", (0, 0))
+    assert parent.end(patience=1000) == []
+    assert parent.warnings == []
 
 
 def test_run_of_another_user_is_refused(parent):
@@ -247,5 +256,5 @@ def test_interrupted_while_arrays_end(parent):
         raise KeyboardInterrupt
 
     parent.client.clear = interrupted
-    with pytest.raises(ApiError, match="interrupted while waiting for the jobs of a killed run to end"):
+    with pytest.raises(ApiError, match="interrupted while the jobs of an earlier run were ending"):
         parent.end()

@@ -178,8 +178,17 @@ class Folder:
         return self.path / f"task-{self.task(line)}.log"
 
     def revoke(self, task: int) -> None:
-        """Forbid a task to run jobs; it may take a while until it notices."""
-        (self.path / f"task-{task}.revoked").touch()
+        """Forbid a task to run jobs, unless it is forbidden; it may take a while until it notices."""
+        if not os.path.exists(path := self.path / f"task-{task}.revoked"):
+            path.touch()
+
+    def revoked_for(self, task: int) -> float:
+        """Return for how many seconds a task has been revoked, by the clock of the file system."""
+        look = self.path / ".look"
+        look.touch()
+        now = look.stat().st_mtime
+        look.unlink()
+        return now - (self.path / f"task-{task}.revoked").stat().st_mtime
 
     def finished(self) -> set[int]:
         """Return the lines that have markers.

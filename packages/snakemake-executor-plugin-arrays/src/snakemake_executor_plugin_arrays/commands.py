@@ -86,15 +86,15 @@ def run(command: Sequence[str], folder: Path | None = None, timeout: float = TIM
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise SchedulerError(f"{shlex.join(command)}: timed out after {timeout} s", passing=True) from None
+        raise SchedulerError(f"timed out after {timeout} s ({shlex.join(command)})", passing=True) from None
     except OSError as error:
-        raise SchedulerError(f"{shlex.join(command)}: {error.strerror or error}") from None
+        raise SchedulerError(f"{error.strerror or error} ({shlex.join(command)})") from None
     if done.returncode != 0:
         said = " ".join(f"{done.stderr} {done.stdout}".split()) or f"exit status {done.returncode}"
         # not in the command: a job may be called "timeout"
         passing, full, unknown = (bool(text.search(said)) for text in (PASSING, FULL, UNKNOWN))
         raise SchedulerError(
-            f"{shlex.join(command)}: {said}", passing=passing, full=full, unknown=unknown, answer=said
+            f"{said} ({shlex.join(command)})", passing=passing, full=full, unknown=unknown, answer=said
         )
     return done.stdout
 
@@ -152,7 +152,7 @@ class Client:
             pause = min(2 * pause, 30)
         identifier = self.scheduler.identifier(output)
         if identifier is None:
-            said = f"{shlex.join(command)}: no job number in {output.strip()!r}"
+            said = f"no job number in {output.strip()!r} ({shlex.join(command)})"
             raise SchedulerError(said, uncertain=True)
         return identifier
 
@@ -180,7 +180,7 @@ class Client:
         try:
             return read(output)
         except (ValueError, KeyError, ElementTree.ParseError) as error:
-            raise SchedulerError(f"{shlex.join(command)}: unexpected answer: {error}") from None
+            raise SchedulerError(f"unexpected answer: {error} ({shlex.join(command)})") from None
 
     def statuses(self, everybody: bool = False) -> dict[Task, Status]:
         """Return the status of all tasks of this user, or of all users.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import threading
 import time
 from collections import defaultdict
@@ -17,10 +18,12 @@ from snakemake_executor_plugin_arrays import quoting
 from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.commands import Client, SchedulerError
 from snakemake_executor_plugin_arrays.failures import (
+    CANCELLED,
+    FINAL,
     Place,
-    how_cancelled,
     how_ended,
     how_lost,
+    how_refused,
     in_words,
     job_name,
     others,
@@ -31,7 +34,7 @@ from snakemake_executor_plugin_arrays.revocation import ENDS_WITHIN
 from snakemake_executor_plugin_arrays.runs import runs_folder, starting
 from snakemake_executor_plugin_arrays.schedulers import REST, SURVIVED, Status, Task
 from snakemake_executor_plugin_arrays.submission import SubmittingExecutor
-from snakemake_executor_plugin_arrays.takeover import end_dead_runs
+from snakemake_executor_plugin_arrays.takeover import end_dead_runs, may_run
 from snakemake_executor_plugin_arrays.waiting import Drop, Waiting
 
 # Markers are our own files, so looking for them every second does not load the scheduler.
@@ -73,8 +76,9 @@ class Executor(SubmittingExecutor):
         self.complete_before: set[str] = set()
         # since when the scheduler does not answer questions about an array
         self.unanswered: dict[str, float] = {}
-        # arrays of which a person cancelled tasks
+        # arrays of which a person cancelled tasks, and those with jobs that would fail again
         self.removed: set[str] = set()
+        self.refused: set[str] = set()
         # seconds until a task has noticed that it is revoked
         self.notice_seconds = self.settings.lost_seconds + ENDS_WITHIN
         self.waiting = Waiting(self.settings.waiting_seconds)
@@ -97,6 +101,7 @@ class Executor(SubmittingExecutor):
             return
         fresh = self._ask()
         finished: dict[Path, set[int]] = {}
+        refused: dict[str, list[SubmittedJobInfo]] = defaultdict(list)
         hopeless: dict[str, list[SubmittedJobInfo]] = defaultdict(list)
         living: set[str] = set()
         gone: dict[str, list[SubmittedJobInfo]] = defaultdict(list)
@@ -112,6 +117,9 @@ class Executor(SubmittingExecutor):
                 # if it cannot be read now, try at the next check
                 with contextlib.suppress(OSError, ValueError):
                     status = place.folder.status(place.line)
+            if status == FINAL:
+                refused[place.array].append(info)
+                continue
             if status is not None:
                 self._report_status(info, place, status)
                 continue
@@ -126,6 +134,8 @@ class Executor(SubmittingExecutor):
                 unfinished.append((place.task, said))
             living.add(place.array)
             yield info
+        for array, infos in refused.items():
+            self._report_refused(array, infos)
         for array, infos in hopeless.items():
             self._give_up(array, infos, whole=array not in living and array not in gone)
         for array, infos in gone.items():
@@ -196,6 +206,14 @@ class Executor(SubmittingExecutor):
         else:
             self._report_failure(info, how_ended(status, place.folder.log(place.line)))
 
+    def _report_refused(self, array: str, infos: list[SubmittedJobInfo]) -> None:
+        """Report jobs that would fail again: once for each array, although others may end later."""
+        place: Place = infos[0].aux["place"]
+        message = self._failure(infos[0], how_refused(place.folder.log(place.line))) + others(infos).strip()
+        self.unreported -= len(infos)
+        self._report_together(infos, None if array in self.refused else f"{message} ", again=False)
+        self.refused.add(array)
+
     def _is_hopeless(self, place: Place) -> bool:
         """Return whether the scheduler's last answer says that a task will never run."""
         status = self.statuses.get(place.task, UNKNOWN)
@@ -220,7 +238,7 @@ class Executor(SubmittingExecutor):
         self.unreported -= len(infos)
         why = f"will never run: its state is {status.word}"
         if not status.hopeless:
-            why = "was cancelled before it started, because Snakemake was told to end"
+            why = "was not running when Snakemake was told to end, so it was cancelled"
         message = self._failure(infos[0], why) + f"{others(infos).strip()} "
         again = self.scheduler.stuck_may_pass and not self._is_ending()
         self._report_together(infos, message, again)
@@ -286,7 +304,12 @@ class Executor(SubmittingExecutor):
             else:
                 ended.append((info, status))
         if doubtful:
-            self.client.cancel(tasks=sorted({place.task for place in doubtful}))
+            tasks = sorted({place.task for place in doubtful})
+            self.logger.warning(
+                f"{self.scheduler.name} no longer knows tasks of the array {array} without an exit status:"
+                f" cancelling them, in case they run ({len(tasks)})"
+            )
+            self.client.cancel(tasks=tasks)
         # what has ended, too: the scheduler may start it again
         self._revoke([*doubtful, *(info.aux["place"] for info, _ in ended)])
         self._report_ended(ended)
@@ -325,7 +348,7 @@ class Executor(SubmittingExecutor):
                 self._report_failure(info, how_lost(status, started))
         if removed:
             place = removed[0].aux["place"]
-            message = self._failure(removed[0], how_cancelled(len(removed)))
+            message = self._failure(removed[0], CANCELLED)
             self.unreported -= len(removed)
             # some may take longer to end; once is enough
             self._report_together(removed, None if place.array in self.removed else message, again=False)
@@ -381,12 +404,21 @@ class Executor(SubmittingExecutor):
     def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
         """Cancel all arrays of this run; `active_jobs` is not used, as it is empty during a check."""
         self.client.is_interrupted = True
+        # for good: a second Ctrl-C would leave arrays, or Snakemake's lock
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         left = set(self.submitted)
         # by name, too, as Snakemake may be interrupted before a submission is answered
         with contextlib.suppress(SchedulerError):
             left |= self.client.find_all(self.names)
         # also those that are not listed: it is no error to cancel what has ended
         self.client.cancel(arrays=sorted(left))
+        # so that the next run knows since when they are ending
+        if self.run is not None:
+            with contextlib.suppress(OSError):
+                for folder, tasks in may_run(self.run.path / name for name in self.names).items():
+                    for task in tasks:
+                        folder.revoke(task)
 
     def shutdown(self) -> None:
         """Close the run; called by Snakemake at the end, and after jobs were cancelled."""

@@ -17,6 +17,8 @@ from snakemake_executor_plugin_arrays.schedulers import Request, Status, Task
 KILLED = re.compile(r"died with <Signals\.SIG\w+: (\d+)>|non-zero exit status (\d+)")
 # Bytes; the error is at the end of a log.
 TAIL = 100_000
+# The exit status of jobs that would fail again, because what they were started with is wrong (sysexits.h).
+FINAL = os.EX_CONFIG
 
 
 @dataclass
@@ -68,9 +70,8 @@ def how_ended(status: int, log: Path) -> str:
     said = f"ended with exit status {status}"
     if status > 128:
         return f"{said} (killed by {signal_name(status - 128)})"
-    with contextlib.suppress(OSError), log.open("rb") as stream:
-        stream.seek(max(0, os.fstat(stream.fileno()).st_size - TAIL))
-        for found in KILLED.findall(stream.read().decode(errors="replace")):
+    with contextlib.suppress(OSError):
+        for found in KILLED.findall(_tail(log)):
             if name := _killer(*found):
                 return f"{said} (its command was killed by {name})"
     return said
@@ -95,16 +96,25 @@ def how_lost(status: Status | None, started: bool) -> str:
     return f"was ended by the scheduler ({status.word}){before}: killed, {why}"
 
 
-def how_cancelled(number: int) -> str:
-    """Describe how a task ended that a person cancelled, like others of its array."""
-    if number == 1:
-        what, them = "was", "it"
-    else:
-        what, them = f"and {number - 1} {'other' if number == 2 else 'others'} of this array were", "them"
-    return (
-        f"{what} cancelled by you or an administrator, not by Snakemake, so this run does not submit {them}"
-        " again; the next run does. Ctrl-C, or SIGINT to Snakemake, cancels all arrays of a run and ends it"
-    )
+# How a task ended that a person cancelled; when the first one is noticed, others may still be ending.
+CANCELLED = (
+    "was cancelled by you or an administrator, not by Snakemake. This run does not submit again what was"
+    " cancelled of this array; the next one does. Ctrl-C, or SIGINT to Snakemake, cancels all and ends a run"
+)
+
+
+def how_refused(log: Path) -> str:
+    """Describe how a job ended that will fail as often as it is repeated, with the last line of its log."""
+    lines = [""]
+    with contextlib.suppress(OSError):
+        lines += filter(None, map(str.strip, _tail(log).splitlines()))
+    return f"ended with exit status {FINAL}, so it is not repeated: {lines[-1].rstrip('.')}"
+
+
+def _tail(log: Path) -> str:
+    with log.open("rb") as stream:
+        stream.seek(max(0, os.fstat(stream.fileno()).st_size - TAIL))
+        return stream.read().decode(errors="replace")
 
 
 def first_cause(message: str) -> str:

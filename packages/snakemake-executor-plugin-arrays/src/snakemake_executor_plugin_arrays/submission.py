@@ -28,6 +28,11 @@ from snakemake_executor_plugin_arrays.runs import Run
 from snakemake_executor_plugin_arrays.schedulers import SHARED, Array, Request, Scheduler, Status, Task
 from snakemake_executor_plugin_arrays.waiting import Batch, Drop
 
+# What to do about a retry that no node can take.
+GROWN = (
+    " A retry requests more memory and time, at most what arrays-memory-limit and arrays-runtime-limit allow."
+)
+
 
 class SubmittingExecutor(CommandExecutor):
     """The part of the executor that submits arrays.
@@ -204,7 +209,8 @@ class SubmittingExecutor(CommandExecutor):
                     raise
             infos = [SubmittedJobInfo(job) for job in jobs]
             cause = next((self.causes[job] for job in jobs if job in self.causes), "")
-            message = f"could not be submitted: {error}.{others(infos)} {first_cause(cause)}"
+            advice = GROWN if cause and self.settings.retries_grow else ""
+            message = f"could not be submitted: {error}.{others(infos)}{advice} {first_cause(cause)}"
             # a definite refusal would be repeated
             self._report_together(infos, message, again=bool(self.uncertain))
             return

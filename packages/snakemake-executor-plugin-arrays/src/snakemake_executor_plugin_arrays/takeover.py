@@ -53,7 +53,7 @@ def end_dead_runs(parent: Path, client: Client, patience: float, warn: Callable[
         except SchedulerError as error:
             raise ApiError(f"an earlier run may have left arrays: {error}") from None
         except KeyboardInterrupt:
-            raise ApiError(f"interrupted while waiting for the jobs of a killed run to end ({run})") from None
+            raise ApiError(f"interrupted while the jobs of an earlier run were ending ({run})") from None
         except OSError as error:
             # a lock that cannot be read may belong to a run that is alive
             raise ApiError(
@@ -84,7 +84,7 @@ def _end(run: Path, owner: Owner, client: Client, patience: float, warn: Callabl
     where = f"in {client.scheduler.name}: {', '.join(sorted(left))}"
     if left and not is_own:
         raise ApiError(f"{describe(run)} and has left arrays {where}. {_advice(owner)}")
-    started = _may_run(run / name for name in names)
+    started = may_run(run / name for name in names)
     unclear = _unclear(started, client, not is_own)
     if unclear and not is_own:
         why = f"{client.scheduler.name} does not know what has become of jobs that were running"
@@ -121,7 +121,7 @@ def _exists(path: Path) -> bool:
     return True
 
 
-def _may_run(folders: Iterable[Path]) -> dict[Folder, set[int]]:
+def may_run(folders: Iterable[Path]) -> dict[Folder, set[int]]:
     """Return the tasks that run a job according to their markers, by the folder of their array."""
     opened = [Folder.open(path) for path in folders if _exists(path / "task.sh")]
     tasks = {folder: {folder.task(line) for line in folder.started()} for folder in opened}
@@ -129,14 +129,16 @@ def _may_run(folders: Iterable[Path]) -> dict[Folder, set[int]]:
 
 
 def _wait(tasks: Mapping[Folder, set[int]], patience: float, warn: Callable[[str], None]) -> None:
-    """Wait until tasks have no job without an exit status, or for `patience` seconds."""
-    if not tasks:
+    """Wait until tasks have no job without an exit status, or have been revoked for `patience` seconds."""
+    revoked = [folder.revoked_for(task) for folder, numbers in tasks.items() for task in numbers]
+    seconds = patience - min(revoked, default=patience)
+    if seconds <= 0:
         return
     warn(
-        f"Waiting at most {patience:.0f} s for jobs of a killed run that have no exit status and are not in"
+        f"Waiting at most {seconds:.0f} s for jobs of an earlier run that have no exit status and are not in"
         " the queue"
     )
-    end = time.monotonic() + patience
+    end = time.monotonic() + seconds
     while time.monotonic() < end and any(
         folder.task(line) in numbers for folder, numbers in tasks.items() for line in folder.started()
     ):
