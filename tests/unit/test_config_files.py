@@ -259,6 +259,13 @@ def test_suspicious_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     write_text(dev_a=["source", *words], dev_b=["de", *words])
     config["data"]["source_language"] = "de"
     assert warnings(capsys, config) == ["the first pair of dev looks like the header of a table; remove it"]
+    write_text(dev_a=["das , ja ."] * 9, dev_b=[f"well , {word} ." for word in words])
+    assert warnings(capsys, config) == [
+        "the text of dev seems to be tokenised: spaces precede points and commas; use the original, or set "
+        "data.tokenized: true"
+    ]
+    config["data"]["tokenized"] = True
+    assert warnings(capsys, config) == []
 
 
 def test_suspicious_languages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -32,6 +33,8 @@ _SCRIPTS = {
     "GEORGIAN": ("ka",),
 }
 _SCRIPT_OF = {language: script for script, languages in _SCRIPTS.items() for language in languages}
+# A point or comma that is a word of its own, and one that ends a word.
+_PUNCTUATION = re.compile(r"\w [.,](?: |$)"), re.compile(r"\w[.,](?: |$)")
 _STRIPPED = ".,;:!?\"'()[]“”„«»"
 
 
@@ -50,6 +53,7 @@ class Suspicions:
         self._swapped: Counter[str] = Counter()
         self._words: Counter[str] = Counter()
         self._headers: list[str] = []
+        self._tokenized: list[str] = []
 
     def add(self, split: str, block: Bitext) -> None:
         """Look at a block of pairs."""
@@ -73,6 +77,10 @@ class Suspicions:
     def _look_at_first(self, split: str, block: Bitext) -> None:
         for side, lines in enumerate((block.source, block.target)):
             self._letters[split, side] = _scripts(lines[:SAMPLE])
+        lines = [*block.source[:SAMPLE], *block.target[:SAMPLE]]
+        free, attached = (sum(pattern.search(line) is not None for line in lines) for pattern in _PUNCTUATION)
+        if 10 * free > len(lines) and free > 4 * attached:
+            self._tokenized.append(split)
         first = {side[0].strip().lower() for side in (block.source, block.target) if side}
         data = self._config.data
         names = _HEADER | {data.source_language, data.target_language}
@@ -87,6 +95,11 @@ class Suspicions:
         for split, pairs in self._pairs.items():
             if 2 * self._empty[split] >= pairs:
                 yield f"{self._empty[split]:,} of the {pairs:,} references of {split} are empty"
+        for split in () if self._config.data.tokenized else self._tokenized:
+            yield (
+                f"the text of {split} seems to be tokenised: spaces precede points and commas; use the "
+                "original, or set data.tokenized: true"
+            )
         yield from self._sides()
         if self._config.data.target_language.partition("-")[0] in UNSPACED_LANGUAGES:
             return  # words cannot be counted without tokenising

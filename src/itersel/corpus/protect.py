@@ -26,12 +26,13 @@ PATTERNS = {
     "paths": r"(?<![\w/.~$}])(?:(?:\.{1,2}|~|[$%]\w++%?|\$?\{\w++\})/|/[\w.+@-]++/)"
     r"(?:[\w.+@%{}$-]++/)*+(?:[\w.+@%{}$-]*[\w%}])?",
     "Windows paths": r"(?<!\w)(?:[A-Za-z]:|\\|%\w++%)(?:\\[\w$~-]++(?:\.[\w$~-]++)*+)++\\?",
-    "placeholders in braces": r"\$?\{\{?[\w.:!?,#|-]*+\}?\}",
+    "placeholders in braces": r"\{%[^{}%]*+%\}|\{\{[^{}]*+\}\}|[$#]?\{[\w.:!?,#|-]*+\}",
+    "escapes": r"\\[nrt](?!\p{Ll})",
     "variables": r"\$(?:[A-Za-z_]\w*+|\([\w.]++\)|\[[\w.]++\])|(?<!\w)@[A-Za-z][A-Za-z_]*+@(?!\w)",
-    "conversions": rf"(?<![\w%])%(?:{_CONVERSION}|\d{{1,2}}(?!\w))|(?<!\w)%[A-Z][A-Z0-9_]++%?",
+    "conversions": rf"(?<![\w%])%(?:{_CONVERSION}|%(?![\w%])|\d{{1,2}}(?!\w))|(?<!\w)%[A-Z][A-Z0-9_]++%?",
     "times": r"(?<![\w.:])\d{1,2}:\d{2}(?::\d{2})?(?![\w:])",
     "grouped numbers": r"(?<![\w.,])\d{1,3}(?:[\u00a0\u202f\u2009]\d{3})++(?:[.,]\d++)?(?!\w)",
-    "numbers with units": rf"(?<![\w.,])(?:[€£$¥]{_NUMBER}|{_NUMBER}(?:%|‰|°[CF]?|€|£|¥))(?!\w)",
+    "numbers with units": rf"(?<![\w.,])(?:[€£$¥]{_NUMBER}|{_NUMBER}(?:%%?|‰|°[CF]?|€|£|¥))(?!\w)",
     "emoji": "[\U0001f1e6-\U0001f1ff]{2}|[0-9#*]\ufe0f?\u20e3|"
     rf"\p{{Extended_Pictographic}}{_MODIFIERS}(?:\u200d\p{{Extended_Pictographic}}{_MODIFIERS})*+",
 }
