@@ -238,7 +238,10 @@ def parse_rule(line: str) -> Rule:
         )
     left = LEFT_HAND_SIDE.fullmatch(fields[0].strip())
     if left is None:
-        raise ValueError(f"left-hand side '{fields[0].strip()}', expected a category as in [X]")
+        raise ValueError(
+            f"left-hand side '{fields[0].strip()}', expected a category as in [X]; tables of Moses have to "
+            "be rewritten (docs/comparison.md)"
+        )
     source, target, categories = _sides(fields[1], fields[2])
     alignment = _alignment(fields[4]) if len(fields) == 5 else ()
     for i, j in alignment:
@@ -293,7 +296,8 @@ def _features(text: str) -> dict[str, float]:
         try:
             value = parse_number(number)
         except ValueError:
-            raise ValueError(f"feature '{item}', expected name=number") from None
+            where = "; grammars of Joshua have to be rewritten (docs/comparison.md)" if not number else ""
+            raise ValueError(f"feature '{item}', expected name=number{where}") from None
         if not name:
             raise ValueError(f"feature '{item}', expected name=number")
         if not abs(value) <= MAX_MAGNITUDE:  # NaN too
