@@ -32,11 +32,11 @@ demo: $(VENV)/installed
 # Compile the kernels first; otherwise each of pytest's processes would compile all of them. There are three because some
 # tests wait; more are faster only on more than two cores.
 PROCESSES ?= 3
-# Slow tests are left for CI.
+# Slow tests are left for CI, which tests the executor on its own.
 TESTS := not cluster$(if $(CI),, and not slow)
 test: $(VENV)/installed-for-tests
 	"$(BIN)"/itersel warm-up
-	"$(BIN)"/python -m pytest -m "$(TESTS)" -n $(PROCESSES) --dist loadgroup --durations=15
+	"$(BIN)"/python -m pytest -m "$(TESTS)" $(if $(CI),--ignore=packages) -n $(PROCESSES) --dist loadgroup --durations=15
 
 # CASES is the number of cases for each kind of file.
 CASES ?= 16
@@ -52,7 +52,7 @@ test-executor: package
 	$(ALONE)/bin/python -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt \
 	  "$$(echo build/dist/snakemake_executor_plugin_arrays-*.whl)[test]"
 	! $(ALONE)/bin/python -c "import itersel" 2> /dev/null
-	$(ALONE)/bin/python -m pytest $(EXECUTOR)
+	$(ALONE)/bin/python -m pytest -n 2 $(EXECUTOR)
 
 # The tests start Slurm and Grid Engine on this machine; tests/cluster/install.sh installs both (as root). They spend
 # most of their time waiting, so they run in four processes, each with its own schedulers. The tests that measure time
