@@ -36,7 +36,7 @@ PROCESSES ?= 3
 TESTS := not cluster$(if $(CI),, and not slow)
 test: $(VENV)/installed-for-tests
 	"$(BIN)"/itersel warm-up
-	"$(BIN)"/python -m pytest -m "$(TESTS)" $(if $(CI),--ignore=packages) -n $(PROCESSES) --dist loadgroup --durations=15
+	"$(BIN)"/python -m pytest -m "$(TESTS)" -n $(PROCESSES) --dist loadgroup --durations=15 $(if $(CI),tests)
 
 # CASES is the number of cases for each kind of file.
 CASES ?= 16

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 
 import pytest
@@ -41,7 +42,7 @@ def test_config_edited_during_a_run(copy, finished):
 def test_a_node_finds_other_code(make_project, variable):
     """The Snakemake of a job compares the package and the rules with those of the run."""
     words = ["--dry-run", "--mode", "remote"]
-    output = make_project().run(*words, environment={variable: "other code"}, status=1)
+    output = make_project().run(*words, environment={variable: "other code"}, status=os.EX_CONFIG)
     [line] = [line for line in output.splitlines() if line.startswith("itersel: ")]
     assert line.endswith("has been edited since this run started; stop the run and start it again")
     assert make_project().run(*words, environment={variable: ""})
