@@ -91,7 +91,7 @@ bench: $(VENV)/installed
 
 # Wheels and sdists of both packages, in build/dist.
 package: $(VENV)/installed
-	$(INSTALL) --editable '.[align,release]'
+	$(INSTALL) --editable '.[release]'
 	rm -rf build/dist
 	"$(BIN)"/python -m build --outdir build/dist .
 	"$(BIN)"/python -m build --outdir build/dist $(EXECUTOR)
@@ -113,21 +113,21 @@ $(VENV)/installed: pyproject.toml $(EXECUTOR)/pyproject.toml envs/constraints.tx
 	  echo "Python 3.11 or later with venv (on Debian and Ubuntu: python3-venv) is needed;" \
 	    "none found among '$(or $(PYTHON),$(PYTHONS))'; name one: make PYTHON=..." >&2; exit 1; }
 	@"$(PYTHON)" -m venv "$(VENV)"
-	$(INSTALL) --editable $(EXECUTOR) --editable '.[align]'
+	$(INSTALL) --editable $(EXECUTOR) --editable .
 	@# Snakemake looks for `--profile slurm` in this folder first; an existing file with that name is kept
 	@for name in slurm sge slurm-single; do test -e $$name || test -L $$name || ln -s profiles/$$name $$name; done
 	@touch "$@"
 
 # kenlm needs a compiler. If it cannot be installed, the tests that compare with it are skipped, except under CI.
 $(VENV)/installed-for-tests: $(VENV)/installed
-	$(INSTALL) --editable '.[align,test]'
+	$(INSTALL) --editable '.[test]'
 	@$(INSTALL) kenlm || { test -z "$$CI" && echo "kenlm cannot be installed; tests that compare with it are skipped"; }
 	@touch "$@"
 
 $(VENV)/installed-for-lint: $(VENV)/installed
-	$(INSTALL) --editable '.[align,lint]'
+	$(INSTALL) --editable '.[lint]'
 	@touch "$@"
 
 $(VENV)/installed-for-docs: $(VENV)/installed
-	$(INSTALL) --editable '.[align,docs]'
+	$(INSTALL) --editable '.[docs]'
 	@touch "$@"

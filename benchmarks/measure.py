@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 ITERSEL = str(Path(sys.executable).parent / "itersel")
 SNAKEMAKE = str(Path(sys.executable).parent / "snakemake")
 PROJECT = Path(__file__).resolve().parent.parent
-PACKAGES = ("numpy", "numba", "scipy", "h5py", "snakemake", "sil-thot")
+PACKAGES = ("numpy", "numba", "scipy", "h5py", "snakemake")
 
 
 class Run(NamedTuple):

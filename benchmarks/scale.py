@@ -3,10 +3,10 @@
     python -m benchmarks.scale --pairs 166000 1660000
     python -m benchmarks.scale --pairs 16600 --align
 
-The text is made from that of the other measurements (`benchmarks.data`): each pair consists of one to three
-pairs that are drawn at random and joined, with their alignments by the default model. Recorded text then has
-28 words in a sentence, about as many as Europarl. All words and most n-grams are from the original text, so
-fewer of them differ than in real text of this size.
+The text is made from that of the other measurements (`benchmarks.data`) and its alignment: each pair joins
+two pairs, each from one of several copies of the text. The rarer a word, the more variants it has, and a copy
+decides which one it uses, the same on both sides. So the vocabulary grows as that of real text does: with
+300,000 pairs made of recorded text, it is as large as that of as much of Europarl. Sentences have 29 words.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
+from collections import Counter
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +25,12 @@ import numpy as np
 
 from benchmarks.data import Data, prepare
 from benchmarks.measure import ITERSEL, Run, machine, run
-from itersel.align.pharaoh import read_alignment
+from itersel.align.pharaoh import format_points, read_alignment
 from itersel.storage.files import open_output, read_lines
 
 SHARD_PAIRS = 725  # as with 2,290 shards of 1.66 million pairs
 SHARDS = 2  # of which grammars are extracted and weights learned
-JOINED = (1, 2, 3)
+GROWTH = 0.75  # exponent of the number of variants
 SEED = 1
 
 
@@ -48,29 +52,45 @@ def main() -> None:
         measure(data, alignment, pairs, options.align)
 
 
-def join(corpus: tuple[Path, Path, Path], folder: Path, pairs: int) -> tuple[Path, Path, Path]:
-    """Write `pairs` sentence pairs, each joined from one to three pairs drawn from a corpus.
+def variants(words: Iterable[str], copies: int) -> dict[str, int]:
+    """Return the number of variants of each word in so many copies of a text: one for the most frequent."""
+    frequency = Counter(words)
+    most = math.log(max(2, max(frequency.values(), default=2)))
+    growth = {word: GROWTH * (1 - math.log(number) / most) for word, number in frequency.items()}
+    # rounded, because the last bits of powers depend on the machine
+    return {word: math.ceil(round(copies**exponent, 9)) for word, exponent in growth.items()}
+
+
+def grow(corpus: tuple[Path, Path, Path], folder: Path, pairs: int) -> tuple[Path, Path, Path]:
+    """Write `pairs` sentence pairs, each joined from two pairs of copies of a corpus.
 
     The corpus and the result are source, target and alignment.
     """
-    source, target = map(read_lines, corpus[:2])
-    points = read_alignment(corpus[2])
-    lengths = [(len(left.split()), len(right.split())) for left, right in zip(source, target, strict=True)]
-    generator = np.random.default_rng(SEED)
-    counts = generator.choice(JOINED, size=pairs)
-    drawn = np.split(generator.integers(len(source), size=counts.sum()), counts.cumsum()[:-1])
+    sides = [[line.split() for line in read_lines(path)] for path in corpus[:2]]
+    points, size = read_alignment(corpus[2]), len(sides[0])
+    copies = -(-2 * pairs // size)
+    numbers = [variants(chain.from_iterable(side), copies) for side in sides]
+    drawn = np.random.default_rng(SEED).integers(copies * size, size=(pairs, 2))
     paths = folder / "source.gz", folder / "target.gz", folder / "alignment.gz"
     with contextlib.ExitStack() as stack:
-        *sides, alignment = (stack.enter_context(open_output(path)) for path in paths)
-        for numbers in drawn:
-            for stream, lines in zip(sides, (source, target), strict=True):
-                stream.write(" ".join(lines[number] for number in numbers) + "\n")
-            words, i, j = [], 0, 0
-            for number in numbers:
-                words += [f"{i + left}-{j + right}" for left, right in points[number]]
-                i, j = i + lengths[number][0], j + lengths[number][1]
-            alignment.write(" ".join(words) + "\n")
+        *streams, alignment = (stack.enter_context(open_output(path)) for path in paths)
+        for first, second in drawn.tolist():
+            for stream, side, number in zip(streams, sides, numbers, strict=True):
+                words = [
+                    variant(word, copy % number[word])
+                    for copy, pair in (divmod(first, size), divmod(second, size))
+                    for word in side[pair]
+                ]
+                stream.write(" ".join(words) + "\n")
+            left, right = (len(side[first % size]) for side in sides)
+            moved = [(i + left, j + right) for i, j in points[second % size]]
+            alignment.write(format_points([*points[first % size], *moved]) + "\n")
     return paths
+
+
+def variant(word: str, number: int) -> str:
+    """Return a variant of a word; the first is the word itself."""
+    return f"{word}~{number}" if number else word
 
 
 def measure(data: Data, aligned: Path, pairs: int, with_alignment: bool) -> None:
@@ -81,7 +101,7 @@ def measure(data: Data, aligned: Path, pairs: int, with_alignment: bool) -> None
     folder = data.work / f"scale-{pairs}"
     folder.mkdir(exist_ok=True)
     corpus = (data.corpus.source, data.corpus.target, aligned)
-    source, target, alignment = join(corpus, folder, pairs)
+    source, target, alignment = grow(corpus, folder, pairs)
     index, text, arpa, model = (folder / name for name in ("index", "shards", "lm.arpa.gz", "lm.bin"))
     shards = max(SHARDS, round(pairs / SHARD_PAIRS))
     both = ("--source", source, "--target", target)

@@ -255,7 +255,6 @@ INCONSISTENT = [
         {**experiment(), "language_model": {"arpa": "x", "open_vocabulary": True}},
         "'language_model.open",
     ),
-    ({**experiment(), "data": ALIGNED, "align": {"model": "hmm"}}, "'align.model' has no effect"),
     (
         {**experiment(), "data": ALIGNED, "align": {"symmetrization": "union"}},
         "'align.symmetrization' has no effect",

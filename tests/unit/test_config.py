@@ -57,7 +57,7 @@ GOOD = [
     ),
     experiment(tasks={"name": "random", "shards": 3}),
     {**experiment(templates=["Lex", "R"]), "grammar": {"templates": ["R", "Lex", "Count"]}},
-    {**experiment(), "data": ALIGNED, "align": {"model": "eflomal"}},
+    {**experiment(), "data": ALIGNED, "align": {"symmetrization": "grow-diag-final-and"}},
     {**experiment(algorithm="sgd"), "language_model": {"arpa": "x", "open_vocabulary": False}},
     {**experiment(), "data": {"modules": ["swriter"], "max_ratio": 1}, "seed": 1},
     {

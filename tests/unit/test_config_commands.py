@@ -56,7 +56,6 @@ COMMANDS = [
         for config in (CONFIG, PREPARED)
         for split in ("hash", "train", "dev", "test")
     ),
-    ("align", ["--source", "x", "--target", "x"], commands.align_options(CONFIG)),
     ("corpus", ["libreoffice-help"], commands.help_options(CONFIG)),
     ("lm", ["estimate", "--input", "x"], commands.estimate_options(CONFIG, "x")),
     ("lm", ["estimate", "--input", "x"], commands.fold_options(CONFIG, "x", "y", "0/2")),
@@ -114,7 +113,6 @@ def test_commands_know_the_options(step, required, options):
 @pytest.mark.parametrize(
     ("step", "option", "choices"),
     [
-        ("align", "model", values.ALIGNMENT_MODELS),
         ("align", "symmetrization", values.SYMMETRIZATIONS),
         ("train", "learner", tuple(LEARNERS)),
         ("train", "features", values.FEATURE_SETS),

@@ -19,7 +19,7 @@ def test_conda_environment_runs_the_code_as_it_is(root: Path, tmp_path: Path) ->
     result = subprocess.run(
         command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    editable = "--editable packages/snakemake-executor-plugin-arrays --editable .[align]"
+    editable = "--editable packages/snakemake-executor-plugin-arrays --editable ."
     assert result.stdout == f"{root}: -m pip install --constraint envs/constraints.txt {editable}\n"
 
 
@@ -33,7 +33,7 @@ def test_conda_environment_of_a_wheel(root: Path, tmp_path: Path) -> None:
     }
     command = ["bash", str(root / "envs/itersel.post-deploy.sh")]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert result.stdout == "-m pip install --constraint envs/constraints.txt itersel[align]==1.2.3\n"
+    assert result.stdout == "-m pip install --constraint envs/constraints.txt itersel==1.2.3\n"
 
 
 def script(path: Path, text: str) -> str:

@@ -16,7 +16,7 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
     [
         ("train", "train", {"vectors.common", "decode.search_kernels"}, {"grammar.extract"}),
         ("corpus", "_prepare", {"align.pharaoh", "corpus.compounds"}, {"corpus.fetch", "lm.arpa"}),
-        ("align", "_align", {"corpus.text", "align.direction"}, {"corpus.pipeline"}),
+        ("align", "_align", {"corpus.text", "align.sampler"}, {"corpus.pipeline"}),
         ("lm", "_estimate", {"lm.estimate"}, {"lm.binary"}),
         ("lm", "_compile", {"lm.binary"}, {"lm.estimate"}),
         ("grammar", "_index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
@@ -107,4 +107,4 @@ def test_rules_name_their_steps(root):
             used_modules(module, function)
             if function.startswith("_") and module not in ("align", "detokenize", "shard"):
                 assert function == "_" + command[2].replace("-", "_"), rule
-    assert steps == 27
+    assert steps == 28

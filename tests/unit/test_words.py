@@ -114,8 +114,6 @@ def test_alignment_of_words_with_spaces(corpus: Path) -> None:
         f"{corpus}/source",
         "--target",
         f"{corpus}/target",
-        "--model",
-        "fast_align",
     ]
     assert main([*command, "--output", f"{corpus}/points"]) == 0
     lengths = [len(split_words(line)) for line in (corpus / "source").read_text("utf-8").split("\n")]

@@ -200,10 +200,10 @@ CHANGES = [
         {"estimate_fold_model": 2, "train_shard": 4, "mix": 2},
         {"extract_shard", "estimate_language_model"},
     ),
-    ({"align": {"model": "hmm"}}, {"align": 1, "index_corpus": 1}, {"prepare_train"}),
+    ({"align": {"symmetrization": "union"}}, {"align": 1, "index_corpus": 1}, {"align_direction"}),
     ({"evaluation": {"tokenize": "none"}}, {"choose_epoch": 3, "compare_systems": 1}, {"train_shard"}),
     ({"evaluation": {"trials": 50}}, {"compare_systems": 1}, {"choose_epoch", "decode_shard"}),
-    ({"data": {"max_length": 50}}, {"prepare_train": 1, "align": 1}, set()),
+    ({"data": {"max_length": 50}}, {"prepare_train": 1, "align_direction": 2}, set()),
     (
         {"data": {"max_held_out": 9}},
         {"prepare_held_out": 1, "prepare_held_out_task": 2, "train_shard": 5},

@@ -1,6 +1,6 @@
 # Word alignment of the training corpus.
 #
-# needs: corpus/train.{source,target}.gz     makes: align/train.align.gz
+# needs: corpus/train.{source,target}.gz     makes: align/{forward,reverse,train}.align.gz
 ALIGNMENT = (
     f"{RESULTS}/corpus/train.alignment.gz"
     if splits.is_aligned(CONFIG)
@@ -8,10 +8,34 @@ ALIGNMENT = (
 )
 
 
-rule align:
+rule align_direction:
     input:
         source=corpus_file("train", "source"),
         target=corpus_file("train", "target"),
+    output:
+        f"{RESULTS}/align/{{direction}}.align.gz",
+    log:
+        f"{LOGS}/align/{{direction}}.log",
+    benchmark:
+        f"{BENCHMARKS}/align/{{direction}}.tsv"
+    conda:
+        "../../envs/itersel.yaml"
+    wildcard_constraints:
+        direction="forward|reverse",
+    resources:
+        **SIZES["align_direction"],
+    params:
+        seed=CONFIG.seed,
+        code=step_digest("align", "_align"),
+    shell:
+        "itersel align --source {input.source:q} --target {input.target:q}"
+        " --direction {wildcards.direction} --seed {params.seed} --output {output:q} &> {log:q}"
+
+
+rule align:
+    input:
+        forward=f"{RESULTS}/align/forward.align.gz",
+        reverse=f"{RESULTS}/align/reverse.align.gz",
     output:
         f"{RESULTS}/align/train.align.gz",
     log:
@@ -23,8 +47,8 @@ rule align:
     resources:
         **SIZES["align"],
     params:
-        options=commands.align_options(CONFIG),
+        symmetrization=CONFIG.align.symmetrization,
         code=step_digest("align", "_align"),
     shell:
-        "itersel align --source {input.source:q} --target {input.target:q}"
-        " {params.options} --output {output:q} &> {log:q}"
+        "itersel align --forward {input.forward:q} --reverse {input.reverse:q}"
+        " --symmetrization {params.symmetrization} --output {output:q} &> {log:q}"

@@ -1,1 +1,1 @@
-"""Word alignment: models by thot, symmetrisation, Pharaoh files."""
+"""Word alignment: sampling, symmetrisation, Pharaoh files."""

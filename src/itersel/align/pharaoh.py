@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from itersel.errors import InputError
-from itersel.storage.files import read_lines
+from itersel.storage.files import line_blocks
 
 Point = tuple[int, int]
 
@@ -16,17 +17,24 @@ _POINT = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 
 def read_alignment(path: str | os.PathLike[str]) -> list[list[Point]]:
-    """Read a list of (source position, target position) from each line.
+    """Read a list of (source position, target position) from each line; raises as `alignment_blocks`."""
+    return list(chain.from_iterable(alignment_blocks(path)))
+
+
+def alignment_blocks(path: str | os.PathLike[str]) -> Iterator[list[list[Point]]]:
+    """Yield the lines of an alignment in blocks, as `read_alignment` returns them.
 
     Raises
     ------
     InputError
         If the file is empty or a point is not two numbers joined by a hyphen.
     """
-    lines = read_lines(path)
-    if not lines:
+    number = 0
+    for lines in line_blocks(path):
+        yield [parse_points(line, path, place) for place, line in enumerate(lines, number + 1)]
+        number += len(lines)
+    if not number:
         raise InputError("is empty; expected one line of alignment points per sentence", path)
-    return [parse_points(line, path, number) for number, line in enumerate(lines, 1)]
 
 
 def parse_points(line: str, path: str | os.PathLike[str], number: int) -> list[Point]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import output_file, seed
@@ -10,26 +12,29 @@ from itersel.errors import InputError
 
 if TYPE_CHECKING:
     from itersel.align.pharaoh import Point
+    from itersel.align.text import Bitext
 
-    Directions = tuple[list[list[Point]], list[list[Point]]]
+DIRECTIONS = ("forward", "reverse")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options for training and for given alignments."""
-    from itersel.align.direction import MODELS
     from itersel.align.symmetrize import HEURISTICS
 
     parser.description = (
-        "Train a model on --source and --target in both directions and align them, or read alignments of "
-        "both directions from --forward and --reverse. Then symmetrise and write Pharaoh format "
-        "(source-target, counted from 0)."
+        "Align the words of --source and --target in both directions, by sampling, with the model of "
+        "eflomal; or read alignments of both directions from --forward and --reverse. Then symmetrise and "
+        "write Pharaoh format (source-target, counted from 0)."
     )
     parser.add_argument("--source", metavar="FILE", help="tokenised source, one sentence per line")
     parser.add_argument("--target", metavar="FILE", help="tokenised target, one sentence per line")
-    parser.add_argument("--model", choices=MODELS, default="eflomal", help="default: eflomal")
     parser.add_argument(
-        "--seed", type=seed, default=1, metavar="N", help="seed of eflomal's sampler (default: 1)"
+        "--direction",
+        choices=DIRECTIONS,
+        help="write only the alignment that links each target word (forward) or each source word (reverse) "
+        "at most once",
     )
+    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of the sampler (default: 1)")
     parser.add_argument(
         "--forward", metavar="FILE", help="alignment that links each target word at most once"
     )
@@ -55,38 +60,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _align(options: argparse.Namespace) -> None:
     from itersel.align.pharaoh import format_points
     from itersel.align.symmetrize import symmetrize
+    from itersel.align.text import read_bitext
     from itersel.storage.files import write_lines
 
     texts = (options.source, options.target)
     alignments = (options.forward, options.reverse)
     if all(texts) and not any(alignments):
-        forward, reverse = _trained(options)
-    elif all(alignments) and not any(texts):
-        forward, reverse = _given(options)
+        bitext = read_bitext(options.source, options.target)
+        if options.direction:
+            write_lines(options.output, map(format_points, _links(bitext, options.direction, options.seed)))
+            return
+        forward, reverse = (_links(bitext, direction, options.seed) for direction in DIRECTIONS)
+    elif all(alignments) and not any((*texts, options.direction)):
+        forward, reverse = _given(options.forward, options.reverse)
     else:
         raise InputError("give either --source and --target, or --forward and --reverse")
     pairs = zip(forward, reverse, strict=True)
     write_lines(options.output, (format_points(symmetrize(*pair, options.symmetrization)) for pair in pairs))
 
 
-def _trained(options: argparse.Namespace) -> Directions:
-    from itersel.align.direction import SentenceLengthError
-    from itersel.align.train import align
-    from itersel.corpus.text import read_parallel, split_words
+def _links(bitext: Bitext, direction: str, seed: int) -> Iterator[Sequence[Point]]:
+    """Align in one direction; returns the points of each sentence pair."""
+    from itersel.align.sampler import Sampler
 
-    bitext = read_parallel(options.source, options.target, tokenized=True)
-    sides = [list(map(split_words, side)) for side in (bitext.source, bitext.target)]
-    try:
-        return align(sides[0], sides[1], options.model, options.seed)
-    except SentenceLengthError as error:
-        message = f"over {error.limit} tokens a side, too many for {options.model}; drop it or change --model"
-        raise InputError(message, options.source, error.pair + 1) from None
+    is_reverse = direction == "reverse"
+    text, given_words, generated_words = bitext.turned() if is_reverse else bitext
+    links = Sampler(text, given_words, generated_words, seed).run()
+
+    def points() -> Iterator[Sequence[Point]]:
+        for begin, end in zip(text.generated_start[:-1], text.generated_start[1:], strict=True):
+            found = [(i - 1, j) for j, i in enumerate(links[begin:end].tolist()) if i]
+            yield sorted((j, i) for i, j in found) if is_reverse else sorted(found)
+
+    return points()
 
 
-def _given(options: argparse.Namespace) -> Directions:
-    from itersel.align.pharaoh import read_alignment
+def _given(*paths: str) -> tuple[Iterator[Sequence[Point]], ...]:
+    """Read alignments of as many sentences."""
+    from itersel.align.pharaoh import alignment_blocks
     from itersel.corpus.text import check_line_counts
+    from itersel.storage.files import line_blocks
 
-    forward, reverse = read_alignment(options.forward), read_alignment(options.reverse)
-    check_line_counts({options.forward: forward, options.reverse: reverse})
-    return forward, reverse
+    check_line_counts({path: range(sum(map(len, line_blocks(path)))) for path in paths})
+    return tuple(chain.from_iterable(alignment_blocks(path)) for path in paths)

@@ -55,6 +55,7 @@ STEPS = {
 # Steps that run kernels; see `warm_up.warm_up_once`.
 STEPS_WITH_KERNELS = frozenset(
     {
+        "align",
         "lm",
         "grammar",
         "train",

@@ -219,11 +219,12 @@ def _prepare(folder: Path, main: Main) -> None:
     path, itersel = partial(os.path.join, folder), partial(_itersel, main)
     for name, lines in (("source", SOURCE), ("target", TARGET), ("alignment", ALIGNMENT), ("ids", "0123")):
         Path(path(name)).write_text("".join(line + "\n" for line in lines))
+    sides = ["--source", path("source"), "--target", path("target")]
+    itersel("align", *sides, "--direction", "forward", "--output", path("links"))
     itersel("lm", "estimate", "--order", "3", "--input", path("target"), "--output", path("arpa"))
     itersel("lm", "compile", "--input", path("arpa"), "--output", path("lm"))
     itersel("lm", "score", "--model", path("lm"), "--input", path("target"), "--output", path("scores"))
-    corpus = ["--source", path("source"), "--target", path("target")]
-    itersel("grammar", "index", *corpus, "--alignment", path("alignment"), "--output", path("index"))
+    itersel("grammar", "index", *sides, "--alignment", path("alignment"), "--output", path("index"))
     extract = ["--index", path("index"), "--input", path("source"), "--references", path("target")]
     itersel("grammar", "extract", *extract, "--output", path("plain.h5"))
     itersel("grammar", "extract", *extract, "--leave-one-out", path("ids"), "--output", path("loo.h5"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 
 from itersel.config.data import Data, ReferencedText
@@ -40,12 +40,10 @@ def check_models(config: Config) -> None:
     for number, name in enumerate(templates):
         if name in templates[:number]:
             raise InputError(f"config key 'grammar.templates': '{name}' is listed twice; remove one")
-    if is_aligned(config):
-        for item in fields(Align):
-            if getattr(config.align, item.name) != item.default:
-                raise InputError(
-                    f"config key 'align.{item.name}' has no effect with data.train.alignment; remove one"
-                )
+    if is_aligned(config) and config.align != Align():
+        raise InputError(
+            "config key 'align.symmetrization' has no effect with data.train.alignment; remove one"
+        )
     if config.language_model.arpa is not None:
         for key, value in (
             ("language_model.open_vocabulary", config.language_model.open_vocabulary),

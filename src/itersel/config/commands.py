@@ -180,11 +180,6 @@ def sharding_options(tasks: NaturalTasks | IndependentTask | PooledTasks) -> str
     return f"{options(others=natural.others, minimum=natural.minimum)} {shlex.join(['--labels', *labels])}"
 
 
-def align_options(config: Config) -> str:
-    """Return the options of `itersel align`."""
-    return options(model=config.align.model, symmetrization=config.align.symmetrization, seed=config.seed)
-
-
 def estimate_options(config: Config, vocabulary: str) -> str:
     """Return the options of `itersel lm estimate`; an open vocabulary is that of the text `vocabulary`."""
     model = config.language_model

@@ -30,7 +30,6 @@ from itersel.limits import (
     TOKENIZERS,
 )
 
-ALIGNMENT_MODELS = ("eflomal", "fast_align", "hmm", "ibm4")
 SYMMETRIZATIONS = (
     "grow-diag-final-and",
     "grow-diag-final",
@@ -50,7 +49,6 @@ TOKENIZATIONS = ("13a", "none")
 class Align:
     """Word alignment of the training corpus."""
 
-    model: str = option("Alignment model.", "eflomal", choices=ALIGNMENT_MODELS)
     symmetrization: str = option(
         "How the alignments of the two directions are combined.",
         "grow-diag-final-and",

@@ -18,7 +18,7 @@ from itersel.report.page.folder import RUN, read_optional
 from itersel.storage.files import write_lines
 
 # Packages on which results, or the bytes of their files, depend.
-PACKAGES = ("numpy", "scipy", "numba", "h5py", "deflate", "sacrebleu", "sacremoses", "sil-thot", "snakemake")
+PACKAGES = ("numpy", "scipy", "numba", "h5py", "deflate", "sacrebleu", "sacremoses", "snakemake")
 
 
 def describe_run(config: Mapping[str, Any], graph: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,142 @@
+"""Word alignment in one direction by Gibbs sampling: the model of eflomal (Östling & Tiedemann 2016).
+
+Each word of the generated side is linked to a word of the given side or to NULL. First, IBM model 1
+decides (Brown et al. 1993), then the HMM as well (Vogel, Ney & Tillmann 1996), then also the fertilities of
+words, all with Dirichlet priors. The smaller the text, the more passes over it. In the end, each word is
+linked to what is most probable on average over three samplers.
+
+One thread does everything in order, so the result is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.align.sampler_kernels import (
+    DECIDE,
+    FERTILE,
+    HMM,
+    IBM1,
+    LARGEST_FERTILITY,
+    LEXICAL,
+    LONGEST_JUMP,
+    RANDOM,
+    Model,
+    Pass,
+    Room,
+    Text,
+    count_fertilities,
+    move_pairs,
+    sample,
+)
+from itersel.progress import progress
+
+# One sampler until the end of model 1, because it needs much memory; its links are where the others begin.
+SAMPLERS = 3
+# Slots of the smallest table of pairs, which is made anew when so large a part of it is taken.
+SLOTS, FULL = 2**16, 0.6
+# Parameters of Dirichlet priors, and the number of distances that the sum of jumps begins with.
+JUMP, FERTILITY, DISTANCES = 0.5, 0.5, 100
+# Instead of 0, for fertilities that do not occur.
+NEVER = 1e-10
+
+
+def schedule(pairs: int) -> list[int]:
+    """Return what each pass over a text does."""
+    fertile = max(2, round(5000 / math.sqrt(max(1, pairs))))
+    hmm = max(1, fertile // 4)
+    return [RANDOM, *[IBM1] * max(2, hmm), *[HMM] * hmm, *[FERTILE] * fertile, DECIDE]
+
+
+class Sampler:
+    """A model and the links that it was counted from.
+
+    Parameters
+    ----------
+    text
+        Sentence pairs.
+    given_words, generated_words
+        Number of different words on each side, with NULL.
+    seed
+        Of the sampler.
+    """
+
+    def __init__(self, text: Text, given_words: int, generated_words: int, seed: int) -> None:
+        self.text, self.seed = text, seed
+        self.prior = LEXICAL * generated_words
+        self.links = np.zeros((len(text.generated), 1), np.int16)
+        given, generated = np.diff(text.given_start), np.diff(text.generated_start)
+        self.room = _room(int(given.max(initial=1)), int(generated.max(initial=1)))
+        jumps = np.full((1, 2 * LONGEST_JUMP + 1), JUMP)
+        # all words are linked to NULL: one jump over each sentence
+        sizes = np.minimum(given[(given > 0) & (generated > 0)] + 1, LONGEST_JUMP)
+        jumps += np.bincount(sizes + LONGEST_JUMP, minlength=jumps.shape[1])
+        self.model = Model(
+            *_table(SLOTS, 1),
+            np.zeros((given_words, 1), np.int32),
+            np.full((given_words, 1), 1 / self.prior),
+            jumps,
+            np.array([DISTANCES * JUMP + len(sizes)]),
+            np.ones((given_words, LARGEST_FERTILITY + 1, 1), np.float32),
+        )
+        self._used = 0
+
+    def run(self) -> NDArray[np.int16]:
+        """Run all passes; returns the link of each generated word: the position + 1 of a word, or 0."""
+        stages = schedule(len(self.text.given_start) - 1)
+        for number in progress(range(len(stages)), "passes"):
+            stage = stages[number]
+            if stage == HMM and self.links.shape[1] == 1:
+                self._begin_samplers()
+            if stage >= FERTILE:
+                self._set_ratios()
+            self._pass(Pass(stage, 1000 * self.seed + number, stage != RANDOM))
+        return self.links[:, -1]
+
+    def _pass(self, task: Pass) -> None:
+        begin, end = 0, len(self.text.given_start) - 1
+        while begin < end:
+            free = int(FULL * len(self.model.pairs)) - self._used
+            begin, added = sample(self.model, self.text, self.links, self.room, task, self.prior, begin, free)
+            self._used += added
+            if begin < end:
+                self._renew_table()
+
+    def _renew_table(self) -> None:
+        """Move the pairs that are linked to a table with room for as many more."""
+        samplers, slots = self.links.shape[1], SLOTS
+        used = int(np.count_nonzero(self.model.pair_links.any(axis=1)))
+        while 2 * used + samplers * len(self.room.next) > FULL * slots:
+            slots *= 2
+        pairs, pair_links = _table(slots, samplers)
+        self._used = move_pairs(self.model.pairs, self.model.pair_links, pairs, pair_links)
+        self.model = self.model._replace(pairs=pairs, pair_links=pair_links)
+
+    def _begin_samplers(self) -> None:
+        """Go on with several samplers from the links of one."""
+        self.links = np.repeat(self.links, SAMPLERS, axis=1)
+        names = ("links", "scale", "all_jumps", "ratio")
+        repeated = {name: np.repeat(getattr(self.model, name), SAMPLERS, axis=-1) for name in names}
+        repeated["jumps"] = np.repeat(self.model.jumps, SAMPLERS, axis=0)
+        self.model = self.model._replace(**repeated)
+        self._renew_table()
+
+    def _set_ratios(self) -> None:
+        counts = np.full(self.model.ratio.shape, FERTILITY, np.float32)
+        count_fertilities(self.text, self.links, self.room, counts)
+        ratio = np.full(counts.shape, NEVER, np.float32)
+        ratio[:, :-2] = counts[:, 1:-1] / counts[:, :-2]
+        self.model = self.model._replace(ratio=ratio)
+
+
+def _room(given: int, generated: int) -> Room:
+    cells = (given + 1) * generated
+    slots, following = np.zeros(cells, np.int64), np.zeros(generated, np.int64)
+    return Room(slots, np.zeros(cells), np.zeros(given + 1), np.zeros(given, np.int64), following)
+
+
+def _table(slots: int, samplers: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    return np.zeros(slots, np.uint64), np.zeros((slots + 1, samplers), np.int32)

@@ -1,0 +1,372 @@
+"""Kernels of the aligner: Gibbs sampling of the link of each word.
+
+Shapes: S = sentence pairs; T = words of the generated side of all sentences; V = different words of the given
+side, word 0 being NULL; K = samplers. Each generated word is linked to a given word of its sentence, whose
+position + 1 is its link, or to NULL, which is link 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import inline_kernel, leaf_kernel, prefetch
+
+# Jumps of more words, and fertilities of more links, are counted together; the latter do not occur.
+LONGEST_JUMP, LARGEST_FERTILITY = 200, 7
+# Parameter of the Dirichlet prior of translations, and the weight of NULL.
+LEXICAL, NULL = 0.001, 0.2
+
+# What a pass over the text does: the models that it samples from, each with the features of those before it;
+# DECIDE takes the links that are most probable on average over the samplers.
+RANDOM, IBM1, HMM, FERTILE, DECIDE = range(5)
+
+# splitmix64 (Steele, Lea & Flood 2014)
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_27, _30, _31, _32, _11 = (np.uint64(number) for number in (27, 30, 31, 32, 11))
+_EMPTY, _ONE = np.uint64(0), np.uint64(1)
+
+
+class Text(NamedTuple):
+    """Sentence pairs as word numbers, from 1. Pairs with an empty side are ignored.
+
+    given, generated: int32, the words of all sentences.
+    given_start, generated_start: int64 (S + 1), begin of each sentence.
+    """
+
+    given: NDArray[np.int32]
+    given_start: NDArray[np.int64]
+    generated: NDArray[np.int32]
+    generated_start: NDArray[np.int64]
+
+
+class Model(NamedTuple):
+    """What is counted of the links of all sentences, for each sampler.
+
+    pairs: uint64 (slots), a hash table of the pairs of words that are linked: the given word times 2^32, plus
+        the generated one; 0 is an empty slot. The number of slots is a power of 2.
+    pair_links: int32 (slots + 1, K), links of each pair; the last row is 0.
+    links: int32 (V, K), links of each given word.
+    scale: float64 (V, K), 1 / (links + prior).
+    jumps: float64 (K, 2 * LONGEST_JUMP + 1), number of jumps by distance, plus the prior.
+    all_jumps: float64 (K), their sum.
+    ratio: float32 (V, LARGEST_FERTILITY + 1, K), how much more probable one more link of a word is, by the
+        number of its links.
+    """
+
+    pairs: NDArray[np.uint64]
+    pair_links: NDArray[np.int32]
+    links: NDArray[np.int32]
+    scale: NDArray[np.float64]
+    jumps: NDArray[np.float64]
+    all_jumps: NDArray[np.float64]
+    ratio: NDArray[np.float32]
+
+
+class Room(NamedTuple):
+    """Arrays for a sentence pair of at most n given and m generated words.
+
+    slot: int64 (m * (n + 1)), the slots of the pairs of its words, those of a generated word side by side.
+    probability: float64, likewise, the probabilities of the links, added up over samplers.
+    total: float64 (n + 1), the scores of the links of one word, added up from the left.
+    fertility: int64 (n), links of each given word.
+    next: int64 (m), given position of the next link to the right of each generated word.
+    """
+
+    slot: NDArray[np.int64]
+    probability: NDArray[np.float64]
+    total: NDArray[np.float64]
+    fertility: NDArray[np.int64]
+    next: NDArray[np.int64]
+
+
+class Pass(NamedTuple):
+    """A pass over the text.
+
+    stage: RANDOM, IBM1, HMM, FERTILE or DECIDE.
+    seed: of the generator; passes need different ones.
+    is_counted: whether the present links have been counted.
+    """
+
+    stage: int
+    seed: int
+    is_counted: bool
+
+
+@inline_kernel
+def mixed(number: np.uint64) -> np.uint64:
+    """Return a hash of a 64-bit number."""
+    number ^= number >> _30
+    number *= _FIRST
+    number ^= number >> _27
+    number *= _SECOND
+    return number ^ (number >> _31)
+
+
+@inline_kernel
+def pair_of(given: int, generated: int) -> np.uint64:
+    """Return the key of a pair of words."""
+    return (np.uint64(given) << _32) | np.uint64(generated)
+
+
+@inline_kernel
+def home_of(pairs: NDArray[np.uint64], pair: np.uint64) -> np.uint64:
+    """Return the slot where the search for a pair begins."""
+    return mixed(pair) & np.uint64(pairs.shape[0] - 1)
+
+
+@inline_kernel
+def slot_of(pairs: NDArray[np.uint64], pair: np.uint64, slot: np.uint64) -> int:
+    """Return the slot of a pair, or the empty one where it belongs; `slot` is its home."""
+    while pairs[slot] != pair and pairs[slot] != _EMPTY:
+        slot = (slot + _ONE) & np.uint64(pairs.shape[0] - 1)
+    return np.int64(slot)  # type: ignore[return-value]  # for numba, other numbers are signed
+
+
+@inline_kernel
+def distance(start: int, end: int) -> int:
+    """Return the column of a jump in `Model.jumps`."""
+    return min(max(end - start, -LONGEST_JUMP), LONGEST_JUMP) + LONGEST_JUMP
+
+
+@leaf_kernel
+def find_slots(model: Model, text: Text, sentence: int, room: Room) -> None:
+    """Set the slots of the pairs of a sentence; the row of zeros for those without links."""
+    first, width = text.given_start[sentence], text.given_start[sentence + 1] - text.given_start[sentence] + 1
+    begin, end = text.generated_start[sentence], text.generated_start[sentence + 1]
+    cell = 0
+    for j in range(begin, end):
+        for i in range(width):
+            word = text.given[first + i - 1] if i else 0
+            home = np.int64(home_of(model.pairs, pair_of(word, text.generated[j])))
+            prefetch(model.pairs, home)
+            room.slot[cell + i] = home
+        cell += width
+    cell = 0
+    for j in range(begin, end):
+        for i in range(width):
+            word = text.given[first + i - 1] if i else 0
+            slot = slot_of(model.pairs, pair_of(word, text.generated[j]), np.uint64(room.slot[cell + i]))
+            room.slot[cell + i] = slot if model.pairs[slot] != _EMPTY else model.pairs.shape[0]
+        cell += width
+
+
+@leaf_kernel
+def add_pair(model: Model, text: Text, sentence: int, room: Room, word: int, generated: int) -> int:
+    """Give a pair a slot, wherever it occurs in the sentence; returns the slot."""
+    pair = pair_of(word, generated)
+    slot = slot_of(model.pairs, pair, home_of(model.pairs, pair))
+    model.pairs[slot] = pair
+    first, width = text.given_start[sentence], text.given_start[sentence + 1] - text.given_start[sentence] + 1
+    cell = 0
+    for j in range(text.generated_start[sentence], text.generated_start[sentence + 1]):
+        if text.generated[j] == generated:
+            for i in range(width):
+                if (text.given[first + i - 1] if i else 0) == word:
+                    room.slot[cell + i] = slot
+        cell += width
+    return slot
+
+
+@inline_kernel
+def count(model: Model, prior: float, sampler: int, slot: int, word: int, number: int) -> None:
+    """Add 1 or -1 link of a pair, whose given word is `word`."""
+    model.pair_links[slot, sampler] += number
+    model.links[word, sampler] += number
+    model.scale[word, sampler] = 1.0 / (prior + model.links[word, sampler])
+
+
+@inline_kernel
+def count_jumps(model: Model, sampler: int, before: int, link: int, after: int, number: int) -> None:
+    """Add 1 or -1 times the jumps between the links around a word, by its own unless that is NULL."""
+    if link:
+        model.jumps[sampler, distance(before, link - 1)] += number
+        model.jumps[sampler, distance(link - 1, after)] += number
+        model.all_jumps[sampler] += 2 * number
+    else:
+        model.jumps[sampler, distance(before, after)] += number
+        model.all_jumps[sampler] += number
+
+
+@inline_kernel
+def add_scores(
+    model: Model,
+    text: Text,
+    first: int,
+    size: int,
+    room: Room,
+    row: int,
+    sampler: int,
+    stage: int,
+    before: int,
+    after: int,
+) -> float:
+    """Set the cumulative scores of the links of a word, NULL first; returns their sum.
+
+    The slots of its pairs begin at `row`; its neighbours are linked to the positions `before` and `after`.
+    """
+    total: float = NULL * model.scale[0, sampler] * (LEXICAL + model.pair_links[room.slot[row], sampler])
+    if stage >= HMM:
+        # instead of dividing the two jumps of other links by this sum
+        total *= model.jumps[sampler, distance(before, after)] * model.all_jumps[sampler]
+    room.total[0] = total
+    for i in range(size):
+        word = text.given[first + i]
+        score = model.scale[word, sampler] * (LEXICAL + model.pair_links[room.slot[row + i + 1], sampler])
+        if stage >= HMM:
+            score *= model.jumps[sampler, distance(before, i)] * model.jumps[sampler, distance(i, after)]
+        if stage >= FERTILE:
+            score *= model.ratio[word, min(room.fertility[i], LARGEST_FERTILITY), sampler]
+        total += score
+        room.total[i + 1] = total
+    return total
+
+
+@leaf_kernel
+def sample_sentence(
+    model: Model,
+    text: Text,
+    sentence: int,
+    links: NDArray[np.int16],
+    room: Room,
+    sampler: int,
+    task: Pass,
+    prior: float,
+) -> int:
+    """Sample the links of a sentence with one sampler; returns the number of pairs that got a slot."""
+    first, size = text.given_start[sentence], text.given_start[sentence + 1] - text.given_start[sentence]
+    begin, end = text.generated_start[sentence], text.generated_start[sentence + 1]
+    for i in range(size):
+        room.fertility[i] = 0
+    after = size
+    for j in range(end - 1, begin - 1, -1):
+        room.next[j - begin] = after
+        if links[j, sampler]:
+            after = links[j, sampler] - 1
+            room.fertility[after] += 1
+    state = mixed(np.uint64(task.seed) * _GAMMA + np.uint64(sentence * links.shape[1] + sampler))
+    before, row, added = -1, 0, 0
+    for j in range(begin, end):
+        after, old = room.next[j - begin], links[j, sampler]
+        if old:
+            room.fertility[old - 1] -= 1
+        count_jumps(model, sampler, before, old, after, -1)
+        if task.is_counted:
+            word = text.given[first + old - 1] if old else 0
+            count(model, prior, sampler, room.slot[row + old], word, -1)
+        state += _GAMMA
+        drawn = np.float64(mixed(state) >> _11) / 9007199254740992.0
+        new = 0
+        if task.stage == RANDOM:
+            if drawn >= NULL:
+                new = int((drawn - NULL) / (1.0 - NULL) * size) + 1
+        else:
+            total = add_scores(model, text, first, size, room, row, sampler, task.stage, before, after)
+            if task.stage == DECIDE:
+                room.probability[row] += room.total[0] / total
+                for i in range(1, size + 1):
+                    room.probability[row + i] += (room.total[i] - room.total[i - 1]) / total
+                    if room.probability[row + i] > room.probability[row + new]:
+                        new = i
+            else:
+                drawn *= total
+                while new < size and room.total[new] <= drawn:
+                    new += 1
+        links[j, sampler] = new
+        word = text.given[first + new - 1] if new else 0
+        slot = room.slot[row + new]
+        if slot == model.pairs.shape[0]:
+            slot = add_pair(model, text, sentence, room, word, text.generated[j])
+            added += 1
+        count(model, prior, sampler, slot, word, 1)
+        count_jumps(model, sampler, before, new, after, 1)
+        if new:
+            room.fertility[new - 1] += 1
+            before = new - 1
+        row += size + 1
+    return added
+
+
+@leaf_kernel
+def sample(
+    model: Model,
+    text: Text,
+    links: NDArray[np.int16],
+    room: Room,
+    task: Pass,
+    prior: float,
+    begin: int,
+    free: int,
+) -> tuple[int, int]:
+    """Sample the links of all sentences from `begin` with all samplers.
+
+    Parameters
+    ----------
+    links
+        int16 (T, K), the links of each sampler; changed. After DECIDE, those of the last one are the most
+        probable ones.
+    prior
+        LEXICAL, times the number of generated words.
+    free
+        How many pairs may get slots.
+
+    Returns
+    -------
+    sentence, added
+        The sentence with which to go on when there is room, or S; and the number of pairs that got slots.
+    """
+    added = 0
+    for sentence in range(begin, text.given_start.shape[0] - 1):
+        width = text.given_start[sentence + 1] - text.given_start[sentence] + 1
+        length = text.generated_start[sentence + 1] - text.generated_start[sentence]
+        if width == 1 or length == 0:
+            continue
+        if added + length * links.shape[1] > free:
+            return sentence, added
+        find_slots(model, text, sentence, room)
+        for cell in range(length * width if task.stage == DECIDE else 0):
+            room.probability[cell] = 0.0
+        for sampler in range(links.shape[1]):
+            added += sample_sentence(model, text, sentence, links, room, sampler, task, prior)
+    return text.given_start.shape[0] - 1, added
+
+
+@leaf_kernel
+def count_fertilities(text: Text, links: NDArray[np.int16], room: Room, counts: NDArray[np.float32]) -> None:
+    """Add up how often each given word has how many links: float32 (V, LARGEST_FERTILITY + 1, K)."""
+    for sentence in range(text.given_start.shape[0] - 1):
+        first, size = text.given_start[sentence], text.given_start[sentence + 1] - text.given_start[sentence]
+        begin, end = text.generated_start[sentence], text.generated_start[sentence + 1]
+        for sampler in range(links.shape[1] if begin < end else 0):
+            for i in range(size):
+                room.fertility[i] = 0
+            for j in range(begin, end):
+                if links[j, sampler]:
+                    room.fertility[links[j, sampler] - 1] += 1
+            for i in range(size):
+                counts[text.given[first + i], min(room.fertility[i], LARGEST_FERTILITY), sampler] += 1.0
+
+
+@leaf_kernel
+def move_pairs(
+    pairs: NDArray[np.uint64],
+    pair_links: NDArray[np.int32],
+    new_pairs: NDArray[np.uint64],
+    new_links: NDArray[np.int32],
+) -> int:
+    """Copy the pairs that have links, perhaps from one sampler to several; returns their number."""
+    moved, last = 0, pair_links.shape[1] - 1
+    for slot in range(pairs.shape[0]):
+        has_links = False
+        for sampler in range(last + 1):
+            has_links |= pair_links[slot, sampler] != 0
+        if has_links:
+            place = slot_of(new_pairs, pairs[slot], home_of(new_pairs, pairs[slot]))
+            new_pairs[place] = pairs[slot]
+            for sampler in range(new_links.shape[1]):
+                new_links[place, sampler] = pair_links[slot, min(sampler, last)]
+            moved += 1
+    return moved

@@ -1,0 +1,118 @@
+"""Gibbs sampling of word alignments, from its formulas: everything is counted again for each word."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, RANDOM
+
+Pair = tuple[Sequence[int], Sequence[int]]
+WORD = 2**64
+
+
+class Generator:
+    """splitmix64."""
+
+    def __init__(self, state: int) -> None:
+        self.state = self.mixed(state % WORD)
+
+    @staticmethod
+    def mixed(number: int) -> int:
+        number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9 % WORD
+        number = (number ^ (number >> 27)) * 0x94D049BB133111EB % WORD
+        return number ^ (number >> 31)
+
+    def uniform(self) -> float:
+        self.state = (self.state + 0x9E3779B97F4A7C15) % WORD
+        return (self.mixed(self.state) >> 11) / 2**53
+
+
+class Sample:
+    """The links of all sentences: positions + 1, 0 for NULL, None if there is none yet."""
+
+    def __init__(self, pairs: Sequence[Pair], words: int) -> None:
+        self.pairs, self.words = pairs, words
+        self.links: list[list[int | None]] = [[None] * len(generated) for _, generated in pairs]
+        self.fertilities: Counter[tuple[int, int]] = Counter()
+
+    def count_fertilities(self) -> None:
+        """Count how often each given word has how many links."""
+        self.fertilities.clear()
+        for (given, generated), links in zip(self.pairs, self.links, strict=True):
+            for position, word in enumerate(given if generated else (), 1):
+                self.fertilities[word, min(links.count(position), 7)] += 1
+
+    def scores(self, sentence: int, j: int, stage: int) -> list[float]:
+        """Return the scores of NULL and of all positions for word j, which has no link now."""
+        pairs, words, jumps = Counter[tuple[int, int]](), Counter[int](), Counter[int]()
+        for (given, generated), links in zip(self.pairs, self.links, strict=True):
+            place = -1
+            for word, link in zip(generated, links, strict=True):
+                if link is not None:
+                    origin = given[link - 1] if link else 0
+                    pairs[origin, word] += 1
+                    words[origin] += 1
+                if link:
+                    jumps[link - 1 - place] += 1
+                    place = link - 1
+            if given and generated:
+                jumps[len(given) - place] += 1
+        given, generated = self.pairs[sentence]
+        links = self.links[sentence]
+        before = next((link - 1 for link in reversed(links[:j]) if link), -1)
+        after = next((link - 1 for link in links[j + 1 :] if link), len(given))
+        # the jump over this word is not one of the others
+        jumps[after - before] -= 1
+
+        def translation(word: int) -> float:
+            return (0.001 + pairs[word, generated[j]]) / (0.001 * self.words + words[word])
+
+        found = [0.2 * translation(0)]
+        if stage >= HMM:
+            found[0] *= (0.5 + jumps[after - before]) * (100 * 0.5 + sum(jumps.values()))
+        for i, word in enumerate(given):
+            score = translation(word)
+            if stage >= HMM:
+                score *= (0.5 + jumps[i - before]) * (0.5 + jumps[after - i])
+            if stage >= FERTILE:
+                now = links.count(i + 1)
+                more = 0.5 + self.fertilities[word, now + 1]
+                score *= 1e-10 if now >= 6 else more / (0.5 + self.fertilities[word, now])
+            found.append(score)
+        return found
+
+
+def align(pairs: Sequence[Pair], words: int, seed: int, stages: Sequence[int]) -> list[list[int | None]]:
+    """Return the links of all sentences; `words` is the number of generated words, with NULL."""
+    samples = [Sample(pairs, words)]
+    for number, stage in enumerate(stages):
+        if stage == HMM and len(samples) == 1:
+            for _ in range(2):
+                samples.append(Sample(pairs, words))
+                samples[-1].links = [list(links) for links in samples[0].links]
+        for sample in samples:
+            sample.count_fertilities()
+        for sentence, (given, generated) in enumerate(pairs):
+            if not given:
+                continue
+            sums = [[0.0] * (len(given) + 1) for _ in generated]
+            for k, sample in enumerate(samples):
+                first = (1000 * seed + number) * 0x9E3779B97F4A7C15 + sentence * len(samples) + k
+                generator, links = Generator(first), sample.links[sentence]
+                for j in range(len(generated)):
+                    links[j] = None
+                    scores = sample.scores(sentence, j, stage)
+                    drawn = generator.uniform()
+                    if stage == RANDOM:
+                        links[j] = 0 if drawn < 0.2 else 1 + int((drawn - 0.2) / 0.8 * len(given))
+                    elif stage == DECIDE:
+                        sums[j] = [
+                            old + score / sum(scores) for old, score in zip(sums[j], scores, strict=True)
+                        ]
+                        links[j] = sums[j].index(max(sums[j]))
+                    else:
+                        links[j] = next(
+                            i for i in range(len(given) + 1) if sum(scores[: i + 1]) > drawn * sum(scores)
+                        )
+    return [[link or 0 for link in links] for links in samples[-1].links]

@@ -1,0 +1,78 @@
+"""The aligner against its formulas in plain Python, and on text whose alignment is known."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from tests.naive import aligner
+
+from itersel.align import sampler
+from itersel.align.sampler import Sampler, schedule
+from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, IBM1, RANDOM, Text
+from itersel.storage.ragged import offsets_of
+
+STAGES = [RANDOM, *[IBM1] * 2, *[HMM] * 2, *[FERTILE] * 3, DECIDE]
+
+
+def text_of(pairs: Sequence[aligner.Pair]) -> Text:
+    arrays = []
+    for side in (0, 1):
+        lines = [list(pair[side]) for pair in pairs]
+        arrays += [
+            np.array([word for line in lines for word in line], np.int32),
+            offsets_of(list(map(len, lines))),
+        ]
+    return Text(*arrays)
+
+
+def drawn_pairs(seed: int, words: int, pairs: int, longest: int) -> list[aligner.Pair]:
+    drawn = random.Random(seed)
+    return [
+        tuple([drawn.randint(1, words) for _ in range(drawn.randint(0, longest))] for _ in range(2))
+        for _ in range(pairs)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_plain_python(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when the table of pairs is made anew within a pass."""
+    pairs = drawn_pairs(seed, 6 + 4 * seed, 12, 5 if seed else 12)
+    monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
+    monkeypatch.setattr(sampler, "SLOTS", 64)
+    found = Sampler(text_of(pairs), 20, 20, seed).run().tolist()
+    assert found == [link for links in aligner.align(pairs, 20, seed, STAGES) for link in links]
+
+
+def test_known_alignment() -> None:
+    """Each word has one translation, in the order of the source; the last word is NULL's."""
+    drawn = random.Random(1)
+    sides = [[drawn.randint(1, 300) for _ in range(drawn.randint(3, 12))] for _ in range(300)]
+    pairs = [(words, [word + 1 for word in words] + [1]) for words in sides]
+    links = Sampler(text_of(pairs), 301, 302, 1).run().tolist()
+    expected = [i for words, _ in pairs for i in [*range(1, len(words) + 1), 0]]
+    assert sum(one == other for one, other in zip(links, expected, strict=True)) > 0.99 * len(expected)
+
+
+def test_nothing_to_align() -> None:
+    assert Sampler(text_of([((), (1, 2)), ((1,), ()), ((), ())]), 2, 3, 1).run().tolist() == [0, 0]
+    assert Sampler(text_of([]), 1, 1, 1).run().tolist() == []
+
+
+def test_schedule() -> None:
+    assert [schedule(30_000).count(stage) for stage in (RANDOM, IBM1, HMM, FERTILE, DECIDE)] == [
+        1,
+        7,
+        7,
+        29,
+        1,
+    ]
+    assert [schedule(2_000_000).count(stage) for stage in (RANDOM, IBM1, HMM, FERTILE, DECIDE)] == [
+        1,
+        2,
+        1,
+        4,
+        1,
+    ]
