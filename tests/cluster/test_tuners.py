@@ -1,4 +1,4 @@
-"""Batch tuners on both schedulers: only a failed shard is rerun, with identical results."""
+"""Batch tuners on a scheduler: only a failed shard is rerun, with identical results."""
 
 from __future__ import annotations
 
@@ -57,6 +57,7 @@ def tuned(local, tmp_path_factory):
     return project
 
 
+@pytest.mark.parametrize("cluster", ["slurm"], indirect=True)
 def test_lists_of_a_shard_fail(tuned, cluster, tmp_path):
     there = ClusterProject(cluster, tuned.copy(tmp_path / "a project"))
     shutil.rmtree(there.project.results / "experiments")

@@ -341,6 +341,17 @@ def test_what_another_command_says_of_the_end_of_a_task_is_reported(tmp_path):
     assert "was ended by the scheduler (OUT_OF_MEMORY)" in watched.reports[0][1]
 
 
+def test_task_that_ends_while_another_command_is_asked(tmp_path):
+    """The list, perhaps from a cache, has lacked it for long; its marker was not there a moment ago."""
+    watched = Watched(tmp_path / "a", [{("7", 2): Status("RUNNING", True)}] * 2)
+    watched.known = {1: Status("COMPLETED", False)}
+    (watched.folder.path / "1.running").write_text("n1\n")
+    assert sorted(watched.look()) == ["0", "1"]
+    (watched.folder.path / "1.status").write_text("0\n")
+    assert watched.look() == ["1"]
+    assert watched.reports == [("0", None)]
+
+
 def test_forgotten_task_is_cancelled_and_revoked_before_it_is_given_up(tmp_path):
     watched = Watched(tmp_path / "a", [])
     (watched.folder.path / "1.running").write_text("n1\n")

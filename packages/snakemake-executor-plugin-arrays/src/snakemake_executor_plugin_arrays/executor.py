@@ -290,6 +290,10 @@ class Executor(SubmittingExecutor):
                 place.gone_since = now
                 self._explain_unlisted(array)
                 kept.append(info)
+            elif status is not None and place.ended is None and place.has_begun:
+                # it may have ended just now, and its marker be on its way
+                place.ended, place.gone_since = status, now
+                kept.append(info)
             elif status is not None and not self._may_go_on(place, status):
                 by_us = status.cancelled and place.revoked_since is not None
                 ended.append((info, None if by_us else status))
