@@ -34,8 +34,7 @@ rule align_direction:
 
 rule align:
     input:
-        forward=f"{RESULTS}/align/forward.align.gz",
-        reverse=f"{RESULTS}/align/reverse.align.gz",
+        directions=[f"{RESULTS}/align/forward.align.gz", f"{RESULTS}/align/reverse.align.gz"],
     output:
         f"{RESULTS}/align/train.align.gz",
     log:
@@ -50,5 +49,5 @@ rule align:
         symmetrization=CONFIG.align.symmetrization,
         code=step_digest("align", "_align"),
     shell:
-        "itersel align --forward {input.forward:q} --reverse {input.reverse:q}"
+        "itersel align --forward {input.directions[0]:q} --reverse {input.directions[1]:q}"
         " --symmetrization {params.symmetrization} --output {output:q} &> {log:q}"
