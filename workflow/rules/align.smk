@@ -18,10 +18,10 @@ rule align_direction:
         f"{LOGS}/align/{{direction}}.log",
     benchmark:
         f"{BENCHMARKS}/align/{{direction}}.tsv"
-    conda:
-        "../../envs/itersel.yaml"
     wildcard_constraints:
         direction="forward|reverse",
+    conda:
+        "../../envs/itersel.yaml"
     resources:
         **SIZES["align_direction"],
     params:
@@ -34,7 +34,10 @@ rule align_direction:
 
 rule align:
     input:
-        directions=[f"{RESULTS}/align/forward.align.gz", f"{RESULTS}/align/reverse.align.gz"],
+        directions=[
+            f"{RESULTS}/align/forward.align.gz",
+            f"{RESULTS}/align/reverse.align.gz",
+        ],
     output:
         f"{RESULTS}/align/train.align.gz",
     log:
