@@ -5,7 +5,7 @@
 
 The text is made from that of the other measurements (`benchmarks.data`) and its alignment: each pair joins
 two pairs, each from one of several copies of the text. The rarer a word, the more variants it has, and a copy
-decides which one it uses, the same on both sides. So the vocabulary grows as that of real text does: with
+decides which one it uses, on both sides. So the vocabulary grows as that of real text does: with
 300,000 pairs made of recorded text, it is as large as that of as much of Europarl. Sentences have 29 words.
 """
 

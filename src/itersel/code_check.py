@@ -18,6 +18,10 @@ CODE_VARIABLE = "ITERSEL_CODE"
 PACKAGE = Path(__file__).parent
 
 
+class CodeChangedError(InputError):
+    """The code has been edited; jobs fail until it is as it was."""
+
+
 def fingerprint(folder: str | os.PathLike[str] = PACKAGE) -> str:
     """Return digests of the times and sizes, and of the contents, of all code in a folder."""
     return f"{_digest(folder, of_contents=False)} {_digest(folder, of_contents=True)}"
@@ -44,18 +48,25 @@ def check_code(variable: str = CODE_VARIABLE, folder: Path = PACKAGE) -> None:
 
     Raises
     ------
-    InputError
+    CodeChangedError
         If it differs.
+    InputError
+        If it cannot be read.
     """
     expected = os.environ.get(variable)
-    if expected and is_changed(expected, folder):
-        raise InputError("has been edited since this run started; stop the run and start it again", folder)
+    try:
+        if expected and is_changed(expected, folder):
+            raise CodeChangedError(
+                "has been edited since this run started; stop the run and start it again", folder
+            )
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", error.filename or folder) from None
 
 
 def _digest(folder: str | os.PathLike[str], of_contents: bool) -> str:
     digest = hashlib.sha256()
     for path in _files(folder):
-        with contextlib.suppress(OSError):  # an editor's file that is gone
+        with contextlib.suppress(FileNotFoundError):  # an editor's file, or a broken link
             status = os.stat(path)
             found = b"" if of_contents else f" {status.st_mtime_ns}".encode()
             name = os.fsencode(os.path.relpath(path, folder))

@@ -54,33 +54,38 @@ class Sample:
                     pairs[origin, word] += 1
                     words[origin] += 1
                 if link:
-                    jumps[link - 1 - place] += 1
+                    jumps[clipped(link - 1 - place)] += 1
                     place = link - 1
             if given and generated:
-                jumps[len(given) - place] += 1
+                jumps[clipped(len(given) - place)] += 1
         given, generated = self.pairs[sentence]
         links = self.links[sentence]
         before = next((link - 1 for link in reversed(links[:j]) if link), -1)
         after = next((link - 1 for link in links[j + 1 :] if link), len(given))
         # the jump over this word is not one of the others
-        jumps[after - before] -= 1
+        jumps[clipped(after - before)] -= 1
 
         def translation(word: int) -> float:
             return (0.001 + pairs[word, generated[j]]) / (0.001 * self.words + words[word])
 
         found = [0.2 * translation(0)]
         if stage >= HMM:
-            found[0] *= (0.5 + jumps[after - before]) * (100 * 0.5 + sum(jumps.values()))
+            found[0] *= (0.5 + jumps[clipped(after - before)]) * (100 * 0.5 + sum(jumps.values()))
         for i, word in enumerate(given):
             score = translation(word)
             if stage >= HMM:
-                score *= (0.5 + jumps[i - before]) * (0.5 + jumps[after - i])
+                score *= (0.5 + jumps[clipped(i - before)]) * (0.5 + jumps[clipped(after - i)])
             if stage >= FERTILE:
                 now = links.count(i + 1)
                 more = 0.5 + self.fertilities[word, now + 1]
                 score *= 1e-10 if now >= 6 else more / (0.5 + self.fertilities[word, now])
             found.append(score)
         return found
+
+
+def clipped(jump: int) -> int:
+    """Return a jump, or the longest one that is counted."""
+    return min(max(jump, -200), 200)
 
 
 def align(pairs: Sequence[Pair], words: int, seed: int, stages: Sequence[int]) -> list[list[int | None]]:

@@ -35,6 +35,21 @@ def test_the_obvious_alignment(corpus: Path) -> None:
     assert read_lines(corpus / "out.gz") == ALIGNMENT
 
 
+@pytest.mark.parametrize(
+    "options", [["--symmetrization", "union"], ["--forward", "x", "--reverse", "y"], ["--forward", "x"]]
+)
+def test_direction_goes_alone(corpus: Path, options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(corpus, "--direction", "forward", *options) == 1
+    assert "--direction needs --source and --target" in capsys.readouterr().err
+
+
+def test_alignments_from_pipes(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("0-0\n")
+    command = f"{sys.executable} -m itersel.cli.main align --forward <(cat a) --reverse <(cat a) --output out"
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
+    assert read_lines(tmp_path / "out") == ["0-0"]
+
+
 def test_directions_are_symmetrised_as_one_command_does(corpus: Path) -> None:
     assert run(corpus, "--seed", "7") == 0
     expected = (corpus / "out.gz").read_bytes()

@@ -46,11 +46,20 @@ def test_equals_plain_python(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
     assert found == [link for links in aligner.align(pairs, 20, seed, STAGES) for link in links]
 
 
-def test_known_alignment() -> None:
+def test_long_sentences_equal_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jumps of more than 200 words are counted together."""
+    pairs: list[aligner.Pair] = [([1, *[2] * 248, 3], [3, 1]), ([1, 3], [3, 1, 2])]
+    monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
+    found = Sampler(text_of(pairs), 4, 4, 1).run().tolist()
+    assert found == [link for links in aligner.align(pairs, 4, 1, STAGES) for link in links]
+
+
+def test_known_alignment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each word has one translation, in the order of the source; the last word is NULL's."""
     drawn = random.Random(1)
     sides = [[drawn.randint(1, 300) for _ in range(drawn.randint(3, 12))] for _ in range(300)]
     pairs = [(words, [word + 1 for word in words] + [1]) for words in sides]
+    monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
     links = Sampler(text_of(pairs), 301, 302, 1).run().tolist()
     expected = [i for words, _ in pairs for i in [*range(1, len(words) + 1), 0]]
     assert sum(one == other for one, other in zip(links, expected, strict=True)) > 0.99 * len(expected)

@@ -89,6 +89,10 @@ def test_text_is_restored(language: str, line: str) -> None:
             "%s of %(name)s , %1$d {0} {{x}} ${VAR} $[n] %NAME %2",
         ),
         ("%% of #{x} in {{ user.name }}, \\nLine", "%% of #{x} in {{▁user.name▁}} , \\n￭ Line"),
+        (
+            "${{x}} {{ a | b }} of {{ a text of some words }}",
+            "${{x}} {{▁a▁|▁b▁}} of { {▁ a text of some words ▁} }",
+        ),
         ("{% if a %}b{% endif %} C:\\new", "{%▁if▁a▁%}￭ b ￭{%▁endif▁%} C:\\new"),
         ('<a href="x y">this</a><br/>', '<a▁href="x▁y">￭ this ￭</a> ￭<br/>'),
         ("&amp;lt; is &lt;", "&lt; is <"),

@@ -123,7 +123,7 @@ def writer(server: psutil.Process, pipe: Path) -> int:
             if error.errno != errno.ENXIO or time.monotonic() > end:
                 raise
         time.sleep(0.02)
-    # Python handles a signal that arrives just before a blocking call only after it, so here never
+    # a signal that arrives just before Python blocks is handled when the call returns: here, never
     wait_until(lambda: any(is_reading(process.pid, pipe) for process in server.children()))
     return file
 
@@ -131,10 +131,10 @@ def writer(server: psutil.Process, pipe: Path) -> int:
 def is_reading(process: int, pipe: Path) -> bool:
     """Tell whether a process is blocked in a system call whose first argument is the pipe."""
     folder = Path("/proc", str(process))
-    call = (folder / "syscall").read_text().split()
     try:
+        call = (folder / "syscall").read_text().split()
         return os.readlink(folder / "fd" / str(int(call[1], 16))) == str(pipe)
-    except (IndexError, OSError):  # it runs, or the argument is not a file
+    except (IndexError, OSError):  # it runs, has ended, or the argument is not a file
         return False
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from itersel import __version__, sources
-from itersel.code_check import CODE_VARIABLE, check_code, fingerprint
+from itersel.code_check import CODE_VARIABLE, CodeChangedError, check_code, fingerprint
 from itersel.config import commands, read_config, splits
 from itersel.config.file_checks import check_files_exist
 from itersel.config.independent import with_independent_tasks
@@ -51,8 +51,8 @@ try:
             print(f"itersel: warning: {warning}", file=sys.stderr)
 except InputError as error:
     print(f"itersel: {error}", file=sys.stderr)
-    # a job fails again if it is repeated; see the README of snakemake-executor-plugin-arrays
-    sys.exit(1 if workflow.is_main_process else os.EX_CONFIG)
+    # not repeated; see the README of snakemake-executor-plugin-arrays
+    sys.exit(os.EX_CONFIG if isinstance(error, CodeChangedError) else 1)
 
 
 def no_option(path):

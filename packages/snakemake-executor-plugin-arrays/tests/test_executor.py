@@ -132,6 +132,8 @@ def test_jobs_that_would_fail_again_are_one_failure_and_not_retried(tmp_path):
     assert watched.silent == jobs[:1]
     assert [job.attempt for job in jobs] == [2, 2]
     assert watched.unreported == 0
+    # what waits for a place is not submitted
+    assert "would fail, too" in watched.drops[0].why
 
 
 def test_task_that_is_gone_is_lost_at_the_second_look(tmp_path):

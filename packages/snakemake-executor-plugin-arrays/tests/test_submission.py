@@ -21,7 +21,7 @@ from snakemake_executor_plugin_arrays.waiting import Drop
 
 @pytest.fixture(autouse=True)
 def _ctrl_c():
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
@@ -177,6 +177,22 @@ def test_what_runs_is_cancelled_and_revoked(folder):
     assert executor.cancellations == [["7"]]
     assert [path.name for path in jobs.parent.glob("*.revoked")] == ["task-2.revoked"]
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    executor.shutdown()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_folder_out_of_reach_when_what_runs_is_revoked(folder):
+    """Other arrays are revoked nevertheless."""
+    executor = Submitting(folder, lambda array, request: "7")
+    for _ in range(2):
+        executor.run_jobs(two_jobs())
+    first, second = sorted(path.parent for path in executor.parent.glob("*/*/jobs"))
+    (second / "1.running").write_text("n1\n")
+    (first / "task.sh").unlink()
+    (first / "task.sh").mkdir()
+    executor.cancel_jobs([])
+    executor.shutdown()
+    assert (second / "task-1.revoked").exists()
 
 
 @pytest.mark.parametrize("grow", [True, False])

@@ -102,6 +102,7 @@ def test_started_task_that_the_scheduler_does_not_know_is_revoked(parent, monkey
             (folder.path / "1.status").write_text("143\n")
 
     monkeypatch.setattr(takeover.time, "sleep", sleep)
+    monkeypatch.setattr(Folder, "revoked_for", lambda folder, task: 0)
     assert parent.end(patience=1000) == []
     assert waited == [True] * 3
     assert "Waiting at most 1010 s for jobs of an earlier run" in parent.warnings[0]
@@ -131,6 +132,7 @@ def test_processes_that_may_have_outlived_their_task(parent, monkeypatch, user):
 
 def test_task_that_does_not_notice_is_given_up(parent, monkeypatch):
     monkeypatch.setattr(takeover, "ENDS_WITHIN", 0)
+    monkeypatch.setattr(Folder, "revoked_for", lambda folder, task: 0)
     parent.killed(started=2)
     assert parent.end(patience=0.5) == []
     assert len(parent.warnings) == 1

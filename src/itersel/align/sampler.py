@@ -36,7 +36,7 @@ from itersel.progress import progress
 
 # One sampler until the end of model 1, because it needs much memory; its links are where the others begin.
 SAMPLERS = 3
-# Slots of the smallest table of pairs, which is made anew when so large a part of it is taken.
+# Slots of the smallest table of pairs, and the fraction in use at which it is rebuilt.
 SLOTS, FULL = 2**16, 0.6
 # Parameters of Dirichlet priors, and the number of distances that the sum of jumps begins with.
 JUMP, FERTILITY, DISTANCES = 0.5, 0.5, 100
@@ -94,7 +94,7 @@ class Sampler:
             if stage >= FERTILE:
                 self._set_ratios()
             self._pass(Pass(stage, 1000 * self.seed + number, stage != RANDOM))
-        return self.links[:, -1]
+        return self.links[:, -1].copy()
 
     def _pass(self, task: Pass) -> None:
         begin, end = 0, len(self.text.given_start) - 1
@@ -109,14 +109,14 @@ class Sampler:
         """Move the pairs that are linked to a table with room for as many more."""
         samplers, slots = self.links.shape[1], SLOTS
         used = int(np.count_nonzero(self.model.pair_links.any(axis=1)))
-        while 2 * used + samplers * len(self.room.next) > FULL * slots:
+        while used + max(used, samplers * len(self.room.next)) > FULL * slots:
             slots *= 2
         pairs, pair_links = _table(slots, samplers)
         self._used = move_pairs(self.model.pairs, self.model.pair_links, pairs, pair_links)
         self.model = self.model._replace(pairs=pairs, pair_links=pair_links)
 
     def _begin_samplers(self) -> None:
-        """Go on with several samplers from the links of one."""
+        """Start several samplers from the links of one."""
         self.links = np.repeat(self.links, SAMPLERS, axis=1)
         names = ("links", "scale", "all_jumps", "ratio")
         repeated = {name: np.repeat(getattr(self.model, name), SAMPLERS, axis=-1) for name in names}
@@ -125,7 +125,7 @@ class Sampler:
         self._renew_table()
 
     def _set_ratios(self) -> None:
-        counts = np.full(self.model.ratio.shape, FERTILITY, np.float32)
+        counts = np.full(self.model.ratio.shape, FERTILITY)
         count_fertilities(self.text, self.links, self.room, counts)
         ratio = np.full(counts.shape, NEVER, np.float32)
         ratio[:, :-2] = counts[:, 1:-1] / counts[:, :-2]

@@ -335,8 +335,8 @@ def sample(
 
 
 @leaf_kernel
-def count_fertilities(text: Text, links: NDArray[np.int16], room: Room, counts: NDArray[np.float32]) -> None:
-    """Add up how often each given word has how many links: float32 (V, LARGEST_FERTILITY + 1, K)."""
+def count_fertilities(text: Text, links: NDArray[np.int16], room: Room, counts: NDArray[np.float64]) -> None:
+    """Add up how often each given word has how many links: float64 (V, LARGEST_FERTILITY + 1, K)."""
     for sentence in range(text.given_start.shape[0] - 1):
         first, size = text.given_start[sentence], text.given_start[sentence + 1] - text.given_start[sentence]
         begin, end = text.generated_start[sentence], text.generated_start[sentence + 1]

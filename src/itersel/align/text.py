@@ -61,7 +61,9 @@ def _read_side(path: str | os.PathLike[str]) -> tuple[NDArray[np.int32], NDArray
         for number, sentence in enumerate(sentences, len(lengths) + 1):
             if len(sentence) > LONGEST:
                 raise InputError(
-                    f"has over {LONGEST:,} words, too many for the aligner; drop it", path, number
+                    f"has over {LONGEST:,} words, too many for the aligner; drop it (data.max_length)",
+                    path,
+                    number,
                 )
         lengths += map(len, sentences)
         words = chain.from_iterable(sentences)

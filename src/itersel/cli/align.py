@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import output_file, seed
@@ -44,7 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--symmetrization",
         choices=list(HEURISTICS),
-        default="grow-diag-final-and",
         help="default: grow-diag-final-and",
     )
     parser.add_argument(
@@ -65,18 +64,21 @@ def _align(options: argparse.Namespace) -> None:
 
     texts = (options.source, options.target)
     alignments = (options.forward, options.reverse)
+    pairs: Iterable[tuple[Sequence[Point], Sequence[Point]]]
+    if options.direction and (options.symmetrization or any(alignments)):
+        raise InputError("--direction needs --source and --target, and goes without --symmetrization")
     if all(texts) and not any(alignments):
         bitext = read_bitext(options.source, options.target)
         if options.direction:
             write_lines(options.output, map(format_points, _links(bitext, options.direction, options.seed)))
             return
-        forward, reverse = (_links(bitext, direction, options.seed) for direction in DIRECTIONS)
-    elif all(alignments) and not any((*texts, options.direction)):
-        forward, reverse = _given(options.forward, options.reverse)
+        pairs = zip(*(_links(bitext, direction, options.seed) for direction in DIRECTIONS), strict=True)
+    elif all(alignments) and not any(texts):
+        pairs = _given(options.forward, options.reverse)
     else:
         raise InputError("give either --source and --target, or --forward and --reverse")
-    pairs = zip(forward, reverse, strict=True)
-    write_lines(options.output, (format_points(symmetrize(*pair, options.symmetrization)) for pair in pairs))
+    heuristic = options.symmetrization or "grow-diag-final-and"
+    write_lines(options.output, (format_points(symmetrize(left, right, heuristic)) for left, right in pairs))
 
 
 def _links(bitext: Bitext, direction: str, seed: int) -> Iterator[Sequence[Point]]:
@@ -95,11 +97,13 @@ def _links(bitext: Bitext, direction: str, seed: int) -> Iterator[Sequence[Point
     return points()
 
 
-def _given(*paths: str) -> tuple[Iterator[Sequence[Point]], ...]:
-    """Read alignments of as many sentences."""
+def _given(forward: str, reverse: str) -> Iterator[tuple[Sequence[Point], Sequence[Point]]]:
+    """Read the points of each sentence pair from alignments of both directions, which may be pipes."""
     from itersel.align.pharaoh import alignment_blocks
-    from itersel.corpus.text import check_line_counts
-    from itersel.storage.files import line_blocks
 
-    check_line_counts({path: range(sum(map(len, line_blocks(path)))) for path in paths})
-    return tuple(chain.from_iterable(alignment_blocks(path)) for path in paths)
+    sides = (chain.from_iterable(alignment_blocks(path)) for path in (forward, reverse))
+    for number, (left, right) in enumerate(zip_longest(*sides), 1):
+        if left is None or right is None:
+            longer, shorter = (reverse, forward) if left is None else (forward, reverse)
+            raise InputError(f"has no partner in {shorter}; align the files again", longer, number)
+        yield left, right

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 from snakemake_interface_common.exceptions import ApiError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
@@ -84,6 +85,8 @@ class Executor(SubmittingExecutor):
         self.waiting = Waiting(self.settings.waiting_seconds)
         self.explained: set[tuple[str, str]] = set()
         self.unreadable: set[Path] = set()
+        # what Ctrl-C did before it was ignored
+        self.handler: Any = None
 
     @property
     def cores(self) -> str:
@@ -209,10 +212,13 @@ class Executor(SubmittingExecutor):
     def _report_refused(self, array: str, infos: list[SubmittedJobInfo]) -> None:
         """Report jobs that would fail again: once for each array, although others may end later."""
         place: Place = infos[0].aux["place"]
-        message = self._failure(infos[0], how_refused(place.folder.log(place.line))) + others(infos).strip()
+        message = self._failure(infos[0], how_refused(place.folder.log(place.line)))
+        if len(infos) > 1:
+            message += f"{others(infos).strip()} "
         self.unreported -= len(infos)
-        self._report_together(infos, None if array in self.refused else f"{message} ", again=False)
+        self._report_together(infos, None if array in self.refused else message, again=False)
         self.refused.add(array)
+        self.drops.append(Drop("is not submitted, because it would fail, too", place.name))
 
     def _is_hopeless(self, place: Place) -> bool:
         """Return whether the scheduler's last answer says that a task will never run."""
@@ -310,8 +316,8 @@ class Executor(SubmittingExecutor):
         if doubtful:
             tasks = sorted({place.task for place in doubtful})
             self.logger.warning(
-                f"{self.scheduler.name} no longer knows tasks of the array {array} without an exit status:"
-                f" cancelling them, in case they run ({len(tasks)})"
+                f"{self.scheduler.name} no longer knows {len(tasks)} of the tasks of array {array}, which"
+                " have no exit status; cancelling them in case they are still running"
             )
             self.client.cancel(tasks=tasks)
         # what has ended, too: the scheduler may start it again
@@ -408,9 +414,9 @@ class Executor(SubmittingExecutor):
     def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
         """Cancel all arrays of this run; `active_jobs` is not used, as it is empty during a check."""
         self.client.is_interrupted = True
-        # for good: a second Ctrl-C would leave arrays, or Snakemake's lock
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # until `shutdown`: a second Ctrl-C would leave arrays behind
+        if threading.current_thread() is threading.main_thread() and self.handler is None:
+            self.handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
         left = set(self.submitted)
         # by name, too, as Snakemake may be interrupted before a submission is answered
         with contextlib.suppress(SchedulerError):
@@ -418,9 +424,10 @@ class Executor(SubmittingExecutor):
         # also those that are not listed: it is no error to cancel what has ended
         self.client.cancel(arrays=sorted(left))
         # so that the next run knows since when they are ending
-        if self.run is not None:
+        # another thread may change the names
+        for path in [self.run.path / name for name in tuple(self.names)] if self.run is not None else []:
             with contextlib.suppress(OSError):
-                for folder, tasks in may_run(self.run.path / name for name in self.names).items():
+                for folder, tasks in may_run([path]).items():
                     for task in tasks:
                         folder.revoke(task)
 
@@ -430,3 +437,6 @@ class Executor(SubmittingExecutor):
         if self.run is not None:
             # Cancelled tasks take a while to end; the next run finds the folder and waits for them.
             self.run.close(tidy=self.unreported == 0)
+        if self.handler is not None:
+            signal.signal(signal.SIGINT, self.handler)
+            self.handler = None

@@ -98,17 +98,19 @@ def how_lost(status: Status | None, started: bool) -> str:
 
 # How a task ended that a person cancelled; when the first one is noticed, others may still be ending.
 CANCELLED = (
-    "was cancelled by you or an administrator, not by Snakemake. This run does not submit again what was"
-    " cancelled of this array; the next one does. Ctrl-C, or SIGINT to Snakemake, cancels all and ends a run"
+    "was cancelled by you or an administrator, not by Snakemake. The cancelled jobs of this array are"
+    " submitted again by the next run, not by this one. To stop a run, press Ctrl-C, or send SIGINT to"
+    " Snakemake"
 )
 
 
 def how_refused(log: Path) -> str:
     """Describe how a job ended that will fail as often as it is repeated, with the last line of its log."""
-    lines = [""]
+    said = f"ended with exit status {FINAL}, so it is not repeated"
     with contextlib.suppress(OSError):
-        lines += filter(None, map(str.strip, _tail(log).splitlines()))
-    return f"ended with exit status {FINAL}, so it is not repeated: {lines[-1].rstrip('.')}"
+        if lines := [line for line in map(str.strip, _tail(log).splitlines()) if line]:
+            return f"{said}: {lines[-1].rstrip('.')}"
+    return said
 
 
 def _tail(log: Path) -> str:
