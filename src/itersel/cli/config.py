@@ -46,7 +46,7 @@ def _check(options: argparse.Namespace) -> None:
     from itersel.config import load_config
     from itersel.config.checks import warnings
     from itersel.config.estimates import estimate
-    from itersel.config.file_checks import Measured, check_files_exist, read_texts
+    from itersel.config.file_checks import Measured, check_files_exist, check_sizes, read_texts
     from itersel.progress import duration
 
     config = load_config(options.config)
@@ -56,10 +56,11 @@ def _check(options: argparse.Namespace) -> None:
         for warning in check_files_exist(config):
             print(f"{options.config}: warning: {warning}", file=sys.stderr)
         text = Measured({}, []) if options.no_text else read_texts(config)
+        for warning in text.warnings:
+            print(f"{options.config}: warning: {warning}", file=sys.stderr)
+        check_sizes(text.sizes)
     except InputError as error:
         raise located(error, options.config) from None
-    for warning in text.warnings:
-        print(f"{options.config}: warning: {warning}", file=sys.stderr)
     print(f"{options.config}: valid; experiments: {', '.join(config.experiments)}")
     for split, size in text.sizes.items():
         print(f"  {split}: {size.sentences:,} sentences, {size.words:,} words")

@@ -140,6 +140,13 @@ def read_texts(config: Config) -> Measured:
     return Measured({split: sizes[split] for split in ("train", *sizes) if split in sizes}, warnings)
 
 
+def check_sizes(sizes: Mapping[str, Size]) -> None:
+    """Reject a split without sentences; after the warnings, which may say more about the text."""
+    for split, size in sizes.items():
+        if not size.lengths:
+            raise InputError(f"no pair of {split} is left without those of held-out sets (data.drop_overlap)")
+
+
 def _overlap_warning(config: Config, overlap: Overlap) -> str:
     warning = describe_overlap(overlap)
     if overlap.other == "train" and config.data.drop_overlap:
@@ -176,9 +183,7 @@ def _sizes(config: Config, split: str, shared: HeldOutPairs, suspicions: Suspici
     for name, bound in parts:
         for length in islice(lengths, bound):
             sizes[name].lengths[length] = sizes[name].lengths.get(length, 0) + 1
-    if not sizes[split].lengths and len(parts) == 1:
-        raise InputError(f"no pair of {split} is left without those of held-out sets (data.drop_overlap)")
-    if not sizes[split].lengths:
+    if not sizes[split].lengths and len(parts) > 1:
         cut = " and ".join(f"{bound:,} for {name}" for name, bound in parts[:-1])
         raise InputError(f"config key 'data.split' cuts {cut} from train, which has too few sentences")
     # the rest, too, is read
@@ -219,7 +224,7 @@ def _check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
     """Reject more shards than sentences; tasks with labels are checked when the labels are read."""
     experiment = config.experiments[name]
     size = sizes.get(experiment.tune_on)
-    if size is None or not isinstance(experiment.tasks, RandomTasks | Resharding):
+    if size is None or not size.lengths or not isinstance(experiment.tasks, RandomTasks | Resharding):
         return
     if size.sentences < files_of(experiment.tasks):
         raise InputError(
