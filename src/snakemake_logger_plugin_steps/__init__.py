@@ -34,7 +34,11 @@ ROUTINE = (
     "Removing temporary output",
     "Job rate limit reached",
     "Elapsed time",
+    "Shutting down, this might take some time",
 )
+# After SIGTERM: said for each job that was running. At the end: jobs that failed have been shown.
+ENDING = "Will exit after finishing currently running jobs"
+UNFINISHED = "WorkflowError:\nAt least one job did not complete successfully"
 # Events that the display of steps replaces.
 HIDDEN = frozenset(
     {
@@ -78,6 +82,7 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
         self._ends_of_logs = settings.show_failed_logs and not self._plain
         self.setFormatter(DefaultFormatter(settings.quiet, settings.show_failed_logs and self._plain))
         self._steps: Steps | None = None
+        self._is_ending = False
         self._ended = threading.Event()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -120,10 +125,13 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
                 self._steps.fail(values["jobid"])
 
     def _is_shown(self, record: logging.LogRecord) -> bool:
+        message = record.getMessage()
         if record.levelno > logging.INFO:
-            return True
-        event = getattr(record, "event", None)
-        return event not in HIDDEN and not record.getMessage().startswith(ROUTINE)
+            return not message.startswith(UNFINISHED)
+        if message.startswith(ENDING):
+            is_first, self._is_ending = not self._is_ending, True
+            return is_first
+        return getattr(record, "event", None) not in HIDDEN and not message.startswith(ROUTINE)
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the text of a message."""

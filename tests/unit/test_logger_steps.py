@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from snakemake_logger_plugin_steps import LogHandler
+from snakemake_logger_plugin_steps import ENDING, UNFINISHED, LogHandler
 from snakemake_logger_plugin_steps.steps import CHANGED, UNCHANGED, WIDTH, Steps, make_job
 from snakemake_logger_plugin_steps.titles import TITLES, UNNAMED, title_of
 
@@ -218,33 +218,52 @@ def test_titles(rule, wildcards, title):
     assert title_of(rule, wildcards) == title
 
 
-def test_two_threads_write(tmp_path):
-    """The threads of Snakemake's messages and of the steps do not wait for each other."""
+@pytest.fixture
+def handler(tmp_path):
+    """Return a handler that writes to the file `console`."""
+    settings = SimpleNamespace(
+        stdout=False, nocolor=True, dryrun=False, printshellcmds=False, verbose=False, debug_dag=False,
+        quiet=None, show_failed_logs=True,
+    )  # fmt: skip
+    found = LogHandler(settings, None)
     with (tmp_path / "console").open("w") as stream:
-        settings = SimpleNamespace(
-            stdout=False, nocolor=True, dryrun=False, printshellcmds=False, verbose=False, debug_dag=False,
-            quiet=None, show_failed_logs=True,
-        )  # fmt: skip
-        handler = LogHandler(settings, None)
-        handler.setStream(stream)
-        handler._steps = Steps(Clock())
-        handler._steps.plan([make_job("align", {})])
-        handler._steps.begin(1, make_job("align", {}))
-        record = logging.makeLogRecord({"msg": "said", "levelno": logging.INFO})
+        found.setStream(stream)
+        yield found
 
-        def messages():
-            for _ in range(2000):
-                handler.handle(record)
 
-        def steps():
-            for _ in range(2000):
-                handler._write_line()
+def test_end_after_a_signal_is_said_once(handler, tmp_path):
+    ending, unfinished = f"{ENDING} (scheduler).", f"{UNFINISHED}."
+    for level, message in (
+        *[(logging.INFO, ending)] * 2,
+        (logging.INFO, "Shutting down, this might take some time."),
+        (logging.ERROR, unfinished),
+        (logging.ERROR, "WorkflowError:\nanother one"),
+    ):
+        handler.handle(logging.makeLogRecord({"msg": message, "levelno": level}))
+    handler.close()
+    assert (tmp_path / "console").read_text().splitlines() == [ending, "WorkflowError:", "another one"]
 
-        threads = [threading.Thread(target=work, daemon=True) for work in (messages, steps)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-        assert not any(thread.is_alive() for thread in threads)
-        handler.close()
+
+def test_two_threads_write(handler, tmp_path):
+    """The threads of Snakemake's messages and of the steps do not wait for each other."""
+    handler._steps = Steps(Clock())
+    handler._steps.plan([make_job("align", {})])
+    handler._steps.begin(1, make_job("align", {}))
+    record = logging.makeLogRecord({"msg": "said", "levelno": logging.INFO})
+
+    def messages():
+        for _ in range(2000):
+            handler.handle(record)
+
+    def steps():
+        for _ in range(2000):
+            handler._write_line()
+
+    threads = [threading.Thread(target=work, daemon=True) for work in (messages, steps)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
+    handler.close()
     assert (tmp_path / "console").read_text().count("said\n") == 2000
