@@ -93,7 +93,7 @@ class Sampler:
                 self._begin_samplers()
             if stage >= FERTILE:
                 self._set_ratios()
-            self._pass(Pass(stage, 1000 * self.seed + number, stage != RANDOM))
+            self._pass(Pass(stage, 1000 * self.seed + number))
         return self.links[:, -1].copy()
 
     def _pass(self, task: Pass) -> None:

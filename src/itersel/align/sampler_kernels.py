@@ -86,14 +86,12 @@ class Room(NamedTuple):
 class Pass(NamedTuple):
     """A pass over the text.
 
-    stage: RANDOM, IBM1, HMM, FERTILE or DECIDE.
+    stage: RANDOM, which is the first, IBM1, HMM, FERTILE or DECIDE.
     seed: of the generator; passes need different ones.
-    is_counted: whether the present links have been counted.
     """
 
     stage: int
     seed: int
-    is_counted: bool
 
 
 @inline_kernel
@@ -254,7 +252,7 @@ def sample_sentence(
         if old:
             room.fertility[old - 1] -= 1
         count_jumps(model, sampler, before, old, after, -1)
-        if task.is_counted:
+        if task.stage != RANDOM:
             word = text.given[first + old - 1] if old else 0
             count(model, prior, sampler, room.slot[row + old], word, -1)
         state += _GAMMA

@@ -66,7 +66,7 @@ def _align(options: argparse.Namespace) -> None:
     alignments = (options.forward, options.reverse)
     pairs: Iterable[tuple[Sequence[Point], Sequence[Point]]]
     if options.direction and (options.symmetrization or any(alignments)):
-        raise InputError("--direction needs --source and --target, and goes without --symmetrization")
+        raise InputError("--direction can be used with --source and --target, but not with --symmetrization")
     if all(texts) and not any(alignments):
         bitext = read_bitext(options.source, options.target)
         if options.direction:
