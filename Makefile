@@ -15,7 +15,7 @@ INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --
 help:
 	@echo "make demo       run the experiments in config.yaml and print the table of results"
 	@echo "make test       run the tests, except slow ones and those on clusters (CI=true: also slow ones)"
-	@echo "make fuzz       fuzz every kind of input file (2 minutes)"
+	@echo "make fuzz       fuzz every kind of input file (1 minute on two cores)"
 	@echo "make test-executor  build the executor for clusters and test it in an environment without itersel"
 	@echo "make test-cluster  start Slurm and Grid Engine on this machine and run the workflow on them (15 minutes)"
 	@echo "make lint       check style, types and the workflow"
@@ -38,11 +38,12 @@ test: $(VENV)/installed-for-tests
 	"$(BIN)"/itersel warm-up
 	"$(BIN)"/python -m pytest -m "$(TESTS)" -n $(PROCESSES) --dist loadgroup --durations=15 $(if $(CI),tests)
 
-# CASES is the number of cases for each kind of file.
-CASES ?= 16
+# CASES is the number of cases for each kind of file in each of two processes.
+CASES ?= 8
 fuzz: $(VENV)/installed-for-tests
 	"$(BIN)"/itersel warm-up
-	"$(BIN)"/python -m tests.fuzz --seed 1 --cases $(CASES)
+	"$(BIN)"/python -m tests.fuzz --seed 1 --cases $(CASES) & first=$$!; \
+	"$(BIN)"/python -m tests.fuzz --seed 1 --first $(CASES) --cases $(CASES); status=$$?; wait $$first && exit $$status
 
 # Tests the executor's wheel on its own, as its users install it.
 ALONE := build/executor
@@ -54,15 +55,15 @@ test-executor: package
 	! $(ALONE)/bin/python -c "import itersel" 2> /dev/null
 	$(ALONE)/bin/python -m pytest -n 2 $(EXECUTOR)
 
-# The tests start Slurm and Grid Engine on this machine; tests/cluster/install.sh installs both (as root). They spend
-# most of their time waiting, so they run in four processes, each with its own schedulers. The tests that measure time
-# run afterwards. CLUSTER_TESTS is an expression for pytest's -k.
+# The tests start Slurm and Grid Engine on this machine; tests/cluster/install.sh installs both (as root). They run in
+# four processes, each with its own schedulers, one test at a time, the longest first (tests/cluster/conftest.py). The
+# tests that measure time run afterwards. CLUSTER_TESTS is an expression for pytest's -k.
 test-cluster: test-cluster-jobs
 	$(MAKE) --no-print-directory test-cluster-times
 
 test-cluster-jobs: $(VENV)/installed-for-tests
 	"$(BIN)"/itersel warm-up
-	"$(BIN)"/python -m pytest -m "cluster and not alone" -n 4 --dist worksteal \
+	"$(BIN)"/python -m pytest -m "cluster and not alone" -n 4 --dist load --maxschedchunk 1 \
 	  --durations=10 -k "$(CLUSTER_TESTS)" tests/cluster
 
 test-cluster-times: $(VENV)/installed-for-tests

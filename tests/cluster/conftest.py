@@ -20,6 +20,32 @@ PROGRAMS = {
     "sge": ["sge_qmaster", "sge_execd", "qsub"],
 }
 
+# The longest, in this order. They start first, so that no process is left alone with one of them at the end.
+LONGEST = (
+    "test_shards_fail",
+    "test_main_job",
+    "test_lists_of_a_shard_fail",
+    "test_interrupted",
+    "test_array_that_waits",
+    "test_retry_that_no_node_can_take",
+    "test_retries",
+    "test_head_sees_files_late",
+)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort cluster tests by scheduler, because starting one takes a while, and then the longest first."""
+    here = [number for number, item in enumerate(items) if HERE in item.path.parents]
+    ordered = sorted((items[number] for number in here), key=_turn)
+    for number, item in zip(here, ordered, strict=True):
+        items[number] = item
+
+
+def _turn(item: pytest.Item) -> tuple[bool, int]:
+    name = item.name.partition("[")[0]
+    return "[sge" in item.name, LONGEST.index(name) if name in LONGEST else len(LONGEST)
+
 
 @pytest.fixture(scope="session", params=list(PROGRAMS))
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
