@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 
+import psutil
 import pytest
 from tests.cluster.clusters import SHARDS, WAITS, python, submitted, wait_until
 
@@ -173,6 +175,41 @@ def test_rescheduled(prepared, local, cluster):
     assert run.returncode == 0, output
     assert len(re.findall(rf"array \d+ {FAILED}-", output)) == 1
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
+
+
+@pytest.mark.parametrize("cluster", ["sge"], indirect=True)
+def test_exec_host_lost(prepared, local, cluster):
+    """A host loses power: as the site has set `reschedule_unknown`, its tasks are started again."""
+    asked = cluster.ask("qconf", "-sconf")
+    settings = {"reschedule_unknown": "00:00:01", "max_unheard": "00:00:10"}
+    change_configuration(cluster, asked, settings)
+    try:
+        run = prepared.start(*prepared.sabotage(EPOCH, {SHARD: "sleep 4000"}), TARGET)
+        wait_until(prepared.sabotage_happened)
+        daemon = psutil.Process(int((cluster.folder / "run/execd.pid").read_text()))
+        lost = [daemon, *daemon.children(recursive=True)]
+        for process in lost:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(lost)
+        wait_until(lambda: cluster.ask("qstat", "-s", "r") == "")
+        assert cluster.tasks() > 0
+    finally:
+        change_configuration(cluster, asked, {})
+        cluster.control("start", "sge_execd")
+    output, _ = run.communicate()
+    assert run.returncode == 0, output
+    assert len(re.findall(rf"array \d+ {FAILED}-", output)) == 1
+    assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
+
+
+def change_configuration(cluster, text, settings):
+    """Set parameters of Grid Engine's configuration, whose text is given."""
+    for name, value in settings.items():
+        text = re.sub(rf"(?m)^{name} .*", f"{name} {value}", text)
+    path = cluster.folder / "global"
+    path.write_text("".join(line + "\n" for line in text.splitlines() if not line.startswith("#")))
+    cluster.ask("qconf", "-Mconf", str(path))
 
 
 @pytest.mark.parametrize("cluster", ["slurm"], indirect=True)

@@ -69,7 +69,7 @@ def read_ours(shard: Shard, sentence: int) -> dict[Sides, Entry]:
             source = shard.rule_source[slice(*shard.rule_source_offset[rule : rule + 2])].tolist()
             target = shard.rule_target[slice(*shard.rule_target_offset[rule : rule + 2])].tolist()
             points = shard.rule_alignment[slice(*shard.rule_alignment_offset[rule : rule + 2])].tolist()
-            features = dict(zip(GRAMMAR_FEATURES, shard.grammar_dense[row].tolist(), strict=True))
+            features = dict(zip(GRAMMAR_FEATURES, shard.dense(row, row + 1)[0].tolist(), strict=True))
             entries[text(source), text(target)] = Entry(features, " ".join(f"{i}-{j}" for i, j in points))
     return entries
 

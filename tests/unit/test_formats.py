@@ -17,9 +17,10 @@ from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.categories import MAX_CATEGORIES
+from itersel.grammar.extract import ExtractionSettings, extract_shard
 from itersel.grammar.index import build_index, load_index
 from itersel.grammar.shard import FORMAT, read_shard, write_shard
-from itersel.limits import UNPACKED_BYTES
+from itersel.limits import DEFAULT_TEMPLATES, UNPACKED_BYTES
 from itersel.lm.binary import load_model
 from itersel.storage.formats import Array, FileFormat, check_arrays
 from itersel.storage.hdf5 import write_attribute
@@ -40,6 +41,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "text").write_text(TEXT)
     (folder / "links").write_text(LINKS)
     build_index(folder / "text", folder / "text", folder / "links", folder / "index")
+    settings = ExtractionSettings(templates=(*DEFAULT_TEMPLATES, "Count"))
+    text, output = folder / "text", folder / "extracted.h5"
+    extract_shard(folder / "index", text, output, references=[text], settings=settings)
     lm = ["lm", "estimate", "--order", "3", "--input", str(folder / "text"), "--output", str(folder / "arpa")]
     assert main(lm) == 0
     assert main(["lm", "compile", "--input", str(folder / "arpa"), "--output", str(folder / "model")]) == 0
@@ -49,7 +53,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def files(made: Path, tmp_path: Path) -> Path:
     """Return a copy of the folder."""
-    for name in ("shard.h5", "model", "index", "text"):
+    for name in ("shard.h5", "extracted.h5", "model", "index", "text"):
         (tmp_path / name).write_bytes((made / name).read_bytes())
     return tmp_path
 
@@ -79,8 +83,8 @@ def attribute(name: str, value: str) -> Callable[[h5py.File], None]:
 
 # a change to a shard, and the error
 SHARD = [
-    (put("rule_feature", 5, 2**31 - 1), "'rule_feature' holds 2147483647 in row 5"),
-    (put("rule_feature", 5, -(10**9)), "'rule_feature' holds -1000000000 in row 5"),
+    (put("rule_feature", 1, 2**31 - 1), "'rule_feature' holds 2147483647 in row 1"),
+    (put("rule_feature", 1, -(10**9)), "'rule_feature' holds -1000000000 in row 1"),
     (put("rule_feature_offset", -1, 2**40), "'rule_feature_offset' runs from 0 to 1099511627776"),
     (put("rule_feature_offset", 2, 2**40), "'rule_feature_offset' falls after row 2"),
     (replaced("feature_name_offset", lambda array: array[::-1]), "'feature_name_offset' runs from"),
@@ -116,12 +120,38 @@ SHARD = [
     (attribute("dense_names", json.dumps(["a", "b", "c", "d", "e", "f", "\ud800"])), "cannot be a dense"),
     (attribute("dense_names", json.dumps(["a", "b", "c", "d", "e", "f", ""])), "'' cannot be a dense"),
     (attribute("dense_names", "["), "its attributes are not JSON"),
+    (attribute("computed", "1"), "'templates' is not a list of different names"),
+    (attribute("computed", json.dumps(["Lex"])), "'computed' has a template that 'templates' lacks"),
     (attribute("attributes", "[" * 100_000), "its attributes are not JSON"),
 ]
 
 
 @pytest.mark.parametrize(("change", "said"), SHARD)
 def test_shard(files: Path, capsys: pytest.CaptureFixture[str], change: Any, said: str) -> None:
+    with resealed(files / "shard.h5") as stream:
+        change(stream)
+    check_train(files, capsys, said)
+
+
+# the same for a shard that was extracted
+EXTRACTED = [
+    (put("grammar_samples", 3, -1), "'grammar_samples' holds -1 in row 3"),
+    (put("grammar_count", 3, 1_000_001), "'grammar_count' holds 1000001 in row 3"),
+    (put("grammar_singleton", 3, 2), "'grammar_singleton' holds 2 in row 3"),
+    (put("rule_cost", (3, 1), np.nan), "'rule_cost' holds ["),
+    (put("rule_bin", 3, 22), "'rule_bin' holds 22 in row 3"),
+    (replaced("grammar_count", lambda array: array[1:]), "'grammar_count' has the shape"),
+    (replaced("grammar_count", lambda array: array[:0]), "'grammar_count' has 0 rows, not"),
+    (replaced("grammar_samples", lambda array: array[:0]), "'grammar_samples' has 0 rows, not"),
+    (replaced("rule_cost", lambda array: array[:0]), "'rule_cost' has 0 rows, not"),
+    (lambda stream: stream.__delitem__("rule_cost"), "'rule_cost' has 0 rows, not"),
+    (attribute("dense_names", json.dumps(list("abcdefg"))), "'dense_names' are not those of an extracted"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), EXTRACTED)
+def test_extracted_shard(files: Path, capsys: pytest.CaptureFixture[str], change: Any, said: str) -> None:
+    (files / "extracted.h5").rename(files / "shard.h5")
     with resealed(files / "shard.h5") as stream:
         change(stream)
     check_train(files, capsys, said)
@@ -193,12 +223,15 @@ def test_a_size_larger_than_the_file(files: Path, capsys: pytest.CaptureFixture[
     )
 
 
-# this shard lists no categories, and its sentences have one reference each
+# these shards list no categories, and their sentences have one reference each
 ABSENT = ("category", "rule_category", "sentence_reference_offset")
+COUNTS = ("rule_bin", "rule_cost", "grammar_samples", "grammar_count", "grammar_singleton")
 
 
 @pytest.mark.parametrize("name", [name for name in FORMAT.arrays if name not in ABSENT])
 def test_a_flipped_bit(files: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    if name in COUNTS:
+        (files / "extracted.h5").rename(files / "shard.h5")
     with h5py.File(files / "shard.h5", "r+") as stream:
         array = stream[name][:]
         array.reshape(-1).view(np.uint8)[array.nbytes // 2] ^= 4

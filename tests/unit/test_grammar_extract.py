@@ -85,7 +85,7 @@ def grammar_of(shard: Shard, sentence: int) -> dict[naive.Rule, naive.Entry]:
             alignment = tuple((i, j) for i, j in shard.rule_alignment[points].tolist())
             key = rule_of(shard, rule)
             assert key not in entries
-            entries[key] = naive.Entry(tuple(shard.grammar_dense[row].tolist()), alignment)
+            entries[key] = naive.Entry(tuple(shard.dense(row, row + 1)[0].tolist()), alignment)
     return entries
 
 
@@ -258,7 +258,7 @@ def rows_of(shard: Shard, sentence: int) -> list[tuple[int, naive.Rule, tuple[fl
     """Return the entries of a grammar in order."""
     rows = range(*shard.grammar_offset[sentence : sentence + 2])
     return [
-        (int(shard.rule_kind[rule]), rule_of(shard, rule), tuple(shard.grammar_dense[row].tolist()))
+        (int(shard.rule_kind[rule]), rule_of(shard, rule), tuple(shard.dense(row, row + 1)[0].tolist()))
         for row in rows
         for rule in [shard.grammar_rule[row]]
     ]

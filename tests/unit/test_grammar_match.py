@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.extract_kernels import Own
-from itersel.grammar.index import build_index, load_index, read_side
+from itersel.grammar.index import build_index, load_index
 from itersel.grammar.match_kernels import match_seconds, match_thirds, size_seconds, sort_positions
 from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.patterns import find_patterns, leave_nothing_out
@@ -76,7 +77,7 @@ def test_occurrences_of_every_pattern(
     folder = tmp_path_factory.mktemp("match")
     index = load_index(index_of(folder, corpus, text))
     words = index.words.to_list()
-    side = read_side(folder / "text", {word: number for number, word in enumerate(words)})
+    side = read_side(folder / "text", WordNumbers((word, number) for number, word in enumerate(words)))
     limits = Limits(max_span, 5, 2, min_gap, max_samples)
     patterns, blocks, _ = find_patterns(
         index.arrays, side.words, side.offset, leave_nothing_out(len(text)), limits
@@ -124,7 +125,7 @@ def test_batch_size_makes_no_difference(
 ) -> None:
     folder = tmp_path_factory.mktemp("batch")
     index = load_index(index_of(folder, corpus, corpus))
-    side = read_side(folder / "text", {word: number for number, word in enumerate(index.words.to_list())})
+    side = read_side(folder / "text", index.word_numbers())
     starts = index.arrays.source_offset
     own = leave_nothing_out(len(corpus))
     if leave_one_out:
@@ -141,7 +142,7 @@ def test_a_frequent_pattern_of_a_single_sentence(tmp_path: Path) -> None:
     """More occurrences than samples, all left out: the last occurrence decides, not the last sample."""
     corpus = ["a b a b a b a b a b a b", "c a"]
     index = load_index(index_of(tmp_path, corpus, corpus))
-    side = read_side(tmp_path / "text", {word: number for number, word in enumerate(index.words.to_list())})
+    side = read_side(tmp_path / "text", index.word_numbers())
     starts = index.arrays.source_offset
     own = left_out(starts)
     table = extract_rule_table(index.arrays, side.words, side.offset, own, Limits(15, 5, 2, 1, 2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,10 +13,12 @@ from tests.naive.features import sparse_features
 from tests.unit.test_grammar_extract import extract, grammar_of, index_corpus, problems, rule_of
 
 from itersel.errors import InputError
+from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.extract import ExtractionSettings
-from itersel.grammar.shard import Shard, read_shard
+from itersel.grammar.shard import Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.limits import DEFAULT_TEMPLATES, GRAMMAR_FEATURES, TEMPLATES
+from itersel.storage.strings import StringTable
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +56,7 @@ def test_all_templates_for_every_sentence(folder, problem) -> None:
     restricted = read_shard(extract_again(folder, sentences, own, everything), DEFAULT_TEMPLATES)
     assert restricted.templates == plain.templates == DEFAULT_TEMPLATES
     assert restricted.feature_name.to_list() == plain.feature_name.to_list()
-    assert np.array_equal(restricted.grammar_dense, plain.grammar_dense)
+    assert np.array_equal(restricted.dense(), plain.dense())
     rows = zip(restricted.grammar_rule.tolist(), plain.grammar_rule.tolist(), strict=True)
     for one, other in rows:
         assert rule_of(restricted, one) == rule_of(plain, other)
@@ -80,3 +83,23 @@ def test_templates_that_a_shard_lacks(folder: Path) -> None:
     for templates, message in ((("R", "R"), "'R' is named twice"), (("Q",), "there is no template 'Q'")):
         with pytest.raises(InputError, match=message):
             ExtractionSettings(templates=templates)
+
+
+def test_only_listed_features_are_stored(folder: Path) -> None:
+    rule = Rule(("a",), ("x",), {"Class:y": 2.0, "Lex:a_x": 3.0}, ((0, 0),))
+    made = make_shard([("a",)], None, [[rule]], templates=("RBS",))
+    assert made.templates == ("RBS", "Lex")
+    computed = {"RBS:<r>_a": 1.0, "RBS:a_</r>": 1.0}
+    assert sparse_of(made, 2) == {"Class:y": 2.0, "Lex:a_x": 3.0, **computed}
+    write_shard(folder / "shard.h5", made)
+    with h5py.File(folder / "shard.h5") as stream:
+        names = StringTable(stream["feature_name"][:], stream["feature_name_offset"][:])
+        assert sorted(names.to_list()) == ["Class:y", "Lex:a_x"]
+    read = read_shard(folder / "shard.h5")
+    assert [sparse_of(read, number) for number in range(4)] == [
+        sparse_of(made, number) for number in range(4)
+    ]
+    write_shard(folder / "again.h5", read)
+    assert (folder / "again.h5").read_bytes() == (folder / "shard.h5").read_bytes()
+    assert sparse_of(read_shard(folder / "shard.h5", ("Lex",)), 2) == {"Class:y": 2.0, "Lex:a_x": 3.0}
+    assert sparse_of(read_shard(folder / "shard.h5", ("RBS",)), 2) == {"Class:y": 2.0, **computed}

@@ -393,26 +393,3 @@ def test_most_of_a_command_is_split_once() -> None:
     before = job_command._split.cache_info().hits
     assert job_command.split("'same text'") == ["same text"]
     assert job_command._split.cache_info().hits == before + 1
-
-
-@pytest.mark.parametrize(
-    ("words", "joined"),
-    [
-        (["--arrays-extra", "--qos=x", "-n"], ["--arrays-extra=--qos=x", "-n"]),
-        (["--arrays-extra", "-q"], ["--arrays-extra=-q"]),
-        (["--arrays-extra", "x", "--qos=y"], ["--arrays-extra", "x", "--qos=y"]),
-        (["--arrays-extra=--qos=x", "--other", "-n"], ["--arrays-extra=--qos=x", "--other", "-n"]),
-        (["--arrays-extra"], ["--arrays-extra"]),
-    ],
-)
-def test_values_that_begin_with_a_dash(words: list[str], joined: list[str]) -> None:
-    quoting.join_options(words, ("--arrays-extra",))
-    assert words == joined
-
-
-def test_snakemake_parses_values_that_begin_with_a_dash(tmp_path: Path) -> None:
-    code = "import sys; from snakemake.cli import parse_args; print(parse_args(sys.argv[1:])[1].arrays_extra)"
-    command = [sys.executable, "-c", code, "--executor", "arrays", "--arrays-extra", "--qos=x"]
-    # elsewhere, because Snakemake would read the profile of this project, which needs another package
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert done.stdout.strip() == "--qos=x"

@@ -478,17 +478,29 @@ def test_full_disk_after_a_submission(folder, monkeypatch):
     assert executor.reports == ["submitted"] * 2
 
 
-def test_full_disk_while_a_waiting_job_is_submitted(folder, caplog):
-    executor = Submitting(folder, Limited(0))
-    executor.run_jobs(many_jobs(1))
+@pytest.mark.parametrize("ready", [True, False], ids=["ready", "waiting"])
+def test_full_disk_while_jobs_are_submitted(folder, caplog, ready):
+    """They wait until there is room, which is said once."""
+    executor = Submitting(folder, Limited(100 if ready else 0))
+    if not ready:
+        executor.run_jobs(many_jobs(2))
+        executor.client.submit = Limited(100)
+        executor.say_full = (0.0, 300.0)
 
     def fail(jobs, path, per_task):
         raise OSError(28, "No space left on device", "task.sh")
 
-    executor.format_together = fail
+    executor.format_together, works = fail, executor.format_together
+    caplog.clear()
+    if ready:
+        executor.run_jobs(many_jobs(2))
     executor._retry_backlog()
-    assert "task.sh: No space left on device" in caplog.text
-    assert len(executor.backlog) == 1
+    executor._retry_backlog()
+    assert caplog.messages == ["task.sh: No space left on device: 2 more will be submitted later"]
+    executor.format_together = works
+    executor._retry_backlog()
+    assert executor.reports == ["submitted"] * 2
+    assert not executor.backlog
 
 
 def test_what_waits_for_a_place_when_snakemake_is_told_to_end(folder):

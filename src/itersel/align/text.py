@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itersel.align.sampler_kernels import Text
-from itersel.corpus.text import check_line_counts, split_words, tokenized_blocks
+from itersel.corpus.numbers import WordNumbers, read_side
+from itersel.corpus.text import check_line_counts
 from itersel.errors import InputError
-from itersel.storage.ragged import offsets_of
 
 # Words of a sentence; the aligner has to keep all pairs of its words in memory.
 LONGEST = 1024
+NULL = ""
 
 
 class Bitext(NamedTuple):
@@ -31,13 +30,6 @@ class Bitext(NamedTuple):
         return Bitext(Text(target, target_start, source, source_start), self.target_words, self.source_words)
 
 
-class _Numbers(dict[str, int]):
-    """Numbers of words, from 1, which a word gets when it is looked up."""
-
-    def __missing__(self, word: str) -> int:
-        return self.setdefault(word, len(self) + 1)
-
-
 def read_bitext(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> Bitext:
     """Read parallel text, tokenised, one sentence per line.
 
@@ -47,25 +39,12 @@ def read_bitext(source: str | os.PathLike[str], target: str | os.PathLike[str]) 
         See `itersel.corpus.text.read_tokenized`; also if the files have different numbers of lines, or a
         sentence has more than `LONGEST` words.
     """
-    sides = [_read_side(path) for path in (source, target)]
-    lines = [range(len(start) - 1) for _, start, _ in sides]
-    check_line_counts({source: lines[0], target: lines[1]})
-    (given, given_start, words), (generated, generated_start, others) = sides
-    return Bitext(Text(given, given_start, generated, generated_start), words + 1, others + 1)
-
-
-def _read_side(path: str | os.PathLike[str]) -> tuple[NDArray[np.int32], NDArray[np.int64], int]:
-    numbers, tokens, lengths = _Numbers(), [np.zeros(0, np.int32)], list[int]()
-    for lines in tokenized_blocks(path):
-        sentences = list(map(split_words, lines))
-        for number, sentence in enumerate(sentences, len(lengths) + 1):
-            if len(sentence) > LONGEST:
-                raise InputError(
-                    f"has over {LONGEST:,} words, too many for the aligner; drop it (data.max_length)",
-                    path,
-                    number,
-                )
-        lengths += map(len, sentences)
-        words = chain.from_iterable(sentences)
-        tokens.append(np.fromiter(map(numbers.__getitem__, words), np.int32))
-    return np.concatenate(tokens), offsets_of(lengths), len(numbers)
+    numbers = [WordNumbers({NULL: 0}) for _ in range(2)]
+    sides = [read_side(path, words) for path, words in zip((source, target), numbers, strict=True)]
+    check_line_counts({source: range(sides[0].sentence_count), target: range(sides[1].sentence_count)})
+    for path, side in zip((source, target), sides, strict=True):
+        long = np.flatnonzero(np.diff(side.offset) > LONGEST)
+        if long.size:
+            why = f"has over {LONGEST:,} words, too many for the aligner; drop it (data.max_length)"
+            raise InputError(why, path, int(long[0]) + 1)
+    return Bitext(Text(*sides[0], *sides[1]), len(numbers[0]), len(numbers[1]))

@@ -28,7 +28,6 @@ _FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f]|" + re.escape(FIELD_SEPARATOR))
 
 # Nonterminals of text grammars and special words of language models, in any case because text is lowercased.
 _RESERVED = re.compile(r"\[[^\[\],\s]+,[0-9]+\]|</?s>|<unk>", re.IGNORECASE)
-_WORD = re.compile("[^ \t]+")
 
 
 def find_control(text: str) -> str:
@@ -49,7 +48,7 @@ def split_words(line: str) -> list[str]:
     is tokenised. In text that the user has tokenised it is kept, so positions in the user's alignments stay
     valid.
     """
-    return _WORD.findall(line)
+    return list(filter(None, line.replace("\t", " ").split(" ")))
 
 
 class Bitext(NamedTuple):
@@ -152,7 +151,11 @@ def check_text(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None
 
     `numbers` are the line numbers of the texts, None for unknown ones.
     """
-    if any(texts) and _FORBIDDEN.search(" ".join(texts)):
+    joined = " ".join(texts)
+    # almost all text is printable, and this test is three times as fast
+    if joined.isprintable() and FIELD_SEPARATOR not in joined:
+        return
+    if _FORBIDDEN.search(joined):
         found = ((number, _FORBIDDEN.search(text)) for number, text in zip(numbers, texts, strict=True))
         _refuse(((number, _complaint(match.group())) for number, match in found if match), path)
 
@@ -182,10 +185,12 @@ def read_tokenized(path: StrPath, allow_empty: bool = False) -> list[list[str]]:
     return sentences
 
 
-def tokenized_blocks(path: StrPath, limit: int = MAX_LINE_BYTES, advice: str = "") -> Iterator[list[str]]:
+def tokenized_blocks(
+    path: StrPath, limit: int = MAX_LINE_BYTES, advice: str = "", allow_empty: bool = False
+) -> Iterator[list[str]]:
     """Yield the lines of tokenised text in blocks; raises what `read_tokenized` raises."""
     number = 1
-    for lines in text_blocks(path, False, limit, advice):
+    for lines in text_blocks(path, allow_empty, limit, advice):
         check_tokens(lines, path, range(number, number + len(lines)))
         yield lines
         number += len(lines)
@@ -203,9 +208,11 @@ def check_words(sentences: Sequence[Sequence[str]], path: StrPath, first: int = 
 
 def check_tokens(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None]) -> None:
     """Do the same for tokenised text; `numbers` are the line numbers of the sentences."""
-    reserved = set(filter(_RESERVED.fullmatch, set(split_words(" ".join(texts)))))
+    suspects = [place for place, text in enumerate(texts) if "[" in text or "<" in text]
+    sentences = [split_words(texts[place]) for place in suspects]
+    reserved = set(filter(_RESERVED.fullmatch, set().union(*sentences)))
     if reserved:
-        _refuse_reserved(list(map(split_words, texts)), reserved, path, numbers)
+        _refuse_reserved(sentences, reserved, path, [numbers[place] for place in suspects])
 
 
 def _refuse_reserved(

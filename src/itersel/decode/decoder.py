@@ -208,7 +208,7 @@ class Decoder:
         rule = np.concatenate((np.arange(2, dtype=np.int32), shard.grammar_rule[begin:end]))
         columns = len(shard.dense_names)
         dense = np.zeros((rule.shape[0], len(self.dense_names)))
-        dense[2:, :columns] = shard.grammar_dense[begin:end]
+        dense[2:, :columns] = shard.dense(begin, end)
         dense[:, columns:] = self._rule_dense[rule]
         return make_sentence_rules(rule, dense)
 

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from itersel.errors import InputError
 from itersel.grammar.categories import CategorySet, S, X
 from itersel.grammar.references import Joined, join_references
-from itersel.grammar.shard import Shard
+from itersel.grammar.shard import Shard, add_features
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
-from itersel.grammar.sparse import SparseFeatures, rule_features
 from itersel.limits import DEFAULT_TEMPLATES, GRAMMAR_FEATURES, TEMPLATES
 from itersel.storage.ragged import offsets_of
-from itersel.storage.strings import concatenate, string_table
+from itersel.storage.strings import string_table
 from itersel.vectors.features import feature_keys, unique_features
 
 # PhraseModel_0 is dense, R:X:haus:house and SourcePath_haus are not. The name alone decides, so all shards of
@@ -95,7 +94,8 @@ def make_shard(
     Raises
     ------
     InputError
-        If there are more than `MAX_DENSE` dense features, or feature keys collide.
+        If there are more than `MAX_DENSE` dense features, feature keys collide, or a rule is aligned outside
+        itself.
     """
     builder = _Builder()
     source, grammar = [], []
@@ -150,6 +150,9 @@ class _Builder:
     def _rule(self, kind: int, rule: Rule) -> int:
         sparse = tuple(sorted(item for item in rule.features.items() if item[0] not in self.columns))
         source, target = self._symbols(rule.source), self._symbols(rule.target)
+        for i, j in rule.alignment:  # kernels do not check
+            if i >= len(source) or j >= len(target):
+                raise InputError(f"alignment point {i}-{j} is outside the rule")
         left, first, second = (self.categories.add(name) for name in rule.categories)
         row = _Row(kind, source, target, rule.alignment, sparse, (left, first, second))
         return self.rows.setdefault(row, len(self.rows))
@@ -179,24 +182,15 @@ class _Builder:
             category, rule_category = string_table(()), rule_category[:0]
         points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in self.rows])
         alignment, alignment_offset = points.astype(np.uint8).reshape(-1, 2), points_offset // 2
-        features = rule_features(
-            vocabulary,
-            kind,
-            rule_source,
-            rule_source_offset,
-            rule_target,
-            rule_target_offset,
-            category,
-            rule_category,
-            alignment,
-            alignment_offset,
-            templates=templates,
-        )
-        features = _add_features(features, [row.sparse for row in self.rows])
+        names = string_table(dict.fromkeys(name for row in self.rows for name, _ in row.sparse))
+        keys = feature_keys(names)
+        key, name = unique_features(keys, names)
+        number = dict(zip(names.to_list(), np.searchsorted(key, keys).tolist(), strict=True))
+        listed = [sorted((number[name], value) for name, value in row.sparse) for row in self.rows]
         source_words, source_offset = _ragged(source)
         grammar_rule, grammar_offset = _ragged(grammar)
-        dense, names = self._all_dense()
-        return Shard(
+        dense, dense_names = self._all_dense()
+        shard = Shard(
             vocabulary=vocabulary,
             source=source_words,
             source_offset=source_offset,
@@ -209,21 +203,23 @@ class _Builder:
             rule_target_offset=rule_target_offset,
             rule_alignment=alignment,
             rule_alignment_offset=alignment_offset,
-            rule_feature=features.rule_feature,
-            rule_feature_value=features.rule_feature_value,
-            rule_feature_offset=features.rule_feature_offset,
-            feature_key=features.feature_key,
-            feature_name=features.feature_name,
+            rule_feature=np.array([feature for row in listed for feature, _ in row], np.int32),
+            rule_feature_value=np.array([value for row in listed for _, value in row], np.float32),
+            rule_feature_offset=offsets_of([len(row) for row in listed]),
+            feature_key=key,
+            feature_name=name,
             grammar_rule=grammar_rule,
             grammar_offset=grammar_offset,
             grammar_dense=dense,
-            dense_names=names,
+            dense_names=dense_names,
             templates=self._templates(templates),
+            computed=tuple(templates),
             attributes=dict(attributes),
             category=category,
             rule_category=rule_category,
             sentence_reference_offset=reference.sentence_offset,
         )
+        return add_features(shard)
 
     def _templates(self, computed: Sequence[str]) -> tuple[str, ...]:
         """Return the templates of the shard's features, both computed and listed in rules."""
@@ -245,29 +241,3 @@ class _Builder:
 def _ragged(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     offset = offsets_of([len(row) for row in rows])
     return np.fromiter((value for row in rows for value in row), np.int32, int(offset[-1])), offset
-
-
-def _add_features(
-    computed: SparseFeatures, listed: Sequence[tuple[tuple[str, float], ...]]
-) -> SparseFeatures:
-    """Add sparse features listed in a grammar to those computed from the rules."""
-    names = string_table(dict.fromkeys(name for row in listed for name, _ in row))
-    if names.count == 0:
-        return computed
-    keys = feature_keys(names)
-    key, name = unique_features(
-        np.concatenate((computed.feature_key, keys)), concatenate((computed.feature_name, names))
-    )
-    number = dict(zip(names.to_list(), np.searchsorted(key, keys).tolist(), strict=True))
-    rule = np.concatenate(
-        (
-            np.repeat(np.arange(len(listed)), np.diff(computed.rule_feature_offset)),
-            np.repeat(np.arange(len(listed)), [len(row) for row in listed]),
-        )
-    )
-    old = np.searchsorted(key, computed.feature_key)[computed.rule_feature]
-    feature = np.concatenate((old, [number[text] for row in listed for text, _ in row])).astype(np.int32)
-    value = np.concatenate((computed.rule_feature_value, [weight for row in listed for _, weight in row]))
-    order = np.lexsort((feature, rule))
-    offset = np.searchsorted(rule[order], np.arange(len(listed) + 1))
-    return SparseFeatures(feature[order], value[order].astype(np.float32), offset.astype(np.int64), key, name)

@@ -54,12 +54,12 @@ class _Writer:
     def lines(self, sentence: int) -> Iterator[str]:
         """Yield the lines of the grammar of one sentence."""
         shard = self.shard
-        for place in range(int(shard.grammar_offset[sentence]), int(shard.grammar_offset[sentence + 1])):
-            rule = int(shard.grammar_rule[place])
+        begin, end = shard.grammar_offset[sentence : sentence + 2].tolist()
+        for rule, values in zip(shard.grammar_rule[begin:end].tolist(), shard.dense(begin, end), strict=True):
             if shard.rule_kind[rule] != GRAMMAR_RULE:
                 continue
-            dense = zip(shard.dense_names, shard.grammar_dense[place], strict=True)
-            features = [f"{name}={_number(value)}" for name, value in dense]
+            named = zip(shard.dense_names, values, strict=True)
+            features = [f"{name}={_number(value)}" for name, value in named]
             yield self._rule(rule, features) + "\n"
 
     def _rule(self, rule: int, features: list[str]) -> str:

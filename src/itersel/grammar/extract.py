@@ -14,28 +14,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
+from itersel.corpus.numbers import Side, number_words, read_side
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.grammar.extract_kernels import Own
 from itersel.grammar.grammar_kernels import place_rows, rule_costs
 from itersel.grammar.index import (
     GrammarIndex,
-    Side,
     check_parallel,
     load_index,
-    number_words,
-    read_side,
 )
 from itersel.grammar.index_kernels import SPAN_LIMIT, IndexArrays
 from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.patterns import leave_nothing_out
 from itersel.grammar.references import Joined, join_references
 from itersel.grammar.rules import RuleTable, extract_rule_table, split_by_count
-from itersel.grammar.shard import Shard, write_shard
+from itersel.grammar.shard import Shard, add_features, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
-from itersel.grammar.sparse import check_templates, rule_features
+from itersel.grammar.sparse import check_templates
 from itersel.grammar.table_kernels import ROW_RULE, ROW_SAMPLES, ROW_SENTENCE
-from itersel.limits import DEFAULT_TEMPLATES, GRAMMAR_FEATURES
+from itersel.limits import DEFAULT_TEMPLATES, GRAMMAR_FEATURES, MAX_SAMPLES
 from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath
 from itersel.storage.ragged import offsets_of
@@ -81,7 +79,7 @@ class ExtractionSettings:
             "max_symbols": (1, 15),
             "max_nonterminals": (0, 2),
             "min_gap": (1, SPAN_LIMIT),
-            "max_samples": (1, 1_000_000),
+            "max_samples": (1, MAX_SAMPLES),
         }
         for name, (low, high) in bounds.items():
             if not low <= getattr(self, name) <= high:
@@ -97,7 +95,7 @@ def extract_shard(
     references: Sequence[FilePath] = (),
     settings: ExtractionSettings | None = None,
 ) -> None:
-    """Extract the grammars of sentences, with all features, and write them as a shard.
+    """Extract the grammars of sentences and write them as a shard.
 
     Parameters
     ----------
@@ -175,12 +173,13 @@ class Extractor:
         try:
             table = extract_rule_table(self._index, source.words, source.offset, own, self._limits)
             templates, references = self._settings.templates, join_references([])
-            return _make_shard(self._index, self._words, source, references, table, templates, {})
+            shard = _make_shard(self._index, self._words, source, references, table, templates, {})
         finally:
             # a stream can contain any number of words that are not in the corpus
             for word in self._words[known:]:
                 del self._ids[word]
             del self._words[known:]
+        return add_features(shard)
 
 
 def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side) -> Own:
@@ -242,14 +241,13 @@ def _make_shard(
     templates: tuple[str, ...],
     attributes: Mapping[str, Any],
 ) -> Shard:
-    """Assemble a shard from sentences and rules, with all features and the glue rules."""
-    bins = None
+    """Assemble a shard from sentences and rules, with the glue rules but without sparse features."""
+    bins = np.zeros(0, np.uint8)
     if "Count" in templates:
         table, bins = split_by_count(table)
         bins = np.append(np.zeros(GLUE_RULES, np.uint8), bins)
     kind = np.full(table.source_offset.shape[0] - 1, GRAMMAR_RULE, np.uint8)
     kind[table.row[table.row[:, ROW_SAMPLES] == 0, ROW_RULE]] = PASS_THROUGH
-    rule, offset, dense = _grammars(index, table, source.sentence_count)
     used = np.unique(np.concatenate([source.words, reference.word, table.source, table.target]))
     used = used[used > 0]
     number = np.zeros(len(words), np.int32)
@@ -264,15 +262,6 @@ def _make_shard(
     )
     alignment = table.point.astype(np.uint8)
     alignment_offset = _after_glue(table.point_offset, np.zeros(GLUE_RULES, np.int64))
-    features = rule_features(
-        vocabulary,
-        rule_kind,
-        *sides,
-        rule_alignment=alignment,
-        rule_alignment_offset=alignment_offset,
-        rule_bin=bins,
-        templates=templates,
-    )
     return Shard(
         vocabulary,
         number[source.words],
@@ -283,18 +272,20 @@ def _make_shard(
         *sides,
         rule_alignment=alignment,
         rule_alignment_offset=alignment_offset,
-        rule_feature=features.rule_feature,
-        rule_feature_value=features.rule_feature_value,
-        rule_feature_offset=features.rule_feature_offset,
-        feature_key=features.feature_key,
-        feature_name=features.feature_name,
-        grammar_rule=rule,
-        grammar_offset=offset,
-        grammar_dense=dense,
+        rule_feature=np.zeros(0, np.int32),
+        rule_feature_value=np.zeros(0, np.float32),
+        rule_feature_offset=np.zeros(0, np.int64),
+        feature_key=np.zeros(0, np.uint64),
+        feature_name=string_table(()),
+        **_grammars(table, source.sentence_count),
+        grammar_dense=np.zeros((0, len(GRAMMAR_FEATURES)), np.float32),
         dense_names=GRAMMAR_FEATURES,
         templates=templates,
+        computed=templates,
         attributes=attributes,
         sentence_reference_offset=reference.sentence_offset,
+        rule_bin=bins,
+        rule_cost=_rule_costs(index, table, kind == PASS_THROUGH),
     )
 
 
@@ -303,25 +294,25 @@ def _after_glue(offset: NDArray[np.int64], glue_ends: NDArray[np.int64]) -> NDAr
     return np.concatenate(([0], glue_ends, glue_ends[-1] + offset[1:]))
 
 
-def _grammars(
-    index: IndexArrays, table: RuleTable, sentence_count: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float32]]:
-    """Return the rules of all sentences, the offsets of each sentence, and the dense features."""
+def _grammars(table: RuleTable, sentence_count: int) -> dict[str, Any]:
+    """Return the arrays of a shard with the rules of all sentences and their counts."""
+    offset = offsets_of(np.bincount(table.row[:, ROW_SENTENCE], minlength=sentence_count))
+    rule, samples, count = np.zeros((3, table.row.shape[0]), np.int32)
+    singleton = np.zeros(table.row.shape[0], np.uint8)
+    place_rows(table.row, offset, rule, samples, count, singleton)
+    return {
+        "grammar_rule": rule + np.int32(GLUE_RULES),
+        "grammar_offset": offset,
+        "grammar_samples": samples,
+        "grammar_count": count,
+        "grammar_singleton": singleton,
+    }
+
+
+def _rule_costs(index: IndexArrays, table: RuleTable, is_passed: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Return the lexical costs of the glue rules and of all others; those of words passed through are 0."""
     longest = int(np.diff(table.target_offset).max(initial=0))
-    cost = rule_costs(
-        index.pair_key,
-        index.pair_cost,
-        table.source,
-        table.source_offset,
-        table.target,
-        table.target_offset,
-        longest,
-    )
-    rows = np.bincount(table.row[:, ROW_SENTENCE], minlength=sentence_count)
-    offset = offsets_of(rows)
-    most = int(table.row[:, ROW_SAMPLES].max(initial=0))
-    logarithm = np.concatenate(([0.0], np.log10(np.arange(1, most + 2))))
-    rule = np.empty(table.row.shape[0], np.int32)
-    dense = np.empty((table.row.shape[0], len(GRAMMAR_FEATURES)), np.float32)
-    place_rows(table.row, offset, cost, logarithm, rule, dense)
-    return rule + np.int32(GLUE_RULES), offset, dense
+    sides = (table.source, table.source_offset, table.target, table.target_offset)
+    cost = rule_costs(index.pair_key, index.pair_cost, *sides, longest)
+    cost[is_passed] = 0
+    return np.concatenate([np.zeros((GLUE_RULES, 2), np.float32), cost])

@@ -12,9 +12,6 @@ from itersel.grammar.lexical_kernels import lexical_costs
 from itersel.grammar.table_kernels import ROW_COUNT, ROW_RULE, ROW_SAMPLES, ROW_SENTENCE, ROW_SINGLETON
 from itersel.jit import kernel
 
-# columns of the dense features, the order of itersel.limits.GRAMMAR_FEATURES
-COHERENT, SAMPLE_COUNT, PAIR_COUNT, LEX_SOURCE, LEX_TARGET, SINGLETON_SOURCE, SINGLETON_PAIR = range(7)
-
 
 @kernel
 def rule_costs(
@@ -44,27 +41,19 @@ def rule_costs(
 def place_rows(
     row: NDArray[np.int32],
     offset: NDArray[np.int64],
-    cost: NDArray[np.float32],
-    logarithm: NDArray[np.float64],
     rule: NDArray[np.int32],
-    dense: NDArray[np.float32],
+    samples: NDArray[np.int32],
+    count: NDArray[np.int32],
+    singleton: NDArray[np.uint8],
 ) -> None:
-    """Fill rule (G) and dense (G, 7) with the rows, stably sorted by sentence.
+    """Fill rule, samples, count and singleton (G) with the rows, stably sorted by sentence.
 
-    row: (G, 5), see table_kernels.Rules. offset: (N + 1), destination of each sentence's rows. cost:
-    (R, 2), from `rule_costs`. logarithm: float64, log10 of 0, 1, 2, ..., maximum number of samples + 1.
+    row: (G, 5), see table_kernels.Rules. offset: (N + 1), destination of each sentence's rows.
     """
     filled = offset.copy()
     for i in range(row.shape[0]):
         place = filled[row[i, ROW_SENTENCE]]
         filled[row[i, ROW_SENTENCE]] += 1
-        rule[place] = row[i, ROW_RULE]
-        samples, count = row[i, ROW_SAMPLES], row[i, ROW_COUNT]
-        if samples == 0:
-            dense[place, :] = 0
-            continue
-        dense[place, COHERENT] = logarithm[samples] - logarithm[count]
-        dense[place, SAMPLE_COUNT], dense[place, PAIR_COUNT] = logarithm[1 + samples], logarithm[1 + count]
-        dense[place, LEX_SOURCE], dense[place, LEX_TARGET] = cost[rule[place], 0], cost[rule[place], 1]
-        dense[place, SINGLETON_SOURCE] = row[i, ROW_SINGLETON]
-        dense[place, SINGLETON_PAIR] = count == 1
+        rule[place], samples[place] = row[i, ROW_RULE], row[i, ROW_SAMPLES]
+        if samples[place] > 0:
+            count[place], singleton[place] = row[i, ROW_COUNT], row[i, ROW_SINGLETON]

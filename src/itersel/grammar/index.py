@@ -8,30 +8,30 @@ in bit masks, so checking whether words form a phrase takes one bit.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
-from itersel.corpus.text import read_tokenized
+from itersel.corpus.numbers import Side, WordNumbers, read_side
 from itersel.errors import InputError
 from itersel.grammar.index_kernels import (
     BAD_LINKS,
     BAD_PHRASE,
     BAD_ROOM,
     BAD_SENTENCE,
-    LINK_BEGIN,
-    LINK_HIGH,
-    LINK_LOW,
-    LONGEST_ROOM,
+    COLUMNS,
     IndexArrays,
+    Links,
     find_bad_position,
+    find_outside,
     mark_phrases,
     parse_alignments,
+    sort_links,
 )
 from itersel.grammar.lexical import lexical_table, link_counts
+from itersel.grammar.suffix_kernels import EMPTY, induce, mark_smaller, name_substrings
 from itersel.storage.arrayfile import map_arrays, write_arrays
 from itersel.storage.files import read_bytes
 from itersel.storage.formats import Array, Arrays, FileFormat, FilePath, damaged, numbers
@@ -39,6 +39,8 @@ from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
 
 MAX_COST = 1e9
+Value = TypeVar("Value")
+Pair = tuple[Value, Value]
 
 # V words, T source positions, S sentences, L links, H slots; see IndexArrays
 FORMAT = FileFormat(
@@ -81,7 +83,7 @@ class GrammarIndex(NamedTuple):
         """Number of sentence pairs."""
         return int(self.arrays.source_offset.shape[0]) - 1
 
-    def word_numbers(self) -> dict[str, int]:
+    def word_numbers(self) -> WordNumbers:
         """Return the number of each word.
 
         Raises
@@ -89,7 +91,7 @@ class GrammarIndex(NamedTuple):
         InputError
             If a word occurs twice.
         """
-        numbers = {word: number for number, word in enumerate(self.words.to_list())}
+        numbers = WordNumbers((word, number) for number, word in enumerate(self.words.to_list()))
         if len(numbers) != self.words.count:
             raise damaged(self.path, "words_data", "holds a word twice")
         return numbers
@@ -98,18 +100,6 @@ class GrammarIndex(NamedTuple):
         """Return the source words of a sentence pair."""
         begin, end = self.arrays.source_offset[sentence : sentence + 2]
         return self.arrays.source[begin : end - 1]
-
-
-class Side(NamedTuple):
-    """Concatenated sentences: words (int32), and where each sentence begins and the last ends (int64)."""
-
-    words: NDArray[np.int32]
-    offset: NDArray[np.int64]
-
-    @property
-    def sentence_count(self) -> int:
-        """Number of sentences."""
-        return int(self.offset.shape[0]) - 1
 
 
 def build_index(source: FilePath, target: FilePath, alignment: FilePath, output: FilePath) -> None:
@@ -131,13 +121,32 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
         differ in their number of lines, or an alignment point is malformed or outside its sentence. Names the
         file and the line.
     """
-    ids: dict[str, int] = {"": 0}
-    source_side, target_side = read_side(source, ids), read_side(target, ids)
-    check_parallel(source, source_side, target, target_side)
-    links, sentence = _read_links(alignment, source, source_side, target, target_side)
-    arrays = _index_arrays(source_side, target_side, links, sentence, len(ids))
+    ids = WordNumbers({"": 0})
+    sides = read_side(source, ids), read_side(target, ids)
+    check_parallel(source, sides[0], target, sides[1])
+    # sentence s is followed by a sentence end at source_offset[s + 1] - 1
+    source_offset = sides[0].offset + np.arange(sides[0].sentence_count + 1)
+    words = np.insert(sides[0].words, sides[0].offset[1:], 0)
+    # first, because it needs much memory besides its result
+    suffix = sort_suffixes(words)
+    forward, back = _read_links(alignment, (source, target), sides, (source_offset, sides[1].offset))
+    key, cost = lexical_table(*link_counts(words, sides[1].words, forward, back))
+    room = np.zeros(words.shape[0], np.uint8)
+    mark_phrases(source_offset, forward.position, room, back.position)
+    arrays = IndexArrays(
+        source=words,
+        source_offset=source_offset,
+        room=room,
+        suffix=suffix,
+        word_begin=offsets_of(np.bincount(words, minlength=len(ids))),
+        target=sides[1].words,
+        position=forward.position,
+        link=forward.link,
+        pair_key=key,
+        pair_cost=cost,
+    )
     index = GrammarIndex(arrays, string_table(ids), os.fspath(output))
-    attributes = {"itersel": __version__, "sentences": source_side.sentence_count}
+    attributes = {"itersel": __version__, "sentences": sides[0].sentence_count}
     write_arrays(output, FORMAT, index_arrays(index), attributes)
 
 
@@ -186,23 +195,6 @@ def _check_index(index: IndexArrays, path: FilePath) -> None:
         raise damaged(path, "pair_key", f"is full, or its {slots} rows are not a power of two")
 
 
-def read_side(path: FilePath, ids: dict[str, int], allow_empty: bool = False) -> Side:
-    """Read tokenised sentences; new words get the next numbers and are added to `ids`.
-
-    Raises
-    ------
-    InputError
-        See `itersel.corpus.text.read_tokenized`.
-    """
-    return number_words(read_tokenized(path, allow_empty), ids)
-
-
-def number_words(sentences: Sequence[Sequence[str]], ids: dict[str, int]) -> Side:
-    """Return sentences as numbers; new words get the next numbers and are added to `ids`."""
-    words = [ids.setdefault(token, len(ids)) for tokens in sentences for token in tokens]
-    return Side(np.array(words, np.int32), offsets_of([len(tokens) for tokens in sentences]))
-
-
 def check_parallel(first: FilePath, first_side: Side, second: FilePath, second_side: Side) -> None:
     """Raise `InputError` if two files differ in their number of lines."""
     _check_lengths(first, first_side.sentence_count, second, second_side.sentence_count)
@@ -218,98 +210,76 @@ def _check_lengths(first: FilePath, first_lines: int, second: FilePath, second_l
 
 
 def _read_links(
-    path: FilePath, source: FilePath, source_side: Side, target: FilePath, target_side: Side
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the links (L, 2) as positions within the sentence, and the sentence (L) of each."""
+    path: FilePath, names: Pair[FilePath], sides: Pair[Side], begins: Pair[NDArray[np.int64]]
+) -> Pair[Links]:
+    """Return the links of both sides; `begins`: where their sentences begin among the positions."""
     text = np.frombuffer(read_bytes(path).replace(b"\r\n", b"\n"), np.uint8)
     if text.size and text[-1] != ord("\n"):
         text = np.append(text, np.uint8(ord("\n")))
     lines = int((text == ord("\n")).sum())
-    _check_lengths(source, source_side.sentence_count, path, lines)
+    _check_lengths(names[0], sides[0].sentence_count, path, lines)
     links, offset = np.empty((int((text == ord("-")).sum()), 2), np.int32), np.zeros(lines + 1, np.int64)
     bad_line = parse_alignments(text, links, offset)
     if bad_line >= 0:
         raise InputError("expected alignment points such as '0-0 1-2'", path, bad_line + 1)
-    sentence = np.repeat(np.arange(lines), np.diff(offset))
-    for column, side, name in ((0, source_side, source), (1, target_side, target)):
-        outside = np.flatnonzero(links[:, column] >= np.diff(side.offset)[sentence])
-        if outside.size:
-            point = "-".join(map(str, links[outside[0]]))
+    del text
+    for column, (side, name) in enumerate(zip(sides, names, strict=True)):
+        line, bad = find_outside(links, offset, side.offset, column)
+        if line >= 0:
+            point = "-".join(map(str, links[bad]))
             raise InputError(
                 f"point {point} is outside the sentence of {os.fspath(name)}, which has "
-                f"{np.diff(side.offset)[sentence[outside[0]]]} words; align the corpus again",
+                f"{np.diff(side.offset)[line]} words; align the corpus again",
                 path,
-                int(sentence[outside[0]]) + 1,
+                line + 1,
             )
-    return links, sentence
+    back = _sorted_links(links, offset, begins, 1)
+    # not used
+    back = back._replace(link=np.zeros(0, np.int32))
+    return _sorted_links(links, offset, begins, 0), back
 
 
-def _index_arrays(
-    source: Side, target: Side, links: NDArray[np.int32], sentence: NDArray[np.int64], vocabulary_size: int
-) -> IndexArrays:
-    # sentence s is followed by a sentence end at source_offset[s + 1] - 1
-    words = np.insert(source.words, source.offset[1:], 0)
-    source_offset = source.offset + np.arange(source.sentence_count + 1)
-    link_source = source_offset[sentence] + links[:, 0]
-    link_target = target.offset[sentence] + links[:, 1]
-    back_link, back_begin = _links_of(link_target, link_source, target.words.shape[0])
-    link, begin = _links_of(link_source, link_target, words.shape[0])
-    position = np.zeros((words.shape[0], 5), np.int32)
-    position[:, LINK_LOW], position[:, LINK_HIGH] = _link_spans(link, begin)
-    position[:, LINK_BEGIN] = begin[:-1]
-    mark_phrases(source_offset, position, *_link_spans(back_link, back_begin))
-    key, cost = lexical_table(
-        *link_counts(words, target.words, np.repeat(np.arange(words.shape[0]), np.diff(begin)), link)
+def _sorted_links(
+    links: NDArray[np.int32], line_begin: NDArray[np.int64], begins: Pair[NDArray[np.int64]], column: int
+) -> Links:
+    """Return the links of one side: all columns for the source, the last three for the target."""
+    own, other = begins[column], begins[1 - column]
+    cursor = np.empty(int(np.diff(own).max(initial=0)) + 1, np.int64)
+    found = Links(
+        np.zeros((int(own[-1]), 3 if column else COLUMNS), np.int32), np.empty(links.shape[0], np.int32)
     )
-    sentence_end = np.repeat(source_offset[1:] - 1, np.diff(source_offset))
-    return IndexArrays(
-        source=words,
-        source_offset=source_offset,
-        room=np.minimum(sentence_end - np.arange(words.shape[0]), LONGEST_ROOM).astype(np.uint8),
-        suffix=sort_suffixes(words),
-        word_begin=offsets_of(np.bincount(words, minlength=vocabulary_size)),
-        target=target.words,
-        position=position,
-        link=link,
-        pair_key=key,
-        pair_cost=cost,
-    )
+    count = sort_links(links, line_begin, own, other, column, cursor, found)
+    return found._replace(link=found.link[:count])
 
 
 def sort_suffixes(words: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the suffix array of a text: all positions, sorted by the suffix that begins there.
 
-    Prefix doubling (Manber & Myers 1993): the order by the first k words yields the order by the first 2 k.
+    By induction, in linear time; see `itersel.grammar.suffix_kernels`.
     """
-    size, step = words.shape[0], 1
-    rank = words.astype(np.int64)
-    order = np.arange(size)
-    while size:
-        following = np.zeros(size, np.int64)
-        following[: max(size - step, 0)] = rank[step:] + 1
-        key = rank * (max(size, int(rank.max())) + 2) + following
-        order = np.argsort(key)
-        different = np.concatenate(([False], np.diff(key[order]) != 0))
-        rank[order] = np.cumsum(different)
-        if different.sum() == size - 1:
-            break
-        step *= 2
-    return order.astype(np.int32)
+    size = words.shape[0]
+    if size == 0:
+        return np.zeros(0, np.int32)
+    smaller = np.zeros(size, bool)
+    mark_smaller(words, smaller)
+    leftmost = np.flatnonzero(smaller[1:] & ~smaller[:-1]).astype(np.int32) + np.int32(1)
+    order = _induce(words, smaller, leftmost)
+    if leftmost.shape[0] < 2:
+        return order
+    name = np.empty(size // 2 + 1, np.int32)
+    distinct = name_substrings(words, smaller, order, name)
+    name = name[leftmost // 2]
+    if distinct < leftmost.shape[0]:
+        leftmost = leftmost[sort_suffixes(name)]
+    else:
+        leftmost[name] = leftmost.copy()
+    return _induce(words, smaller, leftmost)
 
 
-def _links_of(
-    position: NDArray[np.int64], linked: NDArray[np.int64], size: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the linked positions of every position of one side, ascending and distinct, and offsets."""
-    pairs = np.unique(position << 32 | linked)
-    return (pairs & 0xFFFFFFFF).astype(np.int32), offsets_of(np.bincount(pairs >> 32, minlength=size))
-
-
-def _link_spans(
-    link: NDArray[np.int32], begin: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the first linked position on the other side and one past the last; -1 for unaligned words."""
-    aligned = np.flatnonzero(np.diff(begin))
-    low, high = np.full((2, begin.shape[0] - 1), -1, np.int32)
-    low[aligned], high[aligned] = link[begin[aligned]], link[begin[aligned + 1] - 1] + 1
-    return low, high
+def _induce(
+    words: NDArray[np.int32], smaller: NDArray[np.bool_], leftmost: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    offset = offsets_of(np.bincount(words))
+    order = np.full(words.shape[0], EMPTY, np.int32)
+    induce(words, smaller, leftmost, offset[:-1].copy(), offset[1:].copy(), order)
+    return order

@@ -27,6 +27,9 @@ FINE, BAD_SENTENCE, BAD_ROOM, BAD_LINKS, BAD_PHRASE = range(5)
 
 # columns of IndexArrays.position
 BEGINS, ENDS, LINK_LOW, LINK_HIGH, LINK_BEGIN = 0, 1, 2, 3, 4
+COLUMNS = 5
+# where there are only the last three
+LOW, HIGH = 0, 1
 
 
 class IndexArrays(NamedTuple):
@@ -56,6 +59,17 @@ class IndexArrays(NamedTuple):
     link: NDArray[np.int32]
     pair_key: NDArray[np.uint64]
     pair_cost: NDArray[np.float32]
+
+
+class Links(NamedTuple):
+    """The links of each position of one side, P positions, to positions of the other side.
+
+    position: int32 (P, 5 or 3), with all or the last three columns of `IndexArrays.position`.
+    link: int32, as there.
+    """
+
+    position: NDArray[np.int32]
+    link: NDArray[np.int32]
 
 
 @leaf_kernel
@@ -89,22 +103,91 @@ def parse_alignments(text: NDArray[np.uint8], links: NDArray[np.int32], offset: 
 
 
 @leaf_kernel
+def find_outside(
+    links: NDArray[np.int32], line_begin: NDArray[np.int64], offset: NDArray[np.int64], column: int
+) -> tuple[int, int]:
+    """Return line and row of the first link outside its sentence, or (-1, -1).
+
+    links: (L, 2), line_begin: (S + 1), from `parse_alignments`. offset: (S + 1), the sentences of one side.
+    """
+    for line in range(line_begin.shape[0] - 1):
+        for k in range(line_begin[line], line_begin[line + 1]):
+            if links[k, column] >= offset[line + 1] - offset[line]:
+                return line, k
+    return -1, -1
+
+
+@leaf_kernel
+def sort_links(
+    links: NDArray[np.int32],
+    line_begin: NDArray[np.int64],
+    own: NDArray[np.int64],
+    other: NDArray[np.int64],
+    column: int,
+    cursor: NDArray[np.int64],
+    found: Links,
+) -> int:
+    """Fill `found` with the distinct links of one side, and return their number.
+
+    links, line_begin: as in `find_outside`; a link has the position of this side in `column`. own, other:
+    (S + 1), begin of each sentence among the positions of this and of the other side. cursor: int64 (longest
+    sentence + 1), scratch.
+    """
+    position, link, count = found.position, found.link, 0
+    left_out = COLUMNS - position.shape[1]
+    low_column, high_column, begin_column = LINK_LOW - left_out, LINK_HIGH - left_out, LINK_BEGIN - left_out
+    for line in range(line_begin.shape[0] - 1):
+        first, length = own[line], own[line + 1] - own[line]
+        for i in range(length + 1):
+            cursor[i] = 0
+        for k in range(line_begin[line], line_begin[line + 1]):
+            cursor[links[k, column] + 1] += 1
+        cursor[0] = count
+        for i in range(length):
+            cursor[i + 1] += cursor[i]
+            position[first + i, begin_column] = cursor[i]
+        for k in range(line_begin[line], line_begin[line + 1]):
+            # insertion into the links of the position, which ascend
+            i, value = links[k, column], other[line] + links[k, 1 - column]
+            place = cursor[i]
+            cursor[i] += 1
+            while place > position[first + i, begin_column] and link[place - 1] > value:
+                link[place] = link[place - 1]
+                place -= 1
+            link[place] = value
+        for i in range(length):
+            low, high = position[first + i, begin_column], cursor[i]
+            position[first + i, begin_column] = count
+            for k in range(low, high):
+                if k == low or link[k] != link[k - 1]:
+                    link[count], count = link[k], count + 1
+            position[first + i, low_column] = position[first + i, high_column] = -1
+            if high > low:
+                position[first + i, low_column] = link[position[first + i, begin_column]]
+                position[first + i, high_column] = link[count - 1] + 1
+    return count
+
+
+@leaf_kernel
 def mark_phrases(
     source_offset: NDArray[np.int64],
     position: NDArray[np.int32],
-    back_low: NDArray[np.int32],
-    back_high: NDArray[np.int32],
+    room: NDArray[np.uint8],
+    back: NDArray[np.int32],
 ) -> None:
     """Set the bits of all tight phrases, the smallest of the initial phrases of Chiang 2007, section 3.
 
-    position: (T, 5), see `IndexArrays`; BEGINS and ENDS are preset to 0. back_low, back_high: int32, for
-    each target position the span of the source positions that it is linked to; -1: unaligned.
+    Fills `room`, too.
+
+    position: (T, 5), see `IndexArrays`; BEGINS and ENDS are preset to 0. back: the last three columns
+    for the target positions.
     A phrase is tight if the words at its four edges are aligned; its target side is then the span of its
     links.
     """
     for s in range(source_offset.shape[0] - 1):
         stop = source_offset[s + 1] - 1
         for begin in range(source_offset[s], stop):
+            room[begin] = min(stop - begin, LONGEST_ROOM)
             if position[begin, LINK_LOW] < 0:
                 continue
             low = high = position[begin, LINK_LOW]
@@ -115,9 +198,9 @@ def mark_phrases(
                 new_low = min(low, position[end - 1, LINK_LOW])
                 new_high = max(high, position[end - 1, LINK_HIGH])
                 for t in range(new_low, new_high):
-                    if not low <= t < high and back_low[t] >= 0:
-                        source_low = min(source_low, back_low[t])
-                        source_high = max(source_high, back_high[t])
+                    if not low <= t < high and back[t, LOW] >= 0:
+                        source_low = min(source_low, back[t, LOW])
+                        source_high = max(source_high, back[t, HIGH])
                 low, high = new_low, new_high
                 if source_low < begin or high - low > SPAN_LIMIT:
                     break

@@ -5,43 +5,32 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.grammar.lexical_kernels import fill_table
-
-NULL = 0
+from itersel.grammar.index_kernels import Links
+from itersel.grammar.lexical_kernels import count_pairs, fill_table
 
 
 def link_counts(
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
-    link_source: NDArray[np.integer],
-    link_target: NDArray[np.integer],
+    source: NDArray[np.int32], target: NDArray[np.int32], forward: Links, back: Links
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Count how often words are linked; unaligned words count as linked to `NULL`.
+    """Count how often words are linked; unaligned words count as linked to NULL.
 
     Parameters
     ----------
     source, target
         Words of the two sides of the corpus (sentence ends, word 0, are left out).
-    link_source, link_target
-        Positions in `source` and `target` of every link.
+    forward, back
+        The links of the source positions, and those of the target positions.
 
     Returns
     -------
     tuple
         Source words, target words and counts of the distinct pairs, sorted by pair.
     """
-    lonely_source, lonely_target = source.astype(np.int64), target.astype(np.int64)
-    lonely_source[link_source], lonely_target[link_target] = NULL, NULL
-    lonely_source, lonely_target = lonely_source[lonely_source > 0], lonely_target[lonely_target > 0]
-    pairs = np.concatenate(
-        [
-            source[link_source].astype(np.int64) << 32 | target[link_target],
-            lonely_source << 32 | NULL,
-            NULL << 32 | lonely_target,
-        ]
-    )
-    pair, count = np.unique(pairs, return_counts=True)
-    return (pair >> 32).astype(np.int32), (pair & 0xFFFFFFFF).astype(np.int32), count
+    pair, count = count_pairs(source, target, forward, back)
+    order = np.flatnonzero(count)
+    order = order[np.argsort(pair[order])]
+    pair, count = pair[order], count[order]
+    return (pair >> np.uint64(32)).astype(np.int32), pair.astype(np.uint32).astype(np.int32), count
 
 
 def lexical_table(
@@ -49,7 +38,7 @@ def lexical_table(
 ) -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
     """Return the hash table of lexical costs, for `itersel.grammar.lexical_kernels`.
 
-    p(f|e) = count(f, e) / sum over f' of count(f', e), where `NULL` is a word on either side.
+    p(f|e) = count(f, e) / sum over f' of count(f', e), where NULL is a word on either side.
     """
     cost = np.empty((count.shape[0], 2), np.float32)
     # differences of logarithms would not be exactly 0 where the probability is 1

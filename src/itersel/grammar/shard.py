@@ -1,7 +1,9 @@
 """A shard: sentences with their grammars and features, as one HDF5 file of plain arrays.
 
 A rule is stored once per shard. The grammar of a sentence lists rules with their dense features, which depend
-on the sentence because leave-one-out changes the counts. Reading requires no parsing.
+on the sentence because leave-one-out changes the counts. Reading requires no parsing. What follows from the
+rest is computed when it is needed, not stored: sparse features from the rules, and the dense features of
+extracted grammars from counts. They would be four fifths of the file.
 
 Terminals of a rule are numbers in the shard's vocabulary; on both sides, -1 and -2 stand for the first and
 the second nonterminal of the source side. Rules 0 ([S] -> [X]) and 1 ([S] -> [S] [X]) are the glue rules,
@@ -16,6 +18,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,12 +46,13 @@ from itersel.grammar.shard_kernels import (
     PASS_THROUGH,
     find_bad_rule,
 )
-from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, TEMPLATES
+from itersel.grammar.sparse import SparseFeatures, join_features, rule_features, select_features
+from itersel.grammar.templates.count_kernels import MAX_BIN
+from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES, MAX_SAMPLES, TEMPLATES
 from itersel.storage.formats import Array, FileFormat, damaged, numbers
 from itersel.storage.hdf5 import read_arrays, write_arrays
-from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
-from itersel.vectors.groups import GROUPS, OTHER, find_groups
+from itersel.vectors.groups import OTHER
 
 KINDS = (GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH)
 
@@ -61,12 +65,16 @@ def _offsets(size: str, into: str, **more: Any) -> Array:
     return _packed("<i8", size, into=into, shuffled=True, **more)
 
 
-# Sizes: V words, N sentences, M references, R rules, F features, G rules of all sentences, C dense features,
-# K categories.
+def _counts(size: str) -> Array:
+    return _packed("<i4", size, least=0, most=MAX_SAMPLES, is_extra=True, shuffled=True)
+
+
+# Sizes: V words, N sentences, M references, R rules, F listed features, G rules of all sentences, C dense
+# features, K categories.
 # Arrays that ascend, wholly or in runs, are byte-shuffled because they compress better; others would grow.
 FORMAT = FileFormat(
     "shard",
-    4,
+    5,
     "itersel grammar extract",
     {
         "vocabulary": _packed("|u1", "bytes of words"),
@@ -85,16 +93,21 @@ FORMAT = FileFormat(
         "rule_alignment_offset": _offsets("R+1", "points"),
         "rule_feature": _packed("<i4", "features of rules", least=0, below="F"),
         "rule_feature_value": numbers("<f4", "features of rules", packed=True),
-        "rule_feature_offset": _offsets("R+1", "features of rules"),
+        "rule_feature_offset": _offsets("R+1", "features of rules", optional=True),
         "feature_key": _packed("<u8", "F", rising=True, shuffled=True),
         "feature_name": _packed("|u1", "bytes of features"),
         "feature_name_offset": _offsets("F+1", "bytes of features", text="feature_name"),
         "grammar_rule": _packed("<i4", "G", least=2, below="R", shuffled=True),
         "grammar_offset": _offsets("N+1", "G"),
-        "grammar_dense": numbers("<f4", "G", "C", packed=True),
+        "grammar_dense": numbers("<f4", "G", "C", packed=True, optional=True),
         "category": _packed("|u1", "bytes of categories"),
         "category_offset": _offsets("K+1", "bytes of categories", text="category"),
         "rule_category": _packed("<u2", "R", 3, below="K", optional=True),
+        "rule_bin": _packed("|u1", "R", most=MAX_BIN, is_extra=True),
+        "rule_cost": numbers("<f4", "R", 2, packed=True, is_extra=True),
+        "grammar_samples": _counts("G"),
+        "grammar_count": _counts("G"),
+        "grammar_singleton": _packed("|u1", "G", most=1, is_extra=True),
     },
 )
 RULE_FAULTS = {
@@ -126,17 +139,21 @@ class Shard:
     rule_alignment, rule_alignment_offset
         uint8 (points, 2), int64 (R + 1): word alignment, source-target, positions within the sides.
     rule_feature, rule_feature_value, rule_feature_offset
-        int32, float32, int64 (R + 1): sparse features of the rules, rows of the feature table.
+        int32, float32, int64 (R + 1): sparse features of the rules, rows of the feature table. As long as
+        `add_features` has not computed the others, those that an import lists; the offsets may have no rows.
     feature_key, feature_name
         Keys, uint64 (F), ascending, and names of the sparse features.
     grammar_rule, grammar_offset
         int32, int64 (N + 1): the rules of each sentence.
     grammar_dense
-        float32 (rules of all sentences, C): dense features, one column each.
+        float32 (G rules of all sentences, C): dense features, one column each; no rows if `dense` computes
+        them.
     dense_names
         The names of the C columns.
     templates
         Templates of the sparse features, from `itersel.limits.TEMPLATES`. Imports may have other features.
+    computed
+        Those of `templates` whose features follow from the rules.
     attributes
         Provenance of the shard: settings, versions.
     category
@@ -146,6 +163,14 @@ class Shard:
         for a missing nonterminal. No rows if all are X, except in the glue rules.
     sentence_reference_offset
         int64 (N + 1): the references of each sentence, at least one; no rows if each has exactly one.
+    rule_bin
+        uint8 (R): bin of the count of each rule, see `itersel.grammar.sparse.count_bins`; no rows without the
+        template Count.
+    rule_cost
+        float32 (R, 2): MaxLexFgivenE and MaxLexEgivenF of the rules of an extracted grammar.
+    grammar_samples, grammar_count, grammar_singleton
+        int32, int32, uint8 (G): in an extracted grammar, sampled occurrences of the source side (0 for a
+        word passed through), those with this target side, and whether only one of all yields rules.
     """
 
     vocabulary: StringTable
@@ -170,10 +195,16 @@ class Shard:
     grammar_dense: NDArray[np.float32]
     dense_names: tuple[str, ...]
     templates: tuple[str, ...] = DEFAULT_TEMPLATES
+    computed: tuple[str, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
     category: StringTable = field(default_factory=lambda: string_table(()))
     rule_category: NDArray[np.uint16] = field(default_factory=lambda: np.zeros((0, 3), np.uint16))
     sentence_reference_offset: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    rule_bin: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    rule_cost: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 2), np.float32))
+    grammar_samples: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    grammar_count: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    grammar_singleton: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     @property
     def sentence_count(self) -> int:
@@ -193,6 +224,30 @@ class Shard:
         offset = self.reference_offset[first : last + 1]
         return References(self.reference[offset[0] : offset[-1]], offset - offset[0])
 
+    def dense(self, begin: int = 0, end: int | None = None) -> NDArray[np.float32]:
+        """Return the dense features of rows `begin` to `end` of `grammar_rule`, float32 (rows, C)."""
+        rows = slice(begin, end)
+        if not self.grammar_samples.shape[0]:
+            return self.grammar_dense[rows]
+        samples, count = self.grammar_samples[rows], self.grammar_count[rows]
+        logarithm, cost = self._logarithms, self.rule_cost[self.grammar_rule[rows]]
+        columns = {
+            "EgivenFCoherent": logarithm[samples] - logarithm[count],
+            "SampleCountF": logarithm[samples + 1],
+            "CountEF": logarithm[count + 1],
+            "MaxLexFgivenE": cost[:, 0],
+            "MaxLexEgivenF": cost[:, 1],
+            "IsSingletonF": self.grammar_singleton[rows],
+            "IsSingletonFE": count == 1,
+        }
+        return np.stack([columns[name].astype(np.float32) for name in GRAMMAR_FEATURES], axis=1)
+
+    @cached_property
+    def _logarithms(self) -> NDArray[np.float64]:
+        """log10 of all numbers from 1, and 0 in the place of that of 0."""
+        most = max(int(self.grammar_samples.max()), int(self.grammar_count.max()))
+        return np.log10(np.maximum(1, np.arange(most + 2)))
+
     def category_ranks(self) -> NDArray[np.int32] | None:
         """Return the order of the categories over one span; see `itersel.grammar.categories`.
 
@@ -205,7 +260,10 @@ class Shard:
 
 
 def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
-    """Write a shard, whole or not at all."""
+    """Write a shard, whole or not at all, without the features that follow from the rules."""
+    if shard.computed:
+        kept = [name for name in (*TEMPLATES, OTHER) if name not in shard.computed]
+        shard = replace(shard, **select_features(_features(shard), kept)._asdict())
     arrays: dict[str, NDArray[Any]] = {}
     for item in fields(shard):
         value = getattr(shard, item.name)
@@ -216,6 +274,7 @@ def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
     attributes = {
         "dense_names": json.dumps(list(shard.dense_names)),
         "templates": json.dumps(list(shard.templates)),
+        "computed": json.dumps(list(shard.computed)),
         "attributes": json.dumps(dict(shard.attributes), sort_keys=True),
     }
     write_arrays(path, FORMAT, arrays, attributes)
@@ -238,18 +297,79 @@ def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = ()) -> S
         elif item.name in arrays:
             values[item.name] = arrays[item.name]
     try:
-        names, held, attributes = (
-            json.loads(found[name]) for name in ("dense_names", "templates", "attributes")
+        names, held, computed, attributes = (
+            json.loads(found[name]) for name in ("dense_names", "templates", "computed", "attributes")
         )
     except (KeyError, TypeError, ValueError, RecursionError):
         raise InputError("damaged: its attributes are not JSON; recreate the file", path) from None
     _check_names(names, values["grammar_dense"].shape[1], path)
-    _check_templates(held, path)
-    shard = Shard(**values, dense_names=tuple(names), templates=tuple(held), attributes=attributes)
+    for listed in (held, computed):
+        _check_templates(listed, path)
+    if not set(computed) <= set(held):
+        raise InputError("damaged: 'computed' has a template that 'templates' lacks; recreate the file", path)
+    shard = Shard(
+        **values,
+        dense_names=tuple(names),
+        templates=tuple(held),
+        computed=tuple(computed),
+        attributes=attributes,
+    )
     _check_references(shard, path)
+    _check_dense(shard, path)
     _check_categories(shard, path)
     _check_rules(shard, path)
-    return _with_templates(shard, templates, path) if templates else shard
+    for name in templates:
+        if name not in held:
+            raise InputError(
+                f"has no features of template '{name}', only of {', '.join(held) or 'none'}; "
+                "extract it with this template (in a config: grammar.templates)",
+                path,
+            )
+    try:
+        return add_features(shard, templates)
+    except InputError as error:
+        raise InputError(error.message, path) from None
+
+
+def add_features(shard: Shard, templates: Sequence[str] = ()) -> Shard:
+    """Return a shard with the features that it lists and those that follow from its rules.
+
+    Parameters
+    ----------
+    shard
+        A shard with valid rules, and only the features that it lists.
+    templates
+        Those of its templates whose features are wanted (default: all).
+
+    Raises
+    ------
+    InputError
+        If two features have the same key.
+    """
+    templates = tuple(templates) or shard.templates
+    computed = tuple(name for name in shard.computed if name in templates)
+    features = rule_features(
+        shard.vocabulary,
+        shard.rule_kind,
+        shard.rule_source,
+        shard.rule_source_offset,
+        shard.rule_target,
+        shard.rule_target_offset,
+        shard.category,
+        shard.rule_category,
+        shard.rule_alignment,
+        shard.rule_alignment_offset,
+        shard.rule_bin,
+        computed,
+    )
+    if shard.rule_feature_offset.shape[0]:
+        listed = [name for name in (*templates, OTHER) if name not in computed]
+        features = join_features(features, select_features(_features(shard), listed))
+    return replace(shard, **features._asdict(), templates=templates, computed=computed)
+
+
+def _features(shard: Shard) -> SparseFeatures:
+    return SparseFeatures(*(getattr(shard, name) for name in SparseFeatures._fields))
 
 
 def count_sentences(path: str | os.PathLike[str]) -> int:
@@ -286,35 +406,29 @@ def _check_templates(templates: Any, path: str | os.PathLike[str]) -> None:
         raise InputError(f"has features of an unknown template, {unknown[0]!r}; recreate the file", path)
 
 
-def _with_templates(shard: Shard, templates: Sequence[str], path: str | os.PathLike[str]) -> Shard:
-    """Return a shard with only the sparse features of some templates and those listed by an import."""
-    for name in templates:
-        if name not in shard.templates:
-            raise InputError(
-                f"has no features of template '{name}', only of {', '.join(shard.templates) or 'none'}; "
-                "extract it with this template (in a config: grammar.templates)",
-                path,
-            )
-    wanted = [GROUPS.index(name) for name in (*templates, OTHER)]
-    is_kept = np.isin(find_groups(shard.feature_key, shard.feature_name), wanted)
-    rows = is_kept[shard.rule_feature]
-    number = np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
-    return replace(
-        shard,
-        rule_feature=number[shard.rule_feature[rows]],
-        rule_feature_value=shard.rule_feature_value[rows],
-        rule_feature_offset=offsets_of(rows)[shard.rule_feature_offset],
-        feature_key=shard.feature_key[is_kept],
-        feature_name=shard.feature_name.take(np.flatnonzero(is_kept)),
-        templates=tuple(templates),
-    )
-
-
 def _check_references(shard: Shard, path: str | os.PathLike[str]) -> None:
     """Raise an InputError if some sentences have references and others do not."""
     if shard.has_references:
         references, offset = shard.reference_offset.shape[0] - 1, shard.sentence_reference_offset
         grouped_references(references, offset, shard.sentence_count, path)
+
+
+def _check_dense(shard: Shard, path: str | os.PathLike[str]) -> None:
+    """Raise an InputError unless rows have either dense features or all that these follow from."""
+    rows, rules = shard.grammar_rule.shape[0], shard.rule_kind.shape[0]
+    if shard.grammar_dense.shape[0] == rows and not shard.grammar_samples.shape[0]:
+        return
+    for name, size in (
+        ("grammar_samples", rows),
+        ("grammar_count", rows),
+        ("grammar_singleton", rows),
+        ("rule_cost", rules),
+    ):
+        if getattr(shard, name).shape[0] != size:
+            raise damaged(path, name, f"has {getattr(shard, name).shape[0]} rows, not {size}")
+    if shard.dense_names != GRAMMAR_FEATURES:
+        why = "are not those of an extracted grammar"
+        raise InputError(f"damaged: 'dense_names' {why}; recreate the file", path)
 
 
 def _check_categories(shard: Shard, path: str | os.PathLike[str]) -> None:

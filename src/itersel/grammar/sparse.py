@@ -8,7 +8,7 @@ feature.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,10 @@ from itersel.grammar.shard_kernels import CATEGORY_S, GLUE, GLUE_START
 from itersel.grammar.sparse_kernels import count_features, renumber
 from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
-from itersel.storage.strings import StringTable, string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import StringTable, concatenate, string_table
+from itersel.vectors.features import unique_features
+from itersel.vectors.groups import GROUPS, find_groups
 
 # Features that text grammars do not list because cdec also computes them.
 COMPUTED_FEATURE = re.compile("|".join(TEMPLATES[name] for name in DEFAULT_TEMPLATES))
@@ -76,7 +79,7 @@ def rule_features(
     category, rule_category
         Their categories; not needed if all nonterminals are X, except in the glue rules.
     rule_alignment, rule_alignment_offset
-        Their alignments, as in `itersel.grammar.shard.Shard`; None if unknown.
+        Their alignments, as in `itersel.grammar.shard.Shard`, within the rules; None if unknown.
     rule_bin
         uint8 (R): bin of the count of each rule, see `count_bins`; None if unknown.
     templates
@@ -85,15 +88,13 @@ def rule_features(
     Raises
     ------
     InputError
-        If two names have the same 64-bit key, or a rule is aligned outside itself.
+        If two names have the same 64-bit key.
     """
     if category is None or rule_category is None or rule_category.shape[0] == 0:
         category, rule_category = string_table(FIXED_CATEGORIES), _fixed_categories(rule_kind)
     count = rule_kind.shape[0]
     if rule_alignment is None or rule_alignment_offset is None:
         rule_alignment, rule_alignment_offset = np.zeros((0, 2), np.uint8), np.zeros(count + 1, np.int64)
-    sides = np.stack([np.diff(rule_source_offset), np.diff(rule_target_offset)], axis=1)
-    _check_points(rule_alignment, np.repeat(sides, np.diff(rule_alignment_offset), axis=0))
     rules = Rules(
         _escape(vocabulary),
         _escape(category),
@@ -104,7 +105,7 @@ def rule_features(
         np.array(rule_target_offset, np.int64),
         np.array(rule_alignment, np.uint8),
         np.array(rule_alignment_offset, np.int64),
-        np.zeros(count, np.uint8) if rule_bin is None else np.array(rule_bin, np.uint8),
+        np.zeros(count, np.uint8) if rule_bin is None or not rule_bin.size else np.array(rule_bin, np.uint8),
     )
     numbers = np.array([list(TEMPLATES).index(name) for name in templates], np.int64)
     rows, names, count, collision = count_features(rules, numbers, _longest_name(rules))
@@ -118,6 +119,42 @@ def rule_features(
     renumber(rows, rank)
     table = StringTable(names.data[: names.offset[count]], names.offset[: count + 1]).take(order)
     return SparseFeatures(rows.feature, rows.value, rows.offset, names.key[order], table)
+
+
+def select_features(features: SparseFeatures, groups: Collection[str]) -> SparseFeatures:
+    """Return only the features of some groups (`itersel.vectors.groups.GROUPS`)."""
+    wanted = [GROUPS.index(name) for name in groups]
+    is_kept = np.isin(find_groups(features.feature_key, features.feature_name), wanted)
+    rows = is_kept[features.rule_feature]
+    number = np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
+    return SparseFeatures(
+        number[features.rule_feature[rows]],
+        features.rule_feature_value[rows],
+        offsets_of(rows)[features.rule_feature_offset],
+        features.feature_key[is_kept],
+        features.feature_name.take(np.flatnonzero(is_kept)),
+    )
+
+
+def join_features(first: SparseFeatures, second: SparseFeatures) -> SparseFeatures:
+    """Return the features of both for the same rules; none of a rule is in both.
+
+    Raises
+    ------
+    InputError
+        If two names have the same 64-bit key.
+    """
+    both = (first, second)
+    key, name = unique_features(
+        np.concatenate([one.feature_key for one in both]), concatenate([one.feature_name for one in both])
+    )
+    counts = [np.diff(one.rule_feature_offset) for one in both]
+    rule = np.concatenate([np.repeat(np.arange(count.shape[0]), count) for count in counts])
+    feature = np.concatenate([np.searchsorted(key, one.feature_key)[one.rule_feature] for one in both])
+    value = np.concatenate([one.rule_feature_value for one in both])
+    order = np.lexsort((feature, rule))
+    offset = offsets_of(counts[0] + counts[1])
+    return SparseFeatures(feature[order].astype(np.int32), value[order], offset, key, name)
 
 
 def count_bins(count: NDArray[np.integer]) -> NDArray[np.uint8]:
@@ -134,12 +171,6 @@ def check_templates(templates: Sequence[str]) -> None:
             raise InputError(f"there is no template '{name}'; there are {', '.join(TEMPLATES)}")
         if name in templates[:number]:
             raise InputError(f"template '{name}' is named twice")
-
-
-def _check_points(points: NDArray[np.uint8], lengths: NDArray[np.int64]) -> None:
-    """Check that all points (N, 2) are within their rules, whose sides have these lengths; kernels do not."""
-    for i, j in points[(points >= lengths).any(axis=1)].tolist():
-        raise InputError(f"alignment point {i}-{j} is outside the rule")
 
 
 def _fixed_categories(rule_kind: NDArray[np.uint8]) -> NDArray[np.uint16]:

@@ -12,8 +12,8 @@ from itersel.grammar.templates.alignment_kernels import deletion_slots, pair_slo
 from itersel.grammar.templates.bigram_kernels import NO_CODE, bigram_code, bigram_slots, put_bigram
 from itersel.grammar.templates.count_kernels import count_slots, put_count
 from itersel.grammar.templates.identity_kernels import put_identity
-from itersel.grammar.templates.shape_kernels import put_shape, put_target_shape
-from itersel.jit import kernel, leaf_kernel
+from itersel.grammar.templates.shape_kernels import put_shape, put_target_shape, shape_code
+from itersel.jit import inline_kernel, kernel
 from itersel.vectors.feature_kernels import FNV_OFFSET, finish, hash_bytes
 
 # Numbers of the templates: their indices in itersel.limits.TEMPLATES.
@@ -76,7 +76,7 @@ def grow(names: Names, count: int, more: int, more_bytes: int) -> Names:
     return names
 
 
-@leaf_kernel
+@inline_kernel
 def find_name(names: Names, count: int, key: np.uint64, name: NDArray[np.uint8], length: int) -> int:
     """Return the number of a name; `count` after adding it; `COLLISION` if another name has its key.
 
@@ -103,7 +103,7 @@ def find_name(names: Names, count: int, key: np.uint64, name: NDArray[np.uint8],
     return count
 
 
-@leaf_kernel
+@inline_kernel
 def slot_count(rules: Rules, rule: int, template: int) -> int:
     """Return the number of a rule's features of a template, repetitions included."""
     if template in (BIGRAMS_SOURCE, BIGRAMS_TARGET):
@@ -117,7 +117,7 @@ def slot_count(rules: Rules, rule: int, template: int) -> int:
     return 1
 
 
-@leaf_kernel
+@inline_kernel
 def put_feature(name: NDArray[np.uint8], rules: Rules, rule: int, template: int, slot: int) -> int:
     """Write the name of a feature of a rule; returns its length."""
     if template == IDENTITY:
@@ -151,7 +151,7 @@ class Memo(NamedTuple):
     number: NDArray[np.int32]
 
 
-@leaf_kernel
+@inline_kernel
 def feature_code(rules: Rules, rule: int, template: int, slot: int) -> int:
     """Return a number that only features with the same name have, or `NO_CODE` if it is not cached.
 
@@ -159,10 +159,12 @@ def feature_code(rules: Rules, rule: int, template: int, slot: int) -> int:
     """
     if template in (BIGRAMS_SOURCE, BIGRAMS_TARGET):
         return bigram_code(rules, rule, slot, template == BIGRAMS_TARGET)
+    if template in (SHAPE, TARGET_SHAPE):
+        return shape_code(rules, rule, template == TARGET_SHAPE)
     return NO_CODE
 
 
-@leaf_kernel
+@inline_kernel
 def memo_place(code: int) -> int:
     """Return the place of a code in the cache; that of `NO_CODE` is the last one."""
     if code == NO_CODE:
@@ -200,17 +202,26 @@ def count_features(
             slots += slot_count(rules, rule, template)
     feature, value = np.empty(slots, np.int32), np.empty(slots, np.float32)
     offset = np.zeros(rule_count + 1, np.int64)
+    # most rules have a feature of their own
+    room = 2
+    while room < 2 * rule_count:
+        room *= 2
     names = Names(
-        np.full(2, -1, np.int32), np.empty(1, np.uint64), np.empty(1, np.uint8), np.zeros(2, np.int64)
+        np.full(room, -1, np.int32),
+        np.empty(room // 2, np.uint64),
+        np.empty(1, np.uint8),
+        np.zeros(room // 2 + 1, np.int64),
     )
     places = (1 << MEMO_BITS) + 1
     memo = Memo(np.full(places, NO_CODE, np.int64), np.empty(places, np.int32))
     name, filled, count = np.empty(longest, np.uint8), 0, 0
     for rule in range(rule_count):
-        begin = filled
         for template in templates:
             more = slot_count(rules, rule, template)
-            names = grow(names, count, more, more * longest)
+            more_bytes = more * longest
+            if count + more > names.key.shape[0] or names.offset[count] + more_bytes > names.data.shape[0]:
+                names = grow(names, count, more, more_bytes)
+            first = filled  # names of different templates differ
             for slot in range(more):
                 code = feature_code(rules, rule, template, slot)
                 remembered = memo_place(code)
@@ -224,7 +235,7 @@ def count_features(
                         return Occurrences(feature, value, offset), names, count, name[:length]
                     count = max(count, number + 1)
                     memo.code[remembered], memo.number[remembered] = code, number
-                place = begin
+                place = first
                 while place < filled and feature[place] != number:
                     place += 1
                 if place == filled:

@@ -49,8 +49,7 @@ class Array:
     optional
         The array may have no rows, regardless of its size.
     is_extra
-        The array was added to the format later. It is omitted from the file if it has no rows, so files that
-        do not need it have the same bytes as before. Implies `optional`.
+        Few files need the array: all such arrays are left out if none of them has rows. Implies `optional`.
     packed, shuffled
         Stored compressed, or compressed after byte shuffling; see `itersel.storage.hdf5.write_arrays`.
     """

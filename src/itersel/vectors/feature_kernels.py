@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.jit import kernel
+from itersel.jit import kernel, leaf_kernel
 
 FNV_OFFSET = np.uint64(0xCBF29CE484222325)
 FNV_PRIME = np.uint64(0x100000001B3)
@@ -14,7 +14,7 @@ MIX_2 = np.uint64(0xC4CEB9FE1A85EC53)
 SHIFT = np.uint64(33)
 
 
-@kernel
+@leaf_kernel
 def hash_bytes(state: np.uint64, data: NDArray[np.uint8], begin: int, end: int) -> np.uint64:
     """Feed bytes to a running FNV-1a hash; start with `FNV_OFFSET`, end with `finish`."""
     for position in range(begin, end):
@@ -22,7 +22,7 @@ def hash_bytes(state: np.uint64, data: NDArray[np.uint8], begin: int, end: int) 
     return state
 
 
-@kernel
+@leaf_kernel
 def finish(state: np.uint64) -> np.uint64:
     """Mix the bits of a running hash (the finaliser of MurmurHash3)."""
     state = (state ^ (state >> SHIFT)) * MIX_1

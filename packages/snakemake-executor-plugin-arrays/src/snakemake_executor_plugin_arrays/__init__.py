@@ -8,10 +8,11 @@ README.md explains how to use it.
 `slurm` and `grid_engine` have the command lines and output formats of the schedulers, `arrays` the files of
 an array, `runs` the folders and locks of runs; none of them depends on Snakemake. `commands` runs the
 commands of a scheduler. `executor` is the interface to Snakemake, and `submission` its part that submits;
-`requests` collects the resources of a job, `job_command` and `quoting` write its command, and `failures`
-explains what went wrong. `takeover` ends runs whose Snakemake was killed, and `waiting` knows what has to
-wait. On a node, `node` is the Snakemake of one job, `together` that of several, `revocation` ends them if
-their task was given up, and `usage` completes their benchmarks.
+`requests` collects the resources of a job, `job_command` and `quoting` write its command, `options` corrects
+what Snakemake makes of its own command line, and `failures` explains what went wrong. `takeover` ends runs
+whose Snakemake was killed, and `waiting` knows what has to wait. On a node, `node` is the Snakemake of one
+job, `together` that of several, `revocation` ends them if their task was given up, and `usage` completes
+their benchmarks.
 """
 
 # Snakemake calls the annotated types to parse the command line, so annotations must be real types here, not
@@ -23,12 +24,13 @@ from typing import Any, Optional
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecutorSettingsBase
 
 from snakemake_executor_plugin_arrays.executor import Executor
-from snakemake_executor_plugin_arrays.quoting import join_options
+from snakemake_executor_plugin_arrays.options import join_options, shorten_errors
 
 __all__ = ["Executor", "ExecutorSettings", "common_settings"]
 
 # Snakemake imports the plugin before it parses the command line.
 join_options(sys.argv, ("--arrays-extra", "--arrays-task-prefix"))
+shorten_errors()
 
 common_settings = CommonSettings(
     non_local_exec=True,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from snakemake_interface_common.settings import SettingsEnumBase
@@ -24,14 +24,6 @@ def install() -> None:
     """Make Snakemake quote arguments for a shell."""
     utils.format_cli_pos_arg = shell_words
     RealExecutor.get_envvar_declarations = envvar_declarations
-
-
-def join_options(arguments: list[str], names: Collection[str]) -> None:
-    """Join options with values that begin with a dash, as in ``--qos``: argparse takes these for options."""
-    for number in range(len(arguments) - 2, -1, -1):
-        name, value = arguments[number : number + 2]
-        if name in names and value.startswith("-"):
-            arguments[number : number + 2] = [f"{name}={value}"]
 
 
 def shell_words(value: Any, quote: bool = True, base64_encode: bool = False) -> str:

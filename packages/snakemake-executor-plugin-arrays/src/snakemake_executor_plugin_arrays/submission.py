@@ -131,6 +131,10 @@ class SubmittingExecutor(CommandExecutor):
                     continue
                 self._hold_back(error)
                 return
+            except OSError as error:
+                # a full disk, for example, which may have room later
+                self._say_what_waits(f"{error.filename or self.parent}: {error.strerror}", "later")
+                return
             batch.submitted()
             if not batch.jobs:
                 self.backlog.remove(batch)
@@ -143,13 +147,17 @@ class SubmittingExecutor(CommandExecutor):
             why = f"could not be submitted, although no job of yours is in the queue: {error}"
             self.drops.append(Drop(why))
             self._drop_backlog()
-        elif now >= self.say_full[0]:
+        else:
+            why = f"{self.scheduler.name} limits the number of submitted jobs"
+            self._say_what_waits(why, f"as others end ({error.answer})")
+
+    def _say_what_waits(self, why: str, when: str) -> None:
+        """Say now and then how many jobs will be submitted later."""
+        now = time.monotonic()
+        if now >= self.say_full[0]:
             number = sum(len(batch.jobs) for batch in self.backlog)
             self.say_full = now + self.say_full[1], 2 * self.say_full[1]
-            self.logger.warning(
-                f"{self.scheduler.name} limits the number of submitted jobs: {number} more will be submitted"
-                f" as others end ({error.answer})"
-            )
+            self.logger.warning(f"{why}: {number} more will be submitted {when}")
 
     def _drop_backlog(self) -> None:
         """Report jobs that wait for a place as failed, if there is a reason; needs the lock `submitting`."""
@@ -175,9 +183,6 @@ class SubmittingExecutor(CommandExecutor):
         if self.backlog and self.submitting.acquire(blocking=False):
             try:
                 self._submit_backlog()
-            except OSError as error:
-                where = error.filename or self.parent
-                self.logger.warning(f"{where}: {error.strerror}: jobs will be submitted later")
             finally:
                 self.submitting.release()
 

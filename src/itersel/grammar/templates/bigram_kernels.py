@@ -16,7 +16,7 @@ from itersel.grammar.name_kernels import (
     put,
     put_symbol,
 )
-from itersel.jit import leaf_kernel
+from itersel.jit import inline_kernel, leaf_kernel
 
 BEGIN_OF_RULE = np.array([60, 114, 62], np.uint8)  # <r>
 END_OF_RULE = np.array([60, 47, 114, 62], np.uint8)  # </r>
@@ -55,7 +55,7 @@ def put_bigram(name: NDArray[np.uint8], rules: Rules, rule: int, slot: int, on_t
     return put_symbol(name, length, rules, rule, symbols[place], on_target)
 
 
-@leaf_kernel
+@inline_kernel
 def bigram_code(rules: Rules, rule: int, slot: int, on_target: bool) -> int:
     """Return a number that only bigrams with the same name have, or `NO_CODE` for word numbers from 2^29."""
     symbols = rules.target if on_target else rules.source

@@ -15,6 +15,8 @@ SHAPE_SOURCE = np.array([83, 104, 97, 112, 101, 95, 83], np.uint8)  # Shape_S
 SHAPE_ALONE = np.array([83, 104, 97, 112, 101, 95, 84], np.uint8)  # Shape_T
 SHAPE_TARGET = np.array([95, 84], np.uint8)  # _T
 SHAPE_POSITIONS = 5
+# codes of shapes begin here, beyond those of bigrams
+SHAPE_CODE = 1 << 61
 
 
 @leaf_kernel
@@ -52,3 +54,29 @@ def put_target_shape(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
     length = put(name, 0, SHAPE_ALONE, 0, SHAPE_ALONE.shape[0])
     begin, end = rules.target_offset[rule], rules.target_offset[rule + 1]
     return put_shape_side(name, length, rules.target, begin, end)
+
+
+@leaf_kernel
+def side_code(code: int, symbols: NDArray[np.int32], begin: int, end: int) -> int:
+    """Append the five positions of one side to a code, a bit each; see `put_shape_side`."""
+    place = begin
+    for position in range(SHAPE_POSITIONS):
+        filled = place < end and (symbols[place] < 0) == (position % 2 == 1)
+        code = code << 1 | int(filled)
+        if filled and position % 2 == 1:
+            place += 1
+        elif filled:
+            while place < end and symbols[place] >= 0:
+                place += 1
+    return code
+
+
+@leaf_kernel
+def shape_code(rules: Rules, rule: int, only_target: bool) -> int:
+    """Return a number that only features of the same shape and template have."""
+    code = 2 if only_target else 1
+    if not only_target:
+        code = side_code(code, rules.source, rules.source_offset[rule], rules.source_offset[rule + 1])
+    return SHAPE_CODE | side_code(
+        code, rules.target, rules.target_offset[rule], rules.target_offset[rule + 1]
+    )

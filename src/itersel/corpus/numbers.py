@@ -1,0 +1,60 @@
+"""Text as word numbers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.corpus.text import split_words, tokenized_blocks
+from itersel.storage.ragged import offsets_of
+
+
+class WordNumbers(dict[str, int]):
+    """Numbers of words: a word gets the next one when it is first looked up."""
+
+    def __missing__(self, word: str) -> int:
+        return self.setdefault(word, len(self))
+
+
+class Side(NamedTuple):
+    """Concatenated sentences: words (int32), and where each sentence begins and the last ends (int64)."""
+
+    words: NDArray[np.int32]
+    offset: NDArray[np.int64]
+
+    @property
+    def sentence_count(self) -> int:
+        """Number of sentences."""
+        return int(self.offset.shape[0]) - 1
+
+
+def read_side(path: str | os.PathLike[str], numbers: WordNumbers, allow_empty: bool = False) -> Side:
+    """Read tokenised sentences, one per line; new words get the next numbers.
+
+    Raises
+    ------
+    InputError
+        See `itersel.corpus.text.read_tokenized`.
+    """
+    blocks = tokenized_blocks(path, allow_empty=allow_empty)
+    return _joined(number_words(list(map(split_words, lines)), numbers) for lines in blocks)
+
+
+def number_words(sentences: Sequence[Sequence[str]], numbers: WordNumbers) -> Side:
+    """Return sentences as numbers; new words get the next numbers."""
+    words = chain.from_iterable(sentences)
+    offset = offsets_of(list(map(len, sentences)))
+    return Side(np.fromiter(map(numbers.__getitem__, words), np.int32, int(offset[-1])), offset)
+
+
+def _joined(parts: Iterable[Side]) -> Side:
+    words, lengths = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+    for part in parts:
+        words.append(part.words)
+        lengths.append(np.diff(part.offset))
+    return Side(np.concatenate(words), offsets_of(np.concatenate(lengths)))
