@@ -54,11 +54,11 @@ def test_alignment_of_swapped_nonterminals(tmp_path):
     rules = [
         Rule((-1, "v", -2), (-2, "x", "y", -1), {"Swap": 1.0}, ((1, 1), (1, 2))),
         Rule(("a", "b"), ("x", "z"), {}, ((0, 1), (1, 0))),
-        Rule(("c",), ("y",), {"R:1": 0.5}, ((0, 0),)),
+        Rule(("c",), ("y",), {"Class:1": 0.5}, ((0, 0),)),
     ]
     shard = make_shard([("a", "b", "v", "c")], None, [rules])
     decoder = Decoder(shard, model_of(ARPA, tmp_path))
-    vectors = decoder.weight_vectors(make_weights({"Swap": 1.0, "PassThrough": -1.0, "R:1": 2.0}))
+    vectors = decoder.weight_vectors(make_weights({"Swap": 1.0, "PassThrough": -1.0, "Class:1": 2.0}))
     found = derive(decoder, 0, *vectors, shard.vocabulary.to_list())
     assert found.words == ("y", "x", "y", "x", "z")
     # a-z, b-x; v with both words in the middle; c with the first word
@@ -70,7 +70,7 @@ def test_alignment_of_swapped_nonterminals(tmp_path):
         (2, 3, 4),
     ]
     assert ("Swap", 1.0) in found.nodes[1].features
-    assert ("R:1", 1.0) in found.nodes[3].features
+    assert ("Class:1", 1.0) in found.nodes[3].features
 
 
 def test_a_sentence_without_words(tmp_path):

@@ -13,7 +13,7 @@ from tests.naive import extractor as naive
 from itersel.grammar.index import build_index, load_index
 from itersel.grammar.index_kernels import LINK_BEGIN, LINK_LOW, Links
 from itersel.grammar.lexical import lexical_table, link_counts
-from itersel.grammar.lexical_kernels import INFINITE_COST, find_pair, lexical_costs
+from itersel.grammar.lexical_kernels import FIRST_SLOTS, INFINITE_COST, find_pair, lexical_costs
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +92,18 @@ def test_relative_frequencies() -> None:
         assert not np.signbit(cost[slot]).any()
     assert key[find_pair(key, 2, 5)] == 0
     assert np.count_nonzero(key) == 4
+
+
+def test_more_pairs_than_the_first_table_holds() -> None:
+    words = np.arange(1, FIRST_SLOTS, dtype=np.int32)
+    linked = np.arange(0, words.shape[0], 2)
+    alone = np.setdiff1d(words, words[linked]).tolist()
+    expected = sorted(
+        [(w, w) for w in words[linked].tolist()] + [(w, 0) for w in alone] + [(0, w) for w in alone]
+    )
+    source, target, count = counts_of(words, words, linked)
+    assert list(zip(source.tolist(), target.tolist(), strict=True)) == expected
+    assert (count == 1).all()
 
 
 def test_infinite_cost() -> None:

@@ -85,6 +85,12 @@ def test_templates_that_a_shard_lacks(folder: Path) -> None:
             ExtractionSettings(templates=templates)
 
 
+def test_a_listed_feature_of_a_computed_template() -> None:
+    rule = Rule(("a",), ("x",), {"Lex:a_x": 1.0})
+    with pytest.raises(InputError, match="'Lex:a_x' follows from the rule"):
+        make_shard([("a",)], None, [[rule]], templates=("RBS", "Lex"))
+
+
 def test_only_listed_features_are_stored(folder: Path) -> None:
     rule = Rule(("a",), ("x",), {"Class:y": 2.0, "Lex:a_x": 3.0}, ((0, 0),))
     made = make_shard([("a",)], None, [[rule]], templates=("RBS",))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,8 +95,8 @@ def make_shard(
     Raises
     ------
     InputError
-        If there are more than `MAX_DENSE` dense features, feature keys collide, or a rule is aligned outside
-        itself.
+        If there are more than `MAX_DENSE` dense features, feature keys collide, a rule lists a feature of
+        `templates`, or is aligned outside itself.
     """
     builder = _Builder()
     source, grammar = [], []
@@ -183,6 +184,10 @@ class _Builder:
         points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in self.rows])
         alignment, alignment_offset = points.astype(np.uint8).reshape(-1, 2), points_offset // 2
         names = string_table(dict.fromkeys(name for row in self.rows for name, _ in row.sparse))
+        for name, template in product(names.to_list(), templates):
+            if name.startswith(TEMPLATES[template]):
+                why = "follows from the rule, as the shard has its template; do not list it"
+                raise InputError(f"feature '{name}' {why}")
         keys = feature_keys(names)
         key, name = unique_features(keys, names)
         number = dict(zip(names.to_list(), np.searchsorted(key, keys).tolist(), strict=True))
