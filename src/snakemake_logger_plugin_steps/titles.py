@@ -16,7 +16,6 @@ TITLES = {
     "estimate_language_model": "estimate the language model",
     "compile_language_model": "compile the language model",
     "estimate_fold_model": "estimate language models without some shards",
-    "compile_fold_model": "compile language models without some shards",
     "index_corpus": "index the corpus",
     "shard_corpus": "cut {split} into shards",
     "extract_shard": "extract grammars of {split}",

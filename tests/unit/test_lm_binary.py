@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.naive import lm as naive
 
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.lm.arpa import Arpa, NGrams, parse_arpa, write_arpa
-from itersel.lm.binary import FORMAT, MAXIMUM_LOAD, load_model
+from itersel.lm.arpa import Arpa, NGrams, as_written, parse_arpa, write_arpa
+from itersel.lm.binary import FORMAT, MAXIMUM_LOAD, load_model, model_arrays
 from itersel.storage.arrayfile import map_arrays
 from itersel.storage.files import read_bytes, read_lines
 
@@ -58,6 +60,22 @@ def test_compiled_model_equals_the_arpa_file(text: Path) -> None:
     assert filled == sum(grams.words.shape[0] for grams in arpa.ngrams[1:])
     assert filled <= MAXIMUM_LOAD * capacity < 2 * filled
     assert capacity & (capacity - 1) == 0
+
+
+@pytest.mark.parametrize("order", [1, 3])
+def test_estimation_of_a_compiled_model(text: Path, order: int) -> None:
+    """The same as estimation and compilation, apart from the checksum of the ARPA file."""
+    compiled = load_model(build(text, order))
+    assert lm("estimate", "--order", order, "--input", text, "--output", text.with_name("at-once.bin")) == 0
+    at_once = load_model(text.with_name("at-once.bin"))
+    for name, array in model_arrays(compiled).items():
+        np.testing.assert_array_equal(array, model_arrays(at_once)[name])
+    assert {**at_once.attributes, "arpa_sha256": compiled.attributes["arpa_sha256"]} == compiled.attributes
+
+
+@given(st.lists(st.floats(-99, 0).filter(lambda number: number == 0 or number < -1e-12)))
+def test_numbers_as_they_are_written(values: list[float]) -> None:
+    assert as_written(np.array(values)).tolist() == [float(f"{value:.7g}") for value in values]
 
 
 def test_attributes_record_the_provenance(text: Path) -> None:

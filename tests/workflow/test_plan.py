@@ -192,7 +192,7 @@ def test_held_out_language_models(make_project):
     jobs = dry_run(project)
     assert len(jobs["estimate_fold_model"]) == 2
     for fold in range(2):
-        [job] = [text for text in jobs["estimate_fold_model"] if f"--output {folder}/{fold}.arpa.gz" in text]
+        [job] = [text for text in jobs["estimate_fold_model"] if f"--output {folder}/{fold}.bin" in text]
         assert f"--leave-out results/tiny/shards/train/5/text --fold {fold}/2" in job
         assert "--input results/tiny/corpus/train.target.gz --order" in job
     models = {"train": set(), "dev": set()}

@@ -48,7 +48,7 @@ use rule estimate_language_model as estimate_fold_model with:
         text=language_model_text(),
         shards=f"{RESULTS}/shards/train/{{shards}}/text",
     output:
-        temp(f"{fold_models('{shards}', '{folds}')}/{{fold}}.arpa.gz"),
+        f"{fold_models('{shards}', '{folds}')}/{{fold}}.bin",
     log:
         f"{LOGS}/lm/{{shards}}-shards/{{folds}}-folds/estimate.{{fold}}.log",
     benchmark:
@@ -58,14 +58,3 @@ use rule estimate_language_model as estimate_fold_model with:
     params:
         options=fold_options,
         code=step_digest("lm", "_estimate"),
-
-
-use rule compile_language_model as compile_fold_model with:
-    input:
-        f"{fold_models('{shards}', '{folds}')}/{{fold}}.arpa.gz",
-    output:
-        f"{fold_models('{shards}', '{folds}')}/{{fold}}.bin",
-    log:
-        f"{LOGS}/lm/{{shards}}-shards/{{folds}}-folds/compile.{{fold}}.log",
-    resources:
-        **SIZES["compile_fold_model"],

@@ -10,11 +10,14 @@ from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
 from itersel.storage.files import STANDARD_STREAM, read_lines, temporary_folder, write_lines
 
+# how the names of compiled models end
+COMPILED = ".bin"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the sub-steps estimate, compile and score."""
     steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
-    _add_estimate(steps.add_parser("estimate", help="estimate a model from text and write an ARPA file"))
+    _add_estimate(steps.add_parser("estimate", help="estimate a model from text"))
     _add_compile(steps.add_parser("compile", help="compile an ARPA file for scoring and decoding"))
     _add_score(steps.add_parser("score", help="print the log10 probability and unknown words of each line"))
 
@@ -53,7 +56,7 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         type=output_file,
-        help="ARPA file (compressed by name; - is standard output)",
+        help=f"ARPA file (compressed by name; - is standard output), or a compiled model: NAME{COMPILED}",
     )
     parser.set_defaults(run=_estimate)
 
@@ -85,6 +88,7 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
 
 def _estimate(options: argparse.Namespace) -> None:
     from itersel.lm.arpa import write_arpa
+    from itersel.lm.binary import compile_estimate
     from itersel.lm.estimate import FALLBACK_DISCOUNTS, estimate
     from itersel.lm.folds import lines_of_fold
     from itersel.lm.text import read_text
@@ -106,7 +110,10 @@ def _estimate(options: argparse.Namespace) -> None:
             f"itersel lm: warning: too little text for the discounts of order {orders}; using {used}",
             file=sys.stderr,
         )
-    write_arpa(options.output, result.model)
+    if options.output.endswith(COMPILED):
+        compile_estimate(result.model, options.output)
+    else:
+        write_arpa(options.output, result.model)
 
 
 def _compile(options: argparse.Namespace) -> None:

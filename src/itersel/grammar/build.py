@@ -184,10 +184,10 @@ class _Builder:
         points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in self.rows])
         alignment, alignment_offset = points.astype(np.uint8).reshape(-1, 2), points_offset // 2
         names = string_table(dict.fromkeys(name for row in self.rows for name, _ in row.sparse))
-        for name, template in product(names.to_list(), templates):
-            if name.startswith(TEMPLATES[template]):
+        for feature, template in product(names.to_list(), templates):
+            if feature.startswith(TEMPLATES[template]):
                 why = "follows from the rule, as the shard has its template; do not list it"
-                raise InputError(f"feature '{name}' {why}")
+                raise InputError(f"feature '{feature}' {why}")
         keys = feature_keys(names)
         key, name = unique_features(keys, names)
         number = dict(zip(names.to_list(), np.searchsorted(key, keys).tolist(), strict=True))

@@ -73,7 +73,7 @@ class Arpa(NamedTuple):
 
 
 class Model(Protocol):
-    """What `write_arpa` needs to know about an n-gram model; see `Arpa`."""
+    """What is needed to write or compile an n-gram model; see `Arpa`."""
 
     @property
     def words(self) -> list[str]:
@@ -351,6 +351,7 @@ def _unigrams(grams: NGrams, count: int) -> NGrams:
 
 # n-grams that are turned into text at a time; as Python objects they take about 300 bytes each.
 WRITTEN = 2**16
+DIGITS = 7
 
 
 def write_arpa(path: str | os.PathLike[str], model: Model) -> None:
@@ -365,6 +366,15 @@ def write_arpa(path: str | os.PathLike[str], model: Model) -> None:
             for grams in count_up(blocks, f"{order}-grams written", lambda block: block.words.shape[0]):
                 stream.writelines(_lines(grams, model.words, order == len(model.counts)))
         stream.write("\n\\end\\\n")
+
+
+def as_written(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers (n) as they are read from an ARPA file: rounded to 7 significant digits."""
+    size = np.abs(numbers, out=np.ones(numbers.shape[0]), where=numbers != 0)
+    # a power of ten up to 10^22 is exact, so the quotient is the double nearest to the decimal number
+    scale = 10.0 ** np.clip(DIGITS - 1 - np.floor(np.log10(size)), 0, 22)
+    rounded: NDArray[np.float64] = np.rint(numbers * scale) / scale
+    return rounded
 
 
 def _split(grams: NGrams) -> Iterator[NGrams]:

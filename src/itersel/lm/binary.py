@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import itersel
 from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
-from itersel.lm.arpa import END, START, UNKNOWN, NGrams, parse_arpa
+from itersel.lm.arpa import END, START, UNKNOWN, Arpa, Model, NGrams, as_written, parse_arpa
 from itersel.lm.kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, insert, ngram_keys
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.files import byte_blocks
@@ -55,8 +55,8 @@ class LanguageModel:
     words
         The vocabulary; the id of a word is its row, 0 is ``<unk>``.
     attributes
-        Attributes of the file: ``order``, ``arpa_sha256`` (of the uncompressed ARPA file), numbers of words
-        and n-grams.
+        Attributes of the file: ``order``, ``arpa_sha256`` (of the uncompressed ARPA file, if there was one),
+        numbers of words and n-grams.
     """
 
     arrays: ModelArrays
@@ -162,6 +162,26 @@ def compile_model(
     for grams in model.ngrams:
         if not all((np.abs(numbers) <= MAX_MAGNITUDE).all() for numbers in grams[1:]):
             raise InputError(f"contains a number that is not finite or beyond {MAX_MAGNITUDE:g}", arpa)
+    _write_model(model, path, {"arpa_sha256": checksum.hexdigest()})
+
+
+def compile_estimate(model: Model, path: str | os.PathLike[str]) -> None:
+    """Compile an estimated model to `path`, as if it had been written as an ARPA file before.
+
+    Raises
+    ------
+    InputError
+        In the unlikely case that two n-grams have the same key.
+    """
+    ngrams = []
+    for order in range(1, len(model.counts) + 1):
+        columns = zip(*model.blocks(order), strict=True)
+        words, *numbers = (np.concatenate(column) for column in columns)
+        ngrams.append(NGrams(words, *map(as_written, numbers)))
+    _write_model(Arpa(model.words, ngrams), path, {})
+
+
+def _write_model(model: Arpa, path: str | os.PathLike[str], more: Mapping[str, Any]) -> None:
     listed = [grams.words.shape[0] for grams in model.ngrams]
     ngrams = _add_missing_infixes(model.ngrams)
     flags = _flags(ngrams)
@@ -172,14 +192,14 @@ def compile_model(
         "words_offset": words.offset,
         "unigram": np.column_stack([unigrams.log10_probability, unigrams.backoff]).astype(np.float32),
         "unigram_flags": flags[0],
-        "slots": _hash_table(ngrams, flags, arpa),
+        "slots": _hash_table(ngrams, flags, path),
     }
     attributes = {
         "order": len(ngrams),
         "words": words.count,
         "ngrams": listed,
-        "arpa_sha256": checksum.hexdigest(),
         "itersel": itersel.__version__,
+        **more,
     }
     write_arrays(path, FORMAT, arrays, attributes)
 
