@@ -258,7 +258,7 @@ def test_tables_are_sorted_and_complete_when_there_are_many_names() -> None:
     drawn = [(GRAMMAR_RULE, (a, b), (c, d)) for a, b, c, d in numbers.tolist()]
     features = compute(drawn)
     assert np.all(np.diff(features.feature_key.astype(object)) > 0)
-    assert np.array_equal(features.feature_key, feature_keys(features.feature_name))
+    assert np.array_equal(features.feature_key, feature_keys(string_table(features.feature_name.to_list())))
     assert by_rule(features) == [sparse_features(source, target) for _, source, target in drawn]
     starts = features.rule_feature_offset[1:-1]
     ascends = np.diff(features.rule_feature) > 0
@@ -282,9 +282,28 @@ def test_a_collision_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = sparse.count_features
 
     def collide(*arguments):
-        rows, names, count, _ = kernel(*arguments)
-        return rows, names, count, np.frombuffer(b"R:X:a:b", np.uint8)
+        return (*kernel(*arguments)[:-1], np.frombuffer(b"RBS:a_b", np.uint8))
+
+    def collide_identities(*arguments):
+        rows, identity, *others = kernel(*arguments)
+        identity[:] = 7
+        return rows, identity, *others
 
     monkeypatch.setattr(sparse, "count_features", collide)
-    with pytest.raises(InputError, match="'R:X:a:b' has the 64-bit key of another"):
+    with pytest.raises(InputError, match="'RBS:a_b' has the 64-bit key of another"):
         compute(GLUE_RULES)
+    monkeypatch.setattr(sparse, "count_features", collide_identities)
+    with pytest.raises(InputError, match="'R:S:.*' has the 64-bit key of another"):
+        compute(GLUE_RULES)
+
+
+def test_rules_with_the_same_identity() -> None:
+    """They share the feature; names are written for any selection and order of features."""
+    features = compute(
+        [(GRAMMAR_RULE, ("a", -1), ("x", -1), ((0, 0),)), (GRAMMAR_RULE, ("a", -1), ("x", -1))]
+    )
+    names = features.feature_name.to_list()
+    assert sum(name.startswith("R:") for name in names) == 1
+    order = np.arange(len(names))[::-2]
+    assert features.feature_name.take(order).to_list() == names[::-2]
+    assert [features.feature_name.get(i) for i in range(len(names))] == names

@@ -16,6 +16,7 @@ from itersel.errors import InputError
 from itersel.grammar.build import MAX_DENSE, Rule, is_dense, make_shard
 from itersel.grammar.export import export_grammars
 from itersel.grammar.shard import GRAMMAR_RULE, PASS_THROUGH, Shard, read_shard, write_shard
+from itersel.grammar.sparse import FeatureNames
 from itersel.grammar.text import (
     import_grammars,
     parse_rule,
@@ -39,7 +40,7 @@ def assert_equal(first: Shard, second: Shard) -> None:
         if item.name in COUNTS:
             continue
         a, b = getattr(first, item.name), getattr(second, item.name)
-        if isinstance(a, StringTable):
+        if isinstance(a, StringTable | FeatureNames):
             assert a.to_list() == b.to_list(), item.name
         elif isinstance(a, np.ndarray):
             # compared as bytes, because -0 is not 0

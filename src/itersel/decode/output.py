@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from itersel.decode.decoder import KBest
-from itersel.storage.strings import StringTable
+from itersel.storage.strings import Strings
 
 DIGITS = 6  # as cdec prints features
 
@@ -22,7 +22,7 @@ def best_line(found: KBest, words: Sequence[str]) -> str:
 
 
 def feature_values(
-    found: KBest, rank: int, dense_names: Sequence[str], sparse_names: StringTable
+    found: KBest, rank: int, dense_names: Sequence[str], sparse_names: Strings
 ) -> list[tuple[str, float]]:
     """Return the names and non-zero values of the features of a translation."""
     dense = zip(dense_names, found.dense[rank].tolist(), strict=True)
@@ -35,7 +35,7 @@ def feature_values(
 
 
 def kbest_lines(
-    sentence: int, found: KBest, words: Sequence[str], dense_names: Sequence[str], sparse_names: StringTable
+    sentence: int, found: KBest, words: Sequence[str], dense_names: Sequence[str], sparse_names: Strings
 ) -> Iterator[str]:
     """Yield a line ``id ||| text ||| name=value ... ||| score`` for each translation, without zero values."""
     for rank, score in enumerate(found.score):

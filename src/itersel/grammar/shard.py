@@ -46,7 +46,7 @@ from itersel.grammar.shard_kernels import (
     PASS_THROUGH,
     find_bad_rule,
 )
-from itersel.grammar.sparse import SparseFeatures, join_features, rule_features, select_features
+from itersel.grammar.sparse import FeatureNames, SparseFeatures, join_features, rule_features, select_features
 from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES, MAX_SAMPLES, TEMPLATES
 from itersel.storage.formats import Array, FileFormat, damaged, numbers
@@ -189,7 +189,7 @@ class Shard:
     rule_feature_value: NDArray[np.float32]
     rule_feature_offset: NDArray[np.int64]
     feature_key: NDArray[np.uint64]
-    feature_name: StringTable
+    feature_name: StringTable | FeatureNames
     grammar_rule: NDArray[np.int32]
     grammar_offset: NDArray[np.int64]
     grammar_dense: NDArray[np.float32]
@@ -292,7 +292,7 @@ def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = ()) -> S
     arrays, found = read_arrays(path, FORMAT)
     values: dict[str, Any] = {}
     for item in fields(Shard):
-        if item.type == "StringTable":
+        if str(item.type).startswith("StringTable"):
             values[item.name] = StringTable(arrays[item.name], arrays[item.name + "_offset"])
         elif item.name in arrays:
             values[item.name] = arrays[item.name]

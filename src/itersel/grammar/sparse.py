@@ -18,7 +18,7 @@ from itersel.errors import InputError
 from itersel.grammar.categories import FIXED_CATEGORIES
 from itersel.grammar.name_kernels import Rules
 from itersel.grammar.shard_kernels import CATEGORY_S, GLUE, GLUE_START
-from itersel.grammar.sparse_kernels import count_features, renumber
+from itersel.grammar.sparse_kernels import count_features, renumber, take_names
 from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
 from itersel.storage.ragged import offsets_of
@@ -32,6 +32,41 @@ ESCAPED = tuple(b"=;")
 ESCAPE = ord("_")
 # Maximum bytes of a name besides its symbols, such as `Count:524289-1048576`; kernels do not check it.
 FIXED_BYTES = 32
+
+
+class FeatureNames:
+    """The names of features of rules; those of identities are written when they are asked for.
+
+    Parameters
+    ----------
+    rules
+        The rules.
+    stored
+        The other names.
+    place
+        int64 (F): a row of `stored`, or -1 - r for the identity of rule r.
+    """
+
+    def __init__(self, rules: Rules, stored: StringTable, place: NDArray[np.int64]) -> None:
+        self._rules, self._stored, self._place = rules, stored, place
+        self._longest = max(_longest_name(rules), int(np.diff(stored.offset).max(initial=0)))
+
+    @property
+    def count(self) -> int:
+        """Number of names."""
+        return int(self._place.shape[0])
+
+    def get(self, index: int) -> str:
+        """Return one name."""
+        return self.take(np.array([index])).get(0)
+
+    def to_list(self) -> list[str]:
+        """Return all names."""
+        return self.take(np.arange(self.count)).to_list()
+
+    def take(self, indices: NDArray[np.integer]) -> StringTable:
+        """Return the names at `indices`, in that order."""
+        return StringTable(*take_names(self._rules, *self._stored, self._place[indices], self._longest))
 
 
 class SparseFeatures(NamedTuple):
@@ -51,7 +86,7 @@ class SparseFeatures(NamedTuple):
     rule_feature_value: NDArray[np.float32]
     rule_feature_offset: NDArray[np.int64]
     feature_key: NDArray[np.uint64]
-    feature_name: StringTable
+    feature_name: StringTable | FeatureNames
 
 
 def rule_features(
@@ -98,33 +133,55 @@ def rule_features(
     rules = Rules(
         _escape(vocabulary),
         _escape(category),
-        np.array(rule_category, np.uint16),
-        np.array(rule_source, np.int32),
-        np.array(rule_source_offset, np.int64),
-        np.array(rule_target, np.int32),
-        np.array(rule_target_offset, np.int64),
-        np.array(rule_alignment, np.uint8),
-        np.array(rule_alignment_offset, np.int64),
-        np.zeros(count, np.uint8) if rule_bin is None or not rule_bin.size else np.array(rule_bin, np.uint8),
+        *(
+            np.require(array, dtype, ("C", "W"))
+            for array, dtype in (
+                (rule_category, np.uint16),
+                (rule_source, np.int32),
+                (rule_source_offset, np.int64),
+                (rule_target, np.int32),
+                (rule_target_offset, np.int64),
+                (rule_alignment, np.uint8),
+                (rule_alignment_offset, np.int64),
+                (np.zeros(count, np.uint8) if rule_bin is None or not rule_bin.size else rule_bin, np.uint8),
+            )
+        ),
     )
     numbers = np.array([list(TEMPLATES).index(name) for name in templates], np.int64)
-    rows, names, count, collision = count_features(rules, numbers, _longest_name(rules))
+    rows, identity, names, other_count, collision = count_features(rules, numbers, _longest_name(rules))
     if collision.size:
-        raise InputError(
-            f"feature '{collision.tobytes().decode()}' has the 64-bit key of another one; change a word of it"
-        )
-    order = np.argsort(names.key[:count])
-    rank = np.empty(count, np.int32)
-    rank[order] = np.arange(count, dtype=np.int32)
-    renumber(rows, rank)
-    table = StringTable(names.data[: names.offset[count]], names.offset[: count + 1]).take(order)
-    return SparseFeatures(rows.feature, rows.value, rows.offset, names.key[order], table)
+        raise _collision(collision.tobytes().decode())
+    stored = StringTable(names.data[: names.offset[other_count]], names.offset[: other_count + 1])
+    key = np.concatenate([identity, names.key[:other_count]])
+    place = np.concatenate([-1 - np.arange(identity.shape[0]), np.arange(other_count)])
+    order = np.argsort(key)
+    is_new = np.ones(key.shape[0], bool)
+    is_new[1:] = key[order[1:]] != key[order[:-1]]
+    _check_equal(FeatureNames(rules, stored, place[order]), np.flatnonzero(~is_new))
+    rank = np.empty(key.shape[0], np.int32)
+    rank[order] = np.cumsum(is_new, dtype=np.int32) - np.int32(1)
+    renumber(rows, rank[identity.shape[0] :], rank[: identity.shape[0]])
+    first = order[is_new]
+    return SparseFeatures(*rows, key[first], FeatureNames(rules, stored, place[first]))
+
+
+def _check_equal(names: FeatureNames, rows: NDArray[np.int64]) -> None:
+    """Raise an InputError if the names of features with equal keys, in `rows` and before them, differ."""
+    one, other = names.take(rows), names.take(rows - 1)
+    if not (np.array_equal(one.offset, other.offset) and np.array_equal(one.data, other.data)):
+        pairs = zip(one.to_list(), other.to_list(), strict=True)
+        raise _collision(next(a for a, b in pairs if a != b))
+
+
+def _collision(name: str) -> InputError:
+    return InputError(f"feature '{name}' has the 64-bit key of another one; change a word of it")
 
 
 def select_features(features: SparseFeatures, groups: Collection[str]) -> SparseFeatures:
     """Return only the features of some groups (`itersel.vectors.groups.GROUPS`)."""
     wanted = [GROUPS.index(name) for name in groups]
-    is_kept = np.isin(find_groups(features.feature_key, features.feature_name), wanted)
+    names = features.feature_name.take(np.arange(features.feature_key.shape[0]))
+    is_kept = np.isin(find_groups(features.feature_key, names), wanted)
     rows = is_kept[features.rule_feature]
     number = np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
     return SparseFeatures(
@@ -132,7 +189,7 @@ def select_features(features: SparseFeatures, groups: Collection[str]) -> Sparse
         features.rule_feature_value[rows],
         offsets_of(rows)[features.rule_feature_offset],
         features.feature_key[is_kept],
-        features.feature_name.take(np.flatnonzero(is_kept)),
+        names.take(np.flatnonzero(is_kept)),
     )
 
 
@@ -146,7 +203,8 @@ def join_features(first: SparseFeatures, second: SparseFeatures) -> SparseFeatur
     """
     both = (first, second)
     key, name = unique_features(
-        np.concatenate([one.feature_key for one in both]), concatenate([one.feature_name for one in both])
+        np.concatenate([one.feature_key for one in both]),
+        concatenate([one.feature_name.take(np.arange(one.feature_key.shape[0])) for one in both]),
     )
     counts = [np.diff(one.rule_feature_offset) for one in both]
     rule = np.concatenate([np.repeat(np.arange(count.shape[0]), count) for count in counts])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.grammar.name_kernels import Rules
+from itersel.grammar.name_kernels import Rules, put
 from itersel.grammar.templates.alignment_kernels import deletion_slots, pair_slots, put_deletion, put_pair
 from itersel.grammar.templates.bigram_kernels import NO_CODE, bigram_code, bigram_slots, put_bigram
 from itersel.grammar.templates.count_kernels import count_slots, put_count
@@ -44,7 +44,7 @@ class Names(NamedTuple):
 
 
 class Occurrences(NamedTuple):
-    """Sparse rows: the features of each rule, as indices into `Names`."""
+    """Sparse rows: the features of each rule, as indices into `Names`; -1 - r for the identity of rule r."""
 
     feature: NDArray[np.int32]
     value: NDArray[np.float32]
@@ -119,9 +119,7 @@ def slot_count(rules: Rules, rule: int, template: int) -> int:
 
 @inline_kernel
 def put_feature(name: NDArray[np.uint8], rules: Rules, rule: int, template: int, slot: int) -> int:
-    """Write the name of a feature of a rule; returns its length."""
-    if template == IDENTITY:
-        return put_identity(name, rules, rule)
+    """Write the name of a feature of a rule, other than its identity; returns its length."""
     if template in (BIGRAMS_SOURCE, BIGRAMS_TARGET):
         return put_bigram(name, rules, rule, slot, template == BIGRAMS_TARGET)
     if template == SHAPE:
@@ -175,15 +173,19 @@ def memo_place(code: int) -> int:
 @kernel
 def count_features(
     rules: Rules, templates: NDArray[np.int64], longest: int
-) -> tuple[Occurrences, Names, int, NDArray[np.uint8]]:
+) -> tuple[Occurrences, NDArray[np.uint64], Names, int, NDArray[np.uint8]]:
     """Count the features of every rule.
+
+    Names of identities are not kept: there are as many as rules, and few are ever needed.
 
     Returns
     -------
-    occurrences, names
-        The rows, in which each rule has a name once; and all names.
-    count
-        Number of names.
+    occurrences
+        The rows, in which each rule has a feature once.
+    identity
+        uint64 (R): keys of the identities; no rows without this template.
+    names, count
+        The names of all other features, and their number.
     collision
         uint8: empty, or a name with the key of an earlier name; the results are then incomplete.
 
@@ -202,21 +204,21 @@ def count_features(
             slots += slot_count(rules, rule, template)
     feature, value = np.empty(slots, np.int32), np.empty(slots, np.float32)
     offset = np.zeros(rule_count + 1, np.int64)
-    # most rules have a feature of their own
-    room = 2
-    while room < 2 * rule_count:
-        room *= 2
     names = Names(
-        np.full(room, -1, np.int32),
-        np.empty(room // 2, np.uint64),
-        np.empty(1, np.uint8),
-        np.zeros(room // 2 + 1, np.int64),
+        np.full(2, -1, np.int32), np.empty(1, np.uint64), np.empty(1, np.uint8), np.zeros(2, np.int64)
     )
+    identity = np.empty(rule_count if (templates == IDENTITY).any() else 0, np.uint64)
     places = (1 << MEMO_BITS) + 1
     memo = Memo(np.full(places, NO_CODE, np.int64), np.empty(places, np.int32))
     name, filled, count = np.empty(longest, np.uint8), 0, 0
     for rule in range(rule_count):
         for template in templates:
+            if template == IDENTITY:
+                length = put_identity(name, rules, rule)
+                identity[rule] = finish(hash_bytes(FNV_OFFSET, name, 0, length))
+                feature[filled], value[filled] = -1 - rule, 1.0
+                filled += 1
+                continue
             more = slot_count(rules, rule, template)
             more_bytes = more * longest
             if count + more > names.key.shape[0] or names.offset[count] + more_bytes > names.data.shape[0]:
@@ -232,7 +234,7 @@ def count_features(
                     key = finish(hash_bytes(FNV_OFFSET, name, 0, length))
                     number = find_name(names, count, key, name, length)
                     if number == COLLISION:
-                        return Occurrences(feature, value, offset), names, count, name[:length]
+                        return Occurrences(feature, value, offset), identity, names, count, name[:length]
                     count = max(count, number + 1)
                     memo.code[remembered], memo.number[remembered] = code, number
                 place = first
@@ -243,16 +245,38 @@ def count_features(
                     filled += 1
                 value[place] += 1.0
         offset[rule + 1] = filled
-    return Occurrences(feature[:filled], value[:filled], offset), names, count, name[:0]
+    return Occurrences(feature[:filled], value[:filled], offset), identity, names, count, name[:0]
 
 
 @kernel
-def renumber(rows: Occurrences, rank: NDArray[np.int32]) -> None:
+def take_names(
+    rules: Rules, names: NDArray[np.uint8], offset: NDArray[np.int64], places: NDArray[np.int64], longest: int
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return a table of names (n): of the rows of a table, or -1 - r for the identity of rule r."""
+    name, taken = np.empty(longest, np.uint8), np.zeros(places.shape[0] + 1, np.int64)
+    data = np.empty(longest, np.uint8)
+    for i in range(places.shape[0]):
+        place = places[i]
+        if place < 0:
+            length = put_identity(name, rules, -1 - place)
+        else:
+            length = put(name, 0, names, offset[place], offset[place + 1])
+        if taken[i] + length > data.shape[0]:
+            more = np.empty(2 * (taken[i] + length), np.uint8)
+            more[: taken[i]] = data[: taken[i]]
+            data = more
+        taken[i + 1] = put(data, taken[i], name, 0, length)
+    return data[: taken[places.shape[0]]], taken
+
+
+@kernel
+def renumber(rows: Occurrences, rank: NDArray[np.int32], identity_rank: NDArray[np.int32]) -> None:
     """Replace feature numbers by their ranks and sort each row, in place."""
     for rule in range(rows.offset.shape[0] - 1):
         begin = rows.offset[rule]
         for place in range(begin, rows.offset[rule + 1]):
-            feature, value = rank[rows.feature[place]], rows.value[place]
+            number, value = rows.feature[place], rows.value[place]
+            feature = rank[number] if number >= 0 else identity_rank[-1 - number]
             while place > begin and rows.feature[place - 1] > feature:
                 rows.feature[place], rows.value[place] = rows.feature[place - 1], rows.value[place - 1]
                 place -= 1

@@ -17,7 +17,7 @@ from itersel.learn.parameters import (
     WeightOverflowError,
     make_coordinates,
 )
-from itersel.storage.strings import StringTable, concatenate, string_table
+from itersel.storage.strings import Strings, concatenate, string_table
 from itersel.vectors.common import common_features
 from itersel.vectors.features import feature_keys, unique_features
 from itersel.vectors.weights import Weights, take_weights
@@ -61,7 +61,7 @@ class _Features(NamedTuple):
     """
 
     key: NDArray[np.uint64]
-    name: StringTable
+    name: Strings
     order: NDArray[np.int64]
     known: NDArray[np.int64]
     row: NDArray[np.int64]
@@ -129,7 +129,7 @@ class WeightTable:
         sparse = self._find(shard.feature_key, shard.feature_name, np.arange(shard.feature_key.shape[0]))
         return ShardWeights(dense_names, dense, sparse, self._steps)
 
-    def _find(self, key: NDArray[np.uint64], name: StringTable, order: NDArray[np.int64]) -> _Features:
+    def _find(self, key: NDArray[np.uint64], name: Strings, order: NDArray[np.int64]) -> _Features:
         known, row = common_features(key, name, self._key, self._name)
         weights = make_coordinates(np.zeros(key.shape[0]), self._steps.now)
         for ours, own in zip(weights, self._weights, strict=True):

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itersel.storage.ragged import offsets_of
 from itersel.storage.string_kernels import take_strings
+
+
+class Strings(Protocol):
+    """What a `StringTable` and names that are written on demand have in common."""
+
+    def get(self, index: int) -> str:
+        """Return one string."""
+
+    def take(self, indices: NDArray[np.integer]) -> StringTable:
+        """Return the table of the strings at `indices`, in that order."""
 
 
 class StringTable(NamedTuple):

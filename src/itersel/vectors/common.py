@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.storage.strings import StringTable
+from itersel.storage.strings import Strings
 
 
 def common_features(
     left_key: NDArray[np.uint64],
-    left_name: StringTable,
+    left_name: Strings,
     right_key: NDArray[np.uint64],
-    right_name: StringTable,
+    right_name: Strings,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows, left and right, of the features that both tables (ascending keys) have.
 
