@@ -293,7 +293,7 @@ def test_a_collision_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="'RBS:a_b' has the 64-bit key of another"):
         compute(GLUE_RULES)
     monkeypatch.setattr(sparse, "count_features", collide_identities)
-    with pytest.raises(InputError, match="'R:S:.*' has the 64-bit key of another"):
+    with pytest.raises(InputError, match=r"'R:S:.*' has the 64-bit key of another"):
         compute(GLUE_RULES)
 
 

@@ -16,6 +16,7 @@ from itersel.code_check import CODE_VARIABLE, CodeChangedError, check_code, fing
 from itersel.config import commands, read_config, splits
 from itersel.config.file_checks import check_files_exist
 from itersel.config.independent import with_independent_tasks
+from itersel.config.requests import requests, train_words
 from itersel.config.repeats import repeat_name, split_repeat, with_repeats
 from itersel.config.tasks import (
     IndependentTask,
@@ -72,36 +73,10 @@ INDEX = f"{RESULTS}/grammar/index"
 PREPARATION = f"{RESULTS}/corpus/preparation.json"
 RECASER = f"{RESULTS}/corpus/recaser.json"
 
-# Memory in MB and time in minutes that jobs request on a cluster; rules not listed here use the profile's default.
-# For train_shard and write_lists this is the time of one shard: a task with n shards requests n times as much. These
-# are numbers rather than functions of `attempt`, which add ten seconds of planning to a run of 25,000 jobs.
-SIZES = {
-    "fetch_help": {"mem_mb": 2000, "runtime": 60},
-    "prepare_help": {"mem_mb": 2000, "runtime": 60},
-    "prepare_train": {"mem_mb": 4000, "runtime": 120},
-    "align_direction": {"mem_mb": 4000, "runtime": 60},
-    "align": {"mem_mb": 2000, "runtime": 60},
-    "estimate_language_model": {"mem_mb": 4000, "runtime": 240},
-    "compile_language_model": {"mem_mb": 8000, "runtime": 120},
-    "estimate_fold_model": {"mem_mb": 8000, "runtime": 240},
-    "index_corpus": {"mem_mb": 8000, "runtime": 120},
-    "shard_corpus": {"mem_mb": 4000, "runtime": 60},
-    "extract_shard": {"mem_mb": 4000, "runtime": 120},
-    "train_shard": {"mem_mb": 2000, "runtime": 240},
-    "mix": {"mem_mb": 8000, "runtime": 60},
-    "write_lists": {"mem_mb": 2000, "runtime": 240},
-    # k-best MIRA holds all lists in memory: with sparse features, 3.7 GB for 1,029 sentences, 100-best, ten iterations
-    "tune": {"mem_mb": 8000, "runtime": 120},
-    "decode_shard": {"mem_mb": 2000, "runtime": 120},
-    "describe_selection": {"mem_mb": 8000, "runtime": 60},
-    # TER of 3,000 sentences takes a minute or two of processor time
-    "detokenize": {"mem_mb": 2000, "runtime": 60},
-    "choose_epoch": {"mem_mb": 2000, "runtime": 120},
-    "compare_systems": {"mem_mb": 4000, "runtime": 60 + 5 * len(CONFIG.experiments)},
-    "explain_translations": {"mem_mb": 2000, "runtime": 60},
-    "write_page": {"mem_mb": 4000, "runtime": 60},
-    "count_rules": {"mem_mb": 2000, "runtime": 60},
-}
+FETCHED_FOLDER = f"{RESULTS}/corpus/fetched"
+
+# Memory in MB and time in minutes that jobs request on a cluster.
+SIZES = requests(CONFIG, train_words(CONFIG, FETCHED_FOLDER))
 
 # Separates the number of shards from the seed in the name of a folder of shards; the run's own seed is left out.
 SEED_MARK = "-seed-"
@@ -132,7 +107,6 @@ GIVEN_SPLITS = [split for split in HELD_OUT_SPLITS if splits.is_given(CONFIG, sp
 # The split from whose text the others are made.
 TRAIN = "hash" if CONFIG.data.kind == "libreoffice-help" else "train"
 # Downloaded corpora, by the names of their folders.
-FETCHED_FOLDER = f"{RESULTS}/corpus/fetched"
 FETCHED = {
     splits.fetched_name(split, name): text
     for split in ["train", *GIVEN_SPLITS]

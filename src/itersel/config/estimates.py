@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from itersel.config.commands import held_out_iterations
 from itersel.config.file_checks import Size
 from itersel.config.independent import with_independent_tasks
 from itersel.config.repeats import with_repeats
+from itersel.config.requests import REQUESTS, requests, rules_per_word
 from itersel.config.splits import own_devtests, test_sets
 from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
 from itersel.config.tuners import Batch, NoTuner
@@ -19,14 +19,9 @@ from itersel.config.values import Config, Experiment
 WORD_SECONDS, LONG = 0.00005, 20
 # Decoding time is linear in the pop limit; WORD_SECONDS is for POP_LIMIT.
 POP_BASE, POP_SLOPE, POP_LIMIT = 3.6, 0.045, 200
-# Rules per source word with RULES_PAIRS training pairs; their number grows with the logarithm of the pairs.
-RULES, RULES_GROWTH, RULES_PAIRS = 147, 35, 30_000
 RULES_PER_SECOND = 430_000
-BYTES_PER_RULE = 18.6
-# Memory of a job that extracts the grammars of a shard: fixed, and per rule.
-JOB_BYTES, JOB_BYTES_PER_RULE = 50e6, 270
-MIN_JOB_BYTES = 500e6
-ALIGNMENT_WORD_SECONDS = 0.0003
+BYTES_PER_RULE = 4
+ALIGNMENT_WORD_SECONDS = 0.00005
 START_SECONDS = 1.5  # to start a job
 TUNE_SECONDS = 20  # for a batch tuner
 
@@ -41,7 +36,7 @@ class Estimate(NamedTuple):
     hours
         Processor time.
     disk, memory
-        Bytes: of all grammars on disk, and of the largest job that extracts or reads one.
+        Bytes: of all grammars on disk, and the most that a job requests whose needs grow with the corpus.
     """
 
     jobs: int
@@ -71,8 +66,8 @@ def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     if not {"train", *held_out, *tuned, *(["dev"] if steps else [])} <= sizes.keys():
         return None
     seconds = {split: _decoding_seconds(config, size) for split, size in sizes.items()}
-    per_word = RULES + RULES_GROWTH * math.log(max(1, sizes["train"].sentences) / RULES_PAIRS)
-    rules = {split: max(1.0, per_word) * size.words for split, size in sizes.items()}
+    per_word = rules_per_word(sizes["train"].sentences)
+    rules = {split: per_word * size.words for split, size in sizes.items()}
     # grammars: for each way to split a tuning corpus, once, and for each text that is translated
     cuts = {(one.tune_on, repr(_cut_tasks(one)), one.seed): one for one in experiments}
     shards = [(one.tune_on, files_of(_cut_tasks(one)), _share(_cut_tasks(one))) for one in cuts.values()]
@@ -83,8 +78,8 @@ def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     for experiment in experiments:
         count, time = _experiment_cost(config, experiment, seconds, tested)
         jobs, total = jobs + count, total + time
-    largest = max(rules[split] * share / files for split, files, share in shards)
-    memory = max(MIN_JOB_BYTES, JOB_BYTES + JOB_BYTES_PER_RULE * largest)
+    asked = requests(config, sizes["train"].words)
+    memory = 1e6 * max(asked[name]["mem_mb"] for name, one in REQUESTS.items() if one.grows)
     return Estimate(jobs, (total + START_SECONDS * jobs) / 3600, BYTES_PER_RULE * all_rules, memory)
 
 
