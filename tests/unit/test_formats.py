@@ -86,6 +86,7 @@ SHARD = [
     (put("rule_feature", 1, 2**31 - 1), "'rule_feature' holds 2147483647 in row 1"),
     (put("rule_feature", 1, -(10**9)), "'rule_feature' holds -1000000000 in row 1"),
     (put("rule_feature_offset", -1, 2**40), "'rule_feature_offset' runs from 0 to 1099511627776"),
+    (replaced("rule_feature_offset", lambda array: array[:0]), "'rule_feature_offset' has no rows, although"),
     (put("rule_feature_offset", 2, 2**40), "'rule_feature_offset' falls after row 2"),
     (replaced("feature_name_offset", lambda array: array[::-1]), "'feature_name_offset' runs from"),
     (put("rule_source_offset", 3, 2**40), "'rule_source_offset' falls after row 3"),
@@ -120,7 +121,7 @@ SHARD = [
     (attribute("dense_names", json.dumps(["a", "b", "c", "d", "e", "f", "\ud800"])), "cannot be a dense"),
     (attribute("dense_names", json.dumps(["a", "b", "c", "d", "e", "f", ""])), "'' cannot be a dense"),
     (attribute("dense_names", "["), "its attributes are not JSON"),
-    (attribute("computed", "1"), "'templates' is not a list of different names"),
+    (attribute("computed", "1"), "'computed' is not a list of different names"),
     (attribute("computed", json.dumps(["Lex"])), "'computed' has a template that 'templates' lacks"),
     (attribute("attributes", "[" * 100_000), "its attributes are not JSON"),
 ]
@@ -145,6 +146,7 @@ EXTRACTED = [
     (replaced("grammar_samples", lambda array: array[:0]), "'grammar_samples' has 0 rows, not"),
     (replaced("rule_cost", lambda array: array[:0]), "'rule_cost' has 0 rows, not"),
     (lambda stream: stream.__delitem__("rule_cost"), "'rule_cost' has 0 rows, not"),
+    (lambda stream: stream.__delitem__("rule_bin"), "'rule_bin' has no rows, although the features of"),
     (attribute("dense_names", json.dumps(list("abcdefg"))), "'dense_names' are not those of an extracted"),
 ]
 

@@ -246,10 +246,17 @@ def test_only_small_word_numbers_have_codes(on_target: bool) -> None:
     assert codes[0] != codes[1]
 
 
-def test_an_alignment_outside_the_rule() -> None:
+@pytest.mark.parametrize("point", [(0, 1), (1, 0), (0, -1), (-1, 0), (0, 256), (256, 0)])
+def test_an_alignment_outside_the_rule(point: tuple[int, int]) -> None:
     """Kernels would read out of bounds."""
-    rule = Rule(("a",), ("b",), {}, ((0, 1),))
-    with pytest.raises(InputError, match="alignment point 0-1 is outside the rule"):
+    rule = Rule(("a",), ("b",), {}, (point,))
+    with pytest.raises(InputError, match=f"alignment point {point[0]}-{point[1]} is outside the rule"):
+        make_shard([("a",)], None, [[rule]], templates=("Lex",))
+
+
+def test_positions_beyond_a_byte() -> None:
+    rule = Rule(("a",) * 300, ("b",), {}, ((280, 0),))
+    with pytest.raises(InputError, match="280-0 is outside"):
         make_shard([("a",)], None, [[rule]], templates=("Lex",))
 
 

@@ -51,6 +51,8 @@ def test_all_templates_for_every_sentence(folder, problem) -> None:
                 count = round(10 ** dense[GRAMMAR_FEATURES.index("CountEF")]) - 1
             expected = sparse_features(source, target, alignment=alignment, count=count, templates=everything)
             assert sparse_of(shard, rule) == expected
+    write_shard(folder / "again.h5", read_shard(folder / "shard.h5"))
+    assert (folder / "again.h5").read_bytes() == (folder / "shard.h5").read_bytes()
     # the first four templates do not depend on the others
     plain = extract(folder, sentences, own, ExtractionSettings())
     restricted = read_shard(extract_again(folder, sentences, own, everything), DEFAULT_TEMPLATES)

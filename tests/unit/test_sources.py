@@ -17,7 +17,7 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
         ("train", "train", {"vectors.common", "decode.search_kernels"}, {"grammar.extract"}),
         ("corpus", "_prepare", {"align.pharaoh", "corpus.compounds"}, {"corpus.fetch", "lm.arpa"}),
         ("align", "_align", {"corpus.text", "align.sampler"}, {"corpus.pipeline"}),
-        ("lm", "_estimate", {"lm.estimate"}, {"lm.binary"}),
+        ("lm", "_estimate", {"lm.estimate", "lm.binary"}, {"lm.score"}),
         ("lm", "_compile", {"lm.binary"}, {"lm.estimate"}),
         ("grammar", "_index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
         ("report", "_resources", {"grammar.extract"}, {"evaluate.bleu"}),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import errno
 import logging
+import os
 import signal
 from pathlib import Path
 from types import SimpleNamespace
@@ -407,7 +409,7 @@ def test_limit_that_others_fill_is_waited_out(folder, caplog):
     executor._retry_backlog()
     assert executor.reports == []
     assert caplog.text.count("limits the number") == 1
-    executor.say_full = (-float("inf"), 1)
+    executor.say_again.clear()
     executor._retry_backlog()
     assert caplog.text.count("limits the number") == 2
 
@@ -478,28 +480,48 @@ def test_full_disk_after_a_submission(folder, monkeypatch):
     assert executor.reports == ["submitted"] * 2
 
 
+def fail_to_write(monkeypatch, number):
+    write = Path.write_text
+
+    def fail(path, text, *arguments, **options):
+        if path.name == "task.sh":
+            raise OSError(number, os.strerror(number), path.name)
+        return write(path, text, *arguments, **options)
+
+    monkeypatch.setattr(Path, "write_text", fail)
+
+
 @pytest.mark.parametrize("ready", [True, False], ids=["ready", "waiting"])
-def test_full_disk_while_jobs_are_submitted(folder, caplog, ready):
-    """They wait until there is room, which is said once."""
+def test_full_disk_while_jobs_are_submitted(folder, caplog, monkeypatch, ready):
+    """They wait until there is room, which is said once, and leave nothing behind."""
     executor = Submitting(folder, Limited(100 if ready else 0))
     if not ready:
         executor.run_jobs(many_jobs(2))
         executor.client.submit = Limited(100)
-        executor.say_full = (0.0, 300.0)
-
-    def fail(jobs, path, per_task):
-        raise OSError(28, "No space left on device", "task.sh")
-
-    executor.format_together, works = fail, executor.format_together
     caplog.clear()
-    if ready:
-        executor.run_jobs(many_jobs(2))
-    executor._retry_backlog()
-    executor._retry_backlog()
-    assert caplog.messages == ["task.sh: No space left on device: 2 more will be submitted later"]
-    executor.format_together = works
+    with monkeypatch.context() as patch:
+        fail_to_write(patch, errno.ENOSPC)
+        if ready:
+            executor.run_jobs(many_jobs(2))
+        executor._retry_backlog()
+        executor._retry_backlog()
+    assert caplog.messages == [
+        "task.sh: No space left on device: 2 jobs will be submitted when that has passed"
+    ]
+    [run] = executor.runs()
+    assert not [path for path in run.iterdir() if path.is_dir()]
     executor._retry_backlog()
     assert executor.reports == ["submitted"] * 2
+    assert not executor.backlog
+
+
+def test_folder_that_cannot_be_written(folder, monkeypatch):
+    """That does not pass: the jobs fail, with one message."""
+    executor = Submitting(folder, Limited(100))
+    fail_to_write(monkeypatch, errno.EACCES)
+    executor.run_jobs(many_jobs(2))
+    [message] = executor.reports
+    assert message.startswith("train could not be submitted: task.sh: Permission denied. ")
     assert not executor.backlog
 
 

@@ -14,7 +14,6 @@ from itersel.errors import InputError
 
 # Words of a sentence; the aligner has to keep all pairs of its words in memory.
 LONGEST = 1024
-NULL = ""
 
 
 class Bitext(NamedTuple):
@@ -39,7 +38,7 @@ def read_bitext(source: str | os.PathLike[str], target: str | os.PathLike[str]) 
         See `itersel.corpus.text.read_tokenized`; also if the files have different numbers of lines, or a
         sentence has more than `LONGEST` words.
     """
-    numbers = [WordNumbers({NULL: 0}) for _ in range(2)]
+    numbers = [WordNumbers({"": 0}) for _ in range(2)]
     sides = [read_side(path, words) for path, words in zip((source, target), numbers, strict=True)]
     check_line_counts({source: range(sides[0].sentence_count), target: range(sides[1].sentence_count)})
     for path, side in zip((source, target), sides, strict=True):

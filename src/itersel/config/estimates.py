@@ -9,7 +9,7 @@ from itersel.config.commands import held_out_iterations
 from itersel.config.file_checks import Size
 from itersel.config.independent import with_independent_tasks
 from itersel.config.repeats import with_repeats
-from itersel.config.requests import REQUESTS, requests, rules_per_word
+from itersel.config.requests import TextSizes, requests, rules_per_word
 from itersel.config.splits import own_devtests, test_sets
 from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
 from itersel.config.tuners import Batch, NoTuner
@@ -36,7 +36,7 @@ class Estimate(NamedTuple):
     hours
         Processor time.
     disk, memory
-        Bytes: of all grammars on disk, and the most that a job requests whose needs grow with the corpus.
+        Bytes: of all grammars on disk, and the most that indexing, extraction or training requests.
     """
 
     jobs: int
@@ -78,8 +78,10 @@ def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     for experiment in experiments:
         count, time = _experiment_cost(config, experiment, seconds, tested)
         jobs, total = jobs + count, total + time
-    asked = requests(config, sizes["train"].words)
-    memory = 1e6 * max(asked[name]["mem_mb"] for name, one in REQUESTS.items() if one.grows)
+    words = sizes["train"].words
+    grammars = max(sizes[split].words * share / files for split, files, share in shards)
+    asked = requests(config, TextSizes(words, words, grammars))
+    memory = 1e6 * max(asked[name]["mem_mb"] for name in ("index_corpus", "extract_shard", "train_shard"))
     return Estimate(jobs, (total + START_SECONDS * jobs) / 3600, BYTES_PER_RULE * all_rules, memory)
 
 

@@ -1,7 +1,7 @@
-"""Memory and time that jobs request, from the size of the training text.
+"""Memory and time that jobs request, from the sizes of the texts.
 
-The figures were measured with 16,600, 166,000 and 1.66 million pairs of 28 words (docs/scale.md), and have a
-third or more to spare. A killed job is retried with twice as much.
+The figures were measured with 16,600, 166,000 and 1.66 million pairs of 29 words (docs/scale.md), and have a
+quarter or more to spare. With the profiles `slurm` and `sge`, a killed job is retried with twice as much.
 """
 
 from __future__ import annotations
@@ -11,19 +11,40 @@ import os
 from typing import NamedTuple
 
 from itersel.config.independent import with_independent_tasks
-from itersel.config.splits import corpora, is_given
+from itersel.config.splits import corpora, cut_sizes, is_given, own_devtests, test_sets
 from itersel.config.tasks import files_of
 from itersel.config.values import Config
 from itersel.storage.compression import compression_of
 
-# Of tokenised text, with a space.
-BYTES_PER_WORD = 6.0
-COMPRESSION = 3.0
+# Of tokenised text, with a space; and how much smaller a compressed file is.
+BYTES_PER_WORD, COMPRESSION = 6.0, 3.0
 WORDS_PER_PAIR = 25
-# Source words, where the text is not known: before a download.
-UNKNOWN_WORDS = 2e6
+# Source words of train and of one of its shards before a download, and of train of the LibreOffice Help.
+DOWNLOAD_WORDS, DOWNLOAD_SHARD_WORDS, HELP_WORDS = 50e6, 25e3, 0.5e6
+# Source words of a held-out set whose size is not known.
+HELD_OUT_WORDS = 75e3
+# Words of text that give a model with as many n-grams as an ARPA file of one byte.
+WORDS_PER_ARPA_BYTE = 0.05
 # Rules per source word with RULES_PAIRS training pairs; their number grows as a power of the pairs.
 RULES, RULES_GROWTH, RULES_PAIRS = 147, 0.42, 30_000
+
+
+class TextSizes(NamedTuple):
+    """What the needs of jobs depend on, in words.
+
+    Attributes
+    ----------
+    train
+        The source side of train.
+    model
+        The text of the language model.
+    grammars
+        The source sentences of the largest shard, or piece of a text to translate.
+    """
+
+    train: float
+    model: float
+    grammars: float
 
 
 class Request(NamedTuple):
@@ -37,6 +58,8 @@ class Request(NamedTuple):
         More for each million source words of train.
     memory_per_rule
         More for each million rules in the grammars of a shard.
+    of_model
+        The words are those of the text of the language model.
     """
 
     memory: float
@@ -44,11 +67,7 @@ class Request(NamedTuple):
     memory_per_word: float = 0.0
     minutes_per_word: float = 0.0
     memory_per_rule: float = 0.0
-
-    @property
-    def grows(self) -> bool:
-        """Whether the memory depends on the text."""
-        return self.memory_per_word + self.memory_per_rule > 0
+    of_model: bool = False
 
 
 # The time of train_shard and write_lists is that of one shard: a task of n shards requests n times as much.
@@ -58,9 +77,9 @@ REQUESTS = {
     "prepare_train": Request(500, 60, 20, 2),
     "align_direction": Request(500, 30, 50, 0.5),
     "align": Request(500, 30, 10, 0.5),
-    "estimate_language_model": Request(1500, 60, 10, 1),
-    "compile_language_model": Request(500, 60, 100, 1),
-    "estimate_fold_model": Request(1500, 60, 100, 2),
+    "estimate_language_model": Request(1500, 60, 10, 1, of_model=True),
+    "compile_language_model": Request(500, 60, 100, 1, of_model=True),
+    "estimate_fold_model": Request(1500, 60, 100, 2, of_model=True),
     "index_corpus": Request(500, 30, 95, 0.2),
     "shard_corpus": Request(500, 30, 30, 0.2),
     "extract_shard": Request(500, 60, 55, 1, 200),
@@ -69,7 +88,7 @@ REQUESTS = {
     "write_lists": Request(1000, 240, 15, 0, 220),
     # k-best MIRA holds all lists: with sparse features, 3.7 GB for 1,029 sentences, 100-best, ten iterations
     "tune": Request(8000, 120),
-    "decode_shard": Request(1000, 120, 15),
+    "decode_shard": Request(1000, 120, 15, 0, 220),
     "describe_selection": Request(8000, 60),
     # TER of 3,000 sentences takes a minute or two of processor time
     "detokenize": Request(2000, 60),
@@ -89,47 +108,75 @@ def rules_per_word(pairs: float) -> float:
     return float(RULES * (pairs / RULES_PAIRS) ** RULES_GROWTH)
 
 
-def train_words(config: Config, fetched: str) -> float:
-    """Return the number of source words of train, estimated from the sizes of its files.
+def text_sizes(config: Config, fetched: str) -> TextSizes:
+    """Estimate the sizes of the texts from those of their files.
 
     Parameters
     ----------
     fetched
-        The folder of downloads. What is not there yet is not known.
+        The folder of downloads. For those that are not there yet, a large corpus is assumed.
     """
-    if not is_given(config, "train"):
-        return UNKNOWN_WORDS
-    size = 0.0
-    for corpus in corpora(config, "train", fetched):
-        for path in (*corpus.source, *corpus.target, *corpus.file):
-            try:
-                size += os.path.getsize(path) * (COMPRESSION if compression_of(path) else 1)
-            except OSError:
-                return UNKNOWN_WORDS
-    return size / 2 / BYTES_PER_WORD
+    known = _split_words(config, "train", fetched)
+    train = known or (HELP_WORDS if config.data.kind == "libreoffice-help" else DOWNLOAD_WORDS)
+    train = min(train, _most_words(config.data.max_train))
+    model = train + sum(map(_bytes, config.data.monolingual)) / BYTES_PER_WORD
+    if config.language_model.arpa is not None:
+        model = _bytes(config.language_model.arpa) * WORDS_PER_ARPA_BYTE
+    held_out = {
+        split: min(
+            _split_words(config, split, fetched) or HELD_OUT_WORDS, _most_words(config.data.max_held_out)
+        )
+        for split in ["dev", "devtest", *own_devtests(config).values(), *test_sets(config).values()]
+    }
+    pieces = [words / config.decoder.jobs for words in held_out.values()]
+    for one in with_independent_tasks(config).experiments.values():
+        if one.tune_on != "train":
+            pieces.append(held_out[one.tune_on] / files_of(one.tasks))
+        elif known is None and train == DOWNLOAD_WORDS:
+            pieces.append(DOWNLOAD_SHARD_WORDS)
+        else:
+            pieces.append(train / files_of(one.tasks))
+    return TextSizes(train, model, max(pieces))
 
 
-def requests(config: Config, words: float) -> dict[str, dict[str, int]]:
+def _most_words(pairs: int | None) -> float:
+    return math.inf if pairs is None else float(pairs * WORDS_PER_PAIR)
+
+
+def _split_words(config: Config, split: str, fetched: str) -> float | None:
+    """Return the number of source words of a split, None if a part of it is not known."""
+    if split in cut_sizes(config):
+        return float(cut_sizes(config)[split] * WORDS_PER_PAIR)
+    if not is_given(config, split):
+        return None
+    paths: list[str] = []
+    for one in corpora(config, split, fetched):
+        paths += (*one.source, *one.target, *one.file)
+    if not all(map(os.path.exists, paths)):
+        return None
+    return sum(map(_bytes, paths)) / 2 / BYTES_PER_WORD
+
+
+def _bytes(path: str) -> float:
+    """Return the size of a file without compression; 0 if it is missing, which others report."""
+    try:
+        return os.path.getsize(path) * (COMPRESSION if compression_of(path) else 1)
+    except OSError:
+        return 0.0
+
+
+def requests(config: Config, text: TextSizes) -> dict[str, dict[str, int]]:
     """Return the resources ``mem_mb`` and ``runtime`` of the jobs of each rule.
 
     They are numbers, as functions of the attempt would add ten seconds to the planning of 25,000 jobs.
-
-    Parameters
-    ----------
-    words
-        Number of source words of train.
     """
-    files = [
-        files_of(one.tasks)
-        for one in with_independent_tasks(config).experiments.values()
-        if one.tune_on == "train"
-    ]
-    rules = rules_per_word(words / WORDS_PER_PAIR) * words / min(files) if files else 0.0
+    rules = rules_per_word(text.train / WORDS_PER_PAIR) * text.grammars
     found = dict[str, dict[str, int]]()
     for name, one in REQUESTS.items():
+        words = text.model if one.of_model else text.train
         memory = one.memory + (one.memory_per_word * words + one.memory_per_rule * rules) / 1e6
-        memory = max(LEAST_MEMORY, memory)
         minutes = one.minutes + one.minutes_per_word * words / 1e6
+        memory = max(LEAST_MEMORY, memory)
         found[name] = {"mem_mb": math.ceil(memory / 100) * 100, "runtime": math.ceil(minutes)}
     found["compare_systems"]["runtime"] += COMPARISON_MINUTES * len(config.experiments)
     return found

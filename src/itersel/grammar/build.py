@@ -24,6 +24,8 @@ from itersel.vectors.features import feature_keys, unique_features
 # a corpus agree on which features are dense.
 DENSE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[0-9]+)?")
 MAX_DENSE = 64
+# of a side that alignment points can name
+POSITIONS = 256
 
 Symbol = str | int  # a terminal, or -1 and -2 for the nonterminals
 Points = tuple[tuple[int, int], ...]
@@ -152,7 +154,7 @@ class _Builder:
         sparse = tuple(sorted(item for item in rule.features.items() if item[0] not in self.columns))
         source, target = self._symbols(rule.source), self._symbols(rule.target)
         for i, j in rule.alignment:  # kernels do not check
-            if i >= len(source) or j >= len(target):
+            if not (0 <= i < min(len(source), POSITIONS) and 0 <= j < min(len(target), POSITIONS)):
                 raise InputError(f"alignment point {i}-{j} is outside the rule")
         left, first, second = (self.categories.add(name) for name in rule.categories)
         row = _Row(kind, source, target, rule.alignment, sparse, (left, first, second))

@@ -263,7 +263,10 @@ def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
     """Write a shard, whole or not at all, without the features that follow from the rules."""
     if shard.computed:
         kept = [name for name in (*TEMPLATES, OTHER) if name not in shard.computed]
-        shard = replace(shard, **select_features(_features(shard), kept)._asdict())
+        listed = select_features(_features(shard), kept)
+        if not listed.feature_key.shape[0]:
+            listed = listed._replace(rule_feature_offset=np.zeros(0, np.int64))
+        shard = replace(shard, **listed._asdict())
     arrays: dict[str, NDArray[Any]] = {}
     for item in fields(shard):
         value = getattr(shard, item.name)
@@ -303,8 +306,8 @@ def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = ()) -> S
     except (KeyError, TypeError, ValueError, RecursionError):
         raise InputError("damaged: its attributes are not JSON; recreate the file", path) from None
     _check_names(names, values["grammar_dense"].shape[1], path)
-    for listed in (held, computed):
-        _check_templates(listed, path)
+    _check_templates("templates", held, path)
+    _check_templates("computed", computed, path)
     if not set(computed) <= set(held):
         raise InputError("damaged: 'computed' has a template that 'templates' lacks; recreate the file", path)
     shard = Shard(
@@ -315,7 +318,7 @@ def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = ()) -> S
         attributes=attributes,
     )
     _check_references(shard, path)
-    _check_dense(shard, path)
+    _check_features(shard, path)
     _check_categories(shard, path)
     _check_rules(shard, path)
     for name in templates:
@@ -398,10 +401,11 @@ def _check_names(names: Any, columns: int, path: str | os.PathLike[str]) -> None
         )
 
 
-def _check_templates(templates: Any, path: str | os.PathLike[str]) -> None:
+def _check_templates(attribute: str, templates: Any, path: str | os.PathLike[str]) -> None:
     are_names = isinstance(templates, list) and all(isinstance(name, str) for name in templates)
     if not are_names or len(set(templates)) != len(templates):
-        raise InputError("damaged: 'templates' is not a list of different names; recreate the file", path)
+        why = "is not a list of different names"
+        raise InputError(f"damaged: '{attribute}' {why}; recreate the file", path)
     if unknown := [name for name in templates if name not in TEMPLATES]:
         raise InputError(f"has features of an unknown template, {unknown[0]!r}; recreate the file", path)
 
@@ -413,8 +417,12 @@ def _check_references(shard: Shard, path: str | os.PathLike[str]) -> None:
         grouped_references(references, offset, shard.sentence_count, path)
 
 
-def _check_dense(shard: Shard, path: str | os.PathLike[str]) -> None:
-    """Raise an InputError unless rows have either dense features or all that these follow from."""
+def _check_features(shard: Shard, path: str | os.PathLike[str]) -> None:
+    """Raise an InputError unless all is there that features follow from."""
+    if "Count" in shard.computed and shard.rule_bin.shape[0] != shard.rule_kind.shape[0]:
+        raise damaged(path, "rule_bin", "has no rows, although the features of Count follow from them")
+    if shard.rule_feature.shape[0] and not shard.rule_feature_offset.shape[0]:
+        raise damaged(path, "rule_feature_offset", "has no rows, although features are listed")
     rows, rules = shard.grammar_rule.shape[0], shard.rule_kind.shape[0]
     if shard.grammar_dense.shape[0] == rows and not shard.grammar_samples.shape[0]:
         return

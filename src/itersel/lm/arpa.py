@@ -369,7 +369,10 @@ def write_arpa(path: str | os.PathLike[str], model: Model) -> None:
 
 
 def as_written(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return numbers (n) as they are read from an ARPA file: rounded to 7 significant digits."""
+    """Return numbers (n) as they are read from an ARPA file, rounded to 7 significant digits.
+
+    Except for numbers between two that are equally near, and those below 1e-22, which become 0.
+    """
     size = np.abs(numbers, out=np.ones(numbers.shape[0]), where=numbers != 0)
     # a power of ten up to 10^22 is exact, so the quotient is the double nearest to the decimal number
     scale = 10.0 ** np.clip(DIGITS - 1 - np.floor(np.log10(size)), 0, 22)

@@ -162,7 +162,7 @@ def compile_model(
     for grams in model.ngrams:
         if not all((np.abs(numbers) <= MAX_MAGNITUDE).all() for numbers in grams[1:]):
             raise InputError(f"contains a number that is not finite or beyond {MAX_MAGNITUDE:g}", arpa)
-    _write_model(model, path, {"arpa_sha256": checksum.hexdigest()})
+    _write_model(model, path, arpa, {"arpa_sha256": checksum.hexdigest()})
 
 
 def compile_estimate(model: Model, path: str | os.PathLike[str]) -> None:
@@ -175,13 +175,17 @@ def compile_estimate(model: Model, path: str | os.PathLike[str]) -> None:
     """
     ngrams = []
     for order in range(1, len(model.counts) + 1):
-        columns = zip(*model.blocks(order), strict=True)
+        none = NGrams(np.zeros((0, order), np.int32), np.zeros(0), np.zeros(0))
+        columns = zip(none, *model.blocks(order), strict=True)
         words, *numbers = (np.concatenate(column) for column in columns)
         ngrams.append(NGrams(words, *map(as_written, numbers)))
-    _write_model(Arpa(model.words, ngrams), path, {})
+    _write_model(Arpa(model.words, ngrams), path, path, {})
 
 
-def _write_model(model: Arpa, path: str | os.PathLike[str], more: Mapping[str, Any]) -> None:
+def _write_model(
+    model: Arpa, path: str | os.PathLike[str], source: str | os.PathLike[str], more: Mapping[str, Any]
+) -> None:
+    """Write a compiled model; `source` is the name of what it is made from, for errors."""
     listed = [grams.words.shape[0] for grams in model.ngrams]
     ngrams = _add_missing_infixes(model.ngrams)
     flags = _flags(ngrams)
@@ -192,7 +196,7 @@ def _write_model(model: Arpa, path: str | os.PathLike[str], more: Mapping[str, A
         "words_offset": words.offset,
         "unigram": np.column_stack([unigrams.log10_probability, unigrams.backoff]).astype(np.float32),
         "unigram_flags": flags[0],
-        "slots": _hash_table(ngrams, flags, path),
+        "slots": _hash_table(ngrams, flags, source),
     }
     attributes = {
         "order": len(ngrams),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import shutil
 import threading
 import time
 from collections import defaultdict, deque
@@ -28,6 +30,8 @@ from snakemake_executor_plugin_arrays.runs import Run
 from snakemake_executor_plugin_arrays.schedulers import SHARED, Array, Request, Scheduler, Status, Task
 from snakemake_executor_plugin_arrays.waiting import Batch, Drop
 
+# Errors of the file system that may pass while a run waits.
+PASSING = {errno.ENOSPC, errno.EDQUOT, errno.ESTALE, errno.EIO}
 # What to do about a retry that no node can take.
 GROWN = (
     " A retry requests more memory and time, at most what arrays-memory-limit and arrays-runtime-limit allow."
@@ -66,8 +70,8 @@ class SubmittingExecutor(CommandExecutor):
         # why some of it must not be submitted any more; other threads only add to it
         self.drops: deque[Drop] = deque()
         self.idle_since: float | None = None
-        # when to say again that jobs wait for a place, and after how many seconds once more
-        self.say_full = (-float("inf"), float(self.settings.waiting_seconds))
+        # when to say again why jobs are not submitted yet, and after how many seconds once more
+        self.say_again: dict[str, tuple[float, float]] = {}
         # why earlier attempts failed, by job
         self.causes: dict[Any, str] = {}
         self.warned_of_memory = False
@@ -94,7 +98,7 @@ class SubmittingExecutor(CommandExecutor):
             self._drop_backlog()
             if not self.backlog:
                 self.idle_since = None
-                self.say_full = (-float("inf"), float(self.settings.waiting_seconds))
+                self.say_again.clear()
             for (name, request, per_task), members in groups.items():
                 members.sort(key=lambda job: [in_order(str(path)) for path in job.output])
                 self._warn_of_memory(request)
@@ -132,9 +136,12 @@ class SubmittingExecutor(CommandExecutor):
                 self._hold_back(error)
                 return
             except OSError as error:
-                # a full disk, for example, which may have room later
-                self._say_what_waits(f"{error.filename or self.parent}: {error.strerror}", "later")
-                return
+                why = f"{error.filename or self.parent}: {error.strerror}"
+                if error.errno in PASSING:
+                    self._say_what_waits(why, "will be submitted when that has passed")
+                    return
+                self.drops.append(Drop(f"could not be submitted: {why}"))
+                continue
             batch.submitted()
             if not batch.jobs:
                 self.backlog.remove(batch)
@@ -149,15 +156,16 @@ class SubmittingExecutor(CommandExecutor):
             self._drop_backlog()
         else:
             why = f"{self.scheduler.name} limits the number of submitted jobs"
-            self._say_what_waits(why, f"as others end ({error.answer})")
+            self._say_what_waits(why, f"will be submitted as others end ({error.answer})")
 
     def _say_what_waits(self, why: str, when: str) -> None:
         """Say now and then how many jobs will be submitted later."""
         now = time.monotonic()
-        if now >= self.say_full[0]:
+        next_time, pause = self.say_again.get(why, (now, float(self.settings.waiting_seconds)))
+        if now >= next_time:
+            self.say_again[why] = now + pause, 2 * pause
             number = sum(len(batch.jobs) for batch in self.backlog)
-            self.say_full = now + self.say_full[1], 2 * self.say_full[1]
-            self.logger.warning(f"{why}: {number} more will be submitted {when}")
+            self.logger.warning(f"{why}: {number} job{'s' if number > 1 else ''} {when}")
 
     def _drop_backlog(self) -> None:
         """Report jobs that wait for a place as failed, if there is a reason; needs the lock `submitting`."""
@@ -193,7 +201,11 @@ class SubmittingExecutor(CommandExecutor):
         path = self.run.new_array(name)
         commands = [self.format_job_exec(job) for job in jobs]
         together = self.format_together(jobs, path, per_task)
-        folder = Folder.make(path, commands, per_task, self.settings.scratch, together)
+        try:
+            folder = Folder.make(path, commands, per_task, self.settings.scratch, together)
+        except OSError:
+            shutil.rmtree(path, ignore_errors=True)
+            raise
         tasks = folder.task(len(jobs))
         limited = task_request(request, per_task, self.settings)
         array = Array(path.name, tasks, folder.script, self.workdir, path, self.settings.concurrent)
