@@ -56,7 +56,8 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         type=output_file,
-        help=f"ARPA file (compressed by name; - is standard output), or a compiled model, which needs memory for all n-grams: NAME{COMPILED}",
+        help="ARPA file (compressed by name; - is standard output), or a compiled model, which needs memory "
+        f"for all n-grams: NAME{COMPILED}",
     )
     parser.set_defaults(run=_estimate)
 

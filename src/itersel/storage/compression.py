@@ -13,6 +13,9 @@ from typing import IO, Any, NamedTuple, cast
 
 from itersel.errors import InputError
 
+# Of gzip: 4 takes two fifths of the time of 6, and text takes 5 to 8 % more space.
+LEVEL = 4
+
 
 class Compression(NamedTuple):
     """A compression format.
@@ -54,7 +57,7 @@ def _read_gzip(path: str | os.PathLike[str]) -> IO[bytes]:
 def _write_gzip(raw: IO[bytes]) -> IO[bytes]:
     import gzip
 
-    return cast(IO[bytes], gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0))
+    return cast(IO[bytes], gzip.GzipFile(filename="", mode="wb", compresslevel=LEVEL, fileobj=raw, mtime=0))
 
 
 def _gzip_damages() -> tuple[type[Exception], ...]:
