@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import re
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import extractor as naive
 
+from itersel.corpus.numbers import WordNumbers, read_side
 from itersel.corpus.text import read_parallel
 from itersel.errors import InputError
 from itersel.grammar.extract import extract_shard
@@ -28,6 +30,7 @@ from itersel.grammar.index_kernels import (
 )
 from itersel.grammar.shard import read_shard
 from itersel.lm.text import read_text
+from itersel.storage import files
 
 
 @pytest.fixture(scope="module")
@@ -208,3 +211,13 @@ def test_not_an_index(folder: Path) -> None:
     (folder / "cut").write_bytes(whole[:-1])
     with pytest.raises(InputError, match="truncated"):
         load_index(folder / "cut")
+
+
+def test_a_file_that_unpacks_to_more_than_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All words are kept in memory, so a small file must not unpack to any number of them."""
+    path = tmp_path / "text.gz"
+    path.write_bytes(gzip.compress(b"a b\n" * 400_000))
+    monkeypatch.setattr(files, "UNPACKED_BYTES", 2**20)
+    monkeypatch.setattr(files, "max_unpacked", lambda packed: 2**20)
+    with pytest.raises(InputError, match="unpacks to more than"):
+        read_side(path, WordNumbers())

@@ -39,9 +39,9 @@ def read_side(path: str | os.PathLike[str], numbers: WordNumbers, allow_empty: b
     Raises
     ------
     InputError
-        See `itersel.corpus.text.read_tokenized`.
+        See `itersel.corpus.text.tokenized_blocks`.
     """
-    blocks = tokenized_blocks(path, allow_empty=allow_empty)
+    blocks = tokenized_blocks(path, allow_empty, is_kept=True)
     return _joined(number_words(list(map(split_words, lines)), numbers) for lines in blocks)
 
 

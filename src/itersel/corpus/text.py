@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from itersel.align.pharaoh import check_points, format_points, parse_points
 from itersel.corpus.labels import checked_labels
@@ -98,7 +98,7 @@ class Bitext(NamedTuple):
         return columns
 
 
-def read_text(path: StrPath, allow_empty: bool = False) -> list[str]:
+def read_text(path: StrPath) -> list[str]:
     """Read a file with one sentence per line, plain or compressed.
 
     Raises
@@ -106,7 +106,7 @@ def read_text(path: StrPath, allow_empty: bool = False) -> list[str]:
     InputError
         See `text_blocks`; also if the file unpacks to far more than any text does.
     """
-    return [line for block in text_blocks(path, allow_empty, is_kept=True) for line in block]
+    return [line for block in text_blocks(path, is_kept=True) for line in block]
 
 
 def text_blocks(
@@ -155,14 +155,15 @@ def check_text(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None
     # almost all text is printable, and this test is three times as fast
     if joined.isprintable() and FIELD_SEPARATOR not in joined:
         return
-    if _FORBIDDEN.search(joined):
-        found = ((number, _FORBIDDEN.search(text)) for number, text in zip(numbers, texts, strict=True))
-        _refuse(((number, _complaint(match.group())) for number, match in found if match), path)
+    found = ((number, _FORBIDDEN.search(text)) for number, text in zip(numbers, texts, strict=True))
+    _refuse(((number, _complaint(match.group())) for number, match in found if match), path)
 
 
-def _refuse(complaints: Iterable[tuple[int | None, str]], path: StrPath) -> NoReturn:
+def _refuse(complaints: Iterable[tuple[int | None, str]], path: StrPath) -> None:
+    """Raise an InputError for the first complaints, if there are any."""
     errors = [InputError(message, path, number) for number, message in islice(complaints, MAX_LISTED)]
-    raise errors[0] if len(errors) == 1 else CombinedInputError(errors)
+    if errors:
+        raise errors[0] if len(errors) == 1 else CombinedInputError(errors)
 
 
 def _complaint(forbidden: str) -> str:
@@ -171,58 +172,38 @@ def _complaint(forbidden: str) -> str:
     return f"control character U+{ord(forbidden):04X}; remove it or replace it by a space"
 
 
-def read_tokenized(path: StrPath, allow_empty: bool = False) -> list[list[str]]:
-    """Read the words of tokenised text, one sentence per line.
+def tokenized_blocks(
+    path: StrPath,
+    allow_empty: bool = False,
+    limit: int = MAX_LINE_BYTES,
+    advice: str = "",
+    is_kept: bool = False,
+) -> Iterator[list[str]]:
+    """Yield the lines of tokenised text in blocks; for `limit`, `advice`, `is_kept` see `line_blocks`.
 
     Raises
     ------
     InputError
-        See `read_text`; also for a word that is reserved in grammars or language models (``[X,1]``, ``<s>``,
-        ``</s>``, ``<unk>``). The error names the file and the line.
+        See `text_blocks`; also for a word that is reserved in grammars or language models (``[X,1]``,
+        ``<s>``, ``</s>``, ``<unk>``). The error names the file and the line.
     """
-    sentences = [split_words(line) for line in read_text(path, allow_empty)]
-    check_words(sentences, path)
-    return sentences
-
-
-def tokenized_blocks(
-    path: StrPath, limit: int = MAX_LINE_BYTES, advice: str = "", allow_empty: bool = False
-) -> Iterator[list[str]]:
-    """Yield the lines of tokenised text in blocks; raises what `read_tokenized` raises."""
     number = 1
-    for lines in text_blocks(path, allow_empty, limit, advice):
+    for lines in text_blocks(path, allow_empty, limit, advice, is_kept):
         check_tokens(lines, path, range(number, number + len(lines)))
         yield lines
         number += len(lines)
 
 
-def check_words(sentences: Sequence[Sequence[str]], path: StrPath, first: int = 1) -> None:
-    """Raise an InputError for the first word that is reserved in grammars or language models.
-
-    `first` is the line number of the first sentence.
-    """
-    reserved = set(filter(_RESERVED.fullmatch, set().union(*sentences)))
-    if reserved:
-        _refuse_reserved(sentences, reserved, path, range(first, first + len(sentences)))
-
-
 def check_tokens(texts: Sequence[str], path: StrPath, numbers: Sequence[int | None]) -> None:
-    """Do the same for tokenised text; `numbers` are the line numbers of the sentences."""
-    suspects = [place for place, text in enumerate(texts) if "[" in text or "<" in text]
-    sentences = [split_words(texts[place]) for place in suspects]
-    reserved = set(filter(_RESERVED.fullmatch, set().union(*sentences)))
-    if reserved:
-        _refuse_reserved(sentences, reserved, path, [numbers[place] for place in suspects])
+    """Raise an InputError for words that are reserved in grammars or language models.
 
-
-def _refuse_reserved(
-    sentences: Sequence[Sequence[str]], reserved: set[str], path: StrPath, numbers: Sequence[int | None]
-) -> None:
+    `numbers` are the line numbers of the sentences, None for unknown ones.
+    """
     bad = (
         (number, word)
-        for number, words in zip(numbers, sentences, strict=True)
-        for word in words
-        if word in reserved
+        for number, text in zip(numbers, texts, strict=True)
+        if "[" in text or "<" in text
+        for word in filter(_RESERVED.fullmatch, split_words(text))
     )
     why = "cannot be a word, it has a meaning in grammars or language models; rename it"
     _refuse(((number, f"'{word}' {why}") for number, word in bad), path)
@@ -291,7 +272,7 @@ def parallel_blocks(
     Raises
     ------
     InputError
-        See `text_blocks` and, for `tokenized` text, `read_tokenized`; also if the files differ in their
+        See `text_blocks` and, for `tokenized` text, `tokenized_blocks`; also if the files differ in their
         number of lines, a task label is empty, or an alignment point is malformed or outside its sentence.
         The error names the file and the line.
     """

@@ -67,7 +67,7 @@ def read_text(
     Raises
     ------
     InputError
-        If a file is empty or contains invalid characters (see `itersel.corpus.text.read_tokenized`); if
+        If a file is empty or contains invalid characters (see `itersel.corpus.text.tokenized_blocks`); if
         `vocabulary` has no words; if a line to leave out does not exist.
     """
     ids = _Vocabulary(None if vocabulary is None else _words_of(vocabulary))

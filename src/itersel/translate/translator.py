@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from itersel.corpus.restore import restore
-from itersel.corpus.text import check_words, split_words, text_blocks
+from itersel.corpus.text import check_tokens, split_words, text_blocks
 from itersel.decode.decoder import Decoder
 from itersel.decode.output import best_line
 from itersel.errors import InputError
@@ -86,7 +86,7 @@ class Translator:
         """
         preparation = self.system.preparation
         if preparation.tokenized:
-            check_words(list(map(split_words, block.lines)), path, block.first)
+            check_tokens(block.lines, path, range(block.first, block.first + len(block.lines)))
         lines = preparation.split_compounds(preparation.source(block.lines))
         sentences = list(map(split_words, lines))
         for number, words in enumerate(sentences, block.first):
