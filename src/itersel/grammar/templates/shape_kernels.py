@@ -20,45 +20,8 @@ SHAPE_CODE = 1 << 61
 
 
 @leaf_kernel
-def put_shape_side(
-    name: NDArray[np.uint8], length: int, symbols: NDArray[np.int32], begin: int, end: int
-) -> int:
-    """Append the five positions of one side: runs of terminals at 1, 3, 5, nonterminals at 2, 4."""
-    place = begin
-    for position in range(SHAPE_POSITIONS):
-        filled = place < end and (symbols[place] < 0) == (position % 2 == 1)
-        name[length] = DIGIT_0 + filled
-        length += 1
-        if filled and position % 2 == 1:
-            place += 1
-        elif filled:
-            while place < end and symbols[place] >= 0:
-                place += 1
-    return length
-
-
-@leaf_kernel
-def put_shape(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
-    """Write ``Shape_S....._T.....``; returns the length."""
-    length = put(name, 0, SHAPE_SOURCE, 0, SHAPE_SOURCE.shape[0])
-    begin, end = rules.source_offset[rule], rules.source_offset[rule + 1]
-    length = put_shape_side(name, length, rules.source, begin, end)
-    length = put(name, length, SHAPE_TARGET, 0, SHAPE_TARGET.shape[0])
-    begin, end = rules.target_offset[rule], rules.target_offset[rule + 1]
-    return put_shape_side(name, length, rules.target, begin, end)
-
-
-@leaf_kernel
-def put_target_shape(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
-    """Write ``Shape_T.....``; returns the length."""
-    length = put(name, 0, SHAPE_ALONE, 0, SHAPE_ALONE.shape[0])
-    begin, end = rules.target_offset[rule], rules.target_offset[rule + 1]
-    return put_shape_side(name, length, rules.target, begin, end)
-
-
-@leaf_kernel
 def side_code(code: int, symbols: NDArray[np.int32], begin: int, end: int) -> int:
-    """Append the five positions of one side to a code, a bit each; see `put_shape_side`."""
+    """Append the five positions of one side to a code, a bit each: 1 where they are filled."""
     place = begin
     for position in range(SHAPE_POSITIONS):
         filled = place < end and (symbols[place] < 0) == (position % 2 == 1)
@@ -77,6 +40,30 @@ def shape_code(rules: Rules, rule: int, only_target: bool) -> int:
     code = 2 if only_target else 1
     if not only_target:
         code = side_code(code, rules.source, rules.source_offset[rule], rules.source_offset[rule + 1])
-    return SHAPE_CODE | side_code(
-        code, rules.target, rules.target_offset[rule], rules.target_offset[rule + 1]
-    )
+    target_begin, target_end = rules.target_offset[rule], rules.target_offset[rule + 1]
+    return SHAPE_CODE | side_code(code, rules.target, target_begin, target_end)
+
+
+@leaf_kernel
+def put_bits(name: NDArray[np.uint8], length: int, code: int) -> int:
+    """Append the last five bits of a code as digits; returns the new length."""
+    for position in range(SHAPE_POSITIONS):
+        name[length + position] = DIGIT_0 + (code >> (SHAPE_POSITIONS - 1 - position) & 1)
+    return length + SHAPE_POSITIONS
+
+
+@leaf_kernel
+def put_shape(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
+    """Write ``Shape_S....._T.....``; returns the length."""
+    code = shape_code(rules, rule, False)
+    length = put(name, 0, SHAPE_SOURCE, 0, SHAPE_SOURCE.shape[0])
+    length = put_bits(name, length, code >> SHAPE_POSITIONS)
+    length = put(name, length, SHAPE_TARGET, 0, SHAPE_TARGET.shape[0])
+    return put_bits(name, length, code)
+
+
+@leaf_kernel
+def put_target_shape(name: NDArray[np.uint8], rules: Rules, rule: int) -> int:
+    """Write ``Shape_T.....``; returns the length."""
+    length = put(name, 0, SHAPE_ALONE, 0, SHAPE_ALONE.shape[0])
+    return put_bits(name, length, shape_code(rules, rule, True))
