@@ -47,6 +47,8 @@ def compute(rules: list[tuple], templates=DEFAULT_TEMPLATES) -> SparseFeatures:
         kind,
         *source,
         *target,
+        category=string_table(()),
+        rule_category=np.zeros((0, 3), np.uint16),
         rule_alignment=points,
         rule_alignment_offset=np.cumsum([0, *map(len, alignments)]),
         rule_bin=count_bins(np.array([rule[4] if len(rule) > 4 else 0 for rule in rules], np.int64)),

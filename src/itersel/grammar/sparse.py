@@ -45,11 +45,12 @@ class FeatureNames:
         The other names.
     place
         int64 (F): a row of `stored`, or -1 - r for the identity of rule r.
+    longest
+        Bytes of the longest possible name.
     """
 
-    def __init__(self, rules: Rules, stored: StringTable, place: NDArray[np.int64]) -> None:
-        self._rules, self._stored, self._place = rules, stored, place
-        self._longest = max(_longest_name(rules), int(np.diff(stored.offset).max(initial=0)))
+    def __init__(self, rules: Rules, stored: StringTable, place: NDArray[np.int64], longest: int) -> None:
+        self._rules, self._stored, self._place, self._longest = rules, stored, place, longest
 
     @property
     def count(self) -> int:
@@ -96,12 +97,12 @@ def rule_features(
     rule_source_offset: NDArray[np.int64],
     rule_target: NDArray[np.int32],
     rule_target_offset: NDArray[np.int64],
-    category: StringTable | None = None,
-    rule_category: NDArray[np.uint16] | None = None,
-    rule_alignment: NDArray[np.uint8] | None = None,
-    rule_alignment_offset: NDArray[np.int64] | None = None,
-    rule_bin: NDArray[np.uint8] | None = None,
-    templates: Sequence[str] = DEFAULT_TEMPLATES,
+    category: StringTable,
+    rule_category: NDArray[np.uint16],
+    rule_alignment: NDArray[np.uint8],
+    rule_alignment_offset: NDArray[np.int64],
+    rule_bin: NDArray[np.uint8],
+    templates: Sequence[str],
 ) -> SparseFeatures:
     """Return the sparse features of all rules of a shard, glue and pass-through rules included.
 
@@ -112,11 +113,11 @@ def rule_features(
     rule_kind, rule_source, rule_source_offset, rule_target, rule_target_offset
         The rules, as in `itersel.grammar.shard.Shard`.
     category, rule_category
-        Their categories; not needed if all nonterminals are X, except in the glue rules.
+        Their categories, likewise; no rows if all nonterminals are X, except in the glue rules.
     rule_alignment, rule_alignment_offset
-        Their alignments, as in `itersel.grammar.shard.Shard`, within the rules; None if unknown.
+        Their alignments, likewise, within the rules.
     rule_bin
-        uint8 (R): bin of the count of each rule, see `count_bins`; None if unknown.
+        uint8 (R): bin of the count of each rule, see `count_bins`; no rows if unknown.
     templates
         Templates from `itersel.limits.TEMPLATES`.
 
@@ -125,11 +126,10 @@ def rule_features(
     InputError
         If two names have the same 64-bit key.
     """
-    if category is None or rule_category is None or rule_category.shape[0] == 0:
+    if rule_category.shape[0] == 0:
         category, rule_category = string_table(FIXED_CATEGORIES), _fixed_categories(rule_kind)
-    count = rule_kind.shape[0]
-    if rule_alignment is None or rule_alignment_offset is None:
-        rule_alignment, rule_alignment_offset = np.zeros((0, 2), np.uint8), np.zeros(count + 1, np.int64)
+    if rule_bin.shape[0] == 0:
+        rule_bin = np.zeros(rule_kind.shape[0], np.uint8)
     rules = Rules(
         _escape(vocabulary),
         _escape(category),
@@ -143,12 +143,13 @@ def rule_features(
                 (rule_target_offset, np.int64),
                 (rule_alignment, np.uint8),
                 (rule_alignment_offset, np.int64),
-                (np.zeros(count, np.uint8) if rule_bin is None or not rule_bin.size else rule_bin, np.uint8),
+                (rule_bin, np.uint8),
             )
         ),
     )
     numbers = np.array([list(TEMPLATES).index(name) for name in templates], np.int64)
-    rows, identity, names, other_count, collision = count_features(rules, numbers, _longest_name(rules))
+    longest = _longest_name(rules)
+    rows, identity, names, other_count, collision = count_features(rules, numbers, longest)
     if collision.size:
         raise _collision(collision.tobytes().decode())
     stored = StringTable(names.data[: names.offset[other_count]], names.offset[: other_count + 1])
@@ -157,17 +158,18 @@ def rule_features(
     order = np.argsort(key)
     is_new = np.ones(key.shape[0], bool)
     is_new[1:] = key[order[1:]] != key[order[:-1]]
-    _check_equal(FeatureNames(rules, stored, place[order]), np.flatnonzero(~is_new))
+    again = np.flatnonzero(~is_new)
+    _check_equal(FeatureNames(rules, stored, place, longest), order[again], order[again - 1])
     rank = np.empty(key.shape[0], np.int32)
     rank[order] = np.cumsum(is_new, dtype=np.int32) - np.int32(1)
     renumber(rows, rank[identity.shape[0] :], rank[: identity.shape[0]])
     first = order[is_new]
-    return SparseFeatures(*rows, key[first], FeatureNames(rules, stored, place[first]))
+    return SparseFeatures(*rows, key[first], FeatureNames(rules, stored, place[first], longest))
 
 
-def _check_equal(names: FeatureNames, rows: NDArray[np.int64]) -> None:
-    """Raise an InputError if the names of features with equal keys, in `rows` and before them, differ."""
-    one, other = names.take(rows), names.take(rows - 1)
+def _check_equal(names: FeatureNames, first: NDArray[np.int64], second: NDArray[np.int64]) -> None:
+    """Raise an InputError if two features with the same key, one in each list, have different names."""
+    one, other = names.take(first), names.take(second)
     if not (np.array_equal(one.offset, other.offset) and np.array_equal(one.data, other.data)):
         pairs = zip(one.to_list(), other.to_list(), strict=True)
         raise _collision(next(a for a, b in pairs if a != b))
