@@ -19,11 +19,7 @@ from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.grammar.extract_kernels import Own
 from itersel.grammar.grammar_kernels import place_rows, rule_costs
-from itersel.grammar.index import (
-    GrammarIndex,
-    check_parallel,
-    load_index,
-)
+from itersel.grammar.index import GrammarIndex, check_parallel, load_index
 from itersel.grammar.index_kernels import SPAN_LIMIT, IndexArrays
 from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.patterns import leave_nothing_out

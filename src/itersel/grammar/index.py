@@ -233,9 +233,8 @@ def _read_links(
                 path,
                 line + 1,
             )
-    back = _sorted_links(links, offset, begins, 1)
-    # not used
-    back = back._replace(link=np.zeros(0, np.int32))
+    # of the target side, only the spans of links are needed
+    back = _sorted_links(links, offset, begins, 1)._replace(link=np.zeros(0, np.int32))
     return _sorted_links(links, offset, begins, 0), back
 
 

@@ -41,7 +41,7 @@ def induce(
         symbol = text[leftmost[k]]
         end[symbol] -= 1
         order[end[symbol]] = leftmost[k]
-    # an L is the predecessor of a smaller suffix: the first is the last symbol, before the end
+    # an L is larger than the suffix after it; the first is the last symbol, which the end follows
     order[begin[text[size - 1]]] = size - 1
     begin[text[size - 1]] += 1
     for i in range(size):
@@ -50,7 +50,7 @@ def induce(
             symbol = text[before]
             order[begin[symbol]] = before
             begin[symbol] += 1
-    # the symbols' ends again: the next symbol's L begin where this one's S end
+    # an S is smaller than the suffix after it: filled from the end of a symbol; `begin` is where its S begin
     for symbol in range(end.shape[0]):
         end[symbol] = begin[symbol]
     for i in range(size):
