@@ -26,6 +26,7 @@ LONGEST = (
     "test_main_job",
     "test_lists_of_a_shard_fail",
     "test_interrupted",
+    "test_exec_host_lost",
     "test_array_that_waits",
     "test_retry_that_no_node_can_take",
     "test_retries",
