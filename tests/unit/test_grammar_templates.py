@@ -111,3 +111,6 @@ def test_only_listed_features_are_stored(folder: Path) -> None:
     assert (folder / "again.h5").read_bytes() == (folder / "shard.h5").read_bytes()
     assert sparse_of(read_shard(folder / "shard.h5", ("Lex",)), 2) == {"Class:y": 2.0, "Lex:a_x": 3.0}
     assert sparse_of(read_shard(folder / "shard.h5", ("RBS",)), 2) == {"Class:y": 2.0, **computed}
+    dense = read_shard(folder / "shard.h5", features="dense")
+    assert dense.feature_key.size == dense.rule_feature.size == 0
+    assert dense.rule_feature_offset.tolist() == [0] * (dense.rule_kind.size + 1)

@@ -77,7 +77,7 @@ def translate_shard(
     from itersel.vectors.weights import read_weights
 
     read_weight = read_weights(weights)
-    sentences = read_shard(shard)
+    sentences = read_shard(shard, features=features)
     decoder = Decoder(sentences, load_model(model), pop_limit, features, max_span)
     vectors = decoder.weight_vectors(read_weight)
     words = sentences.vocabulary.to_list()

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
     from itersel.tune.generate import read_start
 
     settings = ForestSettings(options.density, options.features, options.pop_limit, options.max_span)
-    shard = read_shard(options.shard)
+    shard = read_shard(options.shard, features=options.features)
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --references", options.shard)
     weights = read_start(options.weights, options.iteration)

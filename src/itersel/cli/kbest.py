@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> None:
     settings = ListSettings(
         options.k_best, options.features, options.pop_limit, options.max_span, options.templates
     )
-    shard = read_shard(options.shard, options.templates)
+    shard = read_shard(options.shard, options.templates, options.features)
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --references", options.shard)
     weights = read_start(options.weights, options.iteration)

@@ -283,8 +283,17 @@ def write_shard(path: str | os.PathLike[str], shard: Shard) -> None:
     write_arrays(path, FORMAT, arrays, attributes)
 
 
-def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = ()) -> Shard:
-    """Read a shard, with the sparse features of the given templates, or of all if none are given.
+def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = (), features: str = "all") -> Shard:
+    """Read a shard.
+
+    Parameters
+    ----------
+    path
+        The file.
+    templates
+        Templates of the sparse features to read (default: all).
+    features
+        ``all``, or ``dense`` for no sparse features, which then need not be computed.
 
     Raises
     ------
@@ -328,6 +337,10 @@ def read_shard(path: str | os.PathLike[str], templates: Sequence[str] = ()) -> S
                 "extract it with this template (in a config: grammar.templates)",
                 path,
             )
+    if features == "dense":
+        # neither computed nor listed ones
+        shard = replace(shard, templates=(), computed=(), rule_feature_offset=np.zeros(0, np.int64))
+        templates = ()
     try:
         return add_features(shard, templates)
     except InputError as error:

@@ -51,7 +51,7 @@ class ShardFile:
             If a file is missing, damaged, or of the wrong kind.
         """
         settings = self._settings
-        shard = read_shard(self.path, settings.templates)
+        shard = read_shard(self.path, settings.templates, settings.features)
         model = _load_model(self._model)
         return shard, [
             Decoder(shard, model, settings.pop_limit, settings.features, settings.max_span)
