@@ -12,6 +12,7 @@ from typing import NamedTuple
 from tests.fuzz import array_files, documents, hdf5_files, texts
 from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, PACKED, PACKED_OTHERWISE, TARGETS, TEXT
 
+from itersel.align import model
 from itersel.evaluate import counts
 from itersel.grammar import index, shard
 from itersel.learn.state import STATE
@@ -22,6 +23,7 @@ from itersel.tune import forests, lists
 from itersel.vectors.weights import FORMAT as WEIGHTS
 
 FORMATS = {
+    "alignment-model": model.FORMAT,
     "shard": shard.FORMAT,
     "shard-categories": shard.FORMAT,
     "model": binary.FORMAT,

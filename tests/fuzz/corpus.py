@@ -152,6 +152,9 @@ def _make_models() -> None:
     itersel("lm", "score", "--model", "lm.bin", "--input", "target.txt", "--output", "scores.txt")
     texts = ("--source", "source.txt", "--target", "target.txt")
     itersel("grammar", "index", *texts, "--alignment", "alignment.txt", "--output", "index")
+    for direction in ("forward", "reverse"):
+        saved = ("--direction", direction, "--save", f"{direction}.model")
+        itersel("align", *texts, *saved, "--output", "sampled.txt")
 
 
 def _make_shards() -> None:

@@ -208,6 +208,11 @@ TARGETS = {
             f"{_PREPARE} --tokenized --source source.txt --target target.txt --alignment FILE",
         ),
     ),
+    "alignment-model": Target(
+        ("forward.model", "reverse.model"),
+        HDF5,
+        ("align --source source.txt --target target.txt --model FILE --output out",),
+    ),
     "source-text": Target(
         ("source.txt", "raw.source"),
         TEXT,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
+
+import numpy as np
 
 from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, RANDOM
 
@@ -29,10 +32,13 @@ class Generator:
 
 
 class Sample:
-    """The links of all sentences: positions + 1, 0 for NULL, None if there is none yet."""
+    """The links of all sentences: positions + 1, 0 for NULL, None if there is none yet.
 
-    def __init__(self, pairs: Sequence[Pair], words: int) -> None:
-        self.pairs, self.words = pairs, words
+    Those of `model` are counted, if there is one.
+    """
+
+    def __init__(self, pairs: Sequence[Pair], words: int, model: Sample | None = None) -> None:
+        self.pairs, self.words, self.model = pairs, words, model
         self.links: list[list[int | None]] = [[None] * len(generated) for _, generated in pairs]
         self.fertilities: Counter[tuple[int, int]] = Counter()
 
@@ -46,7 +52,8 @@ class Sample:
     def scores(self, sentence: int, j: int, stage: int) -> list[float]:
         """Return the scores of NULL and of all positions for word j, which has no link now."""
         pairs, words, jumps = Counter[tuple[int, int]](), Counter[int](), Counter[int]()
-        for (given, generated), links in zip(self.pairs, self.links, strict=True):
+        counted = self.model or self
+        for (given, generated), links in zip(counted.pairs, counted.links, strict=True):
             place = -1
             for word, link in zip(generated, links, strict=True):
                 if link is not None:
@@ -62,11 +69,12 @@ class Sample:
         links = self.links[sentence]
         before = next((link - 1 for link in reversed(links[:j]) if link), -1)
         after = next((link - 1 for link in links[j + 1 :] if link), len(given))
-        # the jump over this word is not one of the others
-        jumps[clipped(after - before)] -= 1
+        if self.model is None:
+            # the jump over this word is not one of the others
+            jumps[clipped(after - before)] -= 1
 
         def translation(word: int) -> float:
-            return (0.001 + pairs[word, generated[j]]) / (0.001 * self.words + words[word])
+            return (0.001 + pairs[word, generated[j]]) * (1 / (0.001 * self.words + words[word]))
 
         found = [0.2 * translation(0)]
         if stage >= HMM:
@@ -77,8 +85,9 @@ class Sample:
                 score *= (0.5 + jumps[clipped(i - before)]) * (0.5 + jumps[clipped(after - i)])
             if stage >= FERTILE:
                 now = links.count(i + 1)
-                more = 0.5 + self.fertilities[word, now + 1]
-                score *= 1e-10 if now >= 6 else more / (0.5 + self.fertilities[word, now])
+                more = 0.5 + counted.fertilities[word, now + 1]
+                ratio = more / (0.5 + counted.fertilities[word, now])
+                score *= float(np.float32(1e-10 if now >= 6 else ratio))
             found.append(score)
         return found
 
@@ -88,9 +97,11 @@ def clipped(jump: int) -> int:
     return min(max(jump, -200), 200)
 
 
-def align(pairs: Sequence[Pair], words: int, seed: int, stages: Sequence[int]) -> list[list[int | None]]:
-    """Return the links of all sentences; `words` is the number of generated words, with NULL."""
-    samples = [Sample(pairs, words)]
+def align(
+    pairs: Sequence[Pair], words: int, seed: int, stages: Sequence[int], models: Sequence[Sample] = ()
+) -> list[Sample]:
+    """Return samples; those of the last one are the result. `words`: generated words, with NULL."""
+    samples = [Sample(pairs, words, model) for model in models or (None,)]
     for number, stage in enumerate(stages):
         if stage == HMM and len(samples) == 1:
             for _ in range(2):
@@ -112,12 +123,18 @@ def align(pairs: Sequence[Pair], words: int, seed: int, stages: Sequence[int]) -
                     if stage == RANDOM:
                         links[j] = 0 if drawn < 0.2 else 1 + int((drawn - 0.2) / 0.8 * len(given))
                     elif stage == DECIDE:
-                        sums[j] = [
-                            old + score / sum(scores) for old, score in zip(sums[j], scores, strict=True)
-                        ]
+                        # rounded as in the kernel, because equal ones are frequent
+                        ends = [0.0, *accumulate(scores)]
+                        parts = [(end - begin) / ends[-1] for begin, end in pairwise(ends)]
+                        sums[j] = [old + part for old, part in zip(sums[j], parts, strict=True)]
                         links[j] = sums[j].index(max(sums[j]))
                     else:
                         links[j] = next(
                             i for i in range(len(given) + 1) if sum(scores[: i + 1]) > drawn * sum(scores)
                         )
-    return [[link or 0 for link in links] for links in samples[-1].links]
+    return samples
+
+
+def links_of(samples: Sequence[Sample]) -> list[int]:
+    """Return the links of all words."""
+    return [link or 0 for links in samples[-1].links for link in links]

@@ -62,6 +62,45 @@ def test_directions_are_symmetrised_as_one_command_does(corpus: Path) -> None:
     assert (corpus / "out.gz").read_bytes() == expected
 
 
+def test_models_align_other_text(corpus: Path) -> None:
+    """One model gives its direction, two are symmetrised; the order of the files does not matter."""
+    models = [str(corpus / f"{direction}.model") for direction in ("reverse", "forward")]
+    for model in models:
+        assert run(corpus, "--direction", Path(model).stem, "--save", model) == 0
+    lines = {"das buch": "the book", "ein haus": "a house", "": "", "neu": "new"}
+    write_lines(corpus / "source", list(lines))
+    write_lines(corpus / "target.gz", list(lines.values()))
+    for chosen in (models, models[::-1], models[:1], models[1:]):
+        assert run(corpus, "--model", *chosen) == 0
+        assert read_lines(corpus / "out.gz")[:3] == ["0-0 1-1", "0-0 1-1", ""]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--save", "m"], "--save needs --direction"),
+        (["--model", "forward.model", "--direction", "forward"], "not with --direction or --save"),
+        (["--model", "forward.model", "--save", "m"], "not with --direction or --save"),
+        (["--model", "forward.model", "forward.model"], "one model, or one of each direction"),
+        (["--model", "forward.model", "--symmetrization", "union"], "needs models of both directions"),
+        (["--model", "nowhere.model"], "nowhere.model: no such file"),
+    ],
+)
+def test_models_with_other_options(
+    corpus: Path,
+    options: list[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(corpus)
+    assert run(corpus, "--direction", "forward", "--save", "forward.model") == 0
+    (corpus / "out.gz").unlink()
+    assert run(corpus, *options) == 1
+    assert message in capsys.readouterr().err
+    assert sorted(path.name for path in corpus.iterdir()) == ["forward.model", "source", "target.gz"]
+
+
 def test_a_sentence_that_is_too_long(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_lines(corpus / "source", [*SOURCE[:-1], "haus " * 1025])
     assert run(corpus) == 1

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.naive import aligner
 
 from itersel.align import sampler
-from itersel.align.sampler import Sampler, schedule
+from itersel.align.model import read_model, write_model
+from itersel.align.sampler import Sampler, align_with, schedule
 from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, IBM1, RANDOM, Text
+from itersel.align.text import Bitext
 from itersel.storage.ragged import offsets_of
 
 STAGES = [RANDOM, *[IBM1] * 2, *[HMM] * 2, *[FERTILE] * 3, DECIDE]
@@ -43,7 +46,30 @@ def test_equals_plain_python(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
     monkeypatch.setattr(sampler, "SLOTS", 64)
     found = Sampler(text_of(pairs), 20, 20, seed).run().tolist()
-    assert found == [link for links in aligner.align(pairs, 20, seed, STAGES) for link in links]
+    assert found == aligner.links_of(aligner.align(pairs, 20, seed, STAGES))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_trained_model_equals_plain_python(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read from its file; the text also has words that it does not know."""
+    pairs, others = drawn_pairs(seed, 12, 9, 8), drawn_pairs(seed + 10, 15, 6, 9)
+    monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
+    trained = Sampler(text_of(pairs), 13, 13, seed)
+    trained.run()
+    words = ["", *map(str, range(1, 13))]
+    write_model(tmp_path / "model", "forward", words, words, trained.model)
+    model = read_model(tmp_path / "model")
+    assert (model.direction, list(model.given), list(model.generated)) == ("forward", words, words)
+    names = ["", *map(str, range(1, 16))]
+    text = Bitext(text_of(others), names, names).renumbered(model.given, model.generated)
+    before = [array.copy() for array in model.model]
+    found = align_with(model.model, text, seed).tolist()
+    clipped = [tuple([min(word, 13) for word in side] for side in pair) for pair in others]
+    samples = aligner.align(pairs, 13, seed, STAGES)
+    assert found == aligner.links_of(aligner.align(clipped, 13, seed, sampler.TRAINED, samples))
+    assert all(np.array_equal(old, new) for old, new in zip(before, model.model, strict=True))
 
 
 def test_long_sentences_equal_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +77,7 @@ def test_long_sentences_equal_plain_python(monkeypatch: pytest.MonkeyPatch) -> N
     pairs: list[aligner.Pair] = [([1, *[2] * 248, 3], [3, 1]), ([1, 3], [3, 1, 2])]
     monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
     found = Sampler(text_of(pairs), 4, 4, 1).run().tolist()
-    assert found == [link for links in aligner.align(pairs, 4, 1, STAGES) for link in links]
+    assert found == aligner.links_of(aligner.align(pairs, 4, 1, STAGES))
 
 
 def test_known_alignment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from types import ModuleType
 import pytest
 import yaml
 
+from itersel.align import model
 from itersel.cli.completion import full_parser
 from itersel.cli.main import STEPS, make_parser
 from itersel.config.learners import LEARNERS, Online
@@ -39,6 +40,7 @@ FORMATS = {
     "Language models": [binary.FORMAT],
     "Grammar index": [index.FORMAT],
     "Score counts": [counts.FORMAT],
+    "Alignment models": [model.FORMAT],
 }
 
 
@@ -88,7 +90,7 @@ def test_every_format_is_on_the_page() -> None:
         for path in source.rglob("*.py")
         if re.search(r"^\w+ = FileFormat\(", path.read_text(), flags=re.M)
     }
-    modules = (shard, weights, lists, forests, binary, index, counts, matrix, bundle)
+    modules = (shard, weights, lists, forests, binary, index, counts, matrix, bundle, model)
     assert names == {module.__name__ for module in modules}
 
 

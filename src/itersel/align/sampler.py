@@ -36,6 +36,8 @@ from itersel.progress import progress
 
 # One sampler until the end of model 1, because it needs much memory; its links are where the others begin.
 SAMPLERS = 3
+# Passes over text that is aligned with a trained model, whose counts are final.
+TRAINED = [RANDOM, *[IBM1] * 2, *[HMM] * 4, *[FERTILE] * 8, DECIDE]
 # Slots of the smallest table of pairs, and the fraction in use at which it is rebuilt.
 SLOTS, FULL = 2**16, 0.6
 # Parameters of Dirichlet priors, and the number of distances that the sum of jumps begins with.
@@ -49,6 +51,11 @@ def schedule(pairs: int) -> list[int]:
     fertile = max(2, round(5000 / math.sqrt(max(1, pairs))))
     hmm = max(1, fertile // 4)
     return [RANDOM, *[IBM1] * max(2, hmm), *[HMM] * hmm, *[FERTILE] * fertile, DECIDE]
+
+
+def prior_of(generated_words: int) -> float:
+    """Return what is added to the number of links of each given word."""
+    return LEXICAL * generated_words
 
 
 class Sampler:
@@ -66,10 +73,10 @@ class Sampler:
 
     def __init__(self, text: Text, given_words: int, generated_words: int, seed: int) -> None:
         self.text, self.seed = text, seed
-        self.prior = LEXICAL * generated_words
+        self.prior = prior_of(generated_words)
         self.links = np.zeros((len(text.generated), 1), np.int16)
         given, generated = np.diff(text.given_start), np.diff(text.generated_start)
-        self.room = _room(int(given.max(initial=1)), int(generated.max(initial=1)))
+        self.room = _room(text)
         jumps = np.full((1, 2 * LONGEST_JUMP + 1), JUMP)
         # all words are linked to NULL: one jump over each sentence
         sizes = np.minimum(given[(given > 0) & (generated > 0)] + 1, LONGEST_JUMP)
@@ -93,7 +100,7 @@ class Sampler:
                 self._begin_samplers()
             if stage >= FERTILE:
                 self._set_ratios()
-            self._pass(Pass(stage, 1000 * self.seed + number))
+            self._pass(Pass(stage, 1000 * self.seed + number, True))
         return self.links[:, -1].copy()
 
     def _pass(self, task: Pass) -> None:
@@ -132,7 +139,55 @@ class Sampler:
         self.model = self.model._replace(ratio=ratio)
 
 
-def _room(given: int, generated: int) -> Room:
+def restored_model(
+    given: NDArray[np.int32],
+    generated: NDArray[np.int32],
+    pair_links: NDArray[np.int32],
+    jumps: NDArray[np.float64],
+    ratio: NDArray[np.float32],
+    generated_words: int,
+) -> Model:
+    """Return a model from what cannot be computed, with a last row for given words that it does not know.
+
+    Parameters
+    ----------
+    given, generated
+        The words of each pair.
+    pair_links, jumps, ratio
+        See `Model`; the links of the pairs only.
+    generated_words
+        Number of different words, with NULL.
+    """
+    samplers = pair_links.shape[1]
+    slots = SLOTS
+    while len(given) > FULL * slots:
+        slots *= 2
+    table = _table(slots, samplers)
+    keys = given.astype(np.uint64) << np.uint64(32) | generated.astype(np.uint64)
+    move_pairs(keys, pair_links, *table)
+    links = np.zeros((len(ratio) + 1, samplers), np.int32)
+    np.add.at(links, given, pair_links)
+    all_jumps = (jumps - JUMP).sum(axis=1) + DISTANCES * JUMP
+    # words without links in the text of the model have these ratios too
+    unknown = np.ones((1, *ratio.shape[1:]), np.float32)
+    unknown[:, -2:] = NEVER
+    scale = 1 / (prior_of(generated_words) + links)
+    return Model(*table, links, scale, jumps, all_jumps, np.concatenate([ratio, unknown]))
+
+
+def align_with(model: Model, text: Text, seed: int) -> NDArray[np.int16]:
+    """Align text with a trained model, which does not change; returns the links as `Sampler.run` does."""
+    links = np.zeros((len(text.generated), model.links.shape[1]), np.int16)
+    room = _room(text)
+    for number in progress(range(len(TRAINED)), "passes"):
+        # nothing is counted: there is no prior, and no pair gets a slot
+        sample(model, text, links, room, Pass(TRAINED[number], 1000 * seed + number, False), 0.0, 0, 2**62)
+    return links[:, -1].copy()
+
+
+def _room(text: Text) -> Room:
+    given = int(np.diff(text.given_start).max(initial=1))
+    generated = int(np.diff(text.generated_start).max(initial=1))
     cells = (given + 1) * generated
     slots, following = np.zeros(cells, np.int64), np.zeros(generated, np.int64)
     return Room(slots, np.zeros(cells), np.zeros(given + 1), np.zeros(given, np.int64), following)

@@ -88,10 +88,12 @@ class Pass(NamedTuple):
 
     stage: RANDOM, which is the first, IBM1, HMM, FERTILE or DECIDE.
     seed: of the generator; passes need different ones.
+    is_counted: whether the links count in the model; otherwise, it does not change.
     """
 
     stage: int
     seed: int
+    is_counted: bool
 
 
 @inline_kernel
@@ -251,8 +253,9 @@ def sample_sentence(
         after, old = room.next[j - begin], links[j, sampler]
         if old:
             room.fertility[old - 1] -= 1
-        count_jumps(model, sampler, before, old, after, -1)
-        if task.stage != RANDOM:
+        if task.is_counted:
+            count_jumps(model, sampler, before, old, after, -1)
+        if task.is_counted and task.stage != RANDOM:
             word = text.given[first + old - 1] if old else 0
             count(model, prior, sampler, room.slot[row + old], word, -1)
         state += _GAMMA
@@ -274,13 +277,14 @@ def sample_sentence(
                 while new < size and room.total[new] <= drawn:
                     new += 1
         links[j, sampler] = new
-        word = text.given[first + new - 1] if new else 0
-        slot = room.slot[row + new]
-        if slot == model.pairs.shape[0]:
-            slot = add_pair(model, text, sentence, room, word, text.generated[j])
-            added += 1
-        count(model, prior, sampler, slot, word, 1)
-        count_jumps(model, sampler, before, new, after, 1)
+        if task.is_counted:
+            word = text.given[first + new - 1] if new else 0
+            slot = room.slot[row + new]
+            if slot == model.pairs.shape[0]:
+                slot = add_pair(model, text, sentence, room, word, text.generated[j])
+                added += 1
+            count(model, prior, sampler, slot, word, 1)
+            count_jumps(model, sampler, before, new, after, 1)
         if new:
             room.fertility[new - 1] += 1
             before = new - 1

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from itersel.align.pharaoh import Point
 
+# forward: each target word has at most one link; reverse: each source word
+DIRECTIONS = ("forward", "reverse")
 _STRAIGHT = ((-1, 0), (0, -1), (0, 1), (1, 0))
 _ALL_AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itersel.align.sampler_kernels import Text
 from itersel.corpus.numbers import WordNumbers, read_side
@@ -17,16 +19,22 @@ LONGEST = 1024
 
 
 class Bitext(NamedTuple):
-    """A text whose source is the given side; numbers of words, with NULL."""
+    """A text whose source is the given side, and its words on both sides, the first one NULL."""
 
     text: Text
-    source_words: int
-    target_words: int
+    source_words: Sequence[str]
+    target_words: Sequence[str]
 
     def turned(self) -> Bitext:
         """Return the same text with the target as the given side."""
         source, source_start, target, target_start = self.text
         return Bitext(Text(target, target_start, source, source_start), self.target_words, self.source_words)
+
+    def renumbered(self, source_words: Sequence[str], target_words: Sequence[str]) -> Text:
+        """Return the text in the numbers of other words; what is not among them gets the next number."""
+        source, source_start, target, target_start = self.text
+        source = _numbers_in(source_words, self.source_words)[source]
+        return Text(source, source_start, _numbers_in(target_words, self.target_words)[target], target_start)
 
 
 def read_bitext(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> Bitext:
@@ -46,4 +54,9 @@ def read_bitext(source: str | os.PathLike[str], target: str | os.PathLike[str]) 
         if long.size:
             why = f"has over {LONGEST:,} words, too many for the aligner; drop it (data.max_length)"
             raise InputError(why, path, int(long[0]) + 1)
-    return Bitext(Text(*sides[0], *sides[1]), len(numbers[0]), len(numbers[1]))
+    return Bitext(Text(*sides[0], *sides[1]), list(numbers[0]), list(numbers[1]))
+
+
+def _numbers_in(known: Sequence[str], words: Sequence[str]) -> NDArray[np.int32]:
+    numbers = {word: number for number, word in enumerate(known)}
+    return np.array([numbers.get(word, len(numbers)) for word in words], np.int32)

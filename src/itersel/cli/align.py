@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
@@ -11,20 +11,21 @@ from itersel.cli.arguments import output_file, seed
 from itersel.errors import InputError
 
 if TYPE_CHECKING:
-    from itersel.align.pharaoh import Point
-    from itersel.align.text import Bitext
+    import numpy as np
+    from numpy.typing import NDArray
 
-DIRECTIONS = ("forward", "reverse")
+    from itersel.align.pharaoh import Point
+    from itersel.align.sampler_kernels import Text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options for training and for given alignments."""
-    from itersel.align.symmetrize import HEURISTICS
+    """Add the options for training, for trained models and for given alignments."""
+    from itersel.align.symmetrize import DIRECTIONS, HEURISTICS
 
     parser.description = (
         "Align the words of --source and --target in both directions, by sampling, with the model of "
-        "eflomal; or read alignments of both directions from --forward and --reverse. Then symmetrise and "
-        "write Pharaoh format (source-target, counted from 0)."
+        "eflomal, or with models from --save; or read alignments of both directions from --forward and "
+        "--reverse. Then symmetrise and write Pharaoh format (source-target, counted from 0)."
     )
     parser.add_argument("--source", metavar="FILE", help="tokenised source, one sentence per line")
     parser.add_argument("--target", metavar="FILE", help="tokenised target, one sentence per line")
@@ -33,6 +34,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=DIRECTIONS,
         help="write only the alignment that links each target word (forward) or each source word (reverse) "
         "at most once",
+    )
+    parser.add_argument(
+        "--save", type=output_file, metavar="FILE", help="model to write, for --model; needs --direction"
+    )
+    parser.add_argument(
+        "--model",
+        nargs="+",
+        metavar="FILE",
+        help="align with the model of one direction, or with those of both; they do not learn from the text",
     )
     parser.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of the sampler (default: 1)")
     parser.add_argument(
@@ -59,42 +69,74 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _align(options: argparse.Namespace) -> None:
     from itersel.align.pharaoh import format_points
     from itersel.align.symmetrize import symmetrize
-    from itersel.align.text import read_bitext
     from itersel.storage.files import write_lines
 
-    texts = (options.source, options.target)
-    alignments = (options.forward, options.reverse)
-    pairs: Iterable[tuple[Sequence[Point], Sequence[Point]]]
-    if options.direction and (options.symmetrization or any(alignments)):
-        raise InputError("--direction can be used with --source and --target, but not with --symmetrization")
-    if all(texts) and not any(alignments):
-        bitext = read_bitext(options.source, options.target)
-        if options.direction:
-            write_lines(options.output, map(format_points, _links(bitext, options.direction, options.seed)))
-            return
-        pairs = zip(*(_links(bitext, direction, options.seed) for direction in DIRECTIONS), strict=True)
-    elif all(alignments) and not any(texts):
+    _check(options)
+    if options.forward:
         pairs = _given(options.forward, options.reverse)
     else:
-        raise InputError("give either --source and --target, or --forward and --reverse")
+        directions = list(_with_models(options) if options.model else _sampled(options))
+        if len(directions) == 1:
+            write_lines(options.output, map(format_points, directions[0]))
+            return
+        pairs = zip(*directions, strict=True)
     heuristic = options.symmetrization or "grow-diag-final-and"
     write_lines(options.output, (format_points(symmetrize(left, right, heuristic)) for left, right in pairs))
 
 
-def _links(bitext: Bitext, direction: str, seed: int) -> Iterator[Sequence[Point]]:
-    """Align in one direction; returns the points of each sentence pair."""
+def _check(options: argparse.Namespace) -> None:
+    """Raise an InputError if options do not go together."""
+    texts, alignments = (options.source, options.target), (options.forward, options.reverse)
+    if options.direction and (options.symmetrization or any(alignments)):
+        raise InputError("--direction can be used with --source and --target, but not with --symmetrization")
+    if options.model and (options.direction or options.save or any(alignments)):
+        raise InputError("--model can be used with --source and --target, but not with --direction or --save")
+    if options.save and not options.direction:
+        raise InputError("--save needs --direction: a model is of one direction")
+    if not (all(texts) and not any(alignments)) and not (all(alignments) and not any(texts)):
+        raise InputError("give either --source and --target, or --forward and --reverse")
+
+
+def _sampled(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Point]]]:
+    """Align in one direction or both; yields the points of each sentence pair."""
+    from itersel.align.model import write_model
     from itersel.align.sampler import Sampler
+    from itersel.align.symmetrize import DIRECTIONS
+    from itersel.align.text import read_bitext
 
-    is_reverse = direction == "reverse"
-    text, given_words, generated_words = bitext.turned() if is_reverse else bitext
-    links = Sampler(text, given_words, generated_words, seed).run()
+    bitext = read_bitext(options.source, options.target)
+    for direction in [options.direction] if options.direction else DIRECTIONS:
+        text, given, generated = bitext.turned() if direction == "reverse" else bitext
+        sampler = Sampler(text, len(given), len(generated), options.seed)
+        links = sampler.run()
+        if options.save:
+            write_model(options.save, direction, given, generated, sampler.model)
+        yield _points(text, links, direction)
 
-    def points() -> Iterator[Sequence[Point]]:
-        for begin, end in zip(text.generated_start[:-1], text.generated_start[1:], strict=True):
-            found = [(i - 1, j) for j, i in enumerate(links[begin:end].tolist()) if i]
-            yield sorted((j, i) for i, j in found) if is_reverse else sorted(found)
 
-    return points()
+def _with_models(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Point]]]:
+    """Align with the model of one direction, or of both; yields the points of each sentence pair."""
+    from itersel.align.model import read_model
+    from itersel.align.sampler import align_with
+    from itersel.align.text import read_bitext
+
+    models = sorted(map(read_model, options.model), key=lambda model: model.direction)
+    if len(models) > 1 and [model.direction for model in models] != ["forward", "reverse"]:
+        raise InputError("--model takes one model, or one of each direction")
+    if len(models) == 1 and options.symmetrization:
+        raise InputError("--symmetrization needs models of both directions")
+    bitext = read_bitext(options.source, options.target)
+    for model in models:
+        sides = bitext.turned() if model.direction == "reverse" else bitext
+        text = sides.renumbered(model.given, model.generated)
+        yield _points(text, align_with(model.model, text, options.seed), model.direction)
+
+
+def _points(text: Text, links: NDArray[np.int16], direction: str) -> Iterator[Sequence[Point]]:
+    """Yield the points of each sentence pair."""
+    for begin, end in zip(text.generated_start[:-1], text.generated_start[1:], strict=True):
+        found = [(i - 1, j) for j, i in enumerate(links[begin:end].tolist()) if i]
+        yield sorted((j, i) for i, j in found) if direction == "reverse" else sorted(found)
 
 
 def _given(forward: str, reverse: str) -> Iterator[tuple[Sequence[Point], Sequence[Point]]]:
