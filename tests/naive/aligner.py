@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise, product
 
 import numpy as np
 
@@ -37,8 +37,8 @@ class Sample:
     Those of `model` are counted, if there is one.
     """
 
-    def __init__(self, pairs: Sequence[Pair], words: int, model: Sample | None = None) -> None:
-        self.pairs, self.words, self.model = pairs, words, model
+    def __init__(self, pairs: Sequence[Pair], model: Sample | None = None) -> None:
+        self.pairs, self.model = pairs, model
         self.links: list[list[int | None]] = [[None] * len(generated) for _, generated in pairs]
         self.fertilities: Counter[tuple[int, int]] = Counter()
 
@@ -74,9 +74,9 @@ class Sample:
             jumps[clipped(after - before)] -= 1
 
         def translation(word: int) -> float:
-            return (0.001 + pairs[word, generated[j]]) * (1 / (0.001 * self.words + words[word]))
+            return (0.001 + pairs[word, generated[j]]) * (1 / (1 + words[word]))
 
-        found = [0.2 * translation(0)]
+        found = [0.15 * translation(0)]
         if stage >= HMM:
             found[0] *= (0.5 + jumps[clipped(after - before)]) * (100 * 0.5 + sum(jumps.values()))
         for i, word in enumerate(given):
@@ -98,35 +98,44 @@ def clipped(jump: int) -> int:
 
 
 def align(
-    pairs: Sequence[Pair], words: int, seed: int, stages: Sequence[int], models: Sequence[Sample] = ()
+    pairs: Sequence[Pair], seed: int, stages: Sequence[int], models: Sequence[Sample] = ()
 ) -> list[Sample]:
-    """Return samples; those of the last one are the result. `words`: generated words, with NULL."""
-    samples = [Sample(pairs, words, model) for model in models or (None,)]
-    for number, stage in enumerate(stages):
-        if stage == HMM and len(samples) == 1:
-            for _ in range(2):
-                samples.append(Sample(pairs, words))
-                samples[-1].links = [list(links) for links in samples[0].links]
+    """Return samples; the links of the last one are the result."""
+    if models:
+        samples = [Sample(pairs, model) for model in models]
+        return passes(samples, enumerate(stages), seed)
+    first = list(stages).index(HMM)
+    samples = []
+    for k in range(3):
+        samples += passes([Sample(pairs)], enumerate(stages[:first], k * first), seed)
+    return passes(samples, enumerate(stages[first:], 3 * first), seed)
+
+
+def passes(samples: list[Sample], stages: Iterable[tuple[int, int]], seed: int) -> list[Sample]:
+    """Sample all links in each pass, given by its number and what it does; returns the samples."""
+    for number, stage in stages:
         for sample in samples:
             sample.count_fertilities()
-        for sentence, (given, generated) in enumerate(pairs):
+        for sentence, (given, generated) in enumerate(samples[0].pairs):
             if not given:
                 continue
             sums = [[0.0] * (len(given) + 1) for _ in generated]
-            for k, sample in enumerate(samples):
-                first = (1000 * seed + number) * 0x9E3779B97F4A7C15 + sentence * len(samples) + k
-                generator, links = Generator(first), sample.links[sentence]
+            for sweep, (k, sample) in product(range(2 if stage == DECIDE else 1), enumerate(samples)):
+                place = (2 * sentence + sweep) * len(samples) + k
+                generator = Generator((1000 * seed + number) * 0x9E3779B97F4A7C15 + place)
+                links = sample.links[sentence]
                 for j in range(len(generated)):
                     links[j] = None
                     scores = sample.scores(sentence, j, stage)
                     drawn = generator.uniform()
-                    if stage == RANDOM:
-                        links[j] = 0 if drawn < 0.2 else 1 + int((drawn - 0.2) / 0.8 * len(given))
-                    elif stage == DECIDE:
+                    if stage == DECIDE:
                         # rounded as in the kernel, because equal ones are frequent
                         ends = [0.0, *accumulate(scores)]
                         parts = [(end - begin) / ends[-1] for begin, end in pairwise(ends)]
                         sums[j] = [old + part for old, part in zip(sums[j], parts, strict=True)]
+                    if stage == RANDOM:
+                        links[j] = 0 if drawn < 0.15 else 1 + int((drawn - 0.15) / 0.85 * len(given))
+                    elif stage == DECIDE and sweep == 1:
                         links[j] = sums[j].index(max(sums[j]))
                     else:
                         links[j] = next(

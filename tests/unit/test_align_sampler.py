@@ -45,8 +45,8 @@ def test_equals_plain_python(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
     pairs = drawn_pairs(seed, 6 + 4 * seed, 12, 5 if seed else 12)
     monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
     monkeypatch.setattr(sampler, "SLOTS", 64)
-    found = Sampler(text_of(pairs), 20, 20, seed).run().tolist()
-    assert found == aligner.links_of(aligner.align(pairs, 20, seed, STAGES))
+    found = Sampler(text_of(pairs), 20, seed).run().tolist()
+    assert found == aligner.links_of(aligner.align(pairs, seed, STAGES))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -56,7 +56,7 @@ def test_trained_model_equals_plain_python(
     """Read from its file; the text also has words that it does not know."""
     pairs, others = drawn_pairs(seed, 12, 9, 8), drawn_pairs(seed + 10, 15, 6, 9)
     monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
-    trained = Sampler(text_of(pairs), 13, 13, seed)
+    trained = Sampler(text_of(pairs), 13, seed)
     trained.run()
     words = ["", *map(str, range(1, 13))]
     write_model(tmp_path / "model", "forward", words, words, trained.model)
@@ -67,8 +67,8 @@ def test_trained_model_equals_plain_python(
     before = [array.copy() for array in model.model]
     found = align_with(model.model, text, seed).tolist()
     clipped = [tuple([min(word, 13) for word in side] for side in pair) for pair in others]
-    samples = aligner.align(pairs, 13, seed, STAGES)
-    assert found == aligner.links_of(aligner.align(clipped, 13, seed, sampler.TRAINED, samples))
+    samples = aligner.align(pairs, seed, STAGES)
+    assert found == aligner.links_of(aligner.align(clipped, seed, sampler.TRAINED, samples))
     assert all(np.array_equal(old, new) for old, new in zip(before, model.model, strict=True))
 
 
@@ -76,8 +76,8 @@ def test_long_sentences_equal_plain_python(monkeypatch: pytest.MonkeyPatch) -> N
     """Jumps of more than 200 words are counted together."""
     pairs: list[aligner.Pair] = [([1, *[2] * 248, 3], [3, 1]), ([1, 3], [3, 1, 2])]
     monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
-    found = Sampler(text_of(pairs), 4, 4, 1).run().tolist()
-    assert found == aligner.links_of(aligner.align(pairs, 4, 1, STAGES))
+    found = Sampler(text_of(pairs), 4, 1).run().tolist()
+    assert found == aligner.links_of(aligner.align(pairs, 1, STAGES))
 
 
 def test_known_alignment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,14 +86,14 @@ def test_known_alignment(monkeypatch: pytest.MonkeyPatch) -> None:
     sides = [[drawn.randint(1, 300) for _ in range(drawn.randint(3, 12))] for _ in range(300)]
     pairs = [(words, [word + 1 for word in words] + [1]) for words in sides]
     monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
-    links = Sampler(text_of(pairs), 301, 302, 1).run().tolist()
+    links = Sampler(text_of(pairs), 301, 1).run().tolist()
     expected = [i for words, _ in pairs for i in [*range(1, len(words) + 1), 0]]
     assert sum(one == other for one, other in zip(links, expected, strict=True)) > 0.99 * len(expected)
 
 
 def test_nothing_to_align() -> None:
-    assert Sampler(text_of([((), (1, 2)), ((1,), ()), ((), ())]), 2, 3, 1).run().tolist() == [0, 0]
-    assert Sampler(text_of([]), 1, 1, 1).run().tolist() == []
+    assert Sampler(text_of([((), (1, 2)), ((1,), ()), ((), ())]), 2, 1).run().tolist() == [0, 0]
+    assert Sampler(text_of([]), 1, 1).run().tolist() == []
 
 
 def test_schedule() -> None:

@@ -96,6 +96,5 @@ def read_model(path: str | os.PathLike[str]) -> TrainedModel:
         arrays["pair_links"],
         arrays["jumps"],
         arrays["ratio"],
-        len(generated),
     )
     return TrainedModel(attributes["direction"], given, generated, model)

@@ -16,8 +16,10 @@ from itersel.jit import inline_kernel, leaf_kernel, prefetch
 
 # Jumps of more words, and fertilities of more links, are counted together; the latter do not occur.
 LONGEST_JUMP, LARGEST_FERTILITY = 200, 7
-# Parameter of the Dirichlet prior of translations, and the weight of NULL.
-LEXICAL, NULL = 0.001, 0.2
+# Parameter of the Dirichlet prior of translations, what all words together get by it, and the weight of NULL.
+LEXICAL, ANY_WORD, NULL = 0.001, 1.0, 0.125
+# How often DECIDE samples the links of a sentence.
+SWEEPS = 2
 
 # What a pass over the text does: the models that it samples from, each with the features of those before it;
 # DECIDE takes the links that are most probable on average over the samplers.
@@ -50,7 +52,7 @@ class Model(NamedTuple):
         the generated one; 0 is an empty slot. The number of slots is a power of 2.
     pair_links: int32 (slots + 1, K), links of each pair; the last row is 0.
     links: int32 (V, K), links of each given word.
-    scale: float64 (V, K), 1 / (links + prior).
+    scale: float64 (V, K), 1 / (ANY_WORD + links).
     jumps: float64 (K, 2 * LONGEST_JUMP + 1), number of jumps by distance, plus the prior.
     all_jumps: float64 (K), their sum.
     ratio: float32 (V, LARGEST_FERTILITY + 1, K), how much more probable one more link of a word is, by the
@@ -172,11 +174,11 @@ def add_pair(model: Model, text: Text, sentence: int, room: Room, word: int, gen
 
 
 @inline_kernel
-def count(model: Model, prior: float, sampler: int, slot: int, word: int, number: int) -> None:
+def count(model: Model, sampler: int, slot: int, word: int, number: int) -> None:
     """Add 1 or -1 link of a pair, whose given word is `word`."""
     model.pair_links[slot, sampler] += number
     model.links[word, sampler] += number
-    model.scale[word, sampler] = 1.0 / (prior + model.links[word, sampler])
+    model.scale[word, sampler] = 1.0 / (ANY_WORD + model.links[word, sampler])
 
 
 @inline_kernel
@@ -234,9 +236,12 @@ def sample_sentence(
     room: Room,
     sampler: int,
     task: Pass,
-    prior: float,
+    sweep: int,
 ) -> int:
-    """Sample the links of a sentence with one sampler; returns the number of pairs that got a slot."""
+    """Sample the links of a sentence with one sampler; returns the number of pairs that got a slot.
+
+    In the last sweep of DECIDE, the links are the most probable ones so far.
+    """
     first, size = text.given_start[sentence], text.given_start[sentence + 1] - text.given_start[sentence]
     begin, end = text.generated_start[sentence], text.generated_start[sentence + 1]
     for i in range(size):
@@ -247,7 +252,8 @@ def sample_sentence(
         if links[j, sampler]:
             after = links[j, sampler] - 1
             room.fertility[after] += 1
-    state = mixed(np.uint64(task.seed) * _GAMMA + np.uint64(sentence * links.shape[1] + sampler))
+    number = (sentence * SWEEPS + sweep) * links.shape[1] + sampler
+    state = mixed(np.uint64(task.seed) * _GAMMA + np.uint64(number))
     before, row, added = -1, 0, 0
     for j in range(begin, end):
         after, old = room.next[j - begin], links[j, sampler]
@@ -257,7 +263,7 @@ def sample_sentence(
             count_jumps(model, sampler, before, old, after, -1)
         if task.is_counted and task.stage != RANDOM:
             word = text.given[first + old - 1] if old else 0
-            count(model, prior, sampler, room.slot[row + old], word, -1)
+            count(model, sampler, room.slot[row + old], word, -1)
         state += _GAMMA
         drawn = np.float64(mixed(state) >> _11) / 9007199254740992.0
         new = 0
@@ -270,6 +276,8 @@ def sample_sentence(
                 room.probability[row] += room.total[0] / total
                 for i in range(1, size + 1):
                     room.probability[row + i] += (room.total[i] - room.total[i - 1]) / total
+            if task.stage == DECIDE and sweep == SWEEPS - 1:
+                for i in range(1, size + 1):
                     if room.probability[row + i] > room.probability[row + new]:
                         new = i
             else:
@@ -283,7 +291,7 @@ def sample_sentence(
             if slot == model.pairs.shape[0]:
                 slot = add_pair(model, text, sentence, room, word, text.generated[j])
                 added += 1
-            count(model, prior, sampler, slot, word, 1)
+            count(model, sampler, slot, word, 1)
             count_jumps(model, sampler, before, new, after, 1)
         if new:
             room.fertility[new - 1] += 1
@@ -299,7 +307,6 @@ def sample(
     links: NDArray[np.int16],
     room: Room,
     task: Pass,
-    prior: float,
     begin: int,
     free: int,
 ) -> tuple[int, int]:
@@ -310,8 +317,6 @@ def sample(
     links
         int16 (T, K), the links of each sampler; changed. After DECIDE, those of the last one are the most
         probable ones.
-    prior
-        LEXICAL, times the number of generated words.
     free
         How many pairs may get slots.
 
@@ -326,13 +331,14 @@ def sample(
         length = text.generated_start[sentence + 1] - text.generated_start[sentence]
         if width == 1 or length == 0:
             continue
-        if added + length * links.shape[1] > free:
+        if added + SWEEPS * length * links.shape[1] > free:
             return sentence, added
         find_slots(model, text, sentence, room)
         for cell in range(length * width if task.stage == DECIDE else 0):
             room.probability[cell] = 0.0
-        for sampler in range(links.shape[1]):
-            added += sample_sentence(model, text, sentence, links, room, sampler, task, prior)
+        for sweep in range(SWEEPS if task.stage == DECIDE else 1):
+            for sampler in range(links.shape[1]):
+                added += sample_sentence(model, text, sentence, links, room, sampler, task, sweep)
     return text.given_start.shape[0] - 1, added
 
 
@@ -358,17 +364,18 @@ def move_pairs(
     pair_links: NDArray[np.int32],
     new_pairs: NDArray[np.uint64],
     new_links: NDArray[np.int32],
+    first: int,
 ) -> int:
-    """Copy the pairs that have links, perhaps from one sampler to several; returns their number."""
-    moved, last = 0, pair_links.shape[1] - 1
+    """Copy the pairs that have links to the columns of `new_links` from `first`; returns how many are new."""
+    added = 0
     for slot in range(pairs.shape[0]):
         has_links = False
-        for sampler in range(last + 1):
+        for sampler in range(pair_links.shape[1]):
             has_links |= pair_links[slot, sampler] != 0
         if has_links:
             place = slot_of(new_pairs, pairs[slot], home_of(new_pairs, pairs[slot]))
+            added += new_pairs[place] == _EMPTY
             new_pairs[place] = pairs[slot]
-            for sampler in range(new_links.shape[1]):
-                new_links[place, sampler] = pair_links[slot, min(sampler, last)]
-            moved += 1
-    return moved
+            for sampler in range(pair_links.shape[1]):
+                new_links[place, first + sampler] = pair_links[slot, sampler]
+    return added

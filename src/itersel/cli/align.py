@@ -107,7 +107,7 @@ def _sampled(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Point]]]
     bitext = read_bitext(options.source, options.target)
     for direction in [options.direction] if options.direction else DIRECTIONS:
         text, given, generated = bitext.turned() if direction == "reverse" else bitext
-        sampler = Sampler(text, len(given), len(generated), options.seed)
+        sampler = Sampler(text, len(given), options.seed)
         links = sampler.run()
         if options.save:
             write_model(options.save, direction, given, generated, sampler.model)
