@@ -37,8 +37,8 @@ class Sample:
     Those of `model` are counted, if there is one.
     """
 
-    def __init__(self, pairs: Sequence[Pair], model: Sample | None = None) -> None:
-        self.pairs, self.model = pairs, model
+    def __init__(self, pairs: Sequence[Pair], prior: float, model: Sample | None = None) -> None:
+        self.pairs, self.prior, self.model = pairs, prior, model
         self.links: list[list[int | None]] = [[None] * len(generated) for _, generated in pairs]
         self.fertilities: Counter[tuple[int, int]] = Counter()
 
@@ -74,9 +74,9 @@ class Sample:
             jumps[clipped(after - before)] -= 1
 
         def translation(word: int) -> float:
-            return (0.001 + pairs[word, generated[j]]) * (1 / (1 + words[word]))
+            return (0.001 + pairs[word, generated[j]]) * (1 / (self.prior + words[word]))
 
-        found = [0.15 * translation(0)]
+        found = [0.125 * translation(0)]
         if stage >= HMM:
             found[0] *= (0.5 + jumps[clipped(after - before)]) * (100 * 0.5 + sum(jumps.values()))
         for i, word in enumerate(given):
@@ -98,16 +98,17 @@ def clipped(jump: int) -> int:
 
 
 def align(
-    pairs: Sequence[Pair], seed: int, stages: Sequence[int], models: Sequence[Sample] = ()
+    pairs: Sequence[Pair], words: int, seed: int, stages: Sequence[int], models: Sequence[Sample] = ()
 ) -> list[Sample]:
-    """Return samples; the links of the last one are the result."""
+    """Return samples; those of the last one are the result. `words`: generated words, with NULL."""
+    prior = min(1, words / 1000)
     if models:
-        samples = [Sample(pairs, model) for model in models]
+        samples = [Sample(pairs, prior, model) for model in models]
         return passes(samples, enumerate(stages), seed)
     first = list(stages).index(HMM)
     samples = []
     for k in range(3):
-        samples += passes([Sample(pairs)], enumerate(stages[:first], k * first), seed)
+        samples += passes([Sample(pairs, prior)], enumerate(stages[:first], k * first), seed)
     return passes(samples, enumerate(stages[first:], 3 * first), seed)
 
 
@@ -121,7 +122,7 @@ def passes(samples: list[Sample], stages: Iterable[tuple[int, int]], seed: int) 
                 continue
             sums = [[0.0] * (len(given) + 1) for _ in generated]
             for sweep, (k, sample) in product(range(2 if stage == DECIDE else 1), enumerate(samples)):
-                place = (2 * sentence + sweep) * len(samples) + k
+                place = (2 * (0 if sample.model else sentence) + sweep) * len(samples) + k
                 generator = Generator((1000 * seed + number) * 0x9E3779B97F4A7C15 + place)
                 links = sample.links[sentence]
                 for j in range(len(generated)):
@@ -134,7 +135,7 @@ def passes(samples: list[Sample], stages: Iterable[tuple[int, int]], seed: int) 
                         parts = [(end - begin) / ends[-1] for begin, end in pairwise(ends)]
                         sums[j] = [old + part for old, part in zip(sums[j], parts, strict=True)]
                     if stage == RANDOM:
-                        links[j] = 0 if drawn < 0.15 else 1 + int((drawn - 0.15) / 0.85 * len(given))
+                        links[j] = 0 if drawn < 0.125 else 1 + int((drawn - 0.125) / 0.875 * len(given))
                     elif stage == DECIDE and sweep == 1:
                         links[j] = sums[j].index(max(sums[j]))
                     else:

@@ -67,18 +67,52 @@ def test_models_align_other_text(corpus: Path) -> None:
     models = [str(corpus / f"{direction}.model") for direction in ("reverse", "forward")]
     for model in models:
         assert run(corpus, "--direction", Path(model).stem, "--save", model) == 0
-    lines = {"das buch": "the book", "ein haus": "a house", "": "", "neu": "new"}
+    lines = {"buch das": "the book", "haus ein ein": "house a", "": "", "neu haus": "house", "das": "the"}
     write_lines(corpus / "source", list(lines))
     write_lines(corpus / "target.gz", list(lines.values()))
+    found = {}
     for chosen in (models, models[::-1], models[:1], models[1:]):
-        assert run(corpus, "--model", *chosen) == 0
-        assert read_lines(corpus / "out.gz")[:3] == ["0-0 1-1", "0-0 1-1", ""]
+        assert run(corpus, *(word for model in chosen for word in ("--model", model))) == 0
+        found[tuple(chosen)] = read_lines(corpus / "out.gz")
+    both, turned, reverse, forward = found.values()
+    for name, points in (("reverse", reverse), ("forward", forward)):
+        write_lines(corpus / name, points)
+    given = ["--forward", str(corpus / "forward"), "--reverse", str(corpus / "reverse")]
+    assert main(["align", *given, "--output", str(corpus / "expected")]) == 0
+    assert both == turned == read_lines(corpus / "expected")
+    # "neu" is unknown; without what the model knows, the second word would be linked to the first
+    assert (forward[3], reverse[3]) == ("1-0", "1-0")
+    for points, side in ((forward, 1), (reverse, 0)):
+        assert all(
+            len({link.split("-")[side] for link in line.split()}) == len(line.split()) for line in points
+        )
+
+
+def test_links_with_a_model_do_not_depend_on_other_lines(corpus: Path) -> None:
+    model = str(corpus / "forward.model")
+    assert run(corpus, "--direction", "forward", "--save", model) == 0
+    assert run(corpus, "--model", model) == 0
+    alone = read_lines(corpus / "out.gz")
+    for path, lines in ((corpus / "source", SOURCE), (corpus / "target.gz", TARGET)):
+        write_lines(path, ["", "haus", *lines, *reversed(lines)])
+    assert run(corpus, "--model", model) == 0
+    assert read_lines(corpus / "out.gz")[2:] == [*alone, *reversed(alone)]
+
+
+def test_model_of_other_text(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = str(corpus / "forward.model")
+    assert run(corpus, "--direction", "forward", "--save", model) == 0
+    for name in ("source", "target.gz"):
+        write_lines(corpus / name, ["the house"])
+    assert run(corpus, "--model", model) == 1
+    assert "the forward model knows no word of one side" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--save", "m"], "--save needs --direction"),
+        (["--save", "out.gz", "--direction", "forward"], "--save and --output name the same file"),
         (["--model", "forward.model", "--direction", "forward"], "not with --direction or --save"),
         (["--model", "forward.model", "--save", "m"], "not with --direction or --save"),
         (["--model", "forward.model", "forward.model"], "one model, or one of each direction"),

@@ -11,9 +11,9 @@ import pytest
 from tests.naive import aligner
 
 from itersel.align import sampler
-from itersel.align.model import read_model, write_model
+from itersel.align.model import TrainedModel, read_model, write_model
 from itersel.align.sampler import Sampler, align_with, schedule
-from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, IBM1, RANDOM, Text
+from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, IBM1, RANDOM, Pass, Text
 from itersel.align.text import Bitext
 from itersel.storage.ragged import offsets_of
 
@@ -39,14 +39,14 @@ def drawn_pairs(seed: int, words: int, pairs: int, longest: int) -> list[aligner
     ]
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_equals_plain_python(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("seed", "words"), [(0, 20), (1, 20), (2, 3000), (3, 20)])
+def test_equals_plain_python(seed: int, words: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also when the table of pairs is made anew within a pass."""
     pairs = drawn_pairs(seed, 6 + 4 * seed, 12, 5 if seed else 12)
     monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
     monkeypatch.setattr(sampler, "SLOTS", 64)
-    found = Sampler(text_of(pairs), 20, seed).run().tolist()
-    assert found == aligner.links_of(aligner.align(pairs, seed, STAGES))
+    found = Sampler(text_of(pairs), 20, words, seed).run().tolist()
+    assert found == aligner.links_of(aligner.align(pairs, words, seed, STAGES))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -56,28 +56,48 @@ def test_trained_model_equals_plain_python(
     """Read from its file; the text also has words that it does not know."""
     pairs, others = drawn_pairs(seed, 12, 9, 8), drawn_pairs(seed + 10, 15, 6, 9)
     monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
-    trained = Sampler(text_of(pairs), 13, seed)
+    trained = Sampler(text_of(pairs), 13, 13, seed)
     trained.run()
     words = ["", *map(str, range(1, 13))]
-    write_model(tmp_path / "model", "forward", words, words, trained.model)
+    write_model(tmp_path / "model", TrainedModel("forward", words, words, trained.model), seed)
     model = read_model(tmp_path / "model")
     assert (model.direction, list(model.given), list(model.generated)) == ("forward", words, words)
     names = ["", *map(str, range(1, 16))]
     text = Bitext(text_of(others), names, names).renumbered(model.given, model.generated)
-    before = [array.copy() for array in model.model]
+    before = [np.copy(array) for array in model.model]
     found = align_with(model.model, text, seed).tolist()
     clipped = [tuple([min(word, 13) for word in side] for side in pair) for pair in others]
-    samples = aligner.align(pairs, seed, STAGES)
-    assert found == aligner.links_of(aligner.align(clipped, seed, sampler.TRAINED, samples))
+    samples = aligner.align(pairs, 13, seed, STAGES)
+    assert found == aligner.links_of(aligner.align(clipped, 13, seed, sampler.TRAINED, samples))
     assert all(np.array_equal(old, new) for old, new in zip(before, model.model, strict=True))
+
+
+def test_tables_have_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when the tables of the samplers are joined: a full table would be searched for ever."""
+    monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
+    monkeypatch.setattr(sampler, "SLOTS", 8)
+    one = Sampler(text_of(drawn_pairs(1, 40, 60, 9)), 41, 41, 1)
+    whole_pass, tables = one._pass, []
+
+    def checked(task: Pass) -> None:
+        used = np.count_nonzero(one.model.pairs)
+        assert one._used == used <= sampler.FULL * len(one.model.pairs)
+        whole_pass(task)
+        used = np.count_nonzero(one.model.pairs)
+        assert one._used == used <= sampler.FULL * len(one.model.pairs)
+        tables.append(len(one.model.pairs))
+
+    monkeypatch.setattr(one, "_pass", checked)
+    one.run()
+    assert len(set(tables)) > 1
 
 
 def test_long_sentences_equal_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jumps of more than 200 words are counted together."""
     pairs: list[aligner.Pair] = [([1, *[2] * 248, 3], [3, 1]), ([1, 3], [3, 1, 2])]
     monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
-    found = Sampler(text_of(pairs), 4, 1).run().tolist()
-    assert found == aligner.links_of(aligner.align(pairs, 1, STAGES))
+    found = Sampler(text_of(pairs), 4, 4, 1).run().tolist()
+    assert found == aligner.links_of(aligner.align(pairs, 4, 1, STAGES))
 
 
 def test_known_alignment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,14 +106,14 @@ def test_known_alignment(monkeypatch: pytest.MonkeyPatch) -> None:
     sides = [[drawn.randint(1, 300) for _ in range(drawn.randint(3, 12))] for _ in range(300)]
     pairs = [(words, [word + 1 for word in words] + [1]) for words in sides]
     monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
-    links = Sampler(text_of(pairs), 301, 1).run().tolist()
+    links = Sampler(text_of(pairs), 301, 302, 1).run().tolist()
     expected = [i for words, _ in pairs for i in [*range(1, len(words) + 1), 0]]
     assert sum(one == other for one, other in zip(links, expected, strict=True)) > 0.99 * len(expected)
 
 
 def test_nothing_to_align() -> None:
-    assert Sampler(text_of([((), (1, 2)), ((1,), ()), ((), ())]), 2, 1).run().tolist() == [0, 0]
-    assert Sampler(text_of([]), 1, 1).run().tolist() == []
+    assert Sampler(text_of([((), (1, 2)), ((1,), ()), ((), ())]), 2, 3, 1).run().tolist() == [0, 0]
+    assert Sampler(text_of([]), 1, 1, 1).run().tolist() == []
 
 
 def test_schedule() -> None:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.align.sampler import SAMPLERS, restored_model
+from itersel import __version__
+from itersel.align.sampler import SAMPLERS, prior_of, restored_model
 from itersel.align.sampler_kernels import LARGEST_FERTILITY, LONGEST_JUMP, Model
 from itersel.align.symmetrize import DIRECTIONS
 from itersel.errors import InputError
@@ -19,7 +20,7 @@ from itersel.storage.strings import StringTable, string_table
 
 MOST = 2**31 - 1
 FORMAT = FileFormat(
-    "alignment model",
+    "word alignment model",
     1,
     "itersel align --save",
     all_packed(
@@ -48,7 +49,7 @@ class TrainedModel(NamedTuple):
     given, generated
         The words by number, the first one NULL.
     model
-        What was counted, with a last row for given words that are not among these.
+        What was counted; if read from a file, with a last row for given words that are not among these.
     """
 
     direction: str
@@ -57,10 +58,9 @@ class TrainedModel(NamedTuple):
     model: Model
 
 
-def write_model(
-    path: str | os.PathLike[str], direction: str, given: Sequence[str], generated: Sequence[str], model: Model
-) -> None:
-    """Write the model of a sampler that has run; the other parameters are as in `TrainedModel`."""
+def write_model(path: str | os.PathLike[str], trained: TrainedModel, seed: int) -> None:
+    """Write the model of a sampler that has run, with its seed."""
+    direction, given, generated, model = trained
     used = np.flatnonzero(model.pair_links[:-1].any(axis=1))
     used = used[np.argsort(model.pairs[used])]
     pairs = model.pairs[used]
@@ -73,7 +73,7 @@ def write_model(
     }
     for name, words in (("given", given), ("generated", generated)):
         arrays[name], arrays[f"{name}_offset"] = string_table(words)
-    write_arrays(path, FORMAT, arrays, {"direction": direction})
+    write_arrays(path, FORMAT, arrays, {"itersel": __version__, "direction": direction, "seed": seed})
 
 
 def read_model(path: str | os.PathLike[str]) -> TrainedModel:
@@ -96,5 +96,6 @@ def read_model(path: str | os.PathLike[str]) -> TrainedModel:
         arrays["pair_links"],
         arrays["jumps"],
         arrays["ratio"],
+        prior_of(len(generated)),
     )
     return TrainedModel(attributes["direction"], given, generated, model)

@@ -2,8 +2,8 @@
 
 Each word of the generated side is linked to a word of the given side or to NULL. First, IBM model 1
 decides (Brown et al. 1993), then the HMM as well (Vogel, Ney & Tillmann 1996), then also the fertilities of
-words, all with Dirichlet priors. The smaller the text, the more passes over it. In the end, each word is
-linked to what is most probable on average over three samplers.
+words. The smaller the text, the more passes over it. In the end, each word is linked to what is most probable
+on average over three samplers. The priors are those of eflomal, apart from `prior_of`.
 
 One thread does everything in order, so the result is the same on every machine.
 """
@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.align.sampler_kernels import (
-    ANY_WORD,
     DECIDE,
     FERTILE,
     HMM,
     IBM1,
     LARGEST_FERTILITY,
+    LEXICAL,
     LONGEST_JUMP,
     RANDOM,
     SWEEPS,
@@ -54,6 +54,15 @@ def schedule(pairs: int) -> list[int]:
     return [RANDOM, *[IBM1] * max(2, hmm), *[HMM] * hmm, *[FERTILE] * fertile, DECIDE]
 
 
+def prior_of(generated_words: int) -> float:
+    """Return what is added to the number of links of a given word.
+
+    It is that of a Dirichlet prior with a parameter of `LEXICAL` for at most 1,000 words: with one for all
+    words of a large vocabulary, rare given words, such as compounds, would lose their links to frequent ones.
+    """
+    return min(1.0, LEXICAL * generated_words)
+
+
 class Sampler:
     """A model and the links that it was counted from.
 
@@ -61,14 +70,15 @@ class Sampler:
     ----------
     text
         Sentence pairs.
-    given_words
-        Number of different words on the given side, with NULL.
+    given_words, generated_words
+        Number of different words on each side, with NULL.
     seed
         Of the sampler.
     """
 
-    def __init__(self, text: Text, given_words: int, seed: int) -> None:
+    def __init__(self, text: Text, given_words: int, generated_words: int, seed: int) -> None:
         self.text, self.given_words, self.seed = text, given_words, seed
+        self.prior = prior_of(generated_words)
         self.room = _room(text)
         self._begun: list[tuple[Model, NDArray[np.int16]]] = []
 
@@ -99,7 +109,8 @@ class Sampler:
         self.model = Model(
             *_table(SLOTS, 1),
             np.zeros((self.given_words, 1), np.int32),
-            np.full((self.given_words, 1), 1 / ANY_WORD),
+            self.prior,
+            np.full((self.given_words, 1), 1 / self.prior),
             jumps,
             np.array([DISTANCES * JUMP + len(sizes)]),
             np.ones((self.given_words, LARGEST_FERTILITY + 1, 1), np.float32),
@@ -110,7 +121,8 @@ class Sampler:
         """Keep the sampler, whose table becomes as small as possible; the last one joins them all."""
         used = np.flatnonzero(self.model.pair_links[:-1, 0])
         pairs, pair_links = self.model.pairs[used], self.model.pair_links[used]
-        self._begun.append((self.model._replace(pairs=pairs, pair_links=pair_links), self.links))
+        self.model = self.model._replace(pairs=pairs, pair_links=pair_links)
+        self._begun.append((self.model, self.links))
         if len(self._begun) == SAMPLERS:
             self._join()
 
@@ -127,7 +139,7 @@ class Sampler:
             name: np.concatenate([getattr(model, name) for model in models], axis)
             for name, axis in axes.items()
         }
-        self.model = Model(*table, **joined)
+        self.model = Model(*table, prior=self.prior, **joined)
 
     def _pass(self, task: Pass) -> None:
         begin, end = 0, len(self.text.given_start) - 1
@@ -161,6 +173,7 @@ def restored_model(
     pair_links: NDArray[np.int32],
     jumps: NDArray[np.float64],
     ratio: NDArray[np.float32],
+    prior: float,
 ) -> Model:
     """Return a model from what cannot be computed, with a last row for given words that it does not know.
 
@@ -170,6 +183,8 @@ def restored_model(
         The words of each pair.
     pair_links, jumps, ratio
         See `Model`; the links of the pairs only.
+    prior
+        See `prior_of`.
     """
     samplers = pair_links.shape[1]
     table = _table(_slots(len(given)), samplers)
@@ -181,8 +196,9 @@ def restored_model(
     # words without links in the text of the model have these ratios too
     unknown = np.ones((1, *ratio.shape[1:]), np.float32)
     unknown[:, -2:] = NEVER
-    scale = 1 / (ANY_WORD + links)
-    return Model(*table, links, scale, jumps, all_jumps, np.concatenate([ratio, unknown]))
+    return Model(
+        *table, links, prior, 1 / (links + prior), jumps, all_jumps, np.concatenate([ratio, unknown])
+    )
 
 
 def align_with(model: Model, text: Text, seed: int) -> NDArray[np.int16]:

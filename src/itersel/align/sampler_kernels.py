@@ -16,8 +16,8 @@ from itersel.jit import inline_kernel, leaf_kernel, prefetch
 
 # Jumps of more words, and fertilities of more links, are counted together; the latter do not occur.
 LONGEST_JUMP, LARGEST_FERTILITY = 200, 7
-# Parameter of the Dirichlet prior of translations, what all words together get by it, and the weight of NULL.
-LEXICAL, ANY_WORD, NULL = 0.001, 1.0, 0.125
+# What is added to the number of links of a pair of words, and the weight of NULL.
+LEXICAL, NULL = 0.001, 0.125
 # How often DECIDE samples the links of a sentence.
 SWEEPS = 2
 
@@ -52,7 +52,8 @@ class Model(NamedTuple):
         the generated one; 0 is an empty slot. The number of slots is a power of 2.
     pair_links: int32 (slots + 1, K), links of each pair; the last row is 0.
     links: int32 (V, K), links of each given word.
-    scale: float64 (V, K), 1 / (ANY_WORD + links).
+    prior: what is added to the number of links of a given word.
+    scale: float64 (V, K), 1 / (links + prior).
     jumps: float64 (K, 2 * LONGEST_JUMP + 1), number of jumps by distance, plus the prior.
     all_jumps: float64 (K), their sum.
     ratio: float32 (V, LARGEST_FERTILITY + 1, K), how much more probable one more link of a word is, by the
@@ -62,6 +63,7 @@ class Model(NamedTuple):
     pairs: NDArray[np.uint64]
     pair_links: NDArray[np.int32]
     links: NDArray[np.int32]
+    prior: float
     scale: NDArray[np.float64]
     jumps: NDArray[np.float64]
     all_jumps: NDArray[np.float64]
@@ -90,7 +92,8 @@ class Pass(NamedTuple):
 
     stage: RANDOM, which is the first, IBM1, HMM, FERTILE or DECIDE.
     seed: of the generator; passes need different ones.
-    is_counted: whether the links count in the model; otherwise, it does not change.
+    is_counted: whether the links count in the model; otherwise, it does not change, and all sentences get the
+        same numbers from the generator, so that the links of one do not depend on its place.
     """
 
     stage: int
@@ -178,7 +181,7 @@ def count(model: Model, sampler: int, slot: int, word: int, number: int) -> None
     """Add 1 or -1 link of a pair, whose given word is `word`."""
     model.pair_links[slot, sampler] += number
     model.links[word, sampler] += number
-    model.scale[word, sampler] = 1.0 / (ANY_WORD + model.links[word, sampler])
+    model.scale[word, sampler] = 1.0 / (model.prior + model.links[word, sampler])
 
 
 @inline_kernel
@@ -252,7 +255,8 @@ def sample_sentence(
         if links[j, sampler]:
             after = links[j, sampler] - 1
             room.fertility[after] += 1
-    number = (sentence * SWEEPS + sweep) * links.shape[1] + sampler
+    place = sentence if task.is_counted else 0
+    number = (place * SWEEPS + sweep) * links.shape[1] + sampler
     state = mixed(np.uint64(task.seed) * _GAMMA + np.uint64(number))
     before, row, added = -1, 0, 0
     for j in range(begin, end):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         nargs="+",
+        action="extend",
         metavar="FILE",
         help="align with the model of one direction, or with those of both; they do not learn from the text",
     )
@@ -93,13 +95,15 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError("--model can be used with --source and --target, but not with --direction or --save")
     if options.save and not options.direction:
         raise InputError("--save needs --direction: a model is of one direction")
+    if options.save and os.path.realpath(options.save) == os.path.realpath(options.output):
+        raise InputError("--save and --output name the same file")
     if not (all(texts) and not any(alignments)) and not (all(alignments) and not any(texts)):
         raise InputError("give either --source and --target, or --forward and --reverse")
 
 
 def _sampled(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Point]]]:
     """Align in one direction or both; yields the points of each sentence pair."""
-    from itersel.align.model import write_model
+    from itersel.align.model import TrainedModel, write_model
     from itersel.align.sampler import Sampler
     from itersel.align.symmetrize import DIRECTIONS
     from itersel.align.text import read_bitext
@@ -107,10 +111,10 @@ def _sampled(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Point]]]
     bitext = read_bitext(options.source, options.target)
     for direction in [options.direction] if options.direction else DIRECTIONS:
         text, given, generated = bitext.turned() if direction == "reverse" else bitext
-        sampler = Sampler(text, len(given), options.seed)
+        sampler = Sampler(text, len(given), len(generated), options.seed)
         links = sampler.run()
         if options.save:
-            write_model(options.save, direction, given, generated, sampler.model)
+            write_model(options.save, TrainedModel(direction, given, generated, sampler.model), options.seed)
         yield _points(text, links, direction)
 
 
@@ -126,9 +130,15 @@ def _with_models(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Poin
     if len(models) == 1 and options.symmetrization:
         raise InputError("--symmetrization needs models of both directions")
     bitext = read_bitext(options.source, options.target)
-    for model in models:
+    while models:
+        model = models.pop(0)
         sides = bitext.turned() if model.direction == "reverse" else bitext
         text = sides.renumbered(model.given, model.generated)
+        unknown = (text.given == len(model.given), text.generated == len(model.generated))
+        if any(side.size and side.all() for side in unknown):
+            raise InputError(
+                f"the {model.direction} model knows no word of one side; check --source, --target and --model"
+            )
         yield _points(text, align_with(model.model, text, options.seed), model.direction)
 
 
