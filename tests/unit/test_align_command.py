@@ -105,7 +105,7 @@ def test_model_of_other_text(corpus: Path, capsys: pytest.CaptureFixture[str]) -
     for name in ("source", "target.gz"):
         write_lines(corpus / name, ["the house"])
     assert run(corpus, "--model", model) == 1
-    assert "the forward model knows no word of one side" in capsys.readouterr().err
+    assert "forward.model: knows no word of one side" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

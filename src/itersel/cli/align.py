@@ -124,21 +124,20 @@ def _with_models(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Poin
     from itersel.align.sampler import align_with
     from itersel.align.text import read_bitext
 
-    models = sorted(map(read_model, options.model), key=lambda model: model.direction)
-    if len(models) > 1 and [model.direction for model in models] != ["forward", "reverse"]:
+    models = [(read_model(path), path) for path in options.model]
+    models.sort(key=lambda pair: pair[0].direction)
+    if len(models) > 1 and [model.direction for model, _ in models] != ["forward", "reverse"]:
         raise InputError("--model takes one model, or one of each direction")
     if len(models) == 1 and options.symmetrization:
         raise InputError("--symmetrization needs models of both directions")
     bitext = read_bitext(options.source, options.target)
     while models:
-        model = models.pop(0)
+        model, path = models.pop(0)
         sides = bitext.turned() if model.direction == "reverse" else bitext
         text = sides.renumbered(model.given, model.generated)
         unknown = (text.given == len(model.given), text.generated == len(model.generated))
         if any(side.size and side.all() for side in unknown):
-            raise InputError(
-                f"the {model.direction} model knows no word of one side; check --source, --target and --model"
-            )
+            raise InputError("knows no word of one side of the text; swap --source and --target?", path)
         yield _points(text, align_with(model.model, text, options.seed), model.direction)
 
 
