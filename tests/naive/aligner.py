@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, pairwise, product
 
 import numpy as np
@@ -101,23 +101,11 @@ def align(
     pairs: Sequence[Pair], words: int, seed: int, stages: Sequence[int], models: Sequence[Sample] = ()
 ) -> list[Sample]:
     """Return samples; those of the last one are the result. `words`: generated words, with NULL."""
-    prior = min(1, words / 1000)
-    if models:
-        samples = [Sample(pairs, prior, model) for model in models]
-        return passes(samples, enumerate(stages), seed)
-    first = list(stages).index(HMM)
-    samples = []
-    for k in range(3):
-        samples += passes([Sample(pairs, prior)], enumerate(stages[:first], k * first), seed)
-    return passes(samples, enumerate(stages[first:], 3 * first), seed)
-
-
-def passes(samples: list[Sample], stages: Iterable[tuple[int, int]], seed: int) -> list[Sample]:
-    """Sample all links in each pass, given by its number and what it does; returns the samples."""
-    for number, stage in stages:
+    samples = [Sample(pairs, min(1, words / 1000), model) for model in models or 3 * [None]]
+    for number, stage in enumerate(stages):
         for sample in samples:
             sample.count_fertilities()
-        for sentence, (given, generated) in enumerate(samples[0].pairs):
+        for sentence, (given, generated) in enumerate(pairs):
             if not given:
                 continue
             sums = [[0.0] * (len(given) + 1) for _ in generated]

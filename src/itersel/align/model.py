@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
-from itersel.align.sampler import SAMPLERS, prior_of, restored_model
-from itersel.align.sampler_kernels import LARGEST_FERTILITY, LONGEST_JUMP, Model
+from itersel.align.sampler import DISTANCES, JUMP, NEVER, SAMPLERS, new_table, prior_of
+from itersel.align.sampler_kernels import LARGEST_FERTILITY, LONGEST_JUMP, Model, move_pairs
 from itersel.align.symmetrize import DIRECTIONS
 from itersel.errors import InputError
 from itersel.storage.formats import Array, FileFormat, all_packed
@@ -32,7 +32,7 @@ FORMAT = FileFormat(
             "pair_given": Array("<i4", ("P",), least=0, below="V"),
             "pair_generated": Array("<i4", ("P",), least=1, below="W"),
             "pair_links": Array("<i4", ("P", SAMPLERS), least=0, most=MOST),
-            "jumps": Array("<f8", (SAMPLERS, 2 * LONGEST_JUMP + 1), least=0.5, most=2**52),
+            "jumps": Array("<f8", (SAMPLERS, 2 * LONGEST_JUMP + 1), least=JUMP, most=2**52),
             "ratio": Array("<f4", ("V", LARGEST_FERTILITY + 1, SAMPLERS), least=0, most=2**52),
         }
     ),
@@ -90,12 +90,21 @@ def read_model(path: str | os.PathLike[str]) -> TrainedModel:
     given, generated = (
         StringTable(arrays[name], arrays[f"{name}_offset"]).to_list() for name in ("given", "generated")
     )
-    model = restored_model(
-        arrays["pair_given"],
-        arrays["pair_generated"],
-        arrays["pair_links"],
-        arrays["jumps"],
-        arrays["ratio"],
-        prior_of(len(generated)),
+    return TrainedModel(attributes["direction"], given, generated, _model(arrays, prior_of(len(generated))))
+
+
+def _model(arrays: Mapping[str, NDArray[Any]], prior: float) -> Model:
+    pair_given, pair_links, jumps, ratio = (
+        arrays[name] for name in ("pair_given", "pair_links", "jumps", "ratio")
     )
-    return TrainedModel(attributes["direction"], given, generated, model)
+    table = new_table(len(pair_given))
+    keys = pair_given.astype(np.uint64) << np.uint64(32) | arrays["pair_generated"].astype(np.uint64)
+    move_pairs(keys, pair_links, *table)
+    links = np.zeros((len(ratio) + 1, SAMPLERS), np.int32)
+    np.add.at(links, pair_given, pair_links)
+    all_jumps = (jumps - JUMP).sum(axis=1) + DISTANCES * JUMP
+    # words without links in the text of the model have these ratios too
+    unknown = np.ones((1, *ratio.shape[1:]), np.float32)
+    unknown[:, -2:] = NEVER
+    ratio = np.concatenate([ratio, unknown])
+    return Model(*table, links, prior, 1 / (links + prior), jumps, all_jumps, ratio)

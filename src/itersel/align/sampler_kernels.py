@@ -368,18 +368,17 @@ def move_pairs(
     pair_links: NDArray[np.int32],
     new_pairs: NDArray[np.uint64],
     new_links: NDArray[np.int32],
-    first: int,
 ) -> int:
-    """Copy the pairs that have links to the columns of `new_links` from `first`; returns how many are new."""
-    added = 0
+    """Copy the pairs that have links to an empty table; returns their number."""
+    moved = 0
     for slot in range(pairs.shape[0]):
         has_links = False
         for sampler in range(pair_links.shape[1]):
             has_links |= pair_links[slot, sampler] != 0
         if has_links:
             place = slot_of(new_pairs, pairs[slot], home_of(new_pairs, pairs[slot]))
-            added += new_pairs[place] == _EMPTY
             new_pairs[place] = pairs[slot]
             for sampler in range(pair_links.shape[1]):
-                new_links[place, first + sampler] = pair_links[slot, sampler]
-    return added
+                new_links[place, sampler] = pair_links[slot, sampler]
+            moved += 1
+    return moved

@@ -97,7 +97,7 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError("--save needs --direction: a model is of one direction")
     if options.save and os.path.realpath(options.save) == os.path.realpath(options.output):
         raise InputError("--save and --output name the same file")
-    if not (all(texts) and not any(alignments)) and not (all(alignments) and not any(texts)):
+    if any(texts) == any(alignments) or not (all(texts) or all(alignments)):
         raise InputError("give either --source and --target, or --forward and --reverse")
 
 
