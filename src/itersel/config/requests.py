@@ -75,7 +75,7 @@ REQUESTS = {
     "fetch_help": Request(2000, 60),
     "prepare_help": Request(2000, 60),
     "prepare_train": Request(500, 60, 20, 2),
-    "align_direction": Request(500, 30, 66, 0.5),
+    "align_direction": Request(500, 30, 75, 0.5),
     "align": Request(500, 30, 10, 0.5),
     "estimate_language_model": Request(1500, 60, 10, 1, of_model=True),
     "compile_language_model": Request(500, 60, 100, 1, of_model=True),
