@@ -55,7 +55,7 @@ MAX_COLUMNS = 1000
 MAX_SENTENCE = 2000
 MAX_SENTENCE_BYTES = 2**18
 
-# The maximum number of `itersel translate` processes.
+# The maximum number of processes of a step.
 MAX_PROCESSES = 256
 
 MAX_POP_LIMIT = 10_000

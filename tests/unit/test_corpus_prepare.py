@@ -124,6 +124,32 @@ def prepare_train(
     }
 
 
+def test_several_processes_prepare_the_same_text(tmp_path: Path) -> None:
+    """There are more blocks than processes."""
+    lines = [(f"Der Satz Nr. {n}, am 1. Mai " * 3, f"Sentence no. {n}, May 1") for n in range(6000)]
+    lines[7] = ("", "")
+    options = ["--split-compounds", "--cut", "dev=3"]
+    for jobs in ("1", "2"):
+        prepare_train(tmp_path / jobs, lines, *options, "--jobs", jobs)
+    files = sorted(path.name for path in (tmp_path / "1" / "out").iterdir())
+    assert "train.source.gz" in files
+    for name in files:
+        assert (tmp_path / "1" / "out" / name).read_bytes() == (tmp_path / "2" / "out" / name).read_bytes()
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_bad_line_in_several_processes(
+    tmp_path: Path, jobs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = prepare_options(tmp_path, ["haus"] * 9 + ["a\x07b"], ["house"] * 10)
+    options = ["--source-language", "de", "--target-language", "en", "--jobs", jobs]
+    assert main(["corpus", "prepare", *files, *options, "--output", str(tmp_path / "out")]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "source:10: control character U+0007" in error
+    assert not (tmp_path / "out").exists()
+
+
 @given(st.data())
 def test_sets_that_are_cut_from_train(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     """The same sentences in whatever order, one pair of each; train has none of their sources."""

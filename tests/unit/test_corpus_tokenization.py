@@ -177,6 +177,16 @@ def test_sacremoses_fails_at_czech_contractions() -> None:
     assert tokenizer("cs").detokenize(["Ano", ",", "a'", "-", "li", "￭."]) == "Ano , a' - li."
 
 
+# Letters of European scripts, digits and punctuation.
+PLAIN = st.characters(min_codepoint=0x20, max_codepoint=0x52F) | st.sampled_from("–—‘“…09:.www")
+
+
+@given(st.text(PLAIN, max_size=20))
+def test_signs_of_protected_text(line: str) -> None:
+    """A line with none of them is not searched; with a further pattern, all are searched."""
+    assert finder()(line) == finder(("no such text",))(line)
+
+
 def test_spans() -> None:
     assert finder()("x http://a.b/c, y") == [(2, 14)]
     assert protected()("%s")

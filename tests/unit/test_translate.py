@@ -145,9 +145,7 @@ def test_a_killed_process_is_reported(system):
         child.kill()
     output, error = process.communicate("Boot\n")
     assert (output, process.returncode) == ("", 1)
-    assert error.endswith(
-        "a process was killed while it translated; is there enough memory? Try fewer --jobs\n"
-    )
+    assert error.endswith("a process was killed; is there enough memory? Try fewer --jobs\n")
 
 
 def test_a_process_that_cannot_be_started_is_reported(system, text, capsys):

@@ -16,7 +16,7 @@ from itersel.code_check import CODE_VARIABLE, CodeChangedError, check_code, fing
 from itersel.config import commands, read_config, splits
 from itersel.config.file_checks import check_files_exist
 from itersel.config.independent import with_independent_tasks
-from itersel.config.requests import requests, text_sizes
+from itersel.config.requests import preparation_processes, requests, text_sizes
 from itersel.config.repeats import repeat_name, split_repeat, with_repeats
 from itersel.config.tasks import (
     IndependentTask,
@@ -76,7 +76,8 @@ RECASER = f"{RESULTS}/corpus/recaser.json"
 FETCHED_FOLDER = f"{RESULTS}/corpus/fetched"
 
 # Memory in MB and time in minutes that jobs request on a cluster.
-SIZES = requests(CONFIG, text_sizes(CONFIG, FETCHED_FOLDER))
+TEXT = text_sizes(CONFIG, FETCHED_FOLDER)
+SIZES = requests(CONFIG, TEXT)
 
 # Separates the number of shards from the seed in the name of a folder of shards; the run's own seed is left out.
 SEED_MARK = "-seed-"

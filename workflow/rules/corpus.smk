@@ -61,13 +61,14 @@ else:
             f"{LOGS}/corpus/prepare.log",
         conda:
             "../../envs/itersel.yaml"
+        threads: preparation_processes(TEXT)
         resources:
             **SIZES["prepare_train"],
         params:
             options=prepare_options,
             code=step_digest("corpus", "_prepare"),
         shell:
-            "itersel corpus prepare {params.options} &> {log:q}"
+            "itersel corpus prepare {params.options} --jobs {threads} &> {log:q}"
 
 
 # Outputs cannot vary with a wildcard, so there is one rule for each number of references: fetch_corpus,

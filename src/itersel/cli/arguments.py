@@ -18,6 +18,7 @@ from itersel.limits import (
     LANGUAGE_PATTERN,
     MAX_NONTERMINALS,
     MAX_POP_LIMIT,
+    MAX_PROCESSES,
     MAX_SAMPLES,
     MAX_SPAN,
     MAX_SYMBOLS,
@@ -64,6 +65,17 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
 positive = whole(1)
 not_negative = whole(0)
 seed = whole(0, MAX_NUMPY_SEED)
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the number of processes."""
+    parser.add_argument(
+        "--jobs",
+        type=whole(1, MAX_PROCESSES),
+        default=1,
+        metavar="N",
+        help="number of processes; the output is the same (default: %(default)s)",
+    )
 
 
 def split(text: str) -> str:

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import above, language, names, positive, refuse, split, whole
+from itersel.cli.arguments import above, add_jobs, language, names, positive, refuse, split, whole
 from itersel.cli.corpora import add_corpora, corpora_of, held_out_of
 from itersel.errors import InputError
 from itersel.limits import (
@@ -151,6 +151,7 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         "above)",
     )
     _add_prepare_bounds(parser)
+    add_jobs(parser)
     parser.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder to write to")
     parser.set_defaults(run=_prepare)
 
@@ -304,7 +305,7 @@ def _prepare(options: argparse.Namespace) -> None:
     of_others = reading._replace(dropped=None if dropped is None else Counter())
     others = {name: corpus_blocks([corpus], of_others) for name, corpus in held_out.items()}
     case = RecaserCounts(preparation.target_language, protected(preparation.protected))
-    prepared = prepare_corpus(blocks, preparation, settings, case, others)
+    prepared = prepare_corpus(blocks, preparation, settings, case, others, options.jobs)
     # of which split they would have been is not known
     next(iter(prepared.splits.values())).statistics["dropped"].update(dropped or {})
     monolingual = None

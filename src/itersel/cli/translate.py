@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_text_files, whole
-from itersel.limits import MAX_K_BEST, MAX_PROCESSES
+from itersel.cli.arguments import add_jobs, add_text_files, whole
+from itersel.limits import MAX_K_BEST
 from itersel.storage.files import STANDARD_STREAM
 
 if TYPE_CHECKING:
@@ -29,13 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write what the decoder writes: lowercased words with spaces between them",
     )
-    parser.add_argument(
-        "--jobs",
-        type=whole(1, MAX_PROCESSES),
-        default=1,
-        metavar="N",
-        help="number of processes; the output is the same (default: %(default)s)",
-    )
+    add_jobs(parser)
     details = parser.add_argument_group(
         "details", "Each of these options writes a JSON object per sentence instead of its translation."
     )
@@ -73,8 +67,13 @@ def run(options: argparse.Namespace) -> None:
     """Translate, and write each line as soon as it is ready."""
     from itersel.progress import count_up
     from itersel.storage.files import open_output
-    from itersel.translate.jobs import Job, translate_blocks
-    from itersel.translate.translator import BLOCK_SENTENCES, LEAST_BLOCK, read_blocks
+    from itersel.translate.translator import (
+        BLOCK_SENTENCES,
+        LEAST_BLOCK,
+        Job,
+        read_blocks,
+        translate_blocks,
+    )
 
     # smaller blocks keep more processes busy to the end
     size = max(LEAST_BLOCK, BLOCK_SENTENCES // options.jobs)

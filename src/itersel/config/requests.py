@@ -98,6 +98,8 @@ REQUESTS = {
     "write_page": Request(4000, 60),
     "count_rules": Request(2000, 60),
 }
+# Text preparation uses more processes if there is more text: one for each so many source words.
+PREPARED_WORDS, MOST_PROCESSES = 5e6, 8
 COMPARISON_MINUTES = 5  # more for each experiment
 # MB: enough for the libraries, also where a limit is on address space (h_vmem)
 LEAST_MEMORY = 2000
@@ -163,6 +165,11 @@ def _bytes(path: str) -> float:
         return os.path.getsize(path) * (COMPRESSION if compression_of(path) else 1)
     except OSError:
         return 0.0
+
+
+def preparation_processes(text: TextSizes) -> int:
+    """Return the number of processes that prepare train; it does not change the text."""
+    return min(MOST_PROCESSES, 1 + int(text.train / PREPARED_WORDS))
 
 
 def requests(config: Config, text: TextSizes) -> dict[str, dict[str, int]]:

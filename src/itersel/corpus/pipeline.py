@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -24,6 +25,7 @@ from itersel.corpus.statistics import Statistics, count_words, describe
 from itersel.corpus.text import Bitext, concatenate, split_words
 from itersel.errors import InputError
 from itersel.limits import SPLITS, test_split
+from itersel.processes import map_blocks
 from itersel.progress import count_up
 from itersel.storage.files import open_output, write_lines
 
@@ -117,6 +119,7 @@ def prepare_corpus(
     settings: Settings,
     case: RecaserCounts | None = None,
     held_out: Mapping[str, Iterable[Bitext]] = MappingProxyType({}),
+    processes: int = 1,
 ) -> Prepared:
     """Prepare, split and filter; learns ``preparation.compounds`` if the settings ask for it.
 
@@ -131,6 +134,8 @@ def prepare_corpus(
         Counts the target side of train, before it is filtered.
     held_out
         The pairs of held-out sets that have their own files, with which the others are compared.
+    processes
+        The number of processes; the result is the same.
 
     Raises
     ------
@@ -140,8 +145,8 @@ def prepare_corpus(
     others = HeldOutPairs()
     for split, further in held_out.items():
         for block in further:
-            others.add(split, _prepared(block, preparation.cased_target(block.target), preparation))
-    parts = _gather(blocks, preparation, settings, case or RecaserCounts(), others)
+            others.add(split, _prepared(block, preparation, settings).block)
+    parts = _gather(blocks, preparation, settings, case or RecaserCounts(), others, processes)
     splits: dict[str, Split] = {}
     seen: set[str] = set()
     for name, part in parts.items():
@@ -180,6 +185,7 @@ def _gather(
     settings: Settings,
     case: RecaserCounts,
     held_out: HeldOutPairs,
+    processes: int,
 ) -> dict[str, _Part]:
     """Prepare everything but compounds, learn these, and drop what splitting them cannot make valid."""
     names: tuple[str, ...] = (settings.split, *settings.cut)
@@ -189,12 +195,11 @@ def _gather(
     seen: set[tuple[str, str, str]] = set()
     learned = _Learned(Counter(), case)
     cut = Cut(settings.cut)
-    for block in count_up(_of_modules(blocks, settings), "pairs prepared", lambda block: block.size):
-        if settings.split == "train" and not any(block.source):
-            parts["train"].dropped["empty"] += block.size  # no words: nothing to learn or prepare
-            continue
-        cased = preparation.cased_target(block.target)
-        block = _prepared(block, cased, preparation)
+    raw, empty = _of_modules(blocks, settings), Counter[str]()
+    if settings.split == "train":
+        raw = _with_words(raw, empty)
+    prepared = map_blocks(partial(_preparer, preparation, settings), raw, processes)
+    for block, cased in count_up(prepared, "pairs prepared", lambda pairs: pairs.block.size):
         if held_out:
             block, cased = _compare(block, cased, held_out, parts["train"], settings)
         if settings.cut:
@@ -205,6 +210,7 @@ def _gather(
             _distribute(block, cased, parts, seen, learned, settings)
         else:
             _add(block, cased, parts[settings.split], learned, preparation, settings)
+    parts[names[0]].dropped.update(empty)
     if settings.cut:
         _add(*cut.released(), parts["train"], learned, preparation, settings)
         for name, held in cut.sets().items():
@@ -215,15 +221,39 @@ def _gather(
     return parts
 
 
-def _prepared(block: Bitext, cased: Sequence[str], preparation: Preparation) -> Bitext:
-    """Prepare the text of a block, except for compounds; `cased` is its target before lowercasing."""
-    further = block.further
-    raw = list(zip(*map(preparation.clean, (block.target, *zip(*further or (), strict=True))), strict=True))
+def _with_words(blocks: Iterable[Bitext], dropped: Counter[str]) -> Iterator[Bitext]:
+    """Yield the blocks from which something can be learned, and count the pairs of the others."""
+    for block in blocks:
+        if any(block.source):
+            yield block
+        else:
+            dropped["empty"] += block.size
+
+
+class _Pairs(NamedTuple):
+    """A block with prepared text, except for compounds, and its target before lowercasing."""
+
+    block: Bitext
+    cased: list[str]
+
+
+def _preparer(preparation: Preparation, settings: Settings) -> Callable[[Bitext], _Pairs]:
+    return lambda block: _prepared(block, preparation, settings)
+
+
+def _prepared(block: Bitext, preparation: Preparation, settings: Settings) -> _Pairs:
+    """Prepare the text of a block, except for compounds."""
+    further, raw = block.further, None
+    # train, from which nothing is cut, is never scored
+    if settings.split != "train" or settings.cut:
+        columns = block.target, *zip(*further or (), strict=True)
+        raw = list(zip(*map(preparation.clean, columns), strict=True))
     if further is not None:
         references = [preparation.target(lines) for lines in zip(*further, strict=True)]
         further = list(zip(*references, strict=True))
-    source, target = preparation.source(block.source), preparation.lower_target(cased)
-    return block._replace(source=source, target=target, further=further, raw=raw)
+    source, cased = preparation.source(block.source), preparation.cased_target(block.target)
+    target = preparation.lower_target(cased)
+    return _Pairs(block._replace(source=source, target=target, further=further, raw=raw), cased)
 
 
 def _distribute(

@@ -53,6 +53,11 @@ IDEOGRAPHIC = "[\u3001-\u3003\u3008-\u3011\u3014-\u301b\uff01-\uff0f\uff1a-\uff2
 # Letters may have marks of their own, or joiners between them: to Moses, both are punctuation.
 WORD = r"[\p{L}\p{N}\p{M}\u200c\u200d]"
 _MARKS = regex.compile(r"[\p{M}\u200c\u200d]")
+# Whatever is protected without further patterns has one of these. Most lines have none, and are done at once.
+_SIGNS = regex.compile(
+    r"[<&@/\\{$%\u00a0\u00a3\u00a5\u00a9\u00ae\u00b0]|www\.|\d:"
+    r"|[^\x00-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u201f]"
+)
 
 
 @lru_cache(maxsize=16)
@@ -71,9 +76,12 @@ def finder(further: Sequence[str] = (), is_unspaced: bool = False) -> Callable[[
     )
     patterns = [*further, *PATTERNS.values(), *unspaced, f"(?P<word>{word})"]
     pattern = regex.compile("|".join(f"(?:{one})" for one in patterns))
+    has_more = bool(further) or is_unspaced
 
     def find(text: str) -> list[tuple[int, int]]:
-        spans = []
+        spans: list[tuple[int, int]] = []
+        if not has_more and not _SIGNS.search(text):
+            return spans
         for match in pattern.finditer(text):
             if match.start() < match.end() and (match["word"] is None or _MARKS.search(match["word"])):
                 spans.append(match.span())

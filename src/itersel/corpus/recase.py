@@ -16,6 +16,8 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from itersel.corpus.case import capitalize, lower
 from itersel.corpus.tokenization import bare, text_of
@@ -98,6 +100,27 @@ class Recaser:
             stream.write(self.to_json())
 
 
+class _Case(NamedTuple):
+    """The case of a word.
+
+    Attributes
+    ----------
+    lower
+        The word in lower case.
+    is_kept
+        It is protected.
+    begins_large
+        Whether its first character is a capital letter; None if that has no case.
+    is_capitalized
+        Only its beginning is not in lower case.
+    """
+
+    lower: str
+    is_kept: bool
+    begins_large: bool | None
+    is_capitalized: bool
+
+
 class RecaserCounts:
     """Counts the forms of words, alone and next to their neighbours, sentence by sentence.
 
@@ -116,27 +139,37 @@ class RecaserCounts:
         self._right: Counter[tuple[str, str]] = Counter()
         self._starts: Counter[bool] = Counter()
         self._limit = MAX_COUNTED
+        self._case = lru_cache(maxsize=2**16)(self._case_of)
 
     def add(self, words: Sequence[str]) -> None:
         """Count the words of a line."""
-        small = [lower(word, self._language) for word in words]
-        context = zip(words, _before(words, small), small, [*small, EDGE][1:], strict=True)
-        for word, before, it, after in context:
-            if self._is_protected(text_of(word)):
-                continue
-            self._left[before, word] += 1
-            if before == EDGE:
-                first = word[0]
-                if first.lower() != first.upper():
-                    self._starts[first == first.upper()] += 1
-                # A capital at the beginning of a sentence says nothing about the word elsewhere.
-                if word == capitalize(it, self._language) != it:
-                    continue
-            self._forms[word] += 1
-            self._right[word, after] += 1
+        cases = [self._case(word) for word in words]
+        small = [case.lower for case in cases]
+        context = zip(_before(words, small), words, [*small, EDGE][1:], cases, strict=True)
+        counted = [(before, word, after, case) for before, word, after, case in context if not case.is_kept]
+        self._left.update((before, word) for before, word, _, _ in counted)
+        firsts = (case.begins_large for before, _, _, case in counted if before == EDGE)
+        self._starts.update(is_large for is_large in firsts if is_large is not None)
+        # A capital at the beginning of a sentence says nothing about the word elsewhere.
+        telling = [
+            (word, after)
+            for before, word, after, case in counted
+            if before != EDGE or not case.is_capitalized
+        ]
+        self._forms.update(word for word, _ in telling)
+        self._right.update(telling)
         if max(len(self._left), len(self._right)) > self._limit:
             self._left, self._right = _repeated(self._left), _repeated(self._right)
             self._limit = max(MAX_COUNTED, 2 * len(self._left), 2 * len(self._right))
+
+    def _case_of(self, word: str) -> _Case:
+        small, first = lower(word, self._language), word[0]
+        return _Case(
+            small,
+            self._is_protected(text_of(word)),
+            None if first.lower() == first.upper() else first == first.upper(),
+            word == capitalize(small, self._language) != small,
+        )
 
     def recaser(self) -> Recaser:
         """Return the recaser learned so far."""

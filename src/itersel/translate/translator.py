@@ -6,8 +6,9 @@ and ties are broken by its order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from itersel.corpus.restore import restore
@@ -18,9 +19,10 @@ from itersel.errors import InputError
 from itersel.grammar.extract import Extractor
 from itersel.grammar.shard import Shard
 from itersel.limits import MAX_SENTENCE, MAX_SENTENCE_BYTES
+from itersel.processes import map_blocks
 from itersel.storage.formats import FilePath
 from itersel.translate.document import Details, document_line
-from itersel.translate.system import TrainedSystem
+from itersel.translate.system import TrainedSystem, load_system
 
 # Sentences that are extracted together share patterns and rules: with 64 at a time, extraction takes 2.2
 # times as long as with 1024; with 512, 1.2 times. With 2048, it takes four fifths of the time, but half as
@@ -50,6 +52,51 @@ def read_blocks(path: FilePath, size: int = BLOCK_SENTENCES) -> Iterator[Block]:
         for begin in range(0, len(lines), size):
             yield Block(first + begin, lines[begin : begin + size])
         first += len(lines)
+
+
+class Job(NamedTuple):
+    """What to translate with.
+
+    Attributes
+    ----------
+    system
+        Folder or bundle.
+    input
+        Name of the text, for messages.
+    keep_tokens, details
+        See `Translator`.
+    """
+
+    system: FilePath
+    input: FilePath
+    keep_tokens: bool
+    details: Details | None
+
+
+def translate_blocks(blocks: Iterator[Block], job: Job, processes: int) -> Iterator[list[str]]:
+    """Yield lists of translations in order: a line of text or JSON for each line of the blocks.
+
+    Raises
+    ------
+    InputError
+        If reading `blocks` or translating fails, or a process was killed.
+    """
+    # with any number of processes, so errors in the system are reported before any text is read
+    system = load_system(job.system)
+    if processes == 1:
+        translator = Translator(system, job.keep_tokens, job.details)
+        for block in blocks:
+            # one line at a time, so each translation is available as soon as possible
+            for line in translator.translate(block, job.input):
+                yield [line]
+        return
+    del system
+    yield from map_blocks(partial(_translation, job), blocks, processes)
+
+
+def _translation(job: Job) -> Callable[[Block], list[str]]:
+    translator = Translator(load_system(job.system), job.keep_tokens, job.details)
+    return lambda block: list(translator.translate(block, job.input))
 
 
 class Translator:

@@ -1,4 +1,4 @@
-"""Translation by several processes, with output in input order.
+"""A function applied to blocks by several processes, with its results in the order of the blocks.
 
 Processes are spawned, not forked, so they inherit no locks and share only mapped files. For each process, a
 thread of the parent sends one block after another; the threads take blocks in turn.
@@ -9,71 +9,56 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
-from typing import NamedTuple
+from typing import Generic, TypeVar
 
 from itersel.errors import InputError
-from itersel.storage.formats import FilePath
-from itersel.translate.document import Details
-from itersel.translate.system import load_system
-from itersel.translate.translator import Block, Translator
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
 
 AHEAD = 4
-KILLED = "a process was killed while it translated; is there enough memory? Try fewer --jobs"
+KILLED = "a process was killed; is there enough memory? Try fewer --jobs"
 
 
-class Job(NamedTuple):
-    """What each process needs to know.
+def map_blocks(
+    make: Callable[[], Callable[[Given], Result]], blocks: Iterator[Given], processes: int
+) -> Iterator[Result]:
+    """Yield the results of a function for blocks, in order.
 
-    Attributes
+    Parameters
     ----------
-    system
-        Folder or bundle.
-    input
-        Name of the text, for messages.
-    keep_tokens, details
-        See `itersel.translate.translator.Translator`.
-    """
-
-    system: FilePath
-    input: FilePath
-    keep_tokens: bool
-    details: Details | None
-
-
-def translate_blocks(blocks: Iterator[Block], job: Job, processes: int) -> Iterator[list[str]]:
-    """Yield lists of translations in order: a line of text or JSON for each line of the blocks.
+    make
+        Returns the function; called once in each process. With several processes, `make`, blocks and results
+        are sent between them. A result is never None, nor an exception.
+    processes
+        With one, it is this process.
 
     Raises
     ------
     InputError
-        If reading `blocks` or translating fails, or a process was killed.
+        If `blocks`, `make` or the function raises one, or a process was killed.
     """
-    # with any number of jobs, so errors in the system are reported before any text is read
-    system = load_system(job.system)
     if processes == 1:
-        translator = Translator(system, job.keep_tokens, job.details)
-        for block in blocks:
-            # one line at a time, so each translation is available as soon as possible
-            for line in translator.translate(block, job.input):
-                yield [line]
+        yield from map(make(), blocks)
         return
-    del system
-    with _Pool(blocks, job, processes) as pool:
+    with _Pool(make, blocks, processes) as pool:
         yield from pool.results()
 
 
-class _Pool:
-    """Processes, their threads, and translations that have not been yielded yet."""
+class _Pool(Generic[Given, Result]):
+    """Processes, their threads, and results that have not been yielded yet."""
 
-    def __init__(self, blocks: Iterator[Block], job: Job, processes: int) -> None:
-        self._blocks, self._job = blocks, job
+    def __init__(
+        self, make: Callable[[], Callable[[Given], Result]], blocks: Iterator[Given], processes: int
+    ) -> None:
+        self._make, self._blocks = make, blocks
         self._taken = self._yielded = 0
-        # Blocks that may wait for the consumer of the translations.
+        # Blocks that may wait for the consumer of the results.
         self._ahead = AHEAD * processes
         self._reading, self._changed = threading.Lock(), threading.Condition()
-        self._done: dict[int, list[str] | Exception | None] = {}
+        self._done: dict[int, Result | Exception | None] = {}
         # If kernels are not compiled yet, the first process compiles them for all.
         self._first_done = threading.Event()
         self._context = multiprocessing.get_context("spawn")
@@ -84,7 +69,7 @@ class _Pool:
             threading.Thread(target=self._feed, args=(number,), daemon=True) for number in range(processes)
         ]
 
-    def __enter__(self) -> _Pool:
+    def __enter__(self) -> _Pool[Given, Result]:
         for thread in self._threads:
             thread.start()
         return self
@@ -100,8 +85,8 @@ class _Pool:
         for process in running:
             process.join()
 
-    def results(self) -> Iterator[list[str]]:
-        """Yield translations; reraises the errors of reading and translating."""
+    def results(self) -> Iterator[Result]:
+        """Yield the results; reraises the errors of reading and of the function."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._yielded in self._done)
@@ -116,13 +101,13 @@ class _Pool:
                 self._changed.notify_all()
 
     def _feed(self, number: int) -> None:
-        """Send blocks to one process, and store the translations."""
+        """Send blocks to one process, and store the results."""
         if number:
             self._first_done.wait()
         connection: Connection | None = None
         while taken := self._take():
             place, block = taken
-            result: list[str] | Exception
+            result: Result | Exception
             try:
                 if connection is None:
                     connection = self._start()
@@ -137,8 +122,8 @@ class _Pool:
             if isinstance(result, Exception):
                 return
 
-    def _take(self) -> tuple[int, Block] | None:
-        """Return the next block and its number; None at the end of the text, or if it cannot be read."""
+    def _take(self) -> tuple[int, Given] | None:
+        """Return the next block and its number; None at the end, or if it cannot be read."""
         with self._reading:
             with self._changed:
                 self._changed.wait_for(lambda: self._ended or self._taken < self._yielded + self._ahead)
@@ -147,7 +132,7 @@ class _Pool:
             place, self._taken = self._taken, self._taken + 1
             result: Exception | None = None
             try:
-                if block := next(self._blocks, None):
+                for block in self._blocks:
                     return place, block
             except Exception as error:
                 result = error
@@ -156,7 +141,7 @@ class _Pool:
         self._first_done.set()
         return None
 
-    def _put(self, place: int, result: list[str] | Exception | None) -> None:
+    def _put(self, place: int, result: Result | Exception | None) -> None:
         with self._changed:
             self._done[place] = result
             self._changed.notify_all()
@@ -169,14 +154,14 @@ class _Pool:
         InputError
             If the system refuses another process.
         EOFError
-            If no more translations are wanted.
+            If no more results are wanted.
         """
         with self._changed:
             if self._ended:
                 raise EOFError
             try:
                 here, there = self._context.Pipe()
-                process = self._context.Process(target=_work, args=(there, self._job), daemon=True)
+                process = self._context.Process(target=_work, args=(there, self._make), daemon=True)
                 process.start()
             except OSError as error:
                 raise InputError(
@@ -187,20 +172,20 @@ class _Pool:
         return here
 
 
-def _work(connection: Connection, job: Job) -> None:
-    """Translate blocks until there are no more; errors go back like translations."""
+def _work(connection: Connection, make: Callable[[], Callable[[Given], Result]]) -> None:
+    """Apply the function to blocks until there are no more; errors go back like results."""
     # Ctrl-C reaches all processes of a terminal; the parent ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    translator: Translator | None = None
+    function: Callable[[Given], Result] | None = None
     while True:
         try:
             block = connection.recv()
         except EOFError:
             return
         try:
-            if translator is None:
-                translator = Translator(load_system(job.system), job.keep_tokens, job.details)
-            result: list[str] | Exception = list(translator.translate(block, job.input))
+            if function is None:
+                function = make()
+            result: Result | Exception = function(block)
         except (InputError, OSError, MemoryError) as error:
             result = error
         connection.send(result)
