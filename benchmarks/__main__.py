@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import overhead
 from benchmarks.data import Data, extraction, make_bundle, make_corpus, prepare
 from benchmarks.measure import ITERSEL, PROJECT, SNAKEMAKE, Figure, figure, machine, number, run, task
 from itersel.storage.files import read_lines
@@ -228,11 +227,6 @@ def measure_job(data: Data) -> list[dict[str, Any]]:
     ]
 
 
-def measure_overhead(data: Data) -> list[dict[str, Any]]:
-    """Measure what a shard costs beside its training, in a task of eight shards on a cluster."""
-    return [row("overhead of a shard", "s", overhead.measure(data, RUNS), 0.4, 1)]
-
-
 def growth_of_decoding(data: Data) -> list[dict[str, Any]]:
     """Decode sentences of several lengths, with several pop limits, and with longer n-grams."""
     rows = []
@@ -340,7 +334,6 @@ PARTS = {
     "mix": measure_mix,
     "tune": measure_tune,
     "job": measure_job,
-    "overhead": measure_overhead,
 }
 GROWTH = {
     "decoding": growth_of_decoding,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -147,19 +146,6 @@ def start(shard: str, model: str, weights: str, output: str, begin: float) -> di
     return {"seconds": seconds[0]}
 
 
-def trainings(folder: str, commands: list[list[str]]) -> dict[str, Any]:
-    """Run several `itersel train` in this process; the first one runs once more before, to load all code."""
-    from itersel.cli.main import main
-
-    os.chdir(folder)
-    for number, command in enumerate([commands[0], *commands]):
-        if number == 1:
-            begin = process_time()
-        if main(command[1:]) != 0:
-            sys.exit(f"{command} failed")
-    return {"processor": process_time() - begin}
-
-
 def count_rules(shard: str) -> dict[str, Any]:
     """Return the sizes of a shard: rules in sentence grammars, sentences, bytes."""
     content = read_shard(shard)
@@ -172,7 +158,7 @@ def count_rules(shard: str) -> dict[str, Any]:
     }
 
 
-TASKS = {function.__name__: function for function in (decode, phases, train, start, trainings, count_rules)}
+TASKS = {function.__name__: function for function in (decode, phases, train, start, count_rules)}
 
 if __name__ == "__main__":
     print(json.dumps(TASKS[sys.argv[1]](**json.loads(sys.argv[2]))))

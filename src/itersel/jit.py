@@ -44,10 +44,6 @@ FLAGS: dict[str, Any] = {
 }
 
 
-# The kernels of the package that have been imported.
-_KERNELS: list[_Kernel] = []
-
-
 def kernel(function: Function) -> Function:
     """Compile a function of arrays and numbers to machine code, cached on disk."""
     return _compiled(function)
@@ -105,12 +101,6 @@ def _not_prefetched(array: object, place: int) -> None:
 prefetch: Any = _not_prefetched if numba_config.DISABLE_JIT else intrinsic(_prefetch)  # type: ignore[attr-defined]
 
 
-def load_kernels() -> None:
-    """Load what the cache has of the kernels of all imported modules; nothing is compiled."""
-    for loaded in _KERNELS:
-        loaded.load_all()
-
-
 class _InnerKernel(CPUDispatcher):
     """A kernel as other kernels call it."""
 
@@ -159,14 +149,6 @@ class _Kernel(CPUDispatcher):
         super().__init__(function, targetoptions=flags)
         self._compiler = Wrapping(self._inner.compiled, function, self.targetdescr, flags, {}, None)
         self._cache = _cache(function, "outer", compiler.CompileResult._reduce, _rebuild_outer)
-        if isinstance(self._cache, KernelCache):
-            _KERNELS.append(self)
-
-    def load_all(self) -> None:
-        """Load the kernel as compiled for arguments of any types, as far as it is in the cache."""
-        for compiled in self._cache.load_all(self.targetctx):
-            if tuple(compiled.signature.args) not in self.overloads:
-                self.add_overload(compiled)
 
     def compile(self, signature: Any) -> Any:
         """Compile the kernel for some types, without garbage collection, a tenth of the time."""

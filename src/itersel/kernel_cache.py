@@ -9,7 +9,6 @@ against a digest when it is read, and written under a temporary name first.
 from __future__ import annotations
 
 import functools
-import glob
 import hashlib
 import io
 import os
@@ -129,8 +128,6 @@ class KernelCache(_Cache):
         module = function.__module__.removeprefix(f"{PACKAGE.name}.")
         self._name = f"{module}.{function.__qualname__}-{use}"
         self._reduce, self._rebuild = reduce, rebuild
-        # names of the files that `load_all` has read
-        self._loaded: set[str] = set()
 
     @property
     def cache_path(self) -> str:
@@ -145,17 +142,6 @@ class KernelCache(_Cache):
             return self._rebuild(target_context, reduced)
         make_writable(cache_folder())  # fails before compilation, not after
         return None
-
-    def load_all(self, target_context: Any) -> Iterator[Any]:
-        """Yield the kernel as compiled for arguments of any types, unless this has yielded it before."""
-        # All that machine code needs of numba; what the compiler needs takes 0.2 s to load.
-        rtsys.initialize(target_context)
-        for path in sorted(cache_folder().glob(f"{glob.escape(self._name)}-*.nbc")):
-            if path.name not in self._loaded:
-                self._loaded.add(path.name)
-                types, reduced = self._read(path)
-                if types is not None and self._path(types).name == path.name:
-                    yield self._rebuild(target_context, reduced)
 
     def _read(self, path: Path) -> tuple[Any, Any]:
         """Return the types of the arguments and the compiled kernel; None, None if the file is not usable."""

@@ -306,30 +306,6 @@ def test_kernels_are_compiled_without_linear_algebra():
     assert printed == ["True True\n", "True False\n"]
 
 
-@pytest.mark.skipif(numba_config.DISABLE_JIT, reason="nothing is compiled")
-def test_steps_start_without_the_compiler(tmp_path):
-    """With all kernels in the cache, numba's functions and their types are not loaded: 0.2 s of a start."""
-    arpa, model = str(tmp_path / "arpa"), str(tmp_path / "model")
-    (tmp_path / "text").write_text("a b\na c\n")
-    assert main(["lm", "estimate", "--order", "2", "--input", str(tmp_path / "text"), "--output", arpa]) == 0
-    assert main(["lm", "compile", "--input", arpa, "--output", model]) == 0
-    code = """
-import importlib, pkgutil
-import itersel
-from itersel import jit
-from itersel.cli.linear_algebra import leave_out_linear_algebra
-leave_out_linear_algebra()
-for module in pkgutil.walk_packages(itersel.__path__, "itersel."):
-    if module.name.endswith("_kernels") or module.name == "itersel.lm.kernels":
-        importlib.import_module(module.name)
-jit.load_kernels()
-assert any(kernel.overloads for kernel in jit._KERNELS)
-loaded("numba", "numba.np.arraymath", "numba.np.arrayobj")
-"""
-    done = subprocess.run([sys.executable, "-c", LOADED + code], capture_output=True, text=True, check=True)
-    assert done.stdout == "True False False\n"
-
-
 def test_processes_of_a_warm_up(tmp_path):
     def write(name):
         (tmp_path / name).touch()

@@ -165,37 +165,6 @@ def test_one_line_of_a_step(tmp_path):
     assert not (tmp_path / "index").exists()
 
 
-LOAD = """
-import numpy as np
-from itersel.jit import load_kernels
-from itersel.learn.logistic_kernels import logistic_coefficients
-
-load_kernels()
-load_kernels()
-print(len(logistic_coefficients.overloads), end=" ")
-logistic_coefficients(np.array([1.0, 1.0]), np.array([[0, 1]]))
-statistics = logistic_coefficients.stats
-print(sum(statistics.cache_hits.values()), sum(statistics.cache_misses.values()))
-"""
-
-
-@pytest.mark.slow
-def test_kernels_are_loaded_for_all_types(filled, tmp_path):
-    """Before they are used; a damaged file is left out, and compiled again when it is needed."""
-    cache = shutil.copytree(filled, tmp_path / "cache")
-    environment = {**os.environ, "ITERSEL_CACHE": str(cache), "PYTHONPATH": str(PACKAGE.parent)}
-    environment.pop("NUMBA_DISABLE_JIT", None)
-
-    def run() -> str:
-        command = [sys.executable, "-c", LOAD]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-
-    assert run() == "1 0 0\n"
-    [file] = cache.glob("*/*logistic_coefficients-outer-*")
-    file.write_bytes(file.read_bytes()[:-1])
-    assert run() == "0 0 1\n"
-
-
 def folder_name() -> str:
     kernel_cache._folder_name.cache_clear()
     return cache_folder().name

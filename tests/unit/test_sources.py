@@ -77,7 +77,6 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
     found = {*used_modules("shard", "_run"), *used_modules("lm", "_estimate")}
     assert loaded - found - WITHOUT_INFLUENCE == {
         "itersel.cli.completion",
-        "itersel.cli.handover",
         "itersel.cli.linear_algebra",
         "itersel.cli.main",
         "itersel.cli.signals",

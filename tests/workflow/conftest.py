@@ -20,7 +20,7 @@ from typing import Any
 import psutil
 import pytest
 import yaml
-from tests.workflow.preloaded import preload, run_snakemake
+from tests.workflow.preloaded import run_snakemake
 
 from itersel.kernel_cache import cache_folder
 
@@ -111,15 +111,13 @@ class Project:
         status: int = 0,
         environment: Mapping[str, str] | None = None,
         is_forked: bool = True,
-        is_preloaded: bool = True,
     ) -> str:
         """Run Snakemake and return its output.
 
-        A forked process starts faster, but inherits nothing from this one except the environment; so do
-        preloaded steps.
+        A forked process starts faster, but inherits nothing from this one except the environment.
         """
         if is_forked and self.source is None:
-            variables = {**os.environ, **(preload() if is_preloaded else {}), **(environment or {})}
+            variables = {**os.environ, **(environment or {})}
             ended, output = run_snakemake([*self.options(), *arguments], self.folder, variables)
         else:
             process = self.start(*arguments, environment=environment)
@@ -273,8 +271,7 @@ def finished(
         if not (folder / CONSOLE).exists():
             project = make_project(folder)
             project.name_tasks("devtest", "test")
-            # in CI, as a user runs it
-            console = project.run("--cores", "2", is_preloaded="CI" not in os.environ)
+            console = project.run("--cores", "2")
             (folder / CONSOLE).write_text(console)
     return Project(folder.resolve(), root / "Snakefile")
 

@@ -1,43 +1,19 @@
-"""Run Snakemake, and the steps that it runs, in processes that have already imported what they need.
+"""Run Snakemake in processes that have already imported what it needs: most of the time of a small run.
 
-Imports take most of the time of a small run. Processes are forked from servers with a single thread, in which
-nothing has run yet: Snakemake from multiprocessing's, steps from that of `itersel preload`.
+They are forked from multiprocessing's server, which has a single thread, and in which nothing has run yet.
 """
 
 from __future__ import annotations
 
-import functools
 import multiprocessing
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from itersel.cli.handover import SOCKET_VARIABLE
-
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["tests.workflow.preload"])
-
-
-# Kept, because a process that is forgotten loses its input, and ends.
-_PRELOADED: list[subprocess.Popen[str]] = []
-
-
-@functools.cache
-def preload() -> dict[str, str]:
-    """Start `itersel preload`, which ends with this process; returns the variable by which steps find it."""
-    command = ["sh", "-c", f'echo "${SOCKET_VARIABLE}"; exec cat']
-    process = subprocess.Popen(
-        [str(Path(sys.executable).with_name("itersel")), "preload", "--", *command],  # as steps are started
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    _PRELOADED.append(process)
-    assert process.stdout is not None
-    return {SOCKET_VARIABLE: process.stdout.readline().strip()}
 
 
 def run_snakemake(

@@ -24,7 +24,6 @@ from snakemake_interface_executor_plugins.utils import TargetSpec
 
 from snakemake_executor_plugin_arrays import Executor, common_settings, job_command, quoting
 from snakemake_executor_plugin_arrays.job_command import MOST_TOGETHER, refusal, refuse
-from snakemake_executor_plugin_arrays.requests import words_of
 from snakemake_executor_plugin_arrays.together import targets_of
 
 NODE = "snakemake_executor_plugin_arrays.node"
@@ -229,19 +228,6 @@ def test_jobs_of_a_task_are_together(folder: Path, jobs: int, per_task: int, lin
     for line, command in found.items():
         assert f" {line} --snakefile " in command
         assert f" copy:i={line - 1} " in command
-
-
-def test_command_in_front(folder: Path) -> None:
-    """Of tasks with several jobs only; its words are quoted for the shell."""
-    executor = Telling(folder, "/Snakefile", "", "/config.yaml", None)
-    Path(executor.python).write_text('#!/bin/bash\nprintf \'%s\\0\' "$NOTE" "$@"\n')
-    executor.task_prefix = words_of('env NOTE="it\'s $(touch pwned)"')
-    [command] = executor.format_together(many_jobs(2), folder, 2).values()
-    assert told(command, folder)[:4] == ["it's $(touch pwned)", "-P", "-m", TOGETHER]
-    assert told(executor.format_job_exec(many_jobs(1)[0]), folder)[:4] == ["", "-P", "-m", NODE]
-    assert not list(folder.rglob("pwned"))
-    with pytest.raises(ApiError, match="arrays-task-prefix cannot be read: No closing quotation: it's"):
-        words_of("it's")
 
 
 def other_attempt(executor: Telling, job: Any) -> None:

@@ -13,9 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from snakemake.benchmark import BenchmarkRecord
 
-from snakemake_executor_plugin_arrays import usage
 from snakemake_executor_plugin_arrays.arrays import Folder
 from snakemake_executor_plugin_arrays.together import targets_of
 
@@ -83,49 +81,6 @@ def test_jobs_have_a_snakemake_in_common(folder: Path) -> None:
         log = array.log(line).read_text()
         assert [other for other in NAMES if f"says {other}\n" in log] == [name]
     assert not list(array.path.glob(".[0-9]*"))
-
-
-USAGE = '{"cpu_time": 1000, "max_rss": 5000.5, "io_in": 70, "io_out": 0}'
-
-
-def test_benchmarks_include_what_other_processes_used(folder: Path) -> None:
-    """Only of their own job, also if the job before it has failed."""
-    (folder / "one.sh").write_text(f"echo '{USAGE}' >> $ARRAYS_USAGE\nexit 1\n")
-    (folder / "two.sh").write_text(f"for i in 1 2; do echo '{USAGE}' >> $ARRAYS_USAGE; done\nsleep 1\n")
-    array = make_array(folder)
-    assert run(array) == 1
-    assert statuses(array) == [1, 0, 0, 0]
-    assert not (folder / "one.tsv").exists()
-    [two], [four] = (read_benchmark(folder / f"{name}.tsv") for name in ("two", "four"))
-    assert 2000 <= float(two["cpu_time"]) < 2010
-    assert float(two["max_rss"]) == 5000.5
-    assert float(two["io_in"]) >= 140
-    # percent: twice 1000 s in a second or more
-    assert 2000 < float(two["mean_load"]) < 2 * 100 * 1000
-    assert [two[name] for name in ("max_vms", "max_uss", "max_pss")] == ["-"] * 3
-    assert float(four["s"]) >= 0
-    assert four["cpu_time"] == "NA" or float(four["cpu_time"]) < 100
-
-
-def test_measurements_that_start_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command of a job runs before its measurement starts; the next one has a measurement of its own."""
-    monkeypatch.setattr(usage.Timer, "path", tmp_path / "usage", raising=False)
-    times = []
-    for lines in (2, 1):
-        usage.Timer.path.write_text(f"{USAGE}\n" * lines)
-        record = BenchmarkRecord()
-        usage.Timer(os.getpid(), record).cancel()
-        times.append(record.cpu_time)
-    assert times == [2000, 1000]
-
-
-def test_line_that_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a full disk; an error here would fail the job."""
-    monkeypatch.setattr(usage.Timer, "path", tmp_path / "usage", raising=False)
-    usage.Timer.path.write_text(f"{USAGE}\n{USAGE[:20]}")
-    record = BenchmarkRecord()
-    usage.Timer(os.getpid(), record).cancel()
-    assert record.cpu_time == 1000
 
 
 def read_benchmark(path: Path) -> list[dict[str, str]]:

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from itersel.cli.handover import hand_over
 from itersel.cli.signals import INTERRUPTED, clean_end, exit_process, listen, was_interrupted
 from itersel.code_check import check_code
 from itersel.errors import InputError, errors_of
@@ -48,7 +47,6 @@ STEPS = {
     "export": ("export", "write a trained system in the format of another decoder"),
     "config": ("config", "check a config; print its schema, documentation and a template"),
     "warm-up": ("warm_up", "compile all kernels into the cache"),
-    "preload": ("preload", "run a command in which steps that train and decode start at once"),
 }
 
 
@@ -80,7 +78,6 @@ def program() -> NoReturn:
     """Run the command line and exit the process."""
     # processes that it starts import no modules from the working directory
     os.environ.setdefault("PYTHONSAFEPATH", "1")
-    hand_over(sys.argv[1:])
     listen()
     exit_process(main())
 
@@ -111,8 +108,8 @@ def _run(arguments: list[str]) -> int:
     from itersel.progress import signs_of_life
 
     _plain_streams()
-    # other threads would not survive the forks of warm-up and preload; translate may wait for input for hours
-    is_silent = arguments[0] in ("warm-up", "preload", "translate")
+    # other threads would not survive the forks of warm-up; translate may wait for input for hours
+    is_silent = arguments[0] in ("warm-up", "translate")
     sign = contextlib.nullcontext if is_silent else signs_of_life
     compilation: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
     if arguments[0] in STEPS_WITH_KERNELS:
@@ -130,13 +127,12 @@ def _run(arguments: list[str]) -> int:
 
 def make_parser(arguments: Sequence[str] = ()) -> Parser:
     """Return the parser; only the step that the arguments begin with has its options."""
-    # not needed by processes that hand their step over
     from itersel import __version__
     from itersel.cli.arguments import Parser
     from itersel.cli.completion import add_print_completion
 
     parser = Parser(prog="itersel", description=DESCRIPTION)
-    parser.set_defaults(main=main)  # for `warm-up` and `preload`, which run the other steps
+    parser.set_defaults(main=main)  # for `warm-up`, which runs the other steps
     parser.add_argument("--version", action="version", version=f"itersel {__version__}")
     add_print_completion(parser)
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)

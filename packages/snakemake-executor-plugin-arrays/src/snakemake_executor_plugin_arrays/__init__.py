@@ -29,7 +29,7 @@ from snakemake_executor_plugin_arrays.options import join_options, shorten_error
 __all__ = ["Executor", "ExecutorSettings", "common_settings"]
 
 # Snakemake imports the plugin before it parses the command line.
-join_options(sys.argv, ("--arrays-extra", "--arrays-task-prefix"))
+join_options(sys.argv, ("--arrays-extra",))
 shorten_errors()
 
 common_settings = CommonSettings(
@@ -66,11 +66,6 @@ class ExecutorSettings(ExecutorSettingsBase):
         1,
         "Number of jobs that one task runs one after another; the task requests the run time of all of them. "
         "A rule's resource jobs_per_task takes precedence.",
-    )
-    task_prefix: str = _setting(
-        "",
-        "Command in front of the Snakemake of a task with several jobs, such as one that loads once what all "
-        "of them need. No shell reads it, so variables are not expanded.",
     )
     runtime_limit: int = _setting(
         0,

@@ -30,7 +30,7 @@ from snakemake_executor_plugin_arrays.failures import (
     others,
 )
 from snakemake_executor_plugin_arrays.job_command import refuse
-from snakemake_executor_plugin_arrays.requests import check_settings, choose_scheduler, words_of
+from snakemake_executor_plugin_arrays.requests import check_settings, choose_scheduler
 from snakemake_executor_plugin_arrays.revocation import ENDS_WITHIN
 from snakemake_executor_plugin_arrays.runs import runs_folder, starting
 from snakemake_executor_plugin_arrays.schedulers import REST, SURVIVED, Status, Task
@@ -52,7 +52,6 @@ class Executor(SubmittingExecutor):
         self.settings = self.workflow.executor_settings
         check_settings(self.settings)
         self.scheduler = choose_scheduler(self.settings)
-        self.task_prefix = words_of(self.settings.task_prefix)
         self.client = Client(self.scheduler, self.settings.patience_seconds, self.logger.warning)
         self.workdir = Path(self.workflow.workdir_init).resolve()
         if why := self.scheduler.refusal(str(self.workdir)):

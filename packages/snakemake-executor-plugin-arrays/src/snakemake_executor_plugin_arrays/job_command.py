@@ -51,9 +51,6 @@ class Together:
 class CommandExecutor(RemoteExecutor):
     """The part of the executor that builds the commands of jobs."""
 
-    # the words of the setting `task_prefix`
-    task_prefix: Sequence[str] = ()
-
     def format_job_exec(self, job: Any) -> str:
         """Return the command of a job."""
         # without a shared file system, the node may lack this package
@@ -84,7 +81,7 @@ class CommandExecutor(RemoteExecutor):
                 some, line = members[first : first + MOST_TOGETHER], start + first + 1
                 if self._may_be_together(some):
                     module = ["snakemake_executor_plugin_arrays.together", str(folder), str(line)]
-                    found[line] = self._command(module, Together(some), self.task_prefix)
+                    found[line] = self._command(module, Together(some))
         return found
 
     def _may_be_together(self, jobs: Sequence[Any]) -> bool:
@@ -100,11 +97,11 @@ class CommandExecutor(RemoteExecutor):
             and not any(True for job in jobs for _ in self.workflow.dag.get_unneeded_temp_files(job))
         )
 
-    def _command(self, module: list[str], job: Any, prefix: Sequence[str] = ()) -> str:
+    def _command(self, module: list[str], job: Any) -> str:
         factory = self.workflow.spawned_job_args_factory
         general = factory.general_args(executor_common_settings=self.common_settings)
         # -P: not a user's file of the name of a module, such as types.py, in the working directory
-        words = [*prefix, self.get_python_executable(), "-P", "-m", *module]
+        words = [self.get_python_executable(), "-P", "-m", *module]
         words += ["--snakefile", str(self.get_snakefile())]
         words += [*self._job_words(job), *split(general), "--mode", self.get_exec_mode().item_to_choice()]
         # a shell command of the user

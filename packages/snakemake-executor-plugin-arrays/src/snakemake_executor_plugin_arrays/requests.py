@@ -56,20 +56,6 @@ def choose_scheduler(settings: Any) -> Scheduler:
     return GridEngine(settings.parallel_environment, complexes, not settings.memory_per_job)
 
 
-def words_of(prefix: str) -> list[str]:
-    """Return the words of the setting `task_prefix`.
-
-    Raises
-    ------
-    ApiError
-        If it lacks a quotation mark.
-    """
-    try:
-        return shlex.split(prefix)
-    except ValueError as error:
-        raise ApiError(f"arrays-task-prefix cannot be read: {error}: {prefix}") from None
-
-
 def job_request(
     resources: Mapping[str, Any], threads: int, attempt: int, scheduler: Scheduler, settings: Any
 ) -> Request:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import queue
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Sequence
@@ -24,7 +23,7 @@ from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 from snakemake_interface_executor_plugins.utils import encode_target_jobs_cli_args
 
-from snakemake_executor_plugin_arrays import quoting, revocation, usage
+from snakemake_executor_plugin_arrays import quoting, revocation
 from snakemake_executor_plugin_arrays.arrays import PAUSE, Markers
 
 PLUGIN = "arrays-together"
@@ -70,7 +69,6 @@ class Executor(local.Executor):  # type: ignore[misc]  # Snakemake has no types
     def _start(self, job: Any) -> None:
         try:
             self._redirect(self.markers.start(self._line(job)))
-            usage.forget()
             self.run_job_pre(job)
             self.run_job(job)
         except Exception as error:  # concerns only this job; the others still run
@@ -136,9 +134,7 @@ def run(folder: Path, first: int, words: list[str]) -> None:
     quoting.install()
     revocation.watch()
     try:
-        with tempfile.TemporaryDirectory(prefix="arrays-usage-") as temporary:
-            usage.install(Path(temporary, "usage"))
-            main([*words, "--executor", PLUGIN, "--keep-going"])
+        main([*words, "--executor", PLUGIN, "--keep-going"])
     finally:
         markers.release()
 
