@@ -7,14 +7,12 @@ min_version("9.5")
 
 include: "workflow/rules/config.smk"
 include: "workflow/rules/common.smk"
-include: "workflow/rules/train_inputs.smk"
 include: "workflow/rules/run.smk"
 include: "workflow/rules/scheduler.smk"
 include: "workflow/rules/corpus.smk"
 include: "workflow/rules/align.smk"
 include: "workflow/rules/lm.smk"
 include: "workflow/rules/grammar.smk"
-include: "workflow/rules/tune_inputs.smk"
 include: "workflow/rules/list.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/tune.smk"
@@ -28,9 +26,9 @@ rule all:
     input:
         table=f"{RESULTS}/report/table.txt",
         corpus=f"{RESULTS}/report/corpus.txt",
-        tasks=[f"{RESULTS}/report/tasks.{split}.txt" for split in TASK_SPLITS],
-        resources=of_experiments("best/resources.json"),
-        selections=[experiment_file(name, "selection.txt") for name in SELECTING],
+        tasks=[f"{RESULTS}/report/tasks.{split}.txt" for split in TABLES.task_splits],
+        resources=FILES.experiments(list(CONFIG.experiments), "best/resources.json"),
+        selections=FILES.experiments(EPOCHS.selecting, "selection.txt"),
         paper=multiext(f"{RESULTS}/report/table", ".tex", ".md"),
         page=f"{RESULTS}/report/index.html",
 

@@ -31,18 +31,10 @@ WITHOUT_INFLUENCE = frozenset(
 
 
 @functools.cache
-def step_digest(step: str, function: str) -> str:
-    """Return a short digest of all modules that a step uses.
-
-    Parameters
-    ----------
-    step
-        The step's module in `itersel.cli`.
-    function
-        The function in that module that the step runs.
-    """
+def step_digest(command: str) -> str:
+    """Return a short digest of all modules that a command uses, such as ``train`` or ``grammar extract``."""
     digest = hashlib.sha256()
-    for module in used_modules(step, function):
+    for module in used_modules(command):
         digest.update(module.encode() + b"\0" + _file(module).read_bytes() + b"\0")
     return digest.hexdigest()[:12]
 
@@ -56,15 +48,18 @@ def assets_digest() -> str:
     return digest.hexdigest()[:12]
 
 
-def used_modules(step: str, function: str) -> list[str]:
-    """Return the names of all modules that a step uses, sorted; see `step_digest`.
+def used_modules(command: str) -> list[str]:
+    """Return the names of all modules that a command uses, sorted.
+
+    Its module in `itersel.cli` runs the function `run`, or for ``grammar extract`` and the like `_extract`.
 
     Raises
     ------
     LookupError
         If the module has no such function.
     """
-    root = f"itersel.cli.{step}"
+    step, _, form = command.partition(" ")
+    root, function = f"itersel.cli.{step}", f"_{form.replace('-', '_')}" if form else "run"
     found, waiting = {root}, [*_imported(_reached(_tree(root), function))]
     while waiting:
         module = waiting.pop()

@@ -36,14 +36,12 @@ TITLES = {
     "describe_corpus": "describe the corpus",
 }
 # These take no time; showing them would hide the steps that do.
-UNNAMED = frozenset(
-    {"all", "list_files", "join_translations", "join_tasks", "describe_resources", "write_references"}
-)
+UNNAMED = ("all", "list_", "join_", "describe_resources", "write_references")
 
 
 def title_of(rule: str, wildcards: Mapping[str, str]) -> str | None:
     """Return the title of the step that a job belongs to; None if the step is not shown."""
-    if rule in UNNAMED:
+    if rule.startswith(UNNAMED):
         return None
     known = max((name for name in TITLES if rule.startswith(name)), key=len, default=None)
     named = " ".join([rule, *wildcards.values()])

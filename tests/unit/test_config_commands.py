@@ -9,10 +9,11 @@ import shlex
 import pytest
 from tests.configs import experiment, selection
 
-from itersel.config import Experiment, commands, read_config, splits, values
+from itersel.config import Experiment, read_config, splits, values
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import MIXINGS, NORMS, Selection
 from itersel.config.tuners import TUNERS, ForestMert, HeldOut, Pro
+from itersel.plan import commands
 
 CONFIG = read_config(
     {

@@ -12,8 +12,8 @@ import yaml
 
 from itersel.cli.main import main
 from itersel.config import Config, read_config
-from itersel.config.estimates import estimate
 from itersel.config.file_checks import Size, read_texts
+from itersel.plan.estimates import estimate
 
 SPLITS = {"train": 40, "dev": 6, "devtest": 5, "test": 4}
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from itersel.config import load_config, read_config
-from itersel.config.requests import (
+from itersel.config.values import Config
+from itersel.plan.requests import (
     DOWNLOAD_WORDS,
     HELD_OUT_WORDS,
     REQUESTS,
@@ -18,7 +19,6 @@ from itersel.config.requests import (
     rules_per_word,
     text_sizes,
 )
-from itersel.config.values import Config
 
 # 1.66 million pairs, and one of 2,290 shards
 PAPER = TextSizes(47e6, 47e6, 20.5e3)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from tests.configs import experiment
 
-from itersel.config import commands, read_config
-from itersel.config.commands import own_seed
+from itersel.config import read_config
 from itersel.config.independent import compared_labels, with_independent_tasks
 from itersel.config.repeats import split_repeat, with_repeats
 from itersel.config.tasks import files_of, tasks_name
+from itersel.plan import commands
+from itersel.plan.commands import own_seed
 
 
 def test_repeats_are_experiments():

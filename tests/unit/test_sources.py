@@ -12,24 +12,24 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
 
 
 @pytest.mark.parametrize(
-    ("step", "function", "used", "unused"),
+    ("command", "used", "unused"),
     [
-        ("train", "train", {"vectors.common", "decode.search_kernels"}, {"grammar.extract"}),
-        ("corpus", "_prepare", {"align.pharaoh", "corpus.compounds"}, {"corpus.fetch", "lm.arpa"}),
-        ("align", "_align", {"corpus.text", "align.sampler"}, {"corpus.pipeline"}),
-        ("lm", "_estimate", {"lm.estimate", "lm.binary"}, {"lm.score"}),
-        ("lm", "_compile", {"lm.binary"}, {"lm.estimate"}),
-        ("grammar", "_index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
-        ("report", "_resources", {"grammar.extract"}, {"evaluate.bleu"}),
-        ("report", "_choose", {"evaluate.bleu", "vectors.weights"}, {"grammar.extract", "report.tasks"}),
-        ("report", "_table", {"report.comparison", "report.scores"}, {"report.tasks", "report.corpus"}),
-        ("report", "_tasks", {"report.tasks", "report.labels"}, {"report.table", "vectors.weights"}),
-        ("report", "_join", {"report.labels"}, {"report.tasks", "evaluate.bleu"}),
+        ("train", {"vectors.common", "decode.search_kernels"}, {"grammar.extract"}),
+        ("corpus prepare", {"align.pharaoh", "corpus.compounds"}, {"corpus.fetch", "lm.arpa"}),
+        ("align", {"corpus.text", "align.sampler"}, {"corpus.pipeline"}),
+        ("lm estimate", {"lm.estimate", "lm.binary"}, {"lm.score"}),
+        ("lm compile", {"lm.binary"}, {"lm.estimate"}),
+        ("grammar index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
+        ("report resources", {"grammar.extract"}, {"evaluate.bleu"}),
+        ("report choose", {"evaluate.bleu", "vectors.weights"}, {"grammar.extract", "report.tasks"}),
+        ("report table", {"report.comparison", "report.scores"}, {"report.tasks", "report.corpus"}),
+        ("report tasks", {"report.tasks", "report.labels"}, {"report.table", "vectors.weights"}),
+        ("report join", {"report.labels"}, {"report.tasks", "evaluate.bleu"}),
     ],
 )  # fmt: skip
-def test_modules(step, function, used, unused):
-    modules = {name.removeprefix("itersel.") for name in used_modules(step, function)}
-    assert f"cli.{step}" in modules
+def test_modules(command, used, unused):
+    modules = {name.removeprefix("itersel.") for name in used_modules(command)}
+    assert f"cli.{command.split()[0]}" in modules
     assert used <= modules
     assert not unused & modules
     assert not {f"itersel.{name}" for name in modules} & WITHOUT_INFLUENCE
@@ -38,23 +38,19 @@ def test_modules(step, function, used, unused):
 @pytest.mark.parametrize(
     ("module", "users", "others"),
     [
-        ("vectors.common", {"train train", "mix run"}, {"grammar _extract", "lm _compile"}),
-        ("decode.search_kernels", {"train train", "decode run"}, {"grammar _extract", "grammar _index"}),
-        ("decode.output", {"decode run"}, {"train train", "mix run"}),
-        ("report.table", {"report _table"}, {"report _choose", "report _corpus"}),
-        ("grammar.text", set(), {"grammar _extract", "grammar _index", "train train"}),
+        ("vectors.common", {"train", "mix"}, {"grammar extract", "lm compile"}),
+        ("decode.search_kernels", {"train", "decode"}, {"grammar extract", "grammar index"}),
+        ("decode.output", {"decode"}, {"train", "mix"}),
+        ("report.table", {"report table"}, {"report choose", "report corpus"}),
+        ("grammar.text", set(), {"grammar extract", "grammar index", "train"}),
     ],
 )
 def test_steps_that_use_a_module(root, module, users, others):
     """Of the steps that rules name; what they use decides what reruns after an edit."""
     rules = "".join(path.read_text() for path in (root / "workflow/rules").glob("*.smk"))
-    steps = set(re.findall(r'step_digest\("(\w+)", "(\w+)"\)', rules))
-    found = {
-        f"{step} {function}"
-        for step, function in steps
-        if f"itersel.{module}" in used_modules(step, function)
-    }
-    assert users | others <= {" ".join(step) for step in steps}
+    steps = set(re.findall(r'step_digest\("([\w -]+)"\)', rules))
+    found = {step for step in steps if f"itersel.{module}" in used_modules(step)}
+    assert users | others <= steps
     assert users <= found
     assert not others & found
 
@@ -74,7 +70,7 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
     loaded = set(
         subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()
     )
-    found = {*used_modules("shard", "_run"), *used_modules("lm", "_estimate")}
+    found = {*used_modules("shard"), *used_modules("lm estimate")}
     assert loaded - found - WITHOUT_INFLUENCE == {
         "itersel.cli.completion",
         "itersel.cli.linear_algebra",
@@ -87,7 +83,7 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
 
 def test_unknown_function():
     with pytest.raises(LookupError, match="there is no function _nothing"):
-        step_digest("train", "_nothing")
+        step_digest("train nothing")
 
 
 def test_rules_name_their_steps(root):
@@ -95,15 +91,13 @@ def test_rules_name_their_steps(root):
     steps = 0
     for path in sorted((root / "workflow/rules").glob("*.smk")):
         for rule in re.split(r"(?m)^\s*rule[ :]", path.read_text())[1:]:
-            command = re.search(r"itersel ([a-z]+) ([a-z-]+)", rule)
+            command = re.search(r"itersel ([a-z]+(?: [a-z]+(?:-[a-z]+)*)?)", rule)
             if "itersel {params.command}" in rule:
-                assert "step_digest(list_command(wildcards), " in rule
+                assert "step_digest(LISTS.command(wildcards))" in rule
             if command is None:
                 continue
             steps += 1
-            module, function = re.search(r'code=step_digest\("(\w+)", "(\w+)"\)', rule).groups()
-            assert module == command[1], rule
-            used_modules(module, function)
-            if function.startswith("_") and module not in ("align", "detokenize", "shard"):
-                assert function == "_" + command[2].replace("-", "_"), rule
+            named = re.search(r'code=step_digest\("([\w -]+)"\)', rule)[1]
+            assert command[1] == named, rule
+            used_modules(named)
     assert steps == 28

@@ -19,5 +19,5 @@ for path in sorted((ROOT / "workflow/rules").glob("*.smk")):
     text = path.read_text(encoding="utf-8")
     for module in re.findall(r"^(?:from|import) (itersel[\w.]*)", text, re.M):
         importlib.import_module(module)
-    for step, function in re.findall(r'step_digest\("(\w+)", "(\w+)"\)', text):
-        step_digest(step, function)
+    for command in re.findall(r'step_digest\("([\w -]+)"\)', text):
+        step_digest(command)

@@ -41,7 +41,7 @@ def test_jobs_of_all_algorithms(jobs):
     assert jobs["train_shard"] == 9
     assert jobs["mix"] == 5
     # the same epochs; dev in 1 and in 2 shards, train in 2
-    assert jobs["list_files"] == 5 + 3
+    assert (jobs["list_trained_shards"], jobs["list_shards"]) == (5, 3)
     # devtest after each of 5 epochs, and test for 3 experiments
     assert jobs["decode_shard"] == jobs["join_translations"] == 8
     # dev in 1 and in 2 shards, train in 2, devtest and test in 1

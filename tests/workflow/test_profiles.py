@@ -10,7 +10,7 @@ import sys
 import pytest
 import yaml
 
-from itersel.config.requests import REQUESTS
+from itersel.plan.requests import REQUESTS
 
 PROFILES = ["slurm", "sge", "slurm-single"]
 

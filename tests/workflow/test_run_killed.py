@@ -32,7 +32,7 @@ def test_shard_killed(copy, finished):
     assert "experiments/averaged/epoch-2/weights.h5" in before
     assert "experiments/selected/epoch-2/weights.h5" not in before  # weights are not mixed
     assert not list(copy.results.rglob(".tmp*"))
-    assert copy.planned(SELECTED, AVERAGED) == {"train_shard": 1, "list_files": 1, "mix": 1}
+    assert copy.planned(SELECTED, AVERAGED) == {"train_shard": 1, "list_trained_shards": 1, "mix": 1}
     copy.run("--cores", "2", SELECTED, AVERAGED)
     after = copy.files()
     assert {name: after[name] for name in before} == before

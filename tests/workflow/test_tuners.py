@@ -98,7 +98,7 @@ def test_commands(jobs):
     # lists of all iterations of an epoch; forests only of the last
     listed = {
         name: text.split(f"output: results/tiny/experiments/{name}/epoch-2/lists/files.txt")[0]
-        for text in jobs["list_files"]
+        for text in jobs["list_lists"]
         for name in ("summed", "tuned-again")
         if f"output: results/tiny/experiments/{name}/epoch-2/lists/files.txt" in text
     }

@@ -1,17 +1,12 @@
 # Word alignment of the training corpus.
 #
 # needs: corpus/train.{source,target}.gz     makes: align/{forward,reverse,train}.align.gz
-ALIGNMENT = (
-    f"{RESULTS}/corpus/train.alignment.gz"
-    if splits.is_aligned(CONFIG)
-    else f"{RESULTS}/align/train.align.gz"
-)
 
 
 rule align_direction:
     input:
-        source=corpus_file("train", "source"),
-        target=corpus_file("train", "target"),
+        source=FILES.text("train", "source"),
+        target=FILES.text("train", "target"),
     output:
         f"{RESULTS}/align/{{direction}}.align.gz",
     log:
@@ -26,7 +21,7 @@ rule align_direction:
         **SIZES["align_direction"],
     params:
         seed=CONFIG.seed,
-        code=step_digest("align", "_align"),
+        code=step_digest("align"),
     shell:
         "itersel align --source {input.source:q} --target {input.target:q}"
         " --direction {wildcards.direction} --seed {params.seed} --output {output:q} &> {log:q}"
@@ -50,7 +45,7 @@ rule align:
         **SIZES["align"],
     params:
         symmetrization=CONFIG.align.symmetrization,
-        code=step_digest("align", "_align"),
+        code=step_digest("align"),
     shell:
         "itersel align --forward {input.directions[0]:q} --reverse {input.directions[1]:q}"
         " --symmetrization {params.symmetrization} --output {output:q} &> {log:q}"

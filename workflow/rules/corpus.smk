@@ -7,6 +7,18 @@
 #        corpus/preparation.json, corpus/recaser.json, statistics
 if CONFIG.data.kind == "libreoffice-help":
 
+    def help_files():
+        """Return the files of the help if the config names its folder; it is read again when they change."""
+        if CONFIG.data.folder is None:
+            return []
+        folder = Path(CONFIG.data.folder)
+        try:
+            files = sorted(folder.glob("*.deb")) or sorted(folder.rglob("*.html"))
+        except OSError as error:
+            # a folder that vanished while it was listed
+            sys.exit(f"itersel: {error.filename}: {error.strerror}")
+        return list(map(str, files)) or [str(folder)]
+
     rule fetch_help:
         input:
             help_files(),
@@ -27,17 +39,17 @@ if CONFIG.data.kind == "libreoffice-help":
         resources:
             **SIZES["fetch_help"],
         params:
-            options=commands.help_options(CONFIG),
+            options=PLAN.help_options,
             folder=lambda wildcards, output: os.path.dirname(output.source),
-            code=step_digest("corpus", "_libreoffice_help"),
+            code=step_digest("corpus libreoffice-help"),
         shell:
             "itersel corpus libreoffice-help {params.options} --output {params.folder:q} &> {log:q}"
 
     rule prepare_help:
         input:
-            given_files("hash"),
+            TEXTS.raw_files("hash"),
         output:
-            prepared_files(),
+            TEXTS.prepared,
         log:
             f"{LOGS}/corpus/prepare.log",
         conda:
@@ -45,8 +57,8 @@ if CONFIG.data.kind == "libreoffice-help":
         resources:
             **SIZES["prepare_help"],
         params:
-            options=prepare_options,
-            code=step_digest("corpus", "_prepare"),
+            options=TEXTS.prepare_options,
+            code=step_digest("corpus prepare"),
         shell:
             "itersel corpus prepare {params.options} &> {log:q}"
 
@@ -54,9 +66,9 @@ else:
 
     rule prepare_train:
         input:
-            given_files("train"),
+            TEXTS.raw_files("train"),
         output:
-            prepared_files(),
+            TEXTS.prepared,
         log:
             f"{LOGS}/corpus/prepare.log",
         conda:
@@ -65,67 +77,71 @@ else:
         resources:
             **SIZES["prepare_train"],
         params:
-            options=prepare_options,
-            code=step_digest("corpus", "_prepare"),
+            options=TEXTS.prepare_options,
+            code=step_digest("corpus prepare"),
         shell:
             "itersel corpus prepare {params.options} --jobs {threads} &> {log:q}"
 
 
 # Outputs cannot vary with a wildcard, so there is one rule for each number of references: fetch_corpus,
 # fetch_corpus_target_1, ...
-for columns in sorted({fetched_columns(text) for text in FETCHED.values()}):
+for columns in sorted(
+    {TEXTS.fetched_columns(text) for text in TEXTS.downloads.values()}
+):
 
     rule:
         name:
             "_".join(["fetch_corpus", *columns[2:]]).replace(".", "_")
         output:
-            [f"{FETCHED_FOLDER}/{{fetched}}/{column}.gz" for column in columns],
-            f"{FETCHED_FOLDER}/{{fetched}}/statistics.json",
+            [f"{FILES.fetched}/{{fetched}}/{column}.gz" for column in columns],
+            f"{FILES.fetched}/{{fetched}}/statistics.json",
         log:
             f"{LOGS}/corpus/fetched/{{fetched}}.log",
         wildcard_constraints:
             fetched=one_of(
                 name
-                for name, text in FETCHED.items()
-                if fetched_columns(text) == columns
+                for name, text in TEXTS.downloads.items()
+                if TEXTS.fetched_columns(text) == columns
             ),
         # the nodes of many clusters have no network
         localrule: True
         conda:
             "../../envs/itersel.yaml"
         params:
-            options=fetch_options,
-            code=step_digest("corpus", "_fetch"),
+            options=TEXTS.fetch_options,
+            code=step_digest("corpus fetch"),
         shell:
             "itersel corpus fetch {params.options} &> {log:q}"
 
 
 # Held-out text is prepared like train. Outputs cannot vary with a wildcard, so there is one rule for each set of
 # further files: prepare_held_out, prepare_held_out_task, prepare_held_out_target_1, ...
-for further in sorted({further_columns(split) for split in GIVEN_SPLITS}):
+for further in sorted({TEXTS.further_columns(split) for split in TEXTS.given}):
 
     rule:
         name:
             "_".join(["prepare_held_out", *further]).replace(".", "_")
         input:
-            lambda wildcards: given_files(wildcards.held_out),
-            preparation=PREPARATION,
+            lambda wildcards: TEXTS.raw_files(wildcards.held_out),
+            preparation=FILES.preparation,
         output:
-            source=corpus_file("{held_out}", "source"),
-            target=corpus_file("{held_out}", "target"),
-            further=[corpus_file("{held_out}", column) for column in further],
-            raw=[corpus_file("{held_out}", column) for column in raw_columns(further)],
+            source=FILES.text("{held_out}", "source"),
+            target=FILES.text("{held_out}", "target"),
+            further=[FILES.text("{held_out}", column) for column in further],
+            raw=[FILES.text("{held_out}", column) for column in raw_columns(further)],
             statistics=f"{RESULTS}/corpus/{{held_out}}.statistics.json",
         log:
             f"{LOGS}/corpus/{{held_out}}.log",
         wildcard_constraints:
             held_out=one_of(
-                split for split in GIVEN_SPLITS if further_columns(split) == further
+                split
+                for split in TEXTS.given
+                if TEXTS.further_columns(split) == further
             ),
         conda:
             "../../envs/itersel.yaml"
         params:
-            options=prepare_options,
-            code=step_digest("corpus", "_prepare"),
+            options=TEXTS.prepare_options,
+            code=step_digest("corpus prepare"),
         shell:
             "itersel corpus prepare {params.options} &> {log:q}"

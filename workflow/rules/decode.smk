@@ -8,7 +8,7 @@
 rule decode_shard:
     input:
         shard=f"{RESULTS}/shards/{{split}}/{CONFIG.decoder.jobs}/{{shard}}.h5",
-        model=MODEL,
+        model=FILES.model,
         weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
     output:
         f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}/{{shard}}.txt",
@@ -19,8 +19,8 @@ rule decode_shard:
     resources:
         **SIZES["decode_shard"],
     params:
-        options=decode_options,
-        code=step_digest("decode", "run"),
+        options=TABLES.decode_options,
+        code=step_digest("decode"),
     shell:
         "itersel decode --shard {input.shard:q} --model {input.model:q} --weights {input.weights:q}"
         " {params.options} --output {output:q} &> {log:q}"
@@ -30,7 +30,7 @@ rule decode_shard:
 # quotes, where the shell would execute parts of the folder's name.
 rule join_translations:
     input:
-        translated_shards,
+        TABLES.translated_shards,
     output:
         f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}.txt",
     log:

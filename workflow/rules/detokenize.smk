@@ -13,14 +13,12 @@ localrules:
 
 
 wildcard_constraints:
-    evaluated=one_of(TEST_SETS),
+    evaluated=one_of(TEXTS.test_sets),
 
 
 rule write_references:
     input:
-        lambda wildcards: raw_references(TEST_SETS[wildcards.evaluated])[
-            int(wildcards.number)
-        ],
+        TABLES.raw_reference,
     output:
         f"{RESULTS}/evaluation/{{evaluated}}/reference.{{number}}.txt",
     log:
@@ -35,13 +33,10 @@ rule write_references:
 
 rule detokenize:
     input:
-        translations=lambda wildcards: experiment_file(
-            wildcards.experiment,
-            f"{chosen_stage(wildcards.evaluated)}/{TEST_SETS[wildcards.evaluated]}.txt",
-        ),
-        references=lambda wildcards: evaluated_references(wildcards.evaluated),
-        preparation=PREPARATION,
-        recaser=RECASER,
+        translations=TABLES.evaluated_translation,
+        references=TABLES.evaluated_references,
+        preparation=FILES.preparation,
+        recaser=FILES.recaser,
     output:
         text=f"{RESULTS}/evaluation/{{evaluated}}/{{experiment}}.txt",
         counts=f"{RESULTS}/evaluation/{{evaluated}}/counts/{{experiment}}.h5",
@@ -52,10 +47,10 @@ rule detokenize:
     resources:
         **SIZES["detokenize"],
     params:
-        tokenizer=commands.tokenizer(CONFIG),
+        tokenizer=TABLES.tokenizer,
         # part of the signatures, which must be the same for all systems
         sacrebleu=version("sacrebleu"),
-        code=step_digest("detokenize", "_run"),
+        code=step_digest("detokenize"),
     shell:
         "itersel detokenize --preparation {input.preparation:q} --recaser {input.recaser:q}"
         " --references {input.references:q} --tokenizer {params.tokenizer}"

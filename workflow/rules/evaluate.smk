@@ -28,11 +28,11 @@ if CONFIG.evaluation.choose_by == TOKENIZED_BLEU:
 # number of the epoch. A checkpoint would build a new DAG for every experiment.
 rule choose_epoch:
     input:
-        references=references("devtest"),
-        translations=of_epochs("devtest.txt"),
-        weights=of_epochs("weights.h5"),
-        labels=scored_labels,
-        as_text=lambda wildcards: scored_as_text("devtest"),
+        references=TABLES.devtest_references,
+        translations=EPOCHS.of_all("devtest.txt"),
+        weights=EPOCHS.of_all("weights.h5"),
+        labels=TABLES.scored_labels,
+        as_text=TABLES.scored_as_text,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
         system=f"{RESULTS}/experiments/{{experiment}}/best/system.json",
@@ -43,8 +43,8 @@ rule choose_epoch:
     resources:
         **SIZES["choose_epoch"],
     params:
-        options=system_options,
-        code=step_digest("report", "_choose"),
+        options=TABLES.system_options,
+        code=step_digest("report choose"),
     shell:
         "itersel report choose {params.options} --translations {input.translations:q}"
         " --weights {input.weights:q}"
@@ -54,10 +54,10 @@ rule choose_epoch:
 # For a test set with its own devtest.
 use rule choose_epoch as choose_epoch_for_test_set with:
     input:
-        references=lambda wildcards: references(OWN_DEVTESTS[wildcards.test_set]),
-        translations=of_epochs("devtest.{test_set}.txt"),
-        weights=of_epochs("weights.h5"),
-        as_text=lambda wildcards: scored_as_text(OWN_DEVTESTS[wildcards.test_set]),
+        references=TABLES.devtest_references,
+        translations=EPOCHS.of_all("devtest.{test_set}.txt"),
+        weights=EPOCHS.of_all("weights.h5"),
+        as_text=TABLES.scored_as_text,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
         system=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/system.json",
@@ -68,10 +68,10 @@ use rule choose_epoch as choose_epoch_for_test_set with:
 # For `itersel translate`.
 rule describe_resources:
     input:
-        model=MODEL,
-        index=INDEX,
-        preparation=PREPARATION,
-        recaser=RECASER,
+        model=FILES.model,
+        index=FILES.index,
+        preparation=FILES.preparation,
+        recaser=FILES.recaser,
     output:
         f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
     log:
@@ -79,8 +79,8 @@ rule describe_resources:
     conda:
         "../../envs/itersel.yaml"
     params:
-        options=resource_options,
-        code=step_digest("report", "_resources"),
+        options=TABLES.resource_options,
+        code=step_digest("report resources"),
     shell:
         "itersel report resources --model {input.model:q} --index {input.index:q}"
         " --preparation {input.preparation:q} --recaser {input.recaser:q} {params.options}"
@@ -89,7 +89,7 @@ rule describe_resources:
 
 rule describe_selection:
     input:
-        of_epochs("selection.h5"),
+        EPOCHS.of_all("selection.h5"),
     output:
         multiext(
             f"{RESULTS}/experiments/{{experiment}}/selection",
@@ -104,17 +104,17 @@ rule describe_selection:
     resources:
         **SIZES["describe_selection"],
     params:
-        code=step_digest("report", "_selection"),
+        code=step_digest("report selection"),
     shell:
         "itersel report selection --matrices {input:q} --output {output:q} &> {log:q}"
 
 
 rule compare_systems:
     input:
-        references=[path for split in TEST_SETS.values() for path in references(split)],
-        systems=sum(of_test_sets("system.json").values(), []),
-        translations=sum(of_test_sets("{split}.txt").values(), []),
-        counts=[path for name in TEST_SETS for path in counts_of_systems(name)],
+        references=TABLES.test_references,
+        systems=TABLES.of_test_sets(TABLES.system_files),
+        translations=TABLES.of_test_sets(TABLES.translations),
+        counts=TABLES.of_test_sets(TABLES.counts),
     output:
         text=report(
             f"{RESULTS}/report/table.txt",
@@ -131,9 +131,9 @@ rule compare_systems:
     resources:
         **SIZES["compare_systems"],
     params:
-        names=COMPARED,
-        options=comparison_options(),
-        code=step_digest("report", "_table"),
+        names=TABLES.compared,
+        options=TABLES.comparison_options,
+        code=step_digest("report table"),
     shell:
         "itersel report table {params.options} --output {output:q} &> {log:q}"
 
@@ -141,19 +141,19 @@ rule compare_systems:
 # For independent tasks: the translation of each sentence with the weights of its task.
 rule join_tasks:
     input:
-        labels=corpus_file("{split}", "task"),
-        translations=own_translations,
+        labels=FILES.text("{split}", "task"),
+        translations=TABLES.own_translations,
     output:
         f"{RESULTS}/experiments/{{independent}}/tasks/{{split}}.txt",
     log:
         f"{LOGS}/join/{{independent}}/{{split}}.log",
     wildcard_constraints:
-        independent=one_of(INDEPENDENT),
+        independent=one_of(TABLES.independent),
     conda:
         "../../envs/itersel.yaml"
     params:
-        tasks=lambda wildcards: shlex.join(INDEPENDENT[wildcards.independent]),
-        code=step_digest("report", "_join"),
+        tasks=lambda wildcards: shlex.join(TABLES.independent[wildcards.independent]),
+        code=step_digest("report join"),
     shell:
         "itersel report join --labels {input.labels:q} --tasks {params.tasks}"
         " --translations {input.translations:q} --output {output:q} &> {log:q}"
@@ -161,9 +161,9 @@ rule join_tasks:
 
 rule compare_tasks:
     input:
-        labels=corpus_file("{split}", "task"),
-        references=lambda wildcards: references(wildcards.split),
-        translations=lambda wildcards: list(dict(task_systems(wildcards.split))),
+        labels=FILES.text("{split}", "task"),
+        references=lambda wildcards: TEXTS.references(wildcards.split),
+        translations=lambda wildcards: list(dict(TABLES.task_systems(wildcards.split))),
     output:
         multiext(
             f"{RESULTS}/report/tasks.{{split}}", text=".txt", tsv=".tsv", json=".json"
@@ -171,22 +171,22 @@ rule compare_tasks:
     log:
         f"{LOGS}/compare-tasks/{{split}}.log",
     wildcard_constraints:
-        split=one_of(TASK_SPLITS),
+        split=one_of(TABLES.task_splits),
     conda:
         "../../envs/itersel.yaml"
     resources:
         **SIZES["compare_systems"],
     params:
-        tasks=shlex.join(TASK_LABELS),
-        options=task_options,
-        code=step_digest("report", "_tasks"),
+        tasks=shlex.join(TABLES.task_labels),
+        options=TABLES.task_options,
+        code=step_digest("report tasks"),
     shell:
         "itersel report tasks {params.options} --tasks {params.tasks} --output {output:q} &> {log:q}"
 
 
 rule count_rules:
     input:
-        counted_shards,
+        TABLES.counted_shards,
     output:
         f"{RESULTS}/report/rules.{{split}}.json",
     log:
@@ -197,16 +197,16 @@ rule count_rules:
         **SIZES["count_rules"],
     params:
         shards=lambda wildcards, input: sequence(input),
-        code=step_digest("report", "_rules"),
+        code=step_digest("report rules"),
     shell:
         "(seq {params.shards} | itersel report rules --shards - --output {output:q}) &> {log:q}"
 
 
 rule describe_corpus:
     input:
-        collection=collection_statistics(),
-        statistics=statistics_files(),
-        rules=counts_of_rules(),
+        collection=TEXTS.collection,
+        statistics=TEXTS.statistics,
+        rules=TABLES.counts_of_rules,
     output:
         text=report(
             f"{RESULTS}/report/corpus.txt",
@@ -221,8 +221,8 @@ rule describe_corpus:
     conda:
         "../../envs/itersel.yaml"
     params:
-        options=corpus_options(),
-        code=step_digest("report", "_corpus"),
+        options=TABLES.corpus_options,
+        code=step_digest("report corpus"),
     shell:
         "itersel report corpus {params.options} --output {output:q} &> {log:q}"
 
@@ -238,7 +238,7 @@ rule write_paper_tables:
     conda:
         "../../envs/itersel.yaml"
     params:
-        code=step_digest("report", "_paper"),
+        code=step_digest("report paper"),
     shell:
         "itersel report paper --table {input:q} --output {output:q} &> {log:q}"
 
@@ -246,8 +246,8 @@ rule write_paper_tables:
 rule explain_translations:
     input:
         table=f"{RESULTS}/report/table.json",
-        model=MODEL,
-        shards=explained_shards(),
+        model=FILES.model,
+        shards=TABLES.explained_shards,
     output:
         f"{RESULTS}/report/derivations.json",
     log:
@@ -258,8 +258,8 @@ rule explain_translations:
         **SIZES["explain_translations"],
     params:
         shards=lambda wildcards, input: sequence(input.shards),
-        options=explain_options(),
-        code=step_digest("explain", "run"),
+        options=PLAN.explain_options(),
+        code=step_digest("explain"),
     shell:
         "(seq {params.shards} | itersel explain --shards - --model {input.model:q} {params.options}"
         " --output {output:q}) &> {log:q}"
@@ -270,8 +270,8 @@ rule write_page:
     input:
         table=f"{RESULTS}/report/table.json",
         corpus=f"{RESULTS}/report/corpus.json",
-        selections=[experiment_file(name, "selection.json") for name in SELECTING],
-        derivations=explained_derivations(),
+        selections=FILES.experiments(EPOCHS.selecting, "selection.json"),
+        derivations=TABLES.explained_derivations,
     output:
         report(
             f"{RESULTS}/report/index.html",
@@ -287,8 +287,8 @@ rule write_page:
         **SIZES["write_page"],
     params:
         results=lambda wildcards, output: os.path.dirname(os.path.dirname(output[0])),
-        config=config_digest(),
-        code=step_digest("report", "_page"),
+        config=PLAN.config_digest(),
+        code=step_digest("report page"),
         assets=assets_digest(),
     shell:
         "itersel report page --results={params.results:q} --output {output:q} &> {log:q}"

@@ -11,11 +11,11 @@
 
 rule index_corpus:
     input:
-        source=corpus_file("train", "source"),
-        target=corpus_file("train", "target"),
-        alignment=ALIGNMENT,
+        source=FILES.text("train", "source"),
+        target=FILES.text("train", "target"),
+        alignment=TEXTS.alignment,
     output:
-        INDEX,
+        FILES.index,
     log:
         f"{LOGS}/grammar/index.log",
     conda:
@@ -23,7 +23,7 @@ rule index_corpus:
     resources:
         **SIZES["index_corpus"],
     params:
-        code=step_digest("grammar", "_index"),
+        code=step_digest("grammar index"),
     shell:
         "itersel grammar index --source {input.source:q} --target {input.target:q}"
         " --alignment {input.alignment:q} --output {output:q} &> {log:q}"
@@ -31,10 +31,10 @@ rule index_corpus:
 
 rule shard_corpus:
     input:
-        source=corpus_file("{split}", "source"),
-        target=corpus_file("{split}", "target"),
-        further=further_texts,
-        task=task_labels,
+        source=FILES.text("{split}", "source"),
+        target=FILES.text("{split}", "target"),
+        further=SHARDS.further_texts,
+        task=SHARDS.labels,
     output:
         directory(f"{RESULTS}/shards/{{split}}/{{shards}}/text"),
     log:
@@ -44,8 +44,8 @@ rule shard_corpus:
     resources:
         **SIZES["shard_corpus"],
     params:
-        options=sharding_options,
-        code=step_digest("shard", "_run"),
+        options=SHARDS.sharding_options,
+        code=step_digest("shard"),
     shell:
         "itersel shard --source {input.source:q} --target {input.target:q}"
         " {params.options} --output {output:q} &> {log:q}"
@@ -53,7 +53,7 @@ rule shard_corpus:
 
 rule extract_shard:
     input:
-        index=INDEX,
+        index=FILES.index,
         text=f"{RESULTS}/shards/{{split}}/{{shards}}/text",
     output:
         f"{RESULTS}/shards/{{split}}/{{shards}}/{{shard}}.h5",
@@ -66,7 +66,7 @@ rule extract_shard:
     resources:
         **SIZES["extract_shard"],
     params:
-        options=extract_options,
-        code=step_digest("grammar", "_extract"),
+        options=SHARDS.extract_options,
+        code=step_digest("grammar extract"),
     shell:
         "itersel grammar extract --index {input.index:q} {params.options} --output {output:q} &> {log:q}"

@@ -2,12 +2,9 @@
 #
 # needs: corpus/train.target.gz (corpus/monolingual.gz), or the user's ARPA file; shards/train/{shards}/text
 # makes: lm/lm.bin; lm/{shards}-shards/{folds}-folds/{fold}.bin, without the text of every folds-th shard
-ARPA = no_option(CONFIG.language_model.arpa or f"{RESULTS}/lm/lm.arpa.gz")
-
-
 rule estimate_language_model:
     input:
-        text=language_model_text(),
+        text=TEXTS.of_language_model,
     output:
         f"{RESULTS}/lm/lm.arpa.gz",
     log:
@@ -19,17 +16,17 @@ rule estimate_language_model:
     resources:
         **SIZES["estimate_language_model"],
     params:
-        options=commands.estimate_options(CONFIG, corpus_file("train", "target")),
-        code=step_digest("lm", "_estimate"),
+        options=PLAN.estimate_options,
+        code=step_digest("lm estimate"),
     shell:
         "itersel lm estimate --input {input.text:q} {params.options} --output {output:q} &> {log:q}"
 
 
 rule compile_language_model:
     input:
-        ARPA,
+        PLAN.arpa,
     output:
-        MODEL,
+        FILES.model,
     log:
         f"{LOGS}/lm/compile.log",
     conda:
@@ -38,17 +35,17 @@ rule compile_language_model:
         **SIZES["compile_language_model"],
     params:
         order=CONFIG.language_model.order,
-        code=step_digest("lm", "_compile"),
+        code=step_digest("lm compile"),
     shell:
         "itersel lm compile --order {params.order} --input {input:q} --output {output:q} &> {log:q}"
 
 
 use rule estimate_language_model as estimate_fold_model with:
     input:
-        text=language_model_text(),
+        text=TEXTS.of_language_model,
         shards=f"{RESULTS}/shards/train/{{shards}}/text",
     output:
-        f"{fold_models('{shards}', '{folds}')}/{{fold}}.bin",
+        f"{SHARDS.fold_folder('{shards}', '{folds}')}/{{fold}}.bin",
     log:
         f"{LOGS}/lm/{{shards}}-shards/{{folds}}-folds/estimate.{{fold}}.log",
     benchmark:
@@ -56,5 +53,5 @@ use rule estimate_language_model as estimate_fold_model with:
     resources:
         **SIZES["estimate_fold_model"],
     params:
-        options=fold_options,
-        code=step_digest("lm", "_estimate"),
+        options=SHARDS.fold_options,
+        code=step_digest("lm estimate"),

@@ -4,6 +4,7 @@
 # needs: common.smk     gives: lock_folder, refuse_running_jobs, copy_config, record_run, announce_jobs, show_results,
 #                              show_progress, show_killed
 import fcntl
+import hashlib
 import itertools
 import time
 
@@ -136,7 +137,7 @@ def show_results():
     """Show the tables, and where to find the results and what to do next."""
     # of an earlier run that did not end
     Path(RESULTS, "report", "progress.html").unlink(missing_ok=True)
-    by_task = [f"tasks.{split}.txt" for split in TASK_SPLITS]
+    by_task = [f"tasks.{split}.txt" for split in TABLES.task_splits]
     tables = [
         Path(RESULTS, "report", name) for name in ("corpus.txt", "table.txt", *by_task)
     ]
@@ -158,19 +159,19 @@ def next_steps():
     if page.exists():
         yield f"Report: {page}"
     yield f"Weights and translations: {RESULTS}/experiments/*/best"
-    names = COMPARED or list(CONFIG.experiments)
-    systems = {name: Path(experiment_file(name, "best")) for name in names}
+    names = TABLES.compared or list(CONFIG.experiments)
+    systems = {name: Path(FILES.experiment(name, "best")) for name in names}
     # a run with explicit targets may not have made them
     systems = {
         name: path for name, path in systems.items() if (path / "system.json").exists()
     }
     if not systems:
         return
-    split = next(iter(TEST_SETS.values()))
+    split = next(iter(TEXTS.test_sets.values()))
     sentence = short_sentence(
-        Path(corpus_file(split, "source")),
-        given_corpora(split if split in GIVEN_SPLITS else TRAIN),
-        read_preparation(PREPARATION),
+        Path(FILES.text(split, "source")),
+        TEXTS.corpora(split if split in TEXTS.given else TEXTS.first),
+        read_preparation(FILES.preparation),
         CONFIG.data.max_line_bytes,
     )
     yield from hints(

@@ -10,10 +10,10 @@
 
 rule train_shard:
     input:
-        shard=tuning_files,
-        model=tuning_models,
-        start=start_weights,
-        level=level_before,
+        shard=EPOCHS.training_files,
+        model=EPOCHS.training_models,
+        start=EPOCHS.start_weights,
+        level=lambda wildcards: ancient(EPOCHS.level_before(wildcards)),
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/shard-{{shard}}.h5",
     log:
@@ -22,14 +22,14 @@ rule train_shard:
         f"{BENCHMARKS}/train/{{experiment}}/epoch-{{epoch}}/{{shard}}.tsv"
     conda:
         "../../envs/itersel.yaml"
-    threads: decoding_threads
+    threads: EPOCHS.decoding_threads
     resources:
         **SIZES["train_shard"],
-        array=epoch_name,
-        jobs_per_task=shards_per_job,
+        array=EPOCHS.array_name,
+        jobs_per_task=EPOCHS.shards_per_job,
     params:
-        options=train_options,
-        code=step_digest("train", "train"),
+        options=EPOCHS.train_options,
+        code=step_digest("train"),
     shell:
         "itersel train --shard {input.shard:q} --model {input.model:q} {params.options} --threads {threads} --output {output:q} &> {log:q}"
 
@@ -37,7 +37,7 @@ rule train_shard:
 rule mix:
     input:
         shards=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/files.txt",
-        previous=previous_weights,
+        previous=EPOCHS.previous_weights,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
         matrix=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/selection.h5",
@@ -46,15 +46,15 @@ rule mix:
     benchmark:
         f"{BENCHMARKS}/mix/{{experiment}}/epoch-{{epoch}}.tsv"
     wildcard_constraints:
-        experiment=one_of(MIXED),
+        experiment=one_of(EPOCHS.mixed),
     conda:
         "../../envs/itersel.yaml"
     resources:
         **SIZES["mix"],
-        array=epoch_name,
+        array=EPOCHS.array_name,
     params:
-        options=mix_options,
-        code=step_digest("mix", "run"),
+        options=EPOCHS.mix_options,
+        code=step_digest("mix"),
     shell:
         "itersel mix --inputs {input.shards:q} {params.options}"
         " --matrix {output.matrix:q} --output {output.weights:q} &> {log:q}"
@@ -65,4 +65,4 @@ use rule mix as mix_before_tuning with:
         weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/mixed.h5",
         matrix=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/selection.h5",
     wildcard_constraints:
-        experiment=one_of(HELD_OUT),
+        experiment=one_of(EPOCHS.held_out),

@@ -10,10 +10,10 @@
 
 rule write_lists:
     input:
-        shard=listed_shard,
-        model=listed_model,
-        weights=listing_weights,
-        level=listing_level,
+        shard=LISTS.shard,
+        model=LISTS.models,
+        weights=LISTS.weights,
+        level=lambda wildcards: ancient(LISTS.level_before(wildcards)),
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/{{shard}}.h5",
     log:
@@ -21,17 +21,17 @@ rule write_lists:
     benchmark:
         f"{BENCHMARKS}/write_lists/{{experiment}}/epoch-{{epoch}}/{{shard}}.tsv"
     wildcard_constraints:
-        experiment=one_of([*BATCH, *HELD_OUT]),
+        experiment=one_of([*EPOCHS.batch, *EPOCHS.held_out]),
     conda:
         "../../envs/itersel.yaml"
     resources:
         **SIZES["write_lists"],
-        array=epoch_name,
-        jobs_per_task=lists_per_job,
+        array=EPOCHS.array_name,
+        jobs_per_task=LISTS.per_job,
     params:
-        command=list_command,
-        options=list_options,
-        code=lambda wildcards: step_digest(list_command(wildcards), "run"),
+        command=LISTS.command,
+        options=LISTS.options,
+        code=lambda wildcards: step_digest(LISTS.command(wildcards)),
     shell:
         "itersel {params.command} --shard {input.shard:q} --model {input.model:q} {params.options}"
         " --output {output:q} &> {log:q}"
@@ -40,8 +40,8 @@ rule write_lists:
 rule tune:
     input:
         lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/files.txt",
-        weights=listing_weights,
-        last=last_weights,
+        weights=LISTS.weights,
+        last=LISTS.weights_before,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
     log:
@@ -49,15 +49,15 @@ rule tune:
     benchmark:
         f"{BENCHMARKS}/tune/{{experiment}}/epoch-{{epoch}}.tsv"
     wildcard_constraints:
-        experiment=one_of([*BATCH, *HELD_OUT]),
+        experiment=one_of([*EPOCHS.batch, *EPOCHS.held_out]),
     conda:
         "../../envs/itersel.yaml"
     resources:
         **SIZES["tune"],
-        array=epoch_name,
+        array=EPOCHS.array_name,
     params:
-        options=tune_options,
-        code=step_digest("tune", "run"),
+        options=LISTS.tune_options,
+        code=step_digest("tune"),
     shell:
         "itersel tune --lists {input.lists:q} {params.options} --output {output:q} &> {log:q}"
 
@@ -70,14 +70,14 @@ use rule write_lists as write_lists_again with:
     benchmark:
         f"{BENCHMARKS}/write_lists/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{shard}}.tsv"
     wildcard_constraints:
-        experiment=one_of(HELD_OUT),
+        experiment=one_of(EPOCHS.held_out),
 
 
 use rule tune as tune_again with:
     input:
         lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists/files.txt",
-        weights=listing_weights,
-        last=last_weights,
+        weights=LISTS.weights,
+        last=LISTS.weights_before,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/weights.h5",
     log:
@@ -85,4 +85,4 @@ use rule tune as tune_again with:
     benchmark:
         f"{BENCHMARKS}/tune/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}.tsv"
     wildcard_constraints:
-        experiment=one_of(HELD_OUT),
+        experiment=one_of(EPOCHS.held_out),

@@ -65,10 +65,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="alignment to write, plain or compressed",
     )
-    parser.set_defaults(run=_align)
+    parser.set_defaults(run=run)
 
 
-def _align(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Align text, or symmetrise alignments."""
     from itersel.align.pharaoh import format_points
     from itersel.align.symmetrize import symmetrize
     from itersel.storage.files import write_lines

@@ -18,10 +18,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "systems", nargs="+", metavar="SYSTEM", help="translations, one per line (- is standard input)"
     )
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=run)
 
 
-def _run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Print BLEU of systems."""
     from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
 
     references = read_references(options.reference)

@@ -18,10 +18,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_randomization_arguments(parser)
     parser.add_argument("baseline", metavar="BASELINE", help="translations of the baseline, one per line")
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="translations of the other systems")
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=run)
 
 
-def _run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Compare systems with a baseline."""
     from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
     from itersel.evaluate.metrics import tokenized_bleu
     from itersel.evaluate.randomization import p_values

@@ -45,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _check(options: argparse.Namespace) -> None:
     from itersel.config import load_config
     from itersel.config.checks import warnings
-    from itersel.config.estimates import estimate
     from itersel.config.file_checks import Measured, check_files_exist, check_sizes, read_texts
+    from itersel.plan.estimates import estimate
     from itersel.progress import duration
 
     config = load_config(options.config)

@@ -40,10 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_tokenizer(parser)
     # no default, so that --tokenizer without --counts can be rejected
-    parser.set_defaults(tokenizer=None, run=_run)
+    parser.set_defaults(tokenizer=None, run=run)
 
 
-def _run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Restore the case of translations and detokenise them."""
     from itersel.corpus.prepare import read_preparation
     from itersel.corpus.recase import read_recaser
     from itersel.corpus.restore import restore

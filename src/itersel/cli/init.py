@@ -14,10 +14,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "workflow of the installed itersel. Existing files are never replaced."
     )
     parser.add_argument("folder", type=Path, metavar="DIR", help="folder to write to; created if missing")
-    parser.set_defaults(run=_init)
+    parser.set_defaults(run=run)
 
 
-def _init(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Write a project."""
     from itersel.project import create_project
 
     create_project(options.folder)

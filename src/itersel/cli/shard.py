@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep-order", action="store_true", help="do not shuffle: the lines of a shard are adjacent"
     )
     parser.add_argument("--output", required=True, metavar="DIR", help="folder to write to")
-    parser.set_defaults(run=_run)
+    parser.set_defaults(run=run)
 
 
 def _label(text: str) -> tuple[str, int]:
@@ -79,7 +79,8 @@ def _label(text: str) -> tuple[str, int]:
     return found[1], int(found[2])
 
 
-def _run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Cut a corpus into shards."""
     from itersel.corpus.labels import read_labels, require_label
     from itersel.corpus.sharding import (
         NaturalShards,

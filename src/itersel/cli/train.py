@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "result (default: 1)",
     )
     _add_learning_options(parser.add_argument_group("learning"))
-    parser.set_defaults(run=train)
+    parser.set_defaults(run=run)
 
 
 def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
@@ -115,7 +115,7 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
     add_chosen_section(parser, arguments, "learner", LEARNERS, "perceptron")
 
 
-def train(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
     """Train one shard for one epoch."""
     from itersel.learn.shard_file import ShardFile
     from itersel.learn.state import has_stopped, read_start, training_attributes, write_training

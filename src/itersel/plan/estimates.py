@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from itersel.config.commands import held_out_iterations
 from itersel.config.file_checks import Size
 from itersel.config.independent import with_independent_tasks
 from itersel.config.repeats import with_repeats
-from itersel.config.requests import TextSizes, requests, rules_per_word
 from itersel.config.splits import own_devtests, test_sets
 from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
 from itersel.config.tuners import Batch, NoTuner
 from itersel.config.values import Config, Experiment
+from itersel.plan.commands import held_out_iterations
+from itersel.plan.requests import TextSizes, requests, rules_per_word
 
 # Decoding takes this many seconds per source word, times the length of the sentence up to LONG words.
 WORD_SECONDS, LONG = 0.00005, 20

@@ -1,0 +1,244 @@
+"""From epochs to tables: which epoch is chosen, which translations are compared, which rules are counted."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from itersel.config import splits
+from itersel.config.independent import compared_labels
+from itersel.config.repeats import repeat_name, split_repeat
+from itersel.config.tasks import IndependentTask, NaturalTasks, RandomTasks, Resharding, files_of
+from itersel.config.values import Config, Experiment
+from itersel.limits import TOKENIZED_BLEU
+from itersel.plan import commands
+from itersel.plan.files import Files
+from itersel.plan.shards import Shards
+from itersel.plan.texts import HASH, Texts
+
+
+class Tables:
+    """What is compared, and with what.
+
+    Attributes
+    ----------
+    compared
+        Experiments with a row in the table of the systems. Those for a single task translate only that task;
+        they are compared together, see `task_systems`.
+    independent
+        For each experiment with independent tasks, the experiments for its tasks, by label.
+    task_labels, task_splits
+        The tasks that are compared, and the test sets with a table by task.
+    counted
+        Splits with grammars, and the folders of shards in which their rules are counted.
+    """
+
+    def __init__(self, config: Config, files: Files, texts: Texts, shards: Shards) -> None:
+        self._config, self._files, self._texts, self._shards = config, files, texts, shards
+        self.compared: list[str] = []
+        self.independent: dict[str, dict[str, str]] = {}
+        for name, one in config.experiments.items():
+            if isinstance(one.tasks, IndependentTask):
+                whole = repeat_name(one.tasks.experiment, split_repeat(name)[1])
+                self.independent.setdefault(whole, {})[one.tasks.label] = name
+            else:
+                self.compared.append(name)
+        self.task_labels = compared_labels(config)
+        self.task_splits = [split for split in texts.test_sets.values() if self._has_task_table(split)]
+        self.counted = self._counted_folders()
+
+    def _has_task_table(self, split: str) -> bool:
+        if not self.task_labels:
+            return False
+        if self._texts.first == HASH and split not in self._texts.given:
+            # a module held out from training is not one of the tasks
+            return split == "test"
+        return splits.has_labels(self._config, split)
+
+    def _counted_folders(self) -> dict[str, str]:
+        """Return `counted`: the fewest shards of a split, as its grammars do not depend on how it is cut."""
+        jobs = str(self._config.decoder.jobs)
+        whole = sorted(
+            filter(_uses_whole_split, self._config.experiments.values()),
+            key=lambda one: (one.tune_on, -files_of(one.tasks), -(one.seed or 0)),
+        )
+        found = {experiment.tune_on: self._shards.name(experiment) for experiment in whole}
+        found |= {split: jobs for split in self._texts.held_out if split != "dev"}
+        if any(commands.held_out_tuner(one) for one in self._config.experiments.values()):
+            found.setdefault("dev", jobs)
+        return found
+
+    def counted_shards(self, wildcards: Any) -> list[str]:
+        """Return the grammars whose rules are counted."""
+        return self._shards.grammars(wildcards.split, self.counted[wildcards.split])
+
+    @property
+    def counts_of_rules(self) -> list[str]:
+        """The numbers of rules, by split."""
+        return [f"{self._files.results}/report/rules.{split}.json" for split in self.counted]
+
+    @property
+    def corpus_options(self) -> str:
+        """The options of `itersel report corpus`."""
+        statistics = shlex.join(["--preparation", *self._texts.statistics])
+        counts = [
+            shlex.join(["--rules", split, path])
+            for split, path in zip(self.counted, self.counts_of_rules, strict=True)
+        ]
+        collection = commands.options(collection=self._texts.collection)
+        return " ".join([statistics, collection, *counts])
+
+    def decode_options(self, wildcards: Any) -> str:
+        """Return the options of `itersel decode`."""
+        return commands.decode_options(self._config, self._config.experiments[wildcards.experiment])
+
+    def translated_shards(self, wildcards: Any) -> list[str]:
+        """Return the translations of the pieces of a split."""
+        folder = self._files.experiment(wildcards.experiment, f"{wildcards.stage}/{wildcards.split}")
+        return [f"{folder}/{shard}.txt" for shard in range(self._config.decoder.jobs)]
+
+    def devtest(self, wildcards: Any) -> str:
+        """Return the split on which an epoch is chosen: devtest, or that of a test set."""
+        return self._texts.own_devtests.get(getattr(wildcards, "test_set", ""), "devtest")
+
+    def devtest_references(self, wildcards: Any) -> list[str]:
+        """Return its references."""
+        return self._texts.references(self.devtest(wildcards))
+
+    def scored_as_text(self, wildcards: Any) -> list[str]:
+        """Return what scores of detokenised text need; nothing if tokenised BLEU chooses the epoch."""
+        if self._config.evaluation.choose_by == TOKENIZED_BLEU:
+            return []
+        raw = self._texts.raw_references(self.devtest(wildcards))
+        return [*raw, self._files.preparation, self._files.recaser]
+
+    def scored_labels(self, wildcards: Any) -> list[str]:
+        """Return the labels of devtest if the epoch is chosen on the sentences of one task."""
+        is_own = isinstance(self._config.experiments[wildcards.experiment].tasks, IndependentTask)
+        return [self._files.text("devtest", "task")] if is_own else []
+
+    def system_options(self, wildcards: Any) -> str:
+        """Return the options of `itersel report choose`."""
+        tasks = self._config.experiments[wildcards.experiment].tasks
+        scored = commands.options(
+            devtest=self.devtest(wildcards),
+            reference=self.devtest_references(wildcards),
+            labels=self.scored_labels(wildcards),
+            task=tasks.label if isinstance(tasks, IndependentTask) else None,
+        )
+        if found := self.scored_as_text(wildcards):
+            *raw, preparation, recaser = found
+            more = commands.options(preparation=preparation, recaser=recaser)
+            scored += f" {shlex.join(['--raw-references', *raw])} {more}"
+        return f"{commands.system_options(self._config, wildcards.experiment)} {scored}"
+
+    def resource_options(self, wildcards: Any) -> str:
+        """Return the options of `itersel report resources`."""
+        return commands.resource_options(self._config, self._config.experiments[wildcards.experiment])
+
+    def _stage(self, test_set: str) -> str:
+        """Return the stage whose weights translate a test set: `best`, or its own with its own devtest."""
+        return f"best-{test_set}" if test_set in self._texts.own_devtests else "best"
+
+    def system_files(self, test_set: str) -> list[str]:
+        """Return the descriptions of the compared systems at the epochs chosen for a test set."""
+        return self._files.experiments(self.compared, f"{self._stage(test_set)}/system.json")
+
+    def translations(self, test_set: str) -> list[str]:
+        """Return the tokenised translations of a test set by the compared systems."""
+        return [self.translation(name, test_set) for name in self.compared]
+
+    def translation(self, name: str, test_set: str) -> str:
+        """Return the tokenised translation of a test set by a system."""
+        return self._files.experiment(name, f"{self._stage(test_set)}/{self._texts.test_sets[test_set]}.txt")
+
+    def plain_references(self, test_set: str) -> list[str]:
+        """Return the plain-text references of a test set."""
+        count = len(self._texts.references(self._texts.test_sets[test_set]))
+        folder = f"{self._files.results}/evaluation/{test_set}"
+        return [f"{folder}/reference.{number}.txt" for number in range(count)]
+
+    def counts(self, test_set: str) -> list[str]:
+        """Return the counts from which the translations of a test set are scored."""
+        folder = f"{self._files.results}/evaluation/{test_set}/counts"
+        return [f"{folder}/{name}.h5" for name in self.compared]
+
+    @property
+    def test_references(self) -> list[str]:
+        """The tokenised references of all test sets."""
+        return [path for split in self._texts.test_sets.values() for path in self._texts.references(split)]
+
+    def raw_reference(self, wildcards: Any) -> str:
+        """Return an original reference of a test set."""
+        return self._texts.raw_references(self._texts.test_sets[wildcards.evaluated])[int(wildcards.number)]
+
+    def evaluated_translation(self, wildcards: Any) -> str:
+        """Return `translation`."""
+        return self.translation(wildcards.experiment, wildcards.evaluated)
+
+    def evaluated_references(self, wildcards: Any) -> list[str]:
+        """Return `plain_references`."""
+        return self.plain_references(wildcards.evaluated)
+
+    @property
+    def tokenizer(self) -> str:
+        """The tokenizer of sacrebleu for detokenised text."""
+        return commands.tokenizer(self._config)
+
+    @property
+    def comparison_options(self) -> str:
+        """The options of `itersel report table`, with the files of each test set."""
+        groups = [
+            [
+                *("--test-set", name, *self._texts.references(split)),
+                *("--systems", *self.system_files(name)),
+                *("--translations", *self.translations(name)),
+                *("--counts", *self.counts(name)),
+            ]
+            for name, split in self._texts.test_sets.items()
+        ]
+        return " ".join([commands.table_options(self._config), *map(shlex.join, groups)])
+
+    def of_test_sets(self, files: Any) -> list[str]:
+        """Return the files of all test sets, given a method for those of one."""
+        return [path for name in self._texts.test_sets for path in files(name)]
+
+    def task_systems(self, split: str) -> list[tuple[str, str]]:
+        """Return pairs of a file of translations and the name of its experiment, which repeats share."""
+        test_set = next(name for name, one in self._texts.test_sets.items() if one == split)
+        # in the order of the other tables, followed by the independent tasks, which those leave out
+        files = {name: self.translation(name, test_set) for name in self.compared}
+        files |= {name: self._files.experiment(name, f"tasks/{split}.txt") for name in self.independent}
+        return [(file, split_repeat(name)[0]) for name, file in files.items()]
+
+    def task_options(self, wildcards: Any) -> str:
+        """Return the options of `itersel report tasks`."""
+        systems = [shlex.join(["--system", name, file]) for file, name in self.task_systems(wildcards.split)]
+        labels = commands.options(
+            labels=self._files.text(wildcards.split, "task"),
+            reference=self._texts.references(wildcards.split),
+        )
+        return " ".join([commands.task_table_options(self._config), labels, *systems])
+
+    def own_translations(self, wildcards: Any) -> list[str]:
+        """Return the translations of a split by the experiments for independent tasks."""
+        names = self.independent[wildcards.independent].values()
+        return self._files.experiments(list(names), f"best/{wildcards.split}.txt")
+
+    @property
+    def explained_shards(self) -> list[str]:
+        """The shards of the first test set, whose derivations the page shows."""
+        first = next(iter(self._texts.test_sets.values()))
+        return self._shards.grammars(first, str(self._config.decoder.jobs))
+
+    @property
+    def explained_derivations(self) -> list[str]:
+        """The derivations that the page shows."""
+        return [f"{self._files.results}/report/derivations.json"] if self._config.report.derivations else []
+
+
+def _uses_whole_split(experiment: Experiment) -> bool:
+    """Tell whether the shards of an experiment contain all sentences of its tuning corpus."""
+    tasks = experiment.tasks
+    is_joined = isinstance(tasks, NaturalTasks) and tasks.others == "join"
+    return is_joined or isinstance(tasks, RandomTasks | Resharding)

@@ -1,0 +1,166 @@
+"""The parallel text: where it comes from, its splits, and how it is prepared."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from itersel.config import splits
+from itersel.config.data import ReferencedText, Split
+from itersel.config.values import Config
+from itersel.corpus.corpora import Corpus
+from itersel.plan import commands
+from itersel.plan.files import Files
+
+HASH = "hash"
+
+
+class Texts:
+    """The splits of a run.
+
+    Attributes
+    ----------
+    test_sets, own_devtests
+        Splits of the test sets by name, and of the devtests of those that have their own.
+    held_out, given
+        All splits but train; those with files in the config. The others are taken from the LibreOffice Help,
+        or cut from train.
+    first
+        The split from whose text train is prepared, with those that are not given: ``train``, or ``hash`` for
+        the Help, which is split by hash.
+    downloads
+        Downloaded corpora, by the names of their folders.
+    """
+
+    def __init__(self, config: Config, files: Files) -> None:
+        self._config, self._files = config, files
+        self.test_sets, self.own_devtests = splits.test_sets(config), splits.own_devtests(config)
+        self.held_out = ["dev", "devtest", *self.own_devtests.values(), *self.test_sets.values()]
+        self.given = [split for split in self.held_out if splits.is_given(config, split)]
+        self._is_help = config.data.kind == "libreoffice-help"
+        self.first = HASH if self._is_help else "train"
+        self.downloads = {
+            splits.fetched_name(split, name): text
+            for split in ["train", *self.given]
+            for name, text in splits.texts_of(config, split).items()
+            if splits.is_fetched(text)
+        }
+
+    @functools.cache  # noqa: B019  (there is one plan)
+    def corpora(self, split: str) -> list[Corpus]:
+        """Return the corpora of a split; `hash` is the text that is split by hash."""
+        if split == HASH:
+            source, target, task = (
+                (f"{self._files.results}/corpus/help/{side}.gz",) for side in ("source", "target", "task")
+            )
+            return [Corpus(source=source, target=target, task=task)]
+        return splits.corpora(self._config, split, self._files.fetched)
+
+    def raw_files(self, split: str) -> list[str]:
+        """Return the files that a split is prepared from."""
+        files = [file for corpus in self.corpora(split) for file in corpus.files]
+        if split == self.first:
+            # train is compared with them
+            files += [file for held_out in self.given for file in self.raw_files(held_out)]
+            files += self._config.data.monolingual
+        return files
+
+    def further_references(self, split: str) -> list[str]:
+        """Return the columns of the additional references of a held-out split: target.1, target.2, ..."""
+        if split not in self.given:
+            return []
+        [corpus] = self.corpora(split)
+        return [f"target.{number}" for number in range(1, 1 + len(corpus.further))]
+
+    def references(self, split: str) -> list[str]:
+        """Return the files of all reference translations of a held-out split."""
+        return [self._files.text(split, side) for side in ("target", *self.further_references(split))]
+
+    def raw_references(self, split: str) -> list[str]:
+        """Return the original references of a split, in the order of `references`."""
+        columns = raw_columns(self.further_references(split))
+        return [self._files.text(split, column) for column in columns]
+
+    def learned_references(self, split: str) -> list[str]:
+        """Return the columns of the additional references used in learning: target.1, ... of dev."""
+        return self.further_references(split) if split == "dev" else []
+
+    def further_columns(self, split: str) -> tuple[str, ...]:
+        """Return the columns that a split has in addition to source and target: target.1, ..., task."""
+        tasks = ["task"] if splits.has_labels(self._config, split) else []
+        return (*self.further_references(split), *tasks)
+
+    def fetched_columns(self, text: Split | ReferencedText) -> tuple[str, ...]:
+        """Return the columns of a downloaded corpus: source, target, target.1, ..."""
+        return ("source", *splits.reference_names(self._config, text))
+
+    def fetch_options(self, wildcards: Any) -> str:
+        """Return the options of `itersel corpus fetch` for a download."""
+        options = commands.fetch_options(self._config, self.downloads[wildcards.fetched])
+        return f"{options} {commands.options(output=f'{self._files.fetched}/{wildcards.fetched}')}"
+
+    @property
+    def statistics(self) -> list[str]:
+        """The statistics of the preparation of all splits, train first."""
+        first = "" if self._is_help else "train."
+        given = [f"{split}." for split in self.given]
+        return [f"{self._files.results}/corpus/{split}statistics.json" for split in (first, *given)]
+
+    @property
+    def collection(self) -> list[str]:
+        """The statistics of collecting the text; none if the config names the files."""
+        is_collected = self._config.data.kind != "files"
+        return [f"{self._files.results}/corpus/help/statistics.json"] if is_collected else []
+
+    @property
+    def prepared(self) -> list[str]:
+        """The outputs of preparing train, including the splits that are made from the same text."""
+        text, data = self._files.text, self._config.data
+        made = ["train", *(split for split in self.held_out if split not in self.given)]
+        files = [text(split, side) for split in made for side in ("source", "target")]
+        files += [path for split in made[1:] for path in self.raw_references(split)]
+        has_labels = splits.has_labels(self._config, "train")
+        if self._is_help or has_labels:
+            files += [text(split, "task") for split in made]
+        if splits.is_aligned(self._config):
+            files.append(text("train", "alignment"))
+        if data.monolingual:
+            files.append(self._monolingual)
+        return [*files, self._files.preparation, self._files.recaser, self.statistics[0]]
+
+    @property
+    def _monolingual(self) -> str:
+        return f"{self._files.results}/corpus/monolingual.gz"
+
+    def prepare_options(self, wildcards: Any) -> str:
+        """Return the options of `itersel corpus prepare`: for a held-out split, or without one for train."""
+        split = getattr(wildcards, "held_out", self.first)
+        corpora = commands.corpora_options(self.corpora(split))
+        prepare = commands.prepare_options(self._config, split, self._files.preparation)
+        output = commands.options(output=f"{self._files.results}/corpus")
+        if split != self.first:
+            return f"{prepare} {corpora} {output}"
+        monolingual = commands.options(monolingual=list(self._config.data.monolingual))
+        # last, because what follows describes these sets
+        sets = commands.held_out_options({held_out: self.corpora(held_out)[0] for held_out in self.given})
+        return " ".join(filter(None, [prepare, corpora, monolingual, output, sets]))
+
+    @property
+    def of_language_model(self) -> list[str]:
+        """The text of the language model."""
+        further = [self._monolingual] if self._config.data.monolingual else []
+        return [self._files.text("train", "target"), *further]
+
+    @property
+    def alignment(self) -> str:
+        """The word alignment of train."""
+        if splits.is_aligned(self._config):
+            return self._files.text("train", "alignment")
+        return f"{self._files.results}/align/train.align.gz"
+
+
+def raw_columns(further: Sequence[str]) -> list[str]:
+    """Return the columns of the original references of a split with the given further columns."""
+    numbers = [column.removeprefix("target") for column in further if column != "task"]
+    return [f"raw{number}" for number in ["", *numbers]]
