@@ -17,8 +17,7 @@ from itersel.grammar.index import load_index
 from itersel.lm.binary import load_model
 from itersel.report.resources import Settings
 from itersel.storage.files import open_output, read_lines
-from itersel.translate.bundle import write_bundle
-from itersel.translate.system import TrainedSystem
+from itersel.translate.system import TrainedSystem, write_bundle
 from itersel.vectors.weights import read_weights
 
 SHARD_SENTENCES = 1000

@@ -18,7 +18,7 @@ from itersel.grammar import index, shard
 from itersel.learn.state import STATE
 from itersel.lm import binary
 from itersel.storage.formats import FileFormat
-from itersel.translate import bundle
+from itersel.translate import system as bundle
 from itersel.tune import forests, lists
 from itersel.vectors.weights import FORMAT as WEIGHTS
 

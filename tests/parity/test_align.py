@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from itersel.align.pharaoh import read_alignment
 from itersel.cli.main import main
+from itersel.corpus.pharaoh import read_alignment
 from itersel.storage.files import read_lines
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from itersel.align.pharaoh import read_alignment
 from itersel.cli.main import main
+from itersel.corpus.pharaoh import read_alignment
 from itersel.storage.files import read_lines, write_lines
 
 SOURCE = ["das haus", "das buch", "ein buch", "ein haus", "das kleine haus", "ein kleines buch", "", "haus"]

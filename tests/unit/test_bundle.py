@@ -14,8 +14,7 @@ from tests.systems import make_system, raw_text
 
 from itersel.cli.main import main
 from itersel.storage.arrayfile import MAGIC
-from itersel.translate.bundle import FORMAT, read_bundle
-from itersel.translate.system import load_system
+from itersel.translate.system import FORMAT, load_system, read_bundle
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,9 @@ import pytest
 
 from itersel.cli.main import main
 from itersel.corpus import pairs as pairs_module
-from itersel.corpus.corpora import Columns, Corpus, Reading, corpus_blocks
+from itersel.corpus.corpora import Columns, Corpus, Reading
 from itersel.corpus.languages import matches
+from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.text import Bitext, concatenate
 from itersel.corpus.tmx import tmx_blocks
 from itersel.errors import InputError

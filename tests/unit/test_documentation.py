@@ -27,7 +27,7 @@ from itersel.lm import binary
 from itersel.select import matrix
 from itersel.storage.files import write_lines
 from itersel.storage.formats import FileFormat
-from itersel.translate import bundle
+from itersel.translate import system as bundle
 from itersel.tune import forests, lists
 from itersel.vectors import weights
 
@@ -139,7 +139,7 @@ def test_command_reference_has_every_option(site: dict[str, ModuleType]) -> None
     sections = re.split(r"^## itersel (.*)\n", page, flags=re.M)
     sections = dict(zip(sections[1::2], sections[2::2], strict=True))
     assert list(sections) == list(STEPS)
-    parser = full_parser()
+    parser = full_parser(make_parser(), {name: module for name, (module, _) in STEPS.items()})
     (steps,) = (action for action in parser._actions if hasattr(action, "choices") and action.nargs == "A...")
     for name, step in steps.choices.items():
         waiting = [step]

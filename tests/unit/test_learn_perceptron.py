@@ -13,8 +13,9 @@ from tests.naive.oracle import DENSE_NAMES, make_kbest, random_sentence
 
 from itersel.config.learners import LEARNERS, UPDATES
 from itersel.decode.decoder import KBest
-from itersel.learn.learner import Example, make_learner
+from itersel.learn.learner import Example
 from itersel.learn.parameters import Parameters, Steps, make_coordinates
+from itersel.learn.train import make_learner
 from itersel.learn.update_kernels import gram_matrix, make_columns
 
 NAMES = [f"feature{i}" for i in range(8)]

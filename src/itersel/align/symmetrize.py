@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from itersel.align.pharaoh import Point
+from itersel.corpus.pharaoh import Point
 
 # forward: each target word has at most one link; reverse: each source word
 DIRECTIONS = ("forward", "reverse")

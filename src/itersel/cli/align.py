@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from itersel.align.pharaoh import Point
     from itersel.align.sampler_kernels import Text
+    from itersel.corpus.pharaoh import Point
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,8 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Align text, or symmetrise alignments."""
-    from itersel.align.pharaoh import format_points
     from itersel.align.symmetrize import symmetrize
+    from itersel.corpus.pharaoh import format_points
     from itersel.storage.files import write_lines
 
     _check(options)
@@ -151,7 +151,7 @@ def _points(text: Text, links: NDArray[np.int16], direction: str) -> Iterator[Se
 
 def _given(forward: str, reverse: str) -> Iterator[tuple[Sequence[Point], Sequence[Point]]]:
     """Read the points of each sentence pair from alignments of both directions, which may be pipes."""
-    from itersel.align.pharaoh import alignment_blocks
+    from itersel.corpus.pharaoh import alignment_blocks
 
     sides = (chain.from_iterable(alignment_blocks(path)) for path in (forward, reverse))
     for number, (left, right) in enumerate(zip_longest(*sides), 1):

@@ -23,7 +23,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Read the system with all checks, and write it."""
-    from itersel.translate.bundle import write_bundle
-    from itersel.translate.system import load_system
+    from itersel.translate.system import load_system, write_bundle
 
     write_bundle(options.output, load_system(options.system))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from itersel.cli.arguments import Parser
@@ -27,20 +27,25 @@ class PrintCompletion(argparse.Action):
         """Print it; no step is needed."""
         import shtab
 
-        print(shtab.complete(full_parser(), shell=values))
+        print(shtab.complete(full_parser(parser, self.const), shell=values))
         parser.exit()
 
 
-def full_parser() -> argparse.ArgumentParser:
-    """Return a parser of all steps with all their options, those of every learner and tuner included."""
+def full_parser(parser: argparse.ArgumentParser, modules: Mapping[str, str]) -> argparse.ArgumentParser:
+    """Give all steps of a parser all their options, those of every learner and tuner included; returns it.
+
+    Parameters
+    ----------
+    parser
+        The parser of the command line, in which no step has options.
+    modules
+        The module of each step.
+    """
     import shtab
 
-    from itersel.cli.main import STEPS, make_parser
-
-    parser = make_parser()
     (steps,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     for name, step in steps.choices.items():
-        command = importlib.import_module(f"itersel.cli.{STEPS[name][0]}")
+        command = importlib.import_module(f"itersel.cli.{modules[name]}")
         # learners share options
         step.conflict_handler = "resolve"
         command.add_arguments(step)
@@ -71,11 +76,12 @@ def _all_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
         yield action
 
 
-def add_print_completion(parser: Parser) -> None:
-    """Add the option to the parser of the command line."""
+def add_print_completion(parser: Parser, modules: Mapping[str, str]) -> None:
+    """Add the option to the parser of the command line; `modules` are those of the steps."""
     parser.add_argument(
         "--print-completion",
         action=PrintCompletion,
+        const=modules,
         choices=SHELLS,
         metavar="SHELL",
         help=f"print the completion script for {', '.join(SHELLS[:-1])} or {SHELLS[-1]}, and exit",

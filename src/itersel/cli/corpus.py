@@ -265,9 +265,10 @@ def _fetch(options: argparse.Namespace) -> None:
 
 
 def _prepare(options: argparse.Namespace) -> None:
-    from itersel.corpus.corpora import Reading, corpus_blocks
+    from itersel.corpus.corpora import Reading
     from itersel.corpus.pipeline import Settings, prepare_corpus, prepare_text, write_corpus
     from itersel.corpus.protect import protected
+    from itersel.corpus.reading import corpus_blocks
     from itersel.corpus.recase import RecaserCounts
     from itersel.corpus.statistics import format_table
     from itersel.corpus.text import text_blocks, tokenized_blocks

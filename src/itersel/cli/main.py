@@ -134,7 +134,7 @@ def make_parser(arguments: Sequence[str] = ()) -> Parser:
     parser = Parser(prog="itersel", description=DESCRIPTION)
     parser.set_defaults(main=main)  # for `warm-up`, which runs the other steps
     parser.add_argument("--version", action="version", version=f"itersel {__version__}")
-    add_print_completion(parser)
+    add_print_completion(parser, {name: module for name, (module, _) in STEPS.items()})
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
     for name, (module, summary) in STEPS.items():
         step = steps.add_parser(name, help=summary, description=summary)

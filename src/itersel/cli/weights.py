@@ -100,7 +100,7 @@ def _read(path: str) -> Weights:
     from itersel.vectors.weights import read_weights
 
     if is_array_file(path):
-        from itersel.translate.bundle import read_bundle
+        from itersel.translate.system import read_bundle
 
         return read_bundle(path).weights
     return read_weights(path)

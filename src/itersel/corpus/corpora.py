@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from itersel.corpus.text import Bitext, is_valid, parallel_blocks
 from itersel.errors import InputError
 from itersel.limits import MAX_LINE_BYTES
-from itersel.storage.compression import suffixes, without_compression
+from itersel.storage.compression import without_compression
 
 # By suffix: tables with numbered columns, records with named fields, and other files with both languages.
 TSV, TMX, CSV = ".tsv", ".tmx", ".csv"
@@ -21,8 +20,6 @@ CONTEXT = "msgctxt"
 XML = ".xml"
 TABLES, RECORDS = (TSV, CSV), (CSV, JSON_LINES, PARQUET, PO, MO)
 FORMATS = (TSV, CSV, TMX, *XLIFF, PO, MO, JSON_LINES, PARQUET, XML)
-# Columns that all pairs have or none; names for messages.
-_OPTIONAL = {"task": "task labels", "alignment": "alignments"}
 
 
 @dataclass(frozen=True)
@@ -127,56 +124,6 @@ def other_than(files: Sequence[str], formats: Sequence[str]) -> str | None:
     return next((path for path in files if format_of(path) not in formats), None)
 
 
-def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitext]:
-    """Read the pairs of corpora in blocks, one corpus after the other.
-
-    If one corpus has labels, all must have them; pairs without a label get the name of their corpus. If one
-    corpus has alignments, all must have them.
-
-    Raises
-    ------
-    InputError
-        See `parallel_blocks` and the reader of each format; also if the sides have different numbers of
-        parts, a file has another format, or only some of the pairs have labels or alignments.
-    """
-    expected: set[str] | None = None
-    for corpus in corpora:
-        for blocks in _parts(corpus, reading):
-            for block in blocks:
-                if block.task is None and corpus.name:
-                    block = block._replace(task=[corpus.name] * block.size)
-                found = {name for name in _OPTIONAL if getattr(block, name) is not None}
-                if odd := found ^ (expected := found if expected is None else expected):
-                    what = _OPTIONAL[min(odd)]
-                    message = f"some pairs have {what}, others have none; give them for all or for none"
-                    raise InputError(message, corpus.files[0])
-                if reading.dropped is not None:
-                    kept = [i for i in range(block.size) if is_valid(block, i, reading.tokenized)]
-                    reading.dropped["invalid"] += block.size - len(kept)
-                    block = block.take(kept)
-                yield block
-
-
-def _parts(corpus: Corpus, reading: Reading) -> Iterator[Iterator[Bitext]]:
-    for path in corpus.file:
-        yield _reader(path)(path, corpus, reading)
-    if corpus.file:
-        return
-    check_parts(corpus)
-    count = len(corpus.source)
-    for number in range(count):
-        task, alignment = (files[number] if files else None for files in (corpus.task, corpus.alignment))
-        files = corpus.source[number], corpus.target[number], task, alignment
-        yield parallel_blocks(
-            *files,
-            reading.tokenized,
-            reading.limit,
-            reading.advice,
-            further=corpus.further,
-            is_checked=reading.dropped is None,
-        )
-
-
 def check_parts(corpus: Corpus) -> None:
     """Raise an InputError unless parallel files have the same number of parts."""
     count = len(corpus.source)
@@ -190,34 +137,3 @@ def check_parts(corpus: Corpus) -> None:
 
 def _files(count: int, what: str) -> str:
     return f"{count} {what} file" + ("" if count == 1 else "s")
-
-
-def _reader(path: str) -> Callable[[str, Corpus, Reading], Iterator[Bitext]]:
-    """Return the reader for a file according to its name."""
-    found = format_of(path)
-    if found is None:
-        raise InputError(f"the name must end in {', '.join(FORMATS)}, or one of these and {suffixes()}", path)
-    # modules are imported as needed: libraries for some formats take long to import
-    if found == TSV:
-        from itersel.corpus.tsv import tsv_blocks
-
-        return tsv_blocks
-    if found == TMX:
-        from itersel.corpus.tmx import tmx_blocks
-
-        return tmx_blocks
-    if found in XLIFF:
-        from itersel.corpus.xliff import xliff_blocks
-
-        return xliff_blocks
-    if found in (PO, MO):
-        from itersel.corpus.catalogue import catalogue_blocks
-
-        return catalogue_blocks
-    if found == XML:
-        from itersel.corpus.wmt_xml import wmt_blocks
-
-        return wmt_blocks
-    from itersel.corpus import records
-
-    return {CSV: records.csv_blocks, JSON_LINES: records.json_blocks, PARQUET: records.parquet_blocks}[found]

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from itersel.align.pharaoh import check_points, format_points, parse_points
 from itersel.corpus.labels import checked_labels
+from itersel.corpus.pharaoh import check_points, format_points, parse_points
 from itersel.corpus.sgml import check_first_line, is_sgml, segments
 from itersel.errors import CombinedInputError, InputError
 from itersel.limits import MAX_LINE_BYTES

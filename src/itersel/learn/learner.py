@@ -8,12 +8,11 @@ are the same for all learners: see `itersel.learn.parameters`.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.config.learners import Learner, learner_name
 from itersel.learn.parameters import StepSettings
 from itersel.learn.sentence_bleu import Target
 from itersel.learn.update_kernels import Columns, make_columns
@@ -104,18 +103,3 @@ class OnlineLearner(Protocol):
     def loss(self, example: Example) -> float:
         """Return the loss of the weights that the list was decoded with, without learning."""
         ...
-
-
-def make_learner(settings: Learner) -> OnlineLearner:
-    """Return the learner for the settings."""
-    # Imported here because they import this module, and by name so that `itersel.sources` detects edits.
-    from itersel.learn import adagrad, mira, perceptron
-
-    makers: dict[str, Any] = {
-        "perceptron": perceptron.PairLearner,
-        "margin-perceptron": perceptron.PairLearner,
-        "adagrad": adagrad.LogisticLearner,
-        "mira": mira.MiraLearner,
-    }
-    learner: OnlineLearner = makers[learner_name(settings)](settings)
-    return learner

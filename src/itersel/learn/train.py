@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 
 from itersel.config.learners import Learner, Perceptron, learner_name
 from itersel.errors import InputError, check_choice
-from itersel.learn.learner import Example, Move, OnlineLearner, make_learner
+from itersel.learn.adagrad import LogisticLearner
+from itersel.learn.learner import Example, Move, OnlineLearner
+from itersel.learn.mira import MiraLearner
 from itersel.learn.parameters import Parameters, WeightOverflowError
 from itersel.learn.parts import LoadedPart, Part, SentenceDecoder
+from itersel.learn.perceptron import PairLearner
 from itersel.learn.sentence_bleu import SentenceBleu
 from itersel.learn.weight_table import ShardWeights, Start, WeightTable
 from itersel.limits import TEMPLATES
@@ -376,3 +379,15 @@ def _step(one: _Listed, move: Move, step_setting: str) -> None:
             f"sentence {one.sentence + 1} of the shard: the weight of '{one.weights.name(error)}' overflows; "
             f"choose a smaller {step_setting}"
         ) from None
+
+
+def make_learner(settings: Learner) -> OnlineLearner:
+    """Return the learner for the settings."""
+    makers: dict[str, Any] = {
+        "perceptron": PairLearner,
+        "margin-perceptron": PairLearner,
+        "adagrad": LogisticLearner,
+        "mira": MiraLearner,
+    }
+    learner: OnlineLearner = makers[learner_name(settings)](settings)
+    return learner

@@ -7,8 +7,9 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from itersel.corpus.corpora import Corpus, Reading, corpus_blocks
+from itersel.corpus.corpora import Corpus, Reading
 from itersel.corpus.prepare import Preparation
+from itersel.corpus.reading import corpus_blocks
 from itersel.corpus.text import read_text, split_words
 from itersel.errors import InputError
 from itersel.report.system import read_system, sign_of

@@ -1,20 +1,40 @@
-"""A trained system in memory: everything needed to translate new text."""
+"""Trained systems, with everything needed to translate new text: folders of a run, and bundles.
+
+A bundle is a system in one file that is mapped into memory, not unpacked: an array file
+(`itersel.storage.arrayfile`) with the arrays of the grammar index, the compiled language model and the
+weights, as in their own files, and two JSON texts as arrays of bytes. It is therefore read with the same
+checks as those files, and processes on one machine share one copy in memory. It contains no path or time, so
+equal systems give equal bytes.
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from itersel.corpus.prepare import Preparation, read_preparation
-from itersel.corpus.recase import Recaser, read_recaser
-from itersel.grammar.index import GrammarIndex, load_index
-from itersel.lm.binary import LanguageModel, load_model
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel import __version__
+from itersel.corpus.prepare import Preparation, parse_preparation, read_preparation
+from itersel.corpus.recase import Recaser, parse_recaser, read_recaser
+from itersel.errors import InputError
+from itersel.grammar import index as grammar_index
+from itersel.lm import binary
 from itersel.report.resources import Settings, read_resources
-from itersel.storage.formats import FilePath
-from itersel.vectors.weights import Weights, read_weights
+from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
+from itersel.storage.formats import Array, FileFormat, FilePath
+from itersel.storage.json_files import from_json
+from itersel.vectors import weights as weight_file
 
 WEIGHTS = "weights.h5"
+# of bundles
+_LAYOUT = 1
+_PARTS = {"index": grammar_index.FORMAT, "model": binary.FORMAT, "weights": weight_file.FORMAT}
+_TEXTS = ("preparation", "recaser")
 
 
 @dataclass(frozen=True)
@@ -37,9 +57,9 @@ class TrainedSystem:
         Settings of extraction and decoding.
     """
 
-    index: GrammarIndex
-    model: LanguageModel
-    weights: Weights
+    index: grammar_index.GrammarIndex
+    model: binary.LanguageModel
+    weights: weight_file.Weights
     preparation: Preparation
     recaser: Recaser
     settings: Settings
@@ -53,8 +73,6 @@ def load_system(path: FilePath) -> TrainedSystem:
     InputError
         If the folder or file does not exist, or it or a file that it refers to is damaged.
     """
-    from itersel.translate.bundle import read_bundle
-
     if os.path.isdir(path):
         return load_folder(path)
     return read_bundle(path)
@@ -63,12 +81,110 @@ def load_system(path: FilePath) -> TrainedSystem:
 def load_folder(folder: FilePath) -> TrainedSystem:
     """Load a system from a folder of a run."""
     resources = read_resources(folder)
-    index = load_index(resources.index)
+    index = grammar_index.load_index(resources.index)
     return TrainedSystem(
         index,
-        load_model(resources.model),
-        read_weights(Path(folder, WEIGHTS)),
+        binary.load_model(resources.model),
+        weight_file.read_weights(Path(folder, WEIGHTS)),
         read_preparation(resources.preparation),
         read_recaser(resources.recaser),
         Settings(resources.pop_limit, resources.features, resources.extraction),
     )
+
+
+def _arrays_of_part(part: str, format: FileFormat) -> dict[str, Array]:
+    """Return the declarations of a part; names are prefixed because parts do not share sizes."""
+
+    def named(size: str | int | None) -> Any:
+        return f"{part}/{size}" if isinstance(size, str) else size
+
+    return {
+        named(name): replace(
+            array,
+            shape=tuple(map(named, array.shape)),
+            below=named(array.below),
+            into=named(array.into),
+            text=named(array.text),
+        )
+        for name, array in format.arrays.items()
+    }
+
+
+def _version() -> int:
+    """Return a number that changes with the layout of any part."""
+    version = _LAYOUT
+    for part in _PARTS.values():
+        version = 1000 * version + part.version
+    return version
+
+
+FORMAT = FileFormat(
+    "bundle",
+    _version(),
+    "itersel bundle",
+    {
+        **{
+            name: array
+            for part, format in _PARTS.items()
+            for name, array in _arrays_of_part(part, format).items()
+        },
+        **{text: Array("|u1", (f"bytes of {text}",)) for text in _TEXTS},
+    },
+)
+
+
+def write_bundle(path: FilePath, system: TrainedSystem) -> None:
+    """Write a system to one file, atomically."""
+    parts = {
+        "index": grammar_index.index_arrays(system.index),
+        "model": binary.model_arrays(system.model),
+        "weights": weight_file.weight_arrays(system.weights),
+    }
+    arrays = {f"{part}/{name}": array for part, content in parts.items() for name, array in content.items()}
+    for text in _TEXTS:
+        arrays[text] = np.frombuffer(getattr(system, text).to_json().encode(), np.uint8)
+    attributes = {
+        "itersel": __version__,
+        "model": dict(system.model.attributes),
+        "settings": asdict(system.settings),
+    }
+    write_arrays(path, FORMAT, arrays, attributes)
+
+
+def read_bundle(path: FilePath) -> TrainedSystem:
+    """Map a bundle.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, not a bundle, of another version, truncated or damaged, or has content that
+        extraction or the decoder cannot use.
+    """
+    if not os.path.exists(path):
+        raise InputError("no such file or folder", path)
+    arrays, attributes = map_arrays(path, FORMAT)
+    model_attributes = attributes.get("model")
+    if not isinstance(model_attributes, dict):
+        raise InputError(DAMAGED, path)
+    try:
+        settings = from_json(Settings, attributes.get("settings"))
+    except (ValueError, OverflowError):
+        raise InputError(DAMAGED, path) from None
+    except InputError as error:
+        raise InputError(error.message, path) from None
+    if not settings.are_in_bounds():
+        raise InputError("has settings out of bounds; recreate it", path)
+    return TrainedSystem(
+        grammar_index.index_of(_part(arrays, "index"), path),
+        binary.model_of(_part(arrays, "model"), model_attributes, path),
+        weight_file.weights_of(_part(arrays, "weights"), path),
+        parse_preparation(arrays["preparation"].tobytes(), path),
+        parse_recaser(arrays["recaser"].tobytes(), path),
+        settings,
+    )
+
+
+def _part(arrays: Mapping[str, NDArray[Any]], part: str) -> dict[str, NDArray[Any]]:
+    return {
+        name.removeprefix(f"{part}/"): array for name, array in arrays.items() if name.startswith(f"{part}/")
+    }
