@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.measure import ITERSEL, PROJECT, SNAKEMAKE, run
+from itersel.config.search import Grammar
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.recase import learn_recaser
 from itersel.corpus.text import split_words
-from itersel.grammar.extract import ExtractionSettings
 from itersel.grammar.index import load_index
 from itersel.lm.binary import load_model
 from itersel.report.resources import Settings
@@ -132,7 +132,7 @@ def make_bundle(data: Data) -> Path:
         read_weights(data.weights),
         Preparation("de", "en"),
         learn_recaser(map(split_words, read_lines(data.corpus.target))),
-        Settings(pop_limit=200, features="all", extraction=ExtractionSettings()),
+        Settings(pop_limit=200, features="all", extraction=Grammar()),
     )
     path = data.work / "system.bundle"
     write_bundle(path, system)

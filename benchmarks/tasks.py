@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
 from itersel.grammar.shard import read_shard
 from itersel.learn.train import TrainSettings, train_shard
@@ -29,7 +30,7 @@ def decode(
     sentences: list[int] | None = None,
 ) -> dict[str, Any]:
     """Decode sentences (all if none are given) `rounds` times."""
-    decoder = Decoder(read_shard(shard), load_model(model), pop_limit)
+    decoder = Decoder(read_shard(shard), load_model(model), Search(pop_limit=pop_limit))
     vectors = decoder.weight_vectors(read_weights(weights))
     numbers = list(range(decoder.shard.sentence_count)) if sentences is None else sentences
     decoder.decode(numbers[0], *vectors, k=k)
@@ -90,7 +91,7 @@ def phases(shard: str, model: str, weights: str, k: int = 100, rounds: int = 5) 
 def train(shard: str, model: str, weights: str, pop_limit: int = 200) -> dict[str, Any]:
     """Train one epoch, as `itersel train` does; includes the decoder's share of the time."""
     sentences = read_shard(shard)
-    decoder = Decoder(sentences, load_model(model), pop_limit)
+    decoder = Decoder(sentences, load_model(model), Search(pop_limit=pop_limit))
     start_weights = read_weights(weights)
     decoder.decode(0, *decoder.weight_vectors(start_weights), k=100)
     inside, decode_sentence = [0.0], decoder.decode

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         write_training,
     )
     from itersel.config.learners import AdaGrad, MarginPerceptron, Mira, Perceptron
+    from itersel.config.search import Search
     from itersel.errors import InputError
     from itersel.evaluate.bleu import CorpusScore
     from itersel.grammar.shard import Shard, read_shard
@@ -36,6 +37,7 @@ __all__ = [
     "MarginPerceptron",
     "Mira",
     "Perceptron",
+    "Search",
     "Shard",
     "TrainSettings",
     "Training",
@@ -66,6 +68,7 @@ _MODULES = {
         "write_training",
     ),
     "itersel.config.learners": ("AdaGrad", "MarginPerceptron", "Mira", "Perceptron"),
+    "itersel.config.search": ("Search",),
     "itersel.errors": ("InputError",),
     "itersel.evaluate.bleu": ("CorpusScore",),
     "itersel.grammar.shard": ("Shard", "read_shard"),

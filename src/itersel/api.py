@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from itersel.errors import InputError, check_choice
 
 if TYPE_CHECKING:
+    from itersel.config.search import Search
     from itersel.evaluate.bleu import CorpusScore
     from itersel.grammar.shard import Shard
     from itersel.learn.train import Training, TrainSettings
@@ -66,9 +67,7 @@ def decode_shard(
     *,
     k_best: int = 1,
     sentences: Iterable[int] | None = None,
-    features: str = "all",
-    pop_limit: int = 200,
-    max_span: int = 15,
+    search: Search | None = None,
 ) -> Iterator[list[Translation]]:
     """Translate the sentences of a shard, as ``itersel decode`` does.
 
@@ -84,12 +83,8 @@ def decode_shard(
         Maximum number of translations per sentence, from 1 to 10,000.
     sentences
         Numbers of the sentences to translate, from 0 (default: all).
-    features
-        ``all``, or ``dense`` to ignore sparse features.
-    pop_limit
-        Hypotheses popped at a node in cube pruning; five times as many at a glue node.
-    max_span
-        Longest source span of an X, in words.
+    search
+        Settings of the search: features, pop limit, longest span (default: those of `Search`).
 
     Yields
     ------
@@ -104,10 +99,10 @@ def decode_shard(
     IndexError
         If the shard has no such sentence.
     """
-    from itersel.decode.decoder import Decoder
+    from itersel.decode.decoder import DEFAULT, Decoder
     from itersel.decode.output import text_of
 
-    decoder = Decoder(shard, model, pop_limit, features, max_span)
+    decoder = Decoder(shard, model, DEFAULT if search is None else search)
     vectors = decoder.weight_vectors(weights)
     words = shard.vocabulary.to_list()
     for sentence in range(shard.sentence_count) if sentences is None else sentences:
@@ -166,7 +161,7 @@ def train_epoch(
         begin: Start | None = read_start(start)
     else:
         begin = None if start is None else Start(start)
-    decoder = Decoder(shard, model, settings.pop_limit, settings.features, settings.max_span)
+    decoder = Decoder(shard, model, settings)
     return train_shard(shard, [decoder], begin, settings)
 
 

@@ -97,6 +97,7 @@ GRAMMAR_FEATURES = (
 DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", "LanguageModel", "LanguageModel_OOV")
 DENSE_FEATURES = (*GRAMMAR_FEATURES, *DECODER_FEATURES)
 # Sparse feature templates and the prefixes of their feature names; see itersel.grammar.templates.
+FEATURE_SETS = ("dense", "all")
 TEMPLATES = {
     "R": "R:",
     "RBS": "RBS:",

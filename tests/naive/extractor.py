@@ -34,7 +34,7 @@ class SentencePair(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """See `itersel.grammar.extract.ExtractionSettings`."""
+    """See `itersel.config.search.Grammar`."""
 
     max_span: int
     max_symbols: int

@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.output import text_of
 from itersel.grammar.shard import read_shard
@@ -38,7 +39,7 @@ def problem(parity, tmp_path_factory):
 def decode(problem, pop_limit, k, every=1):
     """Decode every n-th sentence, all by default."""
     shard, model, weights = problem
-    decoder = Decoder(shard, model, pop_limit)
+    decoder = Decoder(shard, model, Search(pop_limit=pop_limit))
     vectors = decoder.weight_vectors(weights)
     return decoder, [decoder.decode(i, *vectors, k=k) for i in range(0, SENTENCES, every)]
 

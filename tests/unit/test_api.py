@@ -213,7 +213,7 @@ def test_wrong_arguments_of_mixing(tmp_path: Path, arguments: dict[str, Any], me
 
 
 def test_wrong_settings_of_training(results: Path) -> None:
-    with pytest.raises(itersel.InputError, match="template is 'Nope'; choose one of R, RBS, "):
+    with pytest.raises(itersel.InputError, match="templates is 'Nope'; choose one of R, RBS, "):
         itersel.TrainSettings(templates=("R", "Nope"))
     read = itersel.read_shard(results / "shards/train/2/0.h5"), itersel.load_model(results / "lm/lm.bin")
     for settings in (itersel.TrainSettings(epoch=0), itersel.TrainSettings(shard=-1)):
@@ -221,7 +221,10 @@ def test_wrong_settings_of_training(results: Path) -> None:
             itersel.train_epoch(*read, settings=settings)
 
 
-def test_unknown_feature_set(results: Path) -> None:
-    read = itersel.read_shard(results / "shards/test/1/0.h5"), itersel.load_model(results / "lm/lm.bin")
-    with pytest.raises(itersel.InputError, match="features is 'sparse'; choose one of all, dense"):
-        list(itersel.decode_shard(*read, itersel.make_weights({}), features="sparse"))
+def test_wrong_settings_of_the_search() -> None:
+    with pytest.raises(itersel.InputError, match="features is 'sparse'; choose one of dense, all"):
+        itersel.Search(features="sparse")
+    with pytest.raises(itersel.InputError, match="pop_limit is 0; it must be between 1 and 10000"):
+        itersel.Search(pop_limit=0)
+    with pytest.raises(itersel.InputError, match="max_span is 0; it must be 1 or more"):
+        itersel.TrainSettings(max_span=0)

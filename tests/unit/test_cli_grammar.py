@@ -7,7 +7,7 @@ import pytest
 
 from itersel.cli.grammar import add_arguments
 from itersel.cli.main import main
-from itersel.grammar.extract import ExtractionSettings
+from itersel.config.search import Grammar
 from itersel.grammar.shard import read_shard
 
 
@@ -29,7 +29,7 @@ def test_defaults_are_those_of_the_settings() -> None:
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     options = parser.parse_args(["extract", "--index", "i", "--input", "t", "--output", "s"])
-    expected = ExtractionSettings()
+    expected = Grammar()
     assert {name: getattr(options, name) for name in vars(expected)} == vars(expected)
 
 

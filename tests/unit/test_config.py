@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import importlib
+import math
+import shlex
 from pathlib import Path
 
 import jsonschema
@@ -13,15 +14,19 @@ import yaml
 from tests.bad_configs import ALIGNED, BAD, FILES, INCONSISTENT
 from tests.configs import experiment, perceptron, schema, selection
 
+from itersel.cli.arguments import add_section_arguments
 from itersel.cli.main import main
-from itersel.config import Config, Experiment, data, load_config, read_config, splits, values
+from itersel.config import Config, Experiment, data, load_config, read_config, splits
 from itersel.config.checks import warnings
 from itersel.config.learners import LEARNERS, Perceptron
 from itersel.config.mixing import MIXINGS, Selection
+from itersel.config.options import options_of, section_of
 from itersel.config.reading import types_of
+from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
+from itersel.config.tuners import TUNERS
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
-from itersel.limits import TEMPLATES
+from itersel.plan import commands
 
 GOOD = [
     experiment(),
@@ -125,34 +130,46 @@ def test_advised_numbers_are_numbers(number):
     assert yaml.safe_load(advised) == number
 
 
-def test_bounds_are_those_of_the_steps():
-    """Steps accept each maximum and reject the next value."""
-    from itersel.decode import decoder
-    from itersel.grammar.extract import ExtractionSettings
+SECTIONS = [Grammar, Search, ListSettings, ForestSettings, *LEARNERS.values(), *TUNERS.values()]
 
-    def bounds(kind):
-        return {item.name: item.metadata for item in dataclasses.fields(kind)}
 
-    grammar = bounds(values.Grammar)
-    assert set(grammar) == {item.name for item in dataclasses.fields(ExtractionSettings)}
-    for name, bound in grammar.items():
-        if name == "templates":
-            assert ExtractionSettings(templates=bound["choices"]).templates == tuple(TEMPLATES)
-            continue
-        for side, step in (("minimum", -1), ("maximum", 1)):
-            ExtractionSettings(**{name: bound[side]})
-            with pytest.raises(InputError):
-                ExtractionSettings(**{name: bound[side] + step})
-    # limits of a command are checked only by its parser
-    for step, name in (("train", "k_best"), ("train", "pop_limit"), ("decode", "pop_limit")):
+@pytest.mark.parametrize("kind", SECTIONS)
+def test_options_of_a_section_are_turned_back(kind):
+    """With its defaults, and with other values."""
+    changed = {}
+    for item in dataclasses.fields(kind):
+        bounds, value = item.metadata, item.default
+        if isinstance(value, bool):
+            changed[item.name] = not value
+        elif isinstance(value, tuple):
+            changed[item.name] = tuple(bounds.get("choices", ("a", "b")))[:2]
+        elif "choices" in bounds:
+            changed[item.name] = bounds["choices"][-1]
+        else:
+            changed[item.name] = min(value + type(value)(1), bounds.get("maximum", math.inf))
+    for section in (kind(), kind(**changed)):
         parser = argparse.ArgumentParser()
-        importlib.import_module(f"itersel.cli.{step}").add_arguments(parser)
-        parse = parser._option_string_actions["--" + name.replace("_", "-")].type
-        most = bounds(values.Decoder)[name]["maximum"]
-        assert parse(str(most)) == most
-        with pytest.raises(argparse.ArgumentTypeError):
-            parse(str(most + 1))
-    assert bounds(values.Decoder)["pop_limit"]["maximum"] <= decoder.MAX_POP_LIMIT
+        add_section_arguments(parser, kind)
+        words = shlex.split(commands.options(**options_of(section)))
+        assert section_of(kind, parser.parse_args(words)) == section
+
+
+@pytest.mark.parametrize("kind", [Grammar, Search, ListSettings, ForestSettings])
+def test_sections_refuse_what_is_out_of_bounds(kind):
+    """Whoever makes them; so do their options."""
+    parser = argparse.ArgumentParser()
+    add_section_arguments(parser, kind)
+    for item in dataclasses.fields(kind):
+        for side, step in (("minimum", -1), ("maximum", 1)):
+            if (bound := item.metadata.get(side)) is None:
+                continue
+            kind(**{item.name: bound})
+            with pytest.raises(InputError, match=f"{item.name} is {bound + step}; it must be"):
+                kind(**{item.name: bound + step})
+            parse = parser._option_string_actions["--" + item.name.replace("_", "-")].type
+            assert parse(str(bound)) == bound
+            with pytest.raises(argparse.ArgumentTypeError):
+                parse(str(bound + step))
 
 
 def test_values_are_used():

@@ -7,6 +7,7 @@ from hypothesis import given
 from tests.naive.strategies import small_grammars, to_arpa, to_shard
 from tests.unit.test_decoder import ARPA, model_of
 
+from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.output import best_line
 from itersel.decode.trees import derive
@@ -32,7 +33,7 @@ def read(nodes):
 @given(problem=small_grammars() | small_grammars(categories=True))
 def test_trees_yield_the_best_translation(problem, tmp_path):
     shard = to_shard(problem)
-    decoder = Decoder(shard, model_of(to_arpa(problem.model, problem.order), tmp_path), pop_limit=100)
+    decoder = Decoder(shard, model_of(to_arpa(problem.model, problem.order), tmp_path), Search(pop_limit=100))
     vectors = decoder.weight_vectors(make_weights(problem.weights))
     words = shard.vocabulary.to_list()
     found = derive(decoder, 0, *vectors, words)

@@ -8,6 +8,7 @@ from hypothesis import given
 from tests.examples import MANY
 from tests.naive.strategies import small_grammars, solve, to_arpa, to_shard
 
+from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.forest_kernels import parse
 from itersel.decode.output import best_line, kbest_lines, text_of
@@ -50,7 +51,9 @@ def test_k_best_lists_equal_the_naive_decoder(problem, tmp_path):
     expected = solve(problem, k=20)
     shard = to_shard(problem)
     # far more pops than any of these forests has hypotheses, so nothing is pruned
-    decoder = Decoder(shard, model_of(to_arpa(problem.model, problem.order), tmp_path), pop_limit=5000)
+    decoder = Decoder(
+        shard, model_of(to_arpa(problem.model, problem.order), tmp_path), Search(pop_limit=5000)
+    )
     vectors = decoder.weight_vectors(make_weights(problem.weights))
     found = decoder.decode(0, *vectors, k=20)
     words = shard.vocabulary.to_list()
@@ -79,7 +82,7 @@ def test_ties_are_in_grammar_order_for_any_pop_limit(tmp_path):
     shard = make_shard([("a",)], None, [rules])
     model = model_of(ARPA, tmp_path)
     for pop_limit in (10, 100):
-        decoder = Decoder(shard, model, pop_limit)
+        decoder = Decoder(shard, model, Search(pop_limit=pop_limit))
         found = decoder.decode(0, *decoder.weight_vectors(make_weights({})))
         words = shard.vocabulary.to_list()
         assert [text_of(found, rank, words) for rank in range(4)] == ["y", "x", "z", "a"]
@@ -171,7 +174,7 @@ def test_x_spans_are_limited_and_glue_is_not(tmp_path):
     words = ("a",) * 20
     long_rule = Rule(("a", -1, "a"), ("x", -1, "x"), {"Long": 1.0})
     shard = make_shard([words], None, [[long_rule]])
-    decoder = Decoder(shard, model_of(ARPA, tmp_path), max_span=3)
+    decoder = Decoder(shard, model_of(ARPA, tmp_path), Search(max_span=3))
     found = decoder.decode(0, *decoder.weight_vectors(make_weights({"Long": 1.0})), k=1)
     assert best_line(found, shard.vocabulary.to_list()).split().count("x") == 12
     assert len(best_line(found, shard.vocabulary.to_list()).split()) == 20
@@ -179,24 +182,10 @@ def test_x_spans_are_limited_and_glue_is_not(tmp_path):
 
 def test_dense_features_exclude_sparse_ones(tmp_path):
     shard = make_shard([("a",)], None, [[Rule(("a",), ("x",), {})]])
-    decoder = Decoder(shard, model_of(ARPA, tmp_path), features="dense")
+    decoder = Decoder(shard, model_of(ARPA, tmp_path), Search("dense"))
     found = decoder.decode(0, *decoder.weight_vectors(make_weights({"R:X:a:x": 5.0, "PassThrough": -1.0})))
     assert found.feature.shape[0] == 0
     assert found.score.tolist() == [0.0, -1.0]
-
-
-@pytest.mark.parametrize("pop_limit", [0, 20000])
-def test_a_pop_limit_out_of_bounds_is_an_error(pop_limit, tmp_path):
-    shard = make_shard([("a",)], None, [[]])
-    with pytest.raises(InputError, match="pop limit"):
-        Decoder(shard, model_of(ARPA, tmp_path), pop_limit)
-
-
-@pytest.mark.parametrize("max_span", [0, -1])
-def test_a_span_out_of_bounds_is_an_error(max_span, tmp_path):
-    shard = make_shard([("a",)], None, [[]])
-    with pytest.raises(InputError, match="longest span"):
-        Decoder(shard, model_of(ARPA, tmp_path), max_span=max_span)
 
 
 @pytest.mark.parametrize("k", [0, 10**9])

@@ -14,10 +14,11 @@ import pytest
 from tests.damage import reseal_array, reseal_header, resealed
 
 from itersel.cli.main import main
+from itersel.config.search import Grammar
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.categories import MAX_CATEGORIES
-from itersel.grammar.extract import ExtractionSettings, extract_shard
+from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import build_index, load_index
 from itersel.grammar.shard import FORMAT, read_shard, write_shard
 from itersel.limits import DEFAULT_TEMPLATES, UNPACKED_BYTES
@@ -41,7 +42,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "text").write_text(TEXT)
     (folder / "links").write_text(LINKS)
     build_index(folder / "text", folder / "text", folder / "links", folder / "index")
-    settings = ExtractionSettings(templates=(*DEFAULT_TEMPLATES, "Count"))
+    settings = Grammar(templates=(*DEFAULT_TEMPLATES, "Count"))
     text, output = folder / "text", folder / "extracted.h5"
     extract_shard(folder / "index", text, output, references=[text], settings=settings)
     lm = ["lm", "estimate", "--order", "3", "--input", str(folder / "text"), "--output", str(folder / "arpa")]

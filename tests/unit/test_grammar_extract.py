@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tests.examples import MANY
 from tests.naive import extractor as naive
 
+from itersel.config.search import Grammar
 from itersel.errors import InputError
-from itersel.grammar.extract import ExtractionSettings, extract_shard
+from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import build_index
 from itersel.grammar.shard import Shard, read_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
@@ -47,7 +48,7 @@ def extract(
     folder: Path,
     sentences: Sequence[naive.Words],
     own: Sequence[Sequence[int]] | None = None,
-    chosen: ExtractionSettings | None = None,
+    chosen: Grammar | None = None,
 ) -> Shard:
     """Extract the grammars of some sentences from the index in `folder`."""
     extract_shard(
@@ -145,7 +146,7 @@ def problems(
 def test_equals_the_naive_extractor(folder, problem) -> None:
     corpus, sentences, own, chosen = problem
     index_corpus(folder, corpus)
-    shard = extract(folder, sentences, own, ExtractionSettings(**chosen._asdict()))
+    shard = extract(folder, sentences, own, Grammar(**chosen._asdict()))
     slow = naive.Extractor(corpus, chosen)
     for number, words in enumerate(sentences):
         expected = slow.grammar(words, () if own is None else own[number])
@@ -268,7 +269,7 @@ def rows_of(shard: Shard, sentence: int) -> list[tuple[int, naive.Rule, tuple[fl
 def test_a_grammar_does_not_depend_on_the_other_sentences(folder, problem, random) -> None:
     """Nor does the order of its rules depend on the order of sentences or on their division into shards."""
     corpus, sentences, own, chosen = problem
-    chosen = ExtractionSettings(**chosen._asdict())
+    chosen = Grammar(**chosen._asdict())
     index_corpus(folder, corpus)
     whole = extract(folder, sentences, own, chosen)
     order = random.sample(range(len(sentences)), random.randint(1, len(sentences)))
@@ -408,5 +409,5 @@ def test_bad_text(folder: Path) -> None:
     ],
 )
 def test_bad_settings(name: str, value: int) -> None:
-    with pytest.raises(InputError, match=f"--{name.replace('_', '-')} is {value}; it must be between"):
-        ExtractionSettings(**{name: value})
+    with pytest.raises(InputError, match=f"{name} is {value}; it must be between"):
+        Grammar(**{name: value})

@@ -17,6 +17,7 @@ from tests.naive import learning
 from tests.naive.strategies import TARGET_WORDS, Problem, small_grammars, solve, to_arpa, to_shard
 
 from itersel.config.learners import Mira
+from itersel.config.search import Search
 from itersel.decode.decoder import Decoder, KBest
 from itersel.decode.derivations import SentenceForest, extend
 from itersel.decode.kbest_kernels import Best
@@ -55,7 +56,9 @@ class Case(NamedTuple):
         problem = self.problem
         (folder / "lm.arpa").write_text("\n".join(to_arpa(problem.model, problem.order)) + "\n")
         compile_model(folder / "lm.arpa", folder / "lm.bin")
-        return Decoder(to_shard(problem, *self.references), load_model(folder / "lm.bin"), pop_limit=5000)
+        return Decoder(
+            to_shard(problem, *self.references), load_model(folder / "lm.bin"), Search(pop_limit=5000)
+        )
 
     def target(self, shard: Shard) -> Target:
         return make_target(self.variant, shard.references(0), self.context)

@@ -19,12 +19,13 @@ from tests.naive.learning import closest, counts, mean_length
 from tests.naive.tuning import Sentence, Translation
 from tests.tuning import LIST_TUNERS, run_tune, write_file, write_run
 
+from itersel.config.search import ListSettings
 from itersel.config.tuners import TUNERS, KBestMira
 from itersel.errors import InputError
 from itersel.storage.strings import string_table
 from itersel.tune.accumulate import ListFile, find_files, merge_lists, read_sparse, sparse_scores
 from itersel.tune.forest_mert import read_search
-from itersel.tune.generate import ListSettings, generate_lists
+from itersel.tune.generate import generate_lists
 from itersel.tune.tuner import tune
 from itersel.vectors.weights import make_weights
 
@@ -48,7 +49,7 @@ def test_lists_of_all_iterations_are_merged(
     for iteration, one in enumerate(weights, 1):
         paths.append(folder / f"{iteration}.h5")
         decoder = oracle.OracleDecoder(corpus, shard)
-        generate_lists(paths[-1], shard, decoder, make_weights(one), ListSettings(k), iteration)
+        generate_lists(paths[-1], shard, decoder, make_weights(one), ListSettings(k_best=k), iteration)
     files = find_files(paths[::-1], 1, range(1, 4))
     pool = merge_lists(files)
     sparse = read_sparse(files, pool.origin)

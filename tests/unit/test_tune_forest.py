@@ -19,6 +19,7 @@ from tests.naive.tuning import Edge, Translation
 from tests.tuning import make_decodable, write_decoded
 
 from itersel.cli.main import main
+from itersel.config.search import ForestSettings, Search
 from itersel.config.tuners import ForestMert, Mert
 from itersel.decode.decoder import Decoder
 from itersel.errors import InputError
@@ -29,7 +30,6 @@ from itersel.tune.forest_kernels import Forests, find_bad_sentence
 from itersel.tune.forest_mert import ForestSearch
 from itersel.tune.forests import (
     FORMAT,
-    ForestSettings,
     generate_forests,
     make_forest,
     prune_forest,
@@ -187,7 +187,7 @@ def decoded(problem: Problem, folder: Path) -> tuple[Decoder, Problem]:
     (folder / "lm.arpa").write_text("\n".join(to_arpa(problem.model, problem.order)) + "\n")
     compile_model(folder / "lm.arpa", folder / "lm.bin")
     shard = to_shard(problem, ("x", "a", "y"))
-    decoder = Decoder(shard, load_model(folder / "lm.bin"), 5000, "dense")
+    decoder = Decoder(shard, load_model(folder / "lm.bin"), Search("dense", pop_limit=5000))
     dense = {name: value for name, value in problem.weights.items() if name in decoder.dense_names}
     return decoder, problem._replace(weights=dense)
 
@@ -242,7 +242,7 @@ def test_pruning_by_the_best_derivation_through_an_edge(tmp_path: Path) -> None:
     )
     compile_model(tmp_path / "lm.arpa", tmp_path / "lm.bin")
     shard = make_shard([("a", "b")], [("x", "x")], [rules])
-    decoder = Decoder(shard, load_model(tmp_path / "lm.bin"), 200, "dense")
+    decoder = Decoder(shard, load_model(tmp_path / "lm.bin"), Search("dense"))
     weights = decoder.weight_vectors(make_weights({"CountEF": 1.0, "PassThrough": -9.0}))
     _, found = decoder.search(0, *weights)
     # best derivation: one rule for a, one for b, two glue rules and the goal
@@ -368,7 +368,7 @@ def test_empty_tuning_set(decodable: Path, tmp_path: Path) -> None:
         ([("a",)], [("a", "x", "y", "z")], "BLEU is 0 for all weights"),
     ):
         shard = make_shard(sentences, references, [[]] * len(sentences))
-        decoder = Decoder(shard, model, features="dense")
+        decoder = Decoder(shard, model, Search("dense"))
         generate_forests(tmp_path / "1.h5", shard, decoder, make_weights({}), ForestSettings())
         with pytest.raises(InputError, match=said):
             tune(

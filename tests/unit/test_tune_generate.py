@@ -15,13 +15,14 @@ from tests.naive.tuning import Translation, corpus_bleu
 from tests.tuning import further_references, make_decodable, write_decoded
 
 from itersel.cli.main import main
+from itersel.config.search import ListSettings
 from itersel.decode.decoder import Decoder, KBest
 from itersel.errors import InputError
 from itersel.grammar.shard import read_shard
 from itersel.lm.binary import load_model
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable
-from itersel.tune.generate import DIGITS, START, ListSettings, generate_lists
+from itersel.tune.generate import DIGITS, START, generate_lists
 from itersel.tune.lists import FORMAT
 from itersel.vectors.weights import FORMAT as WEIGHTS
 from itersel.vectors.weights import make_weights, read_weights

@@ -8,20 +8,14 @@ import math
 import os
 import re
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NoReturn
 
 from itersel.errors import suggest
 from itersel.limits import (
-    DEFAULT_TEMPLATES,
     LANGUAGE_PATTERN,
-    MAX_NONTERMINALS,
-    MAX_POP_LIMIT,
     MAX_PROCESSES,
-    MAX_SAMPLES,
-    MAX_SPAN,
-    MAX_SYMBOLS,
     SPLITS,
     TEMPLATES,
     TOKENIZERS,
@@ -92,14 +86,6 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(filter(None, text.split(",")))
 
 
-def templates(text: str) -> tuple[str, ...]:
-    """Parse names of templates of sparse features, separated by commas."""
-    found = names(text)
-    if len(set(found)) != len(found) or not set(found) <= set(TEMPLATES):
-        refuse(text, f"a comma-separated list of different templates out of {', '.join(TEMPLATES)}")
-    return found
-
-
 def fold(text: str) -> tuple[int, int]:
     """Parse ``F/N``, fold F (from 0) of N (2 or more)."""
     found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
@@ -146,13 +132,17 @@ def output_file(text: str) -> str:
     return text
 
 
-def add_section_arguments(parser: argparse._ActionsContainer, section: Any) -> None:
-    """Add an option for each key of a config section, with its default, bounds and explanation.
+def add_section_arguments(
+    parser: argparse._ActionsContainer, section: Any, names: Collection[str] = ()
+) -> None:
+    """Add an option for each key of a section, or those named, with its default, bounds and explanation.
 
     Keys that are ``true`` or ``false`` in the config become flags.
     """
     types = typing.get_type_hints(section)
     for item in fields(section):
+        if names and item.name not in names:
+            continue
         name, explanation = (
             "--" + item.name.replace("_", "-"),
             item.metadata["explanation"].replace("%", "%%"),
@@ -160,13 +150,16 @@ def add_section_arguments(parser: argparse._ActionsContainer, section: Any) -> N
         if types[item.name] is bool:
             parser.add_argument(name, action="store_true", help=explanation)
         elif typing.get_origin(types[item.name]) is tuple:
-            names: Any = item.default
+            chosen: Any = item.default
+            choices = item.metadata.get("choices", ())
+            known = f" Known: {', '.join(choices)}." if choices else ""
+            shown = ",".join(chosen) or "none"
             parser.add_argument(
                 name,
-                type=_no_empty_names,
-                default=names,
+                type=_different_names(choices) if choices else _no_empty_names,
+                default=chosen,
                 metavar="NAMES",
-                help=f"{explanation} Separate names with commas (default: {','.join(names)}).",
+                help=f"{explanation}{known} Separate them with commas (default: {shown}).",
             )
         elif "choices" in item.metadata:
             parser.add_argument(
@@ -209,6 +202,18 @@ def add_chosen_section(
         name = first.parse_known_args(arguments)[0].name
         if name in choices:
             add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
+
+
+def _different_names(known: Collection[str]) -> Callable[[str], tuple[str, ...]]:
+    """Return a parser of different names, separated by commas; there may be none."""
+
+    def parse(text: str) -> tuple[str, ...]:
+        found = names(text)
+        if len(set(found)) != len(found) or not set(found) <= set(known):
+            refuse(text, f"a comma-separated list of different names out of {', '.join(known)}")
+        return found
+
+    return parse
 
 
 def _no_empty_names(text: str) -> tuple[str, ...]:
@@ -301,65 +306,20 @@ def add_randomization_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=seed, default=1, help="seed of the trials (default: 1)")
 
 
-def add_extraction_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the options for rule extraction."""
-    for name, least, most, default, meaning in (
-        ("--max-span", 1, MAX_SPAN, 15, "longest source span of a rule in the corpus, in words"),
-        ("--max-symbols", 1, MAX_SYMBOLS, 5, "maximum number of source symbols of a rule"),
-        ("--max-nonterminals", 0, MAX_NONTERMINALS, 2, "maximum number of nonterminals of a rule"),
-        ("--min-gap", 1, MAX_SPAN, 1, "minimum number of source words under a nonterminal in the corpus"),
-        (
-            "--max-samples",
-            1,
-            MAX_SAMPLES,
-            300,
-            "maximum number of sampled occurrences of each source side, evenly spaced",
-        ),
-    ):
-        parser.add_argument(
-            name,
-            type=whole(least, most),
-            default=default,
-            metavar="N",
-            help=f"{meaning} (default: %(default)s)",
-        )
-    add_templates(parser, DEFAULT_TEMPLATES, "templates of the sparse features")
-
-
 def add_templates(parser: argparse._ActionsContainer, default: Sequence[str], meaning: str) -> None:
     """Add the option that names templates of sparse features."""
     shown = ",".join(default) or "all that the shard has"
     parser.add_argument(
         "--templates",
-        type=templates,
+        type=_different_names(TEMPLATES),
         default=tuple(default),
         metavar="A,B,..",
         help=f"{meaning}: {', '.join(TEMPLATES)} (default: {shown})",
     )
 
 
-def add_search_arguments(search: argparse._ActionsContainer) -> None:
-    """Add the options of the decoder's search."""
-    search.add_argument(
-        "--pop-limit",
-        type=whole(1, MAX_POP_LIMIT),
-        default=200,
-        metavar="N",
-        help="cube pruning: hypotheses popped at a node, five times as many at a glue node (default: 200)",
-    )
-    search.add_argument(
-        "--max-span",
-        type=positive,
-        default=15,
-        metavar="N",
-        help="longest source span of an X (default: 15)",
-    )
-
-
-def add_tuning_arguments(
-    parser: argparse.ArgumentParser, output: str, features: str, meaning: str
-) -> argparse._ArgumentGroup:
-    """Add the options of steps that decode a shard for tuning, and return the group of decoding options.
+def add_tuning_arguments(parser: argparse.ArgumentParser, output: str, settings: Any) -> None:
+    """Add the options of steps that decode a shard for tuning.
 
     Parameters
     ----------
@@ -367,8 +327,8 @@ def add_tuning_arguments(
         Parser of the step.
     output
         Help of ``--output``.
-    features, meaning
-        Default and help of ``--features``.
+    settings
+        The section with the settings of the decoder.
     """
     files = parser.add_argument_group("files")
     files.add_argument("--shard", required=True, metavar="FILE", help="shard.h5 with references")
@@ -390,12 +350,7 @@ def add_tuning_arguments(
         metavar="Z",
         help="number of the shard, from 0 (default: 0)",
     )
-    search = parser.add_argument_group("decoding")
-    search.add_argument(
-        "--features", choices=("all", "dense"), default=features, help=f"{meaning} (default: %(default)s)"
-    )
-    add_search_arguments(search)
-    return search
+    add_section_arguments(parser.add_argument_group("decoding"), settings)
 
 
 def refuse(text: str, wanted: str) -> NoReturn:

@@ -6,7 +6,9 @@ import argparse
 import os
 from typing import IO
 
-from itersel.cli.arguments import add_search_arguments, output_file, whole
+from itersel.cli.arguments import add_section_arguments, output_file, whole
+from itersel.config.options import section_of
+from itersel.config.search import Search
 from itersel.errors import InputError
 from itersel.limits import MAX_K_BEST
 
@@ -26,8 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the K best different translations, 'id ||| text ||| name=value ... ||| score', "
         "instead of one best translation per line",
     )
-    add_search_arguments(parser)
-    parser.add_argument("--features", choices=("dense", "all"), default="all", help="default: all")
+    add_section_arguments(parser, Search)
     parser.add_argument(
         "--output",
         type=output_file,
@@ -48,9 +49,7 @@ def run(options: argparse.Namespace) -> None:
                 shard=options.shard,
                 model=options.model,
                 weights=options.weights,
-                pop_limit=options.pop_limit,
-                features=options.features,
-                max_span=options.max_span,
+                search=section_of(Search, options),
                 k_best=options.k_best,
             )
         except InputError as error:
@@ -63,9 +62,7 @@ def translate_shard(
     shard: FilePath,
     model: FilePath,
     weights: FilePath,
-    pop_limit: int,
-    features: str,
-    max_span: int,
+    search: Search,
     k_best: int = 0,
 ) -> None:
     """Write the best translation of each sentence of a shard, one per line, or `k_best` lists."""
@@ -77,8 +74,8 @@ def translate_shard(
     from itersel.vectors.weights import read_weights
 
     read_weight = read_weights(weights)
-    sentences = read_shard(shard, features=features)
-    decoder = Decoder(sentences, load_model(model), pop_limit, features, max_span)
+    sentences = read_shard(shard, search.templates, search.features)
+    decoder = Decoder(sentences, load_model(model), search)
     vectors = decoder.weight_vectors(read_weight)
     words = sentences.vocabulary.to_list()
     for sentence in progress(range(sentences.sentence_count), "decode"):

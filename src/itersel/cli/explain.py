@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 
-from itersel.cli.arguments import add_search_arguments, output_file, positive
+from itersel.cli.arguments import add_section_arguments, output_file, positive
+from itersel.config.search import Search
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sentences", type=positive, default=30, metavar="N", help="number of sentences (default: 30)"
     )
-    add_search_arguments(parser)
+    add_section_arguments(parser, Search, ("pop_limit", "max_span"))
     parser.add_argument("--output", required=True, type=output_file, help="derivations (JSON)")
     parser.set_defaults(run=run)
 
@@ -35,10 +36,10 @@ def run(options: argparse.Namespace) -> None:
     """Decode, and write the derivations."""
     from pathlib import Path
 
-    from itersel.report.page.derivations import SearchSettings, explain
+    from itersel.report.page.derivations import explain
     from itersel.storage.files import read_names, write_lines
 
-    search = SearchSettings(options.pop_limit, options.max_span)
+    search = Search(pop_limit=options.pop_limit, max_span=options.max_span)
     found = explain(
         Path(options.results), read_names(options.shards), options.model, search, options.sentences
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_tuning_arguments, positive
+from itersel.cli.arguments import add_tuning_arguments
+from itersel.config.options import section_of
+from itersel.config.search import ForestSettings
 from itersel.errors import InputError
 
 
@@ -14,20 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Decode a shard and write the best edges of every sentence's forest: rules, their dense features and "
         "words, and the contribution of the language model."
     )
-    search = add_tuning_arguments(
-        parser,
-        "forests, .h5",
-        "dense",
-        "features to score with; 'all' writes the score of the sparse features as one feature, for "
-        "--sum-sparse",
-    )
-    search.add_argument(
-        "--density",
-        type=positive,
-        default=50,
-        metavar="N",
-        help="number of edges per source word to keep, those with the best derivations (default: 50)",
-    )
+    add_tuning_arguments(parser, "forests, .h5", ForestSettings)
     parser.set_defaults(run=run)
 
 
@@ -36,16 +25,16 @@ def run(options: argparse.Namespace) -> None:
     from itersel.decode.decoder import Decoder
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model
-    from itersel.tune.forests import ForestSettings, generate_forests
+    from itersel.tune.forests import generate_forests
     from itersel.tune.generate import read_start
 
-    settings = ForestSettings(options.density, options.features, options.pop_limit, options.max_span)
-    shard = read_shard(options.shard, features=options.features)
+    settings = section_of(ForestSettings, options)
+    shard = read_shard(options.shard, options.templates, options.features)
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --references", options.shard)
     weights = read_start(options.weights, options.iteration)
     model = load_model(options.model)
-    decoder = Decoder(shard, model, settings.pop_limit, settings.features, settings.max_span)
+    decoder = Decoder(shard, model, settings)
     generate_forests(
         options.output, shard, decoder, weights, settings, options.iteration, options.shard_number
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_extraction_settings, add_templates, output_file
+from itersel.cli.arguments import add_section_arguments, add_templates, output_file
+from itersel.config.options import section_of
+from itersel.config.search import Grammar
 from itersel.limits import DEFAULT_TEMPLATES
 
 
@@ -46,7 +48,7 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
     )
     _add_references(parser)
     parser.add_argument("--output", required=True, type=output_file, metavar="SHARD", help="shard")
-    add_extraction_settings(parser)
+    add_section_arguments(parser, Grammar)
     parser.set_defaults(run=_extract)
 
 
@@ -108,16 +110,9 @@ def _index(options: argparse.Namespace) -> None:
 
 
 def _extract(options: argparse.Namespace) -> None:
-    from itersel.grammar.extract import ExtractionSettings, extract_shard
+    from itersel.grammar.extract import extract_shard
 
-    settings = ExtractionSettings(
-        max_span=options.max_span,
-        max_symbols=options.max_symbols,
-        max_nonterminals=options.max_nonterminals,
-        min_gap=options.min_gap,
-        max_samples=options.max_samples,
-        templates=options.templates,
-    )
+    settings = section_of(Grammar, options)
     extract_shard(
         options.index, options.input, options.output, options.leave_one_out, options.references, settings
     )

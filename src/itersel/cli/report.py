@@ -10,6 +10,8 @@ from functools import partial
 from itersel.cli import report_arguments as arguments
 from itersel.cli.formats import write_formats
 from itersel.cli.report_arguments import INDEX, PROGRESS
+from itersel.config.options import section_of
+from itersel.config.search import Grammar
 from itersel.errors import InputError
 from itersel.limits import TOKENIZED_BLEU
 
@@ -93,12 +95,8 @@ def _choose(options: argparse.Namespace) -> None:
 
 
 def _resources(options: argparse.Namespace) -> None:
-    from dataclasses import fields
-
-    from itersel.grammar.extract import ExtractionSettings
     from itersel.report.resources import Resources, write_resources
 
-    settings = {item.name: getattr(options, item.name) for item in fields(ExtractionSettings)}
     resources = Resources(
         model=options.model,
         index=options.index,
@@ -106,7 +104,7 @@ def _resources(options: argparse.Namespace) -> None:
         recaser=options.recaser,
         pop_limit=options.pop_limit,
         features=options.features,
-        extraction=ExtractionSettings(**settings),
+        extraction=section_of(Grammar, options),
     )
     write_resources(options.output, resources)
 

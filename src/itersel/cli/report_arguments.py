@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import (
-    add_extraction_settings,
     add_randomization_arguments,
     add_reference,
+    add_section_arguments,
     add_tokenize,
     add_tokenizer,
     output_file,
@@ -15,6 +15,7 @@ from itersel.cli.arguments import (
     whole,
 )
 from itersel.cli.formats import add_formats
+from itersel.config.search import Grammar
 from itersel.limits import MAX_POP_LIMIT, TEXT_SCORES, TOKENIZED_BLEU
 
 # Pages in the folder of results. That of an unfinished run has a different name because the other one is an
@@ -81,7 +82,7 @@ def add_resources(parser: argparse.ArgumentParser) -> None:
         "--pop-limit", type=whole(1, MAX_POP_LIMIT), required=True, help="pop limit of the decoder"
     )
     parser.add_argument("--features", choices=("dense", "all"), required=True, help="features of the decoder")
-    add_extraction_settings(parser)
+    add_section_arguments(parser, Grammar)
     parser.add_argument(
         "--output", required=True, type=output_file, help="resources.json in the folder of the system"
     )

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import (
     add_chosen_section,
-    add_search_arguments,
-    add_templates,
+    add_section_arguments,
     not_negative,
     output_file,
     positive,
     seed,
-    whole,
 )
 from itersel.config.learners import LEARNERS, find_conflict
 from itersel.config.options import section_of
+from itersel.config.search import ListSettings
 from itersel.errors import InputError
-from itersel.limits import MAX_K_BEST
 
 if TYPE_CHECKING:
     from itersel.learn.train import TrainSettings
@@ -53,18 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="output file for all nonzero weights, .h5 or text",
     )
     search = parser.add_argument_group("decoding")
-    search.add_argument(
-        "--features", choices=("all", "dense"), default="all", help="features to learn (default: %(default)s)"
-    )
-    add_templates(search, (), "templates of sparse features to learn")
-    search.add_argument(
-        "--k-best",
-        type=whole(1, MAX_K_BEST),
-        default=100,
-        metavar="K",
-        help="size of the k-best lists (default: 100)",
-    )
-    add_search_arguments(search)
+    add_section_arguments(search, ListSettings)
     search.add_argument(
         "--threads",
         type=positive,
@@ -130,11 +118,7 @@ def run(options: argparse.Namespace) -> None:
     if conflict := find_conflict(learner):
         raise InputError(f"--{conflict[0]} {conflict[1]}")
     settings = TrainSettings(
-        features=options.features,
-        templates=options.templates,
-        k_best=options.k_best,
-        pop_limit=options.pop_limit,
-        max_span=options.max_span,
+        **asdict(section_of(ListSettings, options)),
         learner=learner,
         seed=options.seed,
         epoch=options.epoch,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import field, fields
 from typing import Any
+
+from itersel.errors import InputError, check_choice
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 # Translations and references are in the same folder.
@@ -66,9 +69,30 @@ def option(
     return field(default=default, metadata={"explanation": explanation, **metadata})
 
 
+def check_section(values: Any) -> None:
+    """Raise an InputError for a value of a section that is out of its bounds, whoever made the section."""
+    for item in fields(values):
+        value, bounds = getattr(values, item.name), item.metadata
+        if "choices" in bounds:
+            for one in value if isinstance(value, tuple) else (value,):
+                check_choice(item.name, one, bounds["choices"])
+        elif "minimum" in bounds:
+            least, most = bounds["minimum"], bounds.get("maximum", math.inf)
+            if not least <= value <= most:
+                limits = f"between {least} and {most}" if most < math.inf else f"{least} or more"
+                raise InputError(f"{item.name} is {value}; it must be {limits}")
+
+
 def section_of(kind: Any, values: object) -> Any:
-    """Return a section of the config with the values of an object such as parsed options."""
+    """Return a section with the values of an object, such as parsed options: the inverse of `options_of`."""
     return kind(**{item.name: getattr(values, item.name) for item in fields(kind)})
+
+
+def options_of(section: Any) -> dict[str, Any]:
+    """Return the values of a section by the name of their option; None where an empty list is the default."""
+    values = {item.name: getattr(section, item.name) for item in fields(section)}
+    empty = {item.name for item in fields(section) if item.default == ()}
+    return {name: None if name in empty and value == () else value for name, value in values.items()}
 
 
 def explain(explanation: str) -> dict[str, str]:

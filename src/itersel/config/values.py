@@ -12,19 +12,20 @@ from itersel.config.data import Data
 from itersel.config.learners import Learner, Perceptron
 from itersel.config.mixing import ALGORITHMS, Mixing, Selection
 from itersel.config.options import NAME_PATTERN, explain, option
+from itersel.config.search import (
+    Grammar,
+    density_option,
+    features_option,
+    k_best_option,
+    pop_limit_option,
+    templates_option,
+)
 from itersel.config.tasks import RandomTasks, Tasks
 from itersel.config.tuners import Batch, HeldOut
 from itersel.limits import (
-    DEFAULT_TEMPLATES,
     MAX_K_BEST,
-    MAX_NONTERMINALS,
     MAX_ORDER,
-    MAX_POP_LIMIT,
-    MAX_SAMPLES,
     MAX_SEED,
-    MAX_SPAN,
-    MAX_SYMBOLS,
-    TEMPLATES,
     TEXT_SCORES,
     TOKENIZED_BLEU,
     TOKENIZERS,
@@ -41,7 +42,6 @@ SYMMETRIZATIONS = (
     "reverse",
 )
 TUNING_SETS = ("dev", "train")
-FEATURE_SETS = ("dense", "all")
 TOKENIZATIONS = ("13a", "none")
 
 
@@ -73,43 +73,12 @@ class LanguageModel:
 
 
 @dataclass(frozen=True)
-class Grammar:
-    """Extraction of the hierarchical rules (Chiang 2007)."""
-
-    max_span: int = option("Longest source span of a rule, in words.", 15, minimum=1, maximum=MAX_SPAN)
-    max_symbols: int = option(
-        "Maximum number of symbols on the source side of a rule.", 5, minimum=1, maximum=MAX_SYMBOLS
-    )
-    max_nonterminals: int = option(
-        "Maximum number of nonterminals in a rule.", 2, minimum=0, maximum=MAX_NONTERMINALS
-    )
-    min_gap: int = option(
-        "Minimum number of words that a nonterminal covers in extraction.", 1, minimum=1, maximum=MAX_SPAN
-    )
-    max_samples: int = option(
-        "Maximum number of sampled occurrences of a source side.", 300, minimum=1, maximum=MAX_SAMPLES
-    )
-    templates: tuple[str, ...] = option(
-        "Templates of the sparse features of rules (docs/features.md).",
-        DEFAULT_TEMPLATES,
-        choices=tuple(TEMPLATES),
-    )
-
-
-@dataclass(frozen=True)
 class Decoder:
     """Search, in training and testing."""
 
-    pop_limit: int = option(
-        "Cube pruning: maximum number of hypotheses popped at a node; at a glue node, five times as many.",
-        200,
-        minimum=1,
-        maximum=MAX_POP_LIMIT,
-    )
-    k_best: int = option("Size of the k-best lists used for training.", 100, minimum=2, maximum=MAX_K_BEST)
-    forest_density: int = option(
-        "Edges per source word that are kept in the forests for forest tuners.", 50, minimum=1, maximum=10_000
-    )
+    pop_limit: int = pop_limit_option()
+    k_best: int = k_best_option(minimum=2)
+    forest_density: int = density_option()
     jobs: int = option(
         "Number of jobs for extracting and decoding each of devtest and test, and dev for held_out; at most "
         "one per sentence. Does not change any result.",
@@ -166,16 +135,8 @@ class Experiment:
         choices=tuple(ALGORITHMS),
     )
     tune_on: str = option("Corpus from which weights are learned.", "train", choices=TUNING_SETS)
-    features: str = option(
-        "dense: the 12 dense features; all: also sparse features.",
-        "all",
-        choices=FEATURE_SETS,
-    )
-    templates: tuple[str, ...] = option(
-        "With features: all, use only these templates of grammar.templates; empty: all of them.",
-        (),
-        choices=tuple(TEMPLATES),
-    )
+    features: str = features_option()
+    templates: tuple[str, ...] = templates_option()
     epochs: int = option("Number of epochs T; the best one on devtest is used.", 10, minimum=1, maximum=1000)
     start_from: str | None = option(
         "Another experiment: its weights at its best epoch are the initial weights of this one. null: zero, "

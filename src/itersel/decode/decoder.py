@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.config.search import Search
 from itersel.decode.derivations import DerivationFinder, SentenceForest, extend
 from itersel.decode.forest_kernels import Forest, parse
 from itersel.decode.hypotheses import Hypotheses, make_hypotheses
@@ -28,11 +29,11 @@ from itersel.decode.rule_kernels import (
 from itersel.decode.search_kernels import Task, make_search_queue, search, sort_rules
 from itersel.decode.trie_kernels import build_trie
 from itersel.decode.vector_kernels import dense_vectors, sparse_vectors
-from itersel.errors import InputError, check_choice
+from itersel.errors import InputError
 from itersel.grammar.categories import MAX_CATEGORY_SENTENCE
 from itersel.grammar.shard import Shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
-from itersel.limits import DECODER_FEATURES, MAX_K_BEST, MAX_POP_LIMIT
+from itersel.limits import DECODER_FEATURES, MAX_K_BEST
 from itersel.lm.binary import LanguageModel
 from itersel.lm.state_kernels import States, make_states, reset_states
 from itersel.storage.strings import string_table
@@ -44,6 +45,9 @@ WORD_PENALTY = -1 / math.log(10)
 # edges has a quarter of it. Both grow if a sentence has more edges.
 PAIRS_PER_WORD = 2500
 MAX_FIRST_PAIRS = 1 << 20  # upper limit of the initial table size
+
+
+DEFAULT = Search()
 
 
 class KBest(NamedTuple):
@@ -82,30 +86,16 @@ class Decoder:
         Sentences and grammars.
     model
         Compiled language model.
-    pop_limit
-        Number of hypotheses popped at a node in cube pruning; five times as many at a glue node.
-    features
-        ``all``, or ``dense`` to ignore sparse features.
-    max_span
-        Longest source span of an X.
+    search
+        Settings of the search. With ``dense`` features, it ignores sparse ones; `templates` were chosen when
+        the shard was read.
     """
 
-    def __init__(
-        self,
-        shard: Shard,
-        model: LanguageModel,
-        pop_limit: int = 200,
-        features: str = "all",
-        max_span: int = 15,
-    ) -> None:
-        if not 1 <= pop_limit <= MAX_POP_LIMIT:
-            raise InputError(f"pop limit {pop_limit} is out of bounds; choose 1 to {MAX_POP_LIMIT}")
-        if max_span < 1:
-            raise InputError(f"longest span {max_span} is out of bounds; choose 1 or more")
-        check_choice("features", features, ("all", "dense"))
-        self.shard, self.model, self.pop_limit, self.max_span = shard, model, pop_limit, max_span
+    def __init__(self, shard: Shard, model: LanguageModel, search: Search = DEFAULT) -> None:
+        self.shard, self.model = shard, model
+        self.pop_limit, self.max_span = search.pop_limit, search.max_span
         self.dense_names = tuple(shard.dense_names) + DECODER_FEATURES
-        self.use_sparse = features == "all"
+        self.use_sparse = search.features == "all"
         model_word = np.array([model.ids.get(word, 0) for word in shard.vocabulary.to_list()], np.int32)
         self._table = RuleTable(
             shard.rule_source,

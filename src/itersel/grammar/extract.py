@@ -7,20 +7,21 @@ import os
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itersel import __version__
+from itersel.config.search import Grammar
 from itersel.corpus.numbers import Side, number_words, read_side
 from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.grammar.extract_kernels import Own
 from itersel.grammar.grammar_kernels import place_rows, rule_costs
 from itersel.grammar.index import GrammarIndex, check_parallel, load_index
-from itersel.grammar.index_kernels import SPAN_LIMIT, IndexArrays
+from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.pattern_kernels import Limits
 from itersel.grammar.patterns import leave_nothing_out
 from itersel.grammar.references import Joined, join_references
@@ -29,7 +30,7 @@ from itersel.grammar.shard import Shard, add_features, write_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.sparse import check_templates
 from itersel.grammar.table_kernels import ROW_RULE, ROW_SAMPLES, ROW_SENTENCE
-from itersel.limits import DEFAULT_TEMPLATES, GRAMMAR_FEATURES, MAX_SAMPLES
+from itersel.limits import GRAMMAR_FEATURES
 from itersel.storage.files import read_lines
 from itersel.storage.formats import FilePath
 from itersel.storage.ragged import offsets_of
@@ -41,55 +42,13 @@ GLUE_ENDS = np.array([1, 3], np.int64)
 GLUE_RULES = 2
 
 
-@dataclass(frozen=True)
-class ExtractionSettings:
-    """Which rules are extracted; the defaults are those of cdec and of Chiang 2007.
-
-    Attributes
-    ----------
-    max_span
-        Maximum number of words that a rule covers, on either side of the corpus and in the input.
-    max_symbols
-        Maximum number of symbols of the source side.
-    max_nonterminals
-        Maximum number of nonterminals of a rule.
-    min_gap
-        Minimum number of source words that a nonterminal covers.
-    max_samples
-        Maximum number of occurrences of a source side to sample.
-    templates
-        Templates of sparse features; see `itersel.limits.TEMPLATES`.
-    """
-
-    max_span: int = 15
-    max_symbols: int = 5
-    max_nonterminals: int = 2
-    min_gap: int = 1
-    max_samples: int = 300
-    templates: tuple[str, ...] = DEFAULT_TEMPLATES
-
-    def __post_init__(self) -> None:
-        check_templates(self.templates)
-        bounds = {
-            "max_span": (1, SPAN_LIMIT),
-            "max_symbols": (1, 15),
-            "max_nonterminals": (0, 2),
-            "min_gap": (1, SPAN_LIMIT),
-            "max_samples": (1, MAX_SAMPLES),
-        }
-        for name, (low, high) in bounds.items():
-            if not low <= getattr(self, name) <= high:
-                value, option = getattr(self, name), name.replace("_", "-")
-                raise InputError(f"--{option} is {value}; it must be between {low} and {high}")
-
-
 def extract_shard(
     index: FilePath,
     input: FilePath,
     output: FilePath,
     leave_one_out: FilePath | None = None,
     references: Sequence[FilePath] = (),
-    settings: ExtractionSettings | None = None,
+    settings: Grammar | None = None,
 ) -> None:
     """Extract the grammars of sentences and write them as a shard.
 
@@ -128,7 +87,7 @@ def extract_shard(
     own = leave_nothing_out(source.sentence_count)
     if leave_one_out is not None:
         own = _read_own(leave_one_out, loaded, input, source)
-    settings = settings or ExtractionSettings()
+    settings = settings or Grammar()
     attributes = {
         "itersel": __version__,
         "leave_one_out": leave_one_out is not None,
@@ -140,7 +99,8 @@ def extract_shard(
     write_shard(output, shard)
 
 
-def _limits(settings: ExtractionSettings) -> Limits:
+def _limits(settings: Grammar) -> Limits:
+    check_templates(settings.templates)
     return Limits(**{name: getattr(settings, name) for name in Limits._fields})
 
 
@@ -155,7 +115,7 @@ class Extractor:
         Which rules are extracted.
     """
 
-    def __init__(self, index: GrammarIndex, settings: ExtractionSettings) -> None:
+    def __init__(self, index: GrammarIndex, settings: Grammar) -> None:
         self._index, self._settings, self._limits = index.arrays, settings, _limits(settings)
         self._ids = index.word_numbers()
         self._words = list(self._ids)

@@ -20,7 +20,7 @@ BLOCK_BITS = 21
 
 
 class Limits(NamedTuple):
-    """Limits on rules; see `itersel.grammar.extract.ExtractionSettings`."""
+    """Limits on rules; see `itersel.config.search.Grammar`."""
 
     max_span: int
     max_symbols: int

@@ -53,7 +53,4 @@ class ShardFile:
         settings = self._settings
         shard = read_shard(self.path, settings.templates, settings.features)
         model = _load_model(self._model)
-        return shard, [
-            Decoder(shard, model, settings.pop_limit, settings.features, settings.max_span)
-            for _ in range(self._threads)
-        ]
+        return shard, [Decoder(shard, model, settings) for _ in range(self._threads)]

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.config.learners import Learner, Perceptron, learner_name
-from itersel.errors import InputError, check_choice
+from itersel.config.search import Search, k_best_option
+from itersel.errors import InputError
 from itersel.learn.adagrad import LogisticLearner
 from itersel.learn.learner import Example, Move, OnlineLearner
 from itersel.learn.mira import MiraLearner
@@ -22,7 +23,6 @@ from itersel.learn.parts import LoadedPart, Part, SentenceDecoder
 from itersel.learn.perceptron import PairLearner
 from itersel.learn.sentence_bleu import SentenceBleu
 from itersel.learn.weight_table import ShardWeights, Start, WeightTable
-from itersel.limits import TEMPLATES
 from itersel.progress import progress
 from itersel.vectors.weights import Weights, make_weights
 
@@ -33,15 +33,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TrainSettings:
+class TrainSettings(Search):
     """Everything that affects the result of training a shard, except shard, model and start weights.
 
     Attributes
     ----------
-    features, pop_limit, max_span
-        Decoder settings.
-    templates
-        Templates of the sparse features that the shard was read with; if empty, all features of the shard.
     k_best
         Size of the k-best list used for training.
     learner
@@ -51,19 +47,11 @@ class TrainSettings:
         continue from epoch to epoch.
     """
 
-    features: str = "all"
-    pop_limit: int = 200
-    max_span: int = 15
-    k_best: int = 100
+    k_best: int = k_best_option()
     learner: Learner = field(default_factory=Perceptron)
     seed: int = 1
     epoch: int = 1
     shard: int = 0
-    templates: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for template in self.templates:
-            check_choice("template", template, TEMPLATES)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings by name; the learner's include its name."""

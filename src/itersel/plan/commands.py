@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, astuple
+from dataclasses import astuple
 
 from itersel.config.data import ReferencedText, Split
 from itersel.config.learners import Learner, learner_name
 from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection, mixing_name
+from itersel.config.options import options_of
 from itersel.config.repeats import split_repeat
+from itersel.config.search import ForestSettings, ListSettings, Search
 from itersel.config.splits import cut_sizes
 from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, PooledTasks, tasks_name
 from itersel.config.tuners import STEP, Batch, ForestMert, LineSearch, NoTuner, tuner_name
@@ -203,14 +205,14 @@ def fold_options(config: Config, vocabulary: str, shards: str, fold: str) -> str
 
 def extract_options(config: Config) -> str:
     """Return the options of `itersel grammar extract`."""
-    grammar = config.grammar
-    return options(
-        max_span=grammar.max_span,
-        max_symbols=grammar.max_symbols,
-        max_nonterminals=grammar.max_nonterminals,
-        min_gap=grammar.min_gap,
-        max_samples=grammar.max_samples,
-        templates=grammar.templates,
+    return options(**options_of(config.grammar))
+
+
+def search_of(config: Config, experiment: Experiment) -> ListSettings:
+    """Return the settings of the search in training: those of the decoder, with the size of its lists."""
+    k_best = experiment.k_best or config.decoder.k_best
+    return ListSettings(
+        experiment.features, experiment.templates, config.decoder.pop_limit, config.grammar.max_span, k_best
     )
 
 
@@ -218,14 +220,10 @@ def train_options(config: Config, experiment: Experiment) -> str:
     """Return the options of `itersel train`."""
     assert not isinstance(experiment.learner, Batch)
     return options(
-        features=experiment.features,
-        templates=experiment.templates or None,
-        k_best=experiment.k_best or config.decoder.k_best,
-        pop_limit=config.decoder.pop_limit,
-        max_span=config.grammar.max_span,
+        **options_of(search_of(config, experiment)),
         seed=own_seed(config, experiment),
         learner=learner_name(experiment.learner),
-        **asdict(experiment.learner),
+        **options_of(experiment.learner),
         measure_loss=isinstance(experiment.mixing, PathFollowing),
     )
 
@@ -242,22 +240,18 @@ def list_command(tuner: Batch) -> str:
 
 def list_options(config: Config, experiment: Experiment, tuner: Batch) -> str:
     """Return the options of `itersel kbest` or `itersel forest`, whichever the tuner needs."""
-    is_forest = list_command(tuner) == "forest"
+    search = search_of(config, experiment)
+    if list_command(tuner) == "kbest":
+        return options(**options_of(search))
     # the sum of sparse features: forests include it with features: all, lists with an option of the rule
-    is_summed = is_forest and held_out_tuner(experiment) is not None
-    return options(
-        features="all" if is_summed else experiment.features,
-        templates=None if is_forest else experiment.templates or None,
-        k_best=None if is_forest else experiment.k_best or config.decoder.k_best,
-        density=config.decoder.forest_density if is_forest else None,
-        pop_limit=config.decoder.pop_limit,
-        max_span=config.grammar.max_span,
-    )
+    features = "all" if held_out_tuner(experiment) is not None else search.features
+    density = config.decoder.forest_density
+    return options(**options_of(ForestSettings(features, (), search.pop_limit, search.max_span, density)))
 
 
 def tune_options(config: Config, experiment: Experiment, tuner: Batch) -> str:
     """Return the options of `itersel tune`."""
-    return options(seed=own_seed(config, experiment), tuner=tuner_name(tuner), **asdict(tuner))
+    return options(seed=own_seed(config, experiment), tuner=tuner_name(tuner), **options_of(tuner))
 
 
 def mix_options(experiment: Experiment) -> str:
@@ -276,11 +270,9 @@ def mix_options(experiment: Experiment) -> str:
 
 def decode_options(config: Config, experiment: Experiment) -> str:
     """Return the options of `itersel decode`."""
-    return options(
-        features=experiment.features,
-        pop_limit=config.decoder.pop_limit,
-        max_span=config.grammar.max_span,
-    )
+    search = search_of(config, experiment)
+    # the weights of other templates are 0
+    return options(**options_of(Search(search.features, (), search.pop_limit, search.max_span)))
 
 
 def explain_options(config: Config) -> str:

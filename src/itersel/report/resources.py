@@ -7,9 +7,8 @@ import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from itersel.config.search import Grammar, Search
 from itersel.errors import InputError
-from itersel.grammar.extract import ExtractionSettings
-from itersel.limits import MAX_POP_LIMIT
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import from_json, read_json
 
@@ -31,11 +30,12 @@ class Settings:
 
     pop_limit: int
     features: str
-    extraction: ExtractionSettings
+    extraction: Grammar
 
-    def are_in_bounds(self) -> bool:
-        """Return whether the decoder accepts them."""
-        return self.features in ("dense", "all") and 1 <= self.pop_limit <= MAX_POP_LIMIT
+    @property
+    def search(self) -> Search:
+        """The settings of the decoder; raises an InputError if it does not accept them."""
+        return Search(self.features, pop_limit=self.pop_limit, max_span=self.extraction.max_span)
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,11 @@ def read_resources(folder: str | os.PathLike[str]) -> Resources:
         if isinstance(document, dict) and "recaser" not in document and "preparation" in document:
             raise InputError("was written by an earlier version and does not name the recaser")
         found = from_json(Resources, document)
+        found.search  # noqa: B018  (checked)
     except (ValueError, OverflowError):
         raise InputError("is not the description of a system; run the workflow again", path) from None
     except InputError as error:
         raise InputError(f"{error.message}; run the workflow again", path) from None
-    if not found.are_in_bounds():
-        raise InputError("has settings out of bounds; run the workflow again", path)
     files = {name: os.path.normpath(path.parent / getattr(found, name)) for name in FILES}
     for name, file in files.items():
         if not os.path.isfile(file):

@@ -168,12 +168,11 @@ def read_bundle(path: FilePath) -> TrainedSystem:
         raise InputError(DAMAGED, path)
     try:
         settings = from_json(Settings, attributes.get("settings"))
+        settings.search  # noqa: B018  (checked)
     except (ValueError, OverflowError):
         raise InputError(DAMAGED, path) from None
     except InputError as error:
         raise InputError(error.message, path) from None
-    if not settings.are_in_bounds():
-        raise InputError("has settings out of bounds; recreate it", path)
     return TrainedSystem(
         grammar_index.index_of(_part(arrays, "index"), path),
         binary.model_of(_part(arrays, "model"), model_attributes, path),

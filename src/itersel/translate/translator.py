@@ -151,9 +151,7 @@ class Translator:
         shard = self.extract(self.prepare(block, path))
         settings, system = self.system.settings, self.system
         try:
-            decoder = Decoder(
-                shard, system.model, settings.pop_limit, settings.features, settings.extraction.max_span
-            )
+            decoder = Decoder(shard, system.model, settings.search)
             if self.details is None:
                 yield from self._plain(decoder)
             else:

@@ -6,12 +6,12 @@ Only words that occur in the references are distinguished.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.config.search import ForestSettings
 from itersel.decode.hypotheses import GOAL_RULE
 from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
 from itersel.errors import InputError
@@ -58,25 +58,6 @@ FORMAT = FileFormat(
         }
     ),
 )
-
-
-@dataclass(frozen=True)
-class ForestSettings:
-    """Everything that affects the forests, except shard, model and weights.
-
-    Attributes
-    ----------
-    density
-        Number of edges to keep per word of the source sentence.
-    features, pop_limit, max_span
-        Decoder settings. With ``all`` features, the sparse ones form one column: their score with the given
-        weights.
-    """
-
-    density: int = 50
-    features: str = "dense"
-    pop_limit: int = 200
-    max_span: int = 15
 
 
 def generate_forests(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ import xxhash
 from numpy.typing import NDArray
 
 import itersel
+from itersel.config.search import ListSettings
 from itersel.errors import InputError
 from itersel.learn.bleu_kernels import ngram_matches
 from itersel.progress import progress
@@ -61,27 +62,6 @@ def read_start(path: str | None, iteration: int) -> Weights:
     if iteration > 1:
         raise InputError(f"iteration {iteration} needs --weights, the weights of the previous iteration")
     return start_weights()
-
-
-@dataclass(frozen=True)
-class ListSettings:
-    """Everything that affects the lists, except shard, model and weights.
-
-    Attributes
-    ----------
-    k_best
-        Number of translations per sentence.
-    features, pop_limit, max_span
-        Decoder settings.
-    templates
-        Templates of the sparse features that the shard was read with; if empty, all features of the shard.
-    """
-
-    k_best: int = 100
-    features: str = "all"
-    pop_limit: int = 200
-    max_span: int = 15
-    templates: tuple[str, ...] = ()
 
 
 def start_weights() -> Weights:

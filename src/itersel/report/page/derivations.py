@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.trees import Derivation, derive
 from itersel.errors import InputError
@@ -20,22 +22,13 @@ from itersel.report.system import read_system
 from itersel.vectors.weights import Weights, read_weights
 
 
-class SearchSettings(NamedTuple):
-    """How the test set was decoded; see `itersel.decode.decoder.Decoder`."""
-
-    pop_limit: int
-    max_span: int
-
-
 class _System(NamedTuple):
     name: str
     weights: Weights
     features: str
 
 
-def explain(
-    results: Path, shards: Sequence[str], model: str, search: SearchSettings, most: int
-) -> dict[str, Any]:
+def explain(results: Path, shards: Sequence[str], model: str, search: Search, most: int) -> dict[str, Any]:
     """Return the derivations of some sentences of the first test set by the two compared systems.
 
     Parameters
@@ -90,7 +83,7 @@ def _explain(
     count: int,
     shards: Sequence[str],
     model: LanguageModel,
-    search: SearchSettings,
+    search: Search,
     systems: Sequence[_System],
 ) -> list[dict[str, Any]]:
     """Decode the chosen sentences, a shard at a time."""
@@ -111,7 +104,7 @@ def _explain(
             for number in numbers
         }
         for system in systems if numbers else ():
-            decoder = Decoder(shard, model, search.pop_limit, system.features, search.max_span)
+            decoder = Decoder(shard, model, replace(search, features=system.features))
             vectors = decoder.weight_vectors(system.weights)
             for number in numbers:
                 rows[number]["derivations"].append(_plain(derive(decoder, number, *vectors, words)))

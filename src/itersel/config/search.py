@@ -1,0 +1,119 @@
+"""The settings of extraction and search, wherever they are used: config, command line, library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from itersel.config.options import check_section, option
+from itersel.limits import (
+    DEFAULT_TEMPLATES,
+    FEATURE_SETS,
+    MAX_K_BEST,
+    MAX_NONTERMINALS,
+    MAX_POP_LIMIT,
+    MAX_SAMPLES,
+    MAX_SPAN,
+    MAX_SYMBOLS,
+    TEMPLATES,
+)
+
+
+def features_option() -> Any:
+    """Return the option for the kinds of features."""
+    return option("dense: the 12 dense features; all: also sparse features.", "all", choices=FEATURE_SETS)
+
+
+def templates_option() -> Any:
+    """Return the option for a part of the templates."""
+    return option(
+        "With features: all, use only these templates of grammar.templates; empty: all of them.",
+        (),
+        choices=tuple(TEMPLATES),
+    )
+
+
+def pop_limit_option() -> Any:
+    """Return the option for the width of the search."""
+    return option(
+        "Cube pruning: maximum number of hypotheses popped at a node; at a glue node, five times as many.",
+        200,
+        minimum=1,
+        maximum=MAX_POP_LIMIT,
+    )
+
+
+def k_best_option(minimum: int = 1) -> Any:
+    """Return the option for the size of k-best lists."""
+    return option("Size of the k-best lists used for training.", 100, minimum=minimum, maximum=MAX_K_BEST)
+
+
+def density_option() -> Any:
+    """Return the option for the size of forests."""
+    return option(
+        "Edges per source word that are kept in the forests for forest tuners.", 50, minimum=1, maximum=10_000
+    )
+
+
+def max_span_option(maximum: int | None = None) -> Any:
+    """Return the option for the longest span of a rule."""
+    return option("Longest source span of a rule, in words.", 15, minimum=1, maximum=maximum)
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """Extraction of the hierarchical rules (Chiang 2007)."""
+
+    max_span: int = max_span_option(MAX_SPAN)
+    max_symbols: int = option(
+        "Maximum number of symbols on the source side of a rule.", 5, minimum=1, maximum=MAX_SYMBOLS
+    )
+    max_nonterminals: int = option(
+        "Maximum number of nonterminals in a rule.", 2, minimum=0, maximum=MAX_NONTERMINALS
+    )
+    min_gap: int = option(
+        "Minimum number of words that a nonterminal covers in extraction.", 1, minimum=1, maximum=MAX_SPAN
+    )
+    max_samples: int = option(
+        "Maximum number of sampled occurrences of a source side.", 300, minimum=1, maximum=MAX_SAMPLES
+    )
+    templates: tuple[str, ...] = option(
+        "Templates of the sparse features of rules (docs/features.md).",
+        DEFAULT_TEMPLATES,
+        choices=tuple(TEMPLATES),
+    )
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+
+@dataclass(frozen=True)
+class Search:
+    """The search for translations; `max_span` is that of the grammar."""
+
+    features: str = features_option()
+    templates: tuple[str, ...] = templates_option()
+    pop_limit: int = pop_limit_option()
+    max_span: int = max_span_option()
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+
+@dataclass(frozen=True)
+class ListSettings(Search):
+    """Everything that affects k-best lists, except shard, model and weights."""
+
+    k_best: int = k_best_option()
+
+
+@dataclass(frozen=True)
+class ForestSettings(Search):
+    """Everything that affects forests, except shard, model and weights."""
+
+    features: str = option(
+        "Features to score with; all writes the score of the sparse ones as one feature, for --sum-sparse.",
+        "dense",
+        choices=FEATURE_SETS,
+    )
+    density: int = density_option()
