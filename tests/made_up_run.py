@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from itersel.report.page.provenance import describe_run, write_run
+from itersel.report.page.provenance import write_run
 from itersel.report.system import OF_ALL_RUNS, System, write_system
 from itersel.storage.files import write_lines
 from itersel.vectors.weights import make_weights, write_weights
@@ -36,10 +36,6 @@ WORDS = (
 BENCHMARK = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time"
 FEATURES = ("LanguageModel", "WordPenalty", "R:X:haus:house", "RBS:das_haus", "RBT:the_house", "Shape_S1_T1")
 SHARDS = 2
-GRAPH = {
-    "depths": {"train": 0, "mix": 1, "write_page": 2},
-    "edges": [["mix", "train"], ["train", "mix"], ["mix", "write_page"]],
-}
 
 
 def made_up_sentence(source: random.Random) -> str:
@@ -94,7 +90,7 @@ class MadeUpRun:
         runs = range(1, self.repeats + 1)
         self.systems = {name: [self._run(name, repeat) for repeat in runs] for name in self.names}
         self._corpus()
-        write_run(self.folder, describe_run(self.config(), GRAPH))
+        write_run(self.folder, self.config())
         self.table: dict[str, Any] | None = None
         if not self.unfinished:
             self.table = self._table()

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 
 import pytest
 from sacrebleu.metrics.chrf import CHRF
-from tests.made_up_run import GRAPH, SHARDS, MadeUpRun
+from tests.made_up_run import SHARDS, MadeUpRun
 
 from itersel.cli.main import main
 from itersel.config import Config
@@ -22,7 +22,6 @@ from itersel.report.page.document import compared_systems, read_document
 from itersel.report.page.paper import latex, markdown
 from itersel.report.page.provenance import describe_config
 from itersel.report.page.render import _json, asset, render, vega
-from itersel.report.page.rule_graph import lay_out, reduce_edges, summarize_jobs
 from itersel.report.page.table import join_numbers, table_view
 from itersel.report.page.write import watch
 
@@ -266,24 +265,6 @@ def test_config_shows_what_differs():
     assert "seed" not in found
     assert not any("folds" in key for key in found)
     assert Config().seed == 1
-
-
-def test_rule_graph():
-    jobs = {"m1": ["t1"], "t2": ["m1"], "m2": ["t2"], "p": ["m2", "t1"]}
-    names = {"t1": "train", "t2": "train", "m1": "mix", "m2": "mix", "p": "page"}
-    graph = summarize_jobs(jobs, names)
-    assert graph["depths"] == {"mix": 1, "page": 4, "train": 0}
-    placed = lay_out(graph)
-    assert placed["edges"] == [("mix", "page"), ("train", "mix")]
-    assert placed["back"] == [("mix", "train")]
-    assert [box["name"] for box in placed["rules"]] == ["train", "mix", "page"]
-    assert lay_out({}) is None
-    assert lay_out(GRAPH)["back"] == [("mix", "train")]
-
-
-def test_reduce_edges():
-    edges = [("a", "b"), ("b", "c"), ("a", "c"), ("a", "d")]
-    assert reduce_edges(edges) == [("a", "b"), ("b", "c"), ("a", "d")]
 
 
 def test_tables_for_papers(run):

@@ -5,7 +5,6 @@
 #                              show_progress, show_killed
 import fcntl
 import hashlib
-import itertools
 import time
 
 from snakemake.logging import logger
@@ -14,8 +13,7 @@ from snakemake_interface_executor_plugins.settings import SharedFSUsage
 from snakemake_executor_plugin_arrays.runs import describe, killed_runs
 
 from itersel.killed import killed_commands
-from itersel.report.page.provenance import describe_run, write_run
-from itersel.report.page.rule_graph import summarize_jobs
+from itersel.report.page.provenance import write_run
 from itersel.storage.files import write_lines
 
 # A dry run logs to standard output, even if only a graph should be written there: -n --dag | dot. Snakemake's settings
@@ -109,15 +107,8 @@ def copy_config():
 
 
 def record_run():
-    """Record the config and the graph of the rules for the page."""
-    jobs = {
-        job: list(needs)
-        for job, needs in workflow.dag.dependencies.items()
-        if job.rule.name != "all"
-    }
-    names = {job: job.rule.name for job in [*jobs, *itertools.chain(*jobs.values())]}
-    graph = summarize_jobs(jobs, names)
-    write_run(Path(RESULTS), describe_run(config, graph))
+    """Record the config and the versions for the page."""
+    write_run(Path(RESULTS), config)
 
 
 def show_progress():

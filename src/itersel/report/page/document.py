@@ -14,7 +14,6 @@ from itersel.report.page.curves import read_curves
 from itersel.report.page.features import read_features
 from itersel.report.page.folder import Run, find_runs, read_optional
 from itersel.report.page.provenance import describe_config, read_run
-from itersel.report.page.rule_graph import lay_out
 from itersel.report.page.sentences import pack, read_test_set
 from itersel.report.page.table import read_table, score_on_devtest
 from itersel.storage.files import read_bytes
@@ -58,7 +57,6 @@ def read_document(results: Path) -> dict[str, Any]:
         "derivations": _read_derivations(results / "report" / "derivations.json"),
         "config": describe_config(config) if config else None,
         "versions": description.get("versions", {}),
-        "rules": lay_out(description.get("rules") or {}),
     }
 
 

@@ -1,4 +1,4 @@
-"""The provenance of a run: its config, package versions, and the graph of its rules."""
+"""The provenance of a run: its config and package versions."""
 
 from __future__ import annotations
 
@@ -21,37 +21,12 @@ from itersel.storage.files import write_lines
 PACKAGES = ("numpy", "scipy", "numba", "h5py", "deflate", "sacrebleu", "sacremoses", "snakemake")
 
 
-def describe_run(config: Mapping[str, Any], graph: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the page needs to know about a run that starts.
-
-    Parameters
-    ----------
-    config
-        Config as in the YAML file.
-    graph
-        Graph of the rules, see `itersel.report.page.rule_graph.summarize_jobs`.
-    """
-    return {"config": config, "rules": graph, "versions": versions()}
-
-
-def write_run(results: Path, description: Mapping[str, Any]) -> None:
-    """Write the description of a run if it has changed; a partial graph does not replace a complete one."""
+def write_run(results: Path, config: Mapping[str, Any]) -> None:
+    """Write the config of a run that starts, as in the YAML file, and the versions, if they have changed."""
     path = results / RUN
-    before = _graph_before(results)
-    if len(before.get("edges", ())) > len(description["rules"]["edges"]):
-        description = {**description, "rules": before}
-    text = json.dumps(description, indent=2, ensure_ascii=False, sort_keys=False)
+    text = json.dumps({"config": config, "versions": versions()}, indent=2, ensure_ascii=False)
     if not path.is_file() or path.read_text(encoding="utf-8") != text + "\n":
         write_lines(path, [text])
-
-
-def _graph_before(results: Path) -> dict[str, Any]:
-    """Return the graph of the previous run; empty if the file is invalid, so that it is overwritten."""
-    try:
-        graph = read_run(results).get("rules")
-    except InputError:
-        return {}
-    return graph if isinstance(graph, dict) else {}
 
 
 def versions() -> dict[str, str]:
@@ -66,7 +41,7 @@ def versions() -> dict[str, str]:
 
 
 def read_run(results: Path) -> dict[str, Any]:
-    """Return the description of a run; empty if it was not written, as in earlier versions.
+    """Return the description of a run; empty if it was not written.
 
     Raises
     ------
