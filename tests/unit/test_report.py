@@ -41,6 +41,7 @@ def system(name, bleu=(30.0, 31.0), repeat=1):
         "devtest",
         "nrefs:1|x",
         12,
+        (1.0,) * len(bleu),
     )
 
 
@@ -244,7 +245,14 @@ def test_command_table(tmp_path, text_file, capsys):
         ({}, "2 systems are repeat 1 of 'same'"),
         ({"repeat": 2, "shards": 5}, "'same' differ in shards"),
         ({"repeat": 2, "signature": "other"}, "'same' differ in signature"),
-        ({"repeat": 2, **dict.fromkeys(("devtest_bleu", "devtest_scores"), (1.0,)), "epoch": 1}, "in epochs"),
+        (
+            {
+                "repeat": 2,
+                "epoch": 1,
+                **dict.fromkeys(("devtest_bleu", "devtest_scores", "devtest_brevity_penalty"), (1.0,)),
+            },
+            "in epochs",
+        ),
     ],
 )
 def test_systems_with_the_same_name_are_not_merged(tmp_path, text_file, capsys, change, message):

@@ -30,7 +30,7 @@ def tokenised(lines):
 def system(name, repeat=1):
     scores = (30.0,)
     fields = ("perceptron", "selection", "train", "all", "random", 4, 1, scores, "tokenized-bleu", scores)
-    return System(name, repeat, *fields, "devtest", "x", 12)
+    return System(name, repeat, *fields, "devtest", "x", 12, (1.0,))
 
 
 def counted(text, references, tokenizer="13a"):

@@ -21,7 +21,7 @@ def systems(tmp_path):
         folders[name] = tmp_path / f"it's {name}"
         folders[name].mkdir()
         values = ("perceptron", "mean", "dev", "all", "random", 1, bleu.index(max(bleu)) + 1, bleu)
-        values = (*values, "tokenized-bleu", bleu, "devtest", "nrefs:1", 7)
+        values = (*values, "tokenized-bleu", bleu, "devtest", "nrefs:1", 7, bleu)
         write_system(folders[name] / "system.json", System(name, 1, *values))
     return folders
 

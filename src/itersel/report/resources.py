@@ -82,10 +82,7 @@ def read_resources(folder: str | os.PathLike[str]) -> Resources:
             f"has no {NAME}; name a folder experiments/NAME/best of a finished run, or a bundle", folder
         )
     try:
-        document = read_json(path)
-        if isinstance(document, dict) and "recaser" not in document and "preparation" in document:
-            raise InputError("was written by an earlier version and does not name the recaser")
-        found = from_json(Resources, document)
+        found = from_json(Resources, read_json(path))
         found.search  # noqa: B018  (checked)
     except (ValueError, OverflowError):
         raise InputError("is not the description of a system; run the workflow again", path) from None

@@ -78,7 +78,7 @@ class System:
     devtest: str
     signature: str
     active_features: int
-    devtest_brevity_penalty: tuple[float, ...] = ()
+    devtest_brevity_penalty: tuple[float, ...]
 
 
 def first_difference(one: System, other: System) -> str | None:
@@ -206,9 +206,9 @@ def read_system(path: str | os.PathLike[str]) -> System:
         If the file is not such a description.
     """
     try:
-        # descriptions of earlier versions have no brevity penalties
-        system = from_json(System, {"devtest_brevity_penalty": [], **read_json(path)})
-        if not 1 <= system.epoch <= len(system.devtest_bleu) == len(system.devtest_scores):
+        system = from_json(System, read_json(path))
+        scores = (system.devtest_bleu, system.devtest_scores, system.devtest_brevity_penalty)
+        if not 1 <= system.epoch <= min(map(len, scores)) == max(map(len, scores)):
             raise ValueError("no such epoch")
     except (ValueError, TypeError, OverflowError):
         raise InputError(

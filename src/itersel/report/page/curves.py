@@ -78,9 +78,7 @@ def _of_devtest(
 ) -> Record:
     bleu, penalty = None, None
     if system is not None and epoch <= len(system.devtest_bleu):
-        bleu = system.devtest_bleu[epoch - 1]
-        if epoch <= len(system.devtest_brevity_penalty):
-            penalty = system.devtest_brevity_penalty[epoch - 1]
+        bleu, penalty = system.devtest_bleu[epoch - 1], system.devtest_brevity_penalty[epoch - 1]
     elif (folder / "devtest.txt").is_file() and references:
         path = folder / "devtest.txt"
         bleu, penalty = _score(path, _changed(path), tuple(references), tokenize)
