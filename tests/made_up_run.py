@@ -169,6 +169,7 @@ class MadeUpRun:
             "sentences": len(self.references),
             "references": 1,
             "signature": "nrefs:1|made:up",
+            "signatures": {},
             "systems": systems,
         }
         significance = {"test": "approximate randomization", "trials": 10000, "seed": 1, "alpha": 0.05}

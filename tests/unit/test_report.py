@@ -17,6 +17,7 @@ from itersel.report.comparison import Translations, compare
 from itersel.report.layout import aligned, tab_separated
 from itersel.report.resources import FILES, read_resources
 from itersel.report.system import System, choose_epoch, read_system, write_system
+from itersel.report.table import cells, json_table, text_table, tsv_table
 from itersel.vectors.weights import make_weights, read_weights, write_weights
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
@@ -69,31 +70,28 @@ def test_system_survives_a_file(tmp_path):
 
 def test_table():
     systems = [system("one"), system("two", (40.0, 39.0)), system("three")]
-    comparison = compare_on_one(systems, [GOOD, BAD, list(GOOD)], trials=200, seed=4)
-    (table,) = comparison.tables
-    assert [row.differs_from for row in table.rows] == [(2,), (1, 3), (2,)]
-    assert table.rows[0].p["three"] == 1.0
+    table = compare_on_one(systems, [GOOD, BAD, list(GOOD)], trials=200, seed=4)
+    assert table["significance"]["trials"] == 200
+    assert table["pooled"] is None
+    (found,) = table["test_sets"]
+    assert (found["name"], found["sentences"], found["references"]) == ("test", 40, 1)
+    first, second, third = found["systems"]
+    assert [system["differs_from"] for system in (first, second, third)] == [[2], [1, 3], [2]]
+    assert first["p"]["three"] == 1.0
     metric = make_bleu([REFERENCES])
-    assert table.rows[1].p["one"] == p_values(tokenized_bleu(metric), GOOD, {"two": BAD}, 200, 4)["two"]
-    assert table.rows[1].tests[0].bleu == score_corpus(metric, BAD).bleu
-    text = comparison.text()
-    test_bleu = f"{table.rows[0].tests[0].bleu:.2f}"
+    assert second["p"]["one"] == p_values(tokenized_bleu(metric), GOOD, {"two": BAD}, 200, 4)["two"]
+    assert (second["name"], second["shards"], second["devtest"]["mean"]) == ("two", 4, 40.0)
+    (run,) = second["runs"]
+    assert (run["epoch"], run["devtest_bleu"]) == (1, (40.0, 39.0))
+    assert run["test"] == score_corpus(metric, BAD)._asdict()
+    assert second["test"] == {"mean": run["test"]["bleu"], "deviation": None}
+    text = text_table(table)
+    test_bleu = f"{first['test']['mean']:.2f}"
     assert text[2].split() == f"1 one perceptron selection 4 train all 12 31.00 2 of 2 {test_bleu} 2".split()
     assert "p < 0.05" in text[-3]
     assert text[-1].startswith("test BLEU: sacrebleu nrefs:1|case:lc|")
-    assert {len(line.split("\t")) for line in comparison.tsv()} == {16}
-    document = json.loads("\n".join(comparison.json()))
-    assert document["significance"]["trials"] == 200
-    assert document["pooled"] is None
-    (found,) = document["test_sets"]
-    assert (found["name"], found["sentences"], found["references"]) == ("test", 40, 1)
-    second = found["systems"][1]
-    assert (second["name"], second["shards"], second["devtest"]["mean"]) == ("two", 4, 40.0)
-    (run,) = second["runs"]
-    assert (run["epoch"], run["devtest_bleu"]) == (1, [40.0, 39.0])
-    assert second["test"] == {"mean": run["test"]["bleu"], "deviation": None}
-    assert second["p"]["one"] == table.rows[1].p["one"]
-    assert second["differs_from"] == [1, 3]
+    assert {len(line.split("\t")) for line in tsv_table(table)} == {16}
+    assert json.loads("\n".join(json_table(table))) == json.loads(json.dumps(table))
 
 
 def test_several_test_sets_and_all_together():
@@ -107,16 +105,16 @@ def test_several_test_sets_and_all_together():
         for name, bleu in (("one", (20.0, 10.0)), ("two", (30.0, 31.0)))
     ]
     second = Translations("news", own, translations[1], [news, others])
-    comparison = compare([first, second], trials=100)
-    pooled = comparison.pooled
-    assert pooled.sentences == 47
+    table = compare([first, second], trials=100)
+    pooled = table["pooled"]
+    assert pooled["sentences"] == 47
     metric = make_bleu([[*REFERENCES, *news], [*[None] * 40, *others]])
-    for row, (one, other) in zip(pooled.rows, zip(*translations, strict=True), strict=True):
-        assert row.tests == (score_corpus(metric, [*one, *other]),)
+    for row, (one, other) in zip(pooled["systems"], zip(*translations, strict=True), strict=True):
+        assert row["runs"] == [{"repeat": 1, "test": score_corpus(metric, [*one, *other])._asdict()}]
     expected = p_values(tokenized_bleu(metric), [*GOOD, *news], {"two": [*BAD, *translations[1][1]]}, 100, 1)
-    assert pooled.rows[0].p == expected
-    assert comparison.tables[1] == compare([second], trials=100).tables[0]
-    text = comparison.text()
+    assert pooled["systems"][0]["p"] == expected
+    assert table["test_sets"][1] == compare([second], trials=100)["test_sets"][0]
+    text = text_table(table)
     titles = [line for line in text if line.endswith(":") and "sentences" in line]
     assert titles == [
         "test set help, 40 sentences:",
@@ -124,53 +122,51 @@ def test_several_test_sets_and_all_together():
         "all test sets together, 47 sentences:",
     ]
     assert "With their own devtest: news." in text
-    assert not any("own devtest" in line for line in compare([first], trials=10).text())
+    assert not any("own devtest" in line for line in text_table(compare([first], trials=10)))
     headers = [line for line in text if line.startswith("system")]
     assert ["epoch" in line for line in headers] == [True, True, False]
     assert text[-1].startswith("pooled, test BLEU: sacrebleu nrefs:var|")
     assert text[-2].startswith("news, test BLEU: sacrebleu nrefs:2|")
-    rows = [line.split("\t") for line in comparison.tsv()]
+    rows = [line.split("\t") for line in tsv_table(table)]
     assert [row[0] for row in rows[1:]] == ["help", "help", "news", "news", "pooled", "pooled"]
     assert {len(row) for row in rows} == {16}
     epoch = rows[0].index("epoch")
     assert [row[epoch] for row in rows[1:]] == ["2 of 2", "2 of 2", "1 of 2", "2 of 2", "", ""]
-    document = json.loads("\n".join(comparison.json()))
-    assert [one["references"] for one in document["test_sets"]] == [1, 2]
-    assert set(document["pooled"]["systems"][0]["runs"][0]) == {"repeat", "test"}
+    assert [one["references"] for one in table["test_sets"]] == [1, 2]
 
 
 def test_runs_of_one_experiment_are_a_row():
     systems = [system("one"), system("two", (40.0, 41.0)), system("two", (43.0, 42.0), repeat=2)]
-    comparison = compare_on_one(systems, [GOOD, BAD, list(GOOD)], trials=50)
-    first, second = comparison.tables[0].rows
-    assert first.devtest == (31.0, None)
-    assert second.devtest == (42.0, pytest.approx(math.sqrt(2)))
-    assert second.cells()[8:10] == ["42.00 ±1.41", "2, 1 of 2"]
+    table = compare_on_one(systems, [GOOD, BAD, list(GOOD)], trials=50)
+    first, second = table["test_sets"][0]["systems"]
+    assert first["devtest"] == {"mean": 31.0, "deviation": None}
+    assert second["devtest"] == {"mean": 42.0, "deviation": pytest.approx(math.sqrt(2))}
+    row = cells(second)
+    assert (row["devtest BLEU"].text, row["epoch"].text) == ("42.00 ±1.41", "2, 1 of 2")
     metric = make_bleu([REFERENCES])
     ours = tokenized_bleu(metric)
-    assert second.test.mean == pytest.approx(
+    assert second["test"]["mean"] == pytest.approx(
         (score_corpus(metric, GOOD).bleu + score_corpus(metric, BAD).bleu) / 2
     )
     counts = [[ours.counts(text) for text in texts] for texts in ([GOOD], [BAD, GOOD])]
     [expected] = pooled_p_values([ours], *([one] for one in counts), 50)
-    assert first.p["two"] == second.p["one"] == expected
-    assert any("standard deviation" in line for line in comparison.text())
-    assert "±" not in "".join(comparison.tsv())
-    assert comparison.tsv()[2].split("\t")[-3:-1] == ["2", "1.41"]
-    found = json.loads("\n".join(comparison.json()))["test_sets"][0]["systems"][1]
-    assert [(run["repeat"], run["epoch"]) for run in found["runs"]] == [(1, 2), (2, 1)]
+    assert first["p"]["two"] == second["p"]["one"] == expected
+    assert any("standard deviation" in line for line in text_table(table))
+    assert "±" not in "".join(tsv_table(table))
+    assert tsv_table(table)[2].split("\t")[-3:-1] == ["2", "1.41"]
+    assert [(run["repeat"], run["epoch"]) for run in second["runs"]] == [(1, 2), (2, 1)]
 
 
 def test_natural_tasks_are_shown_only_in_the_text():
     natural = dataclasses.replace(system("one"), tasks="natural")
-    comparison = compare_on_one([natural], [GOOD], trials=10)
-    assert "  4 natural  " in comparison.text()[2]
-    assert comparison.tsv()[1].split("\t")[5] == "4"
+    table = compare_on_one([natural], [GOOD], trials=10)
+    assert "  4 natural  " in text_table(table)[2]
+    assert tsv_table(table)[1].split("\t")[5] == "4"
 
 
 def test_table_of_one_system():
-    (table,) = compare_on_one([system("alone")], [GOOD], trials=10).tables
-    assert table.rows[0].cells()[-1] == "-"
+    table = compare_on_one([system("alone")], [GOOD], trials=10)
+    assert tsv_table(table)[1].split("\t")[12] == "-"
 
 
 CHOOSE = [

@@ -13,6 +13,7 @@ from itersel.cli.main import main
 from itersel.evaluate.bleu import make_bleu
 from itersel.evaluate.metrics import tokenized_bleu
 from itersel.evaluate.randomization import p_values, pooled_p_values
+from itersel.report.scores import better_than
 from itersel.report.tasks import compare_tasks
 
 RANDOM = Random(5)
@@ -61,10 +62,10 @@ def test_scores_cover_the_sentences_of_a_task():
         assert row.sentences == COUNTS[row.name]
         for name, (text,) in TEXTS.items():
             expected = sacrebleu(of(text, row.name), of(REFERENCES, row.name))
-            assert row.scores[name].bleu == (pytest.approx(expected), None)
+            assert row.scores[name].summary == (pytest.approx(expected), None)
     for name, (text,) in TEXTS.items():
         pooled = sacrebleu(of(text, *TASKS), of(REFERENCES, *TASKS))
-        assert table.pooled.scores[name].bleu == (pytest.approx(pooled), None)
+        assert table.pooled.scores[name].summary == (pytest.approx(pooled), None)
         single = [sacrebleu(of(text, task), of(REFERENCES, task)) for task in TASKS]
         assert table.mean(name) == (pytest.approx(sum(single) / 2), None)
         # tasks of different sizes, so that mean and pooled score differ
@@ -81,7 +82,7 @@ def test_significance_covers_the_sentences_of_a_row():
         for name, text in texts.items():
             others = {other: lines for other, lines in texts.items() if other != name}
             assert row.scores[name].p == p_values(tokenized_bleu(metric), text, others, 300, 4)
-        marks.append([row.beats(name, 0.05) for name in TEXTS])
+        marks.append([better_than(row.scores, name) for name in TEXTS])
         assert row.scores["bad"].p["good"] < 0.05 < row.scores["good"].p["like good"]
     # only the better of two systems is marked
     assert marks == [[[], [1], [1]]] * 3
@@ -93,9 +94,9 @@ def test_a_difference_of_a_small_task_is_not_significant():
     texts = {"bad": [BAD], "good": [REFERENCES]}
     table = compare_tasks(texts, [REFERENCES], labels, ["rare", "frequent"], trials=200)
     rare, frequent = table.tasks
-    assert rare.scores["good"].bleu.mean > rare.scores["bad"].bleu.mean
-    assert rare.beats("good", 0.05) == []
-    assert frequent.beats("good", 0.05) == table.pooled.beats("good", 0.05) == [1]
+    assert rare.scores["good"].summary.mean > rare.scores["bad"].summary.mean
+    assert better_than(rare.scores, "good") == []
+    assert better_than(frequent.scores, "good") == better_than(table.pooled.scores, "good") == [1]
 
 
 def test_text():
@@ -116,7 +117,7 @@ def test_text():
     mean, pooled = cells(table)[2:]
     assert mean == ["mean", "of", "tasks", *(f"{table.mean(name).mean:.2f}" for name in TEXTS)]
     assert pooled[:3] == ["all", "tasks", "66"]
-    assert pooled[4::2] == [f"{table.pooled.scores[name].bleu.mean:.2f}" for name in ("good", "like good")]
+    assert pooled[4::2] == [f"{table.pooled.scores[name].summary.mean:.2f}" for name in ("good", "like good")]
     legend = " ".join(text[13:])
     assert "(p < 0.05, approximate randomization, 300 trials, seed 4)" in legend
     assert (
@@ -154,7 +155,7 @@ def test_left_out_sentences_are_reported():
     assert found == {"sentences": 24, "labels": {"math": 15, "draw": 9}}
     every = compare_tasks(TEXTS, [REFERENCES], LABELS, list(COUNTS), trials=10)
     assert "left out" not in " ".join(every.text())
-    assert every.pooled.scores["good"].bleu.mean == pytest.approx(sacrebleu(GOOD, REFERENCES))
+    assert every.pooled.scores["good"].summary.mean == pytest.approx(sacrebleu(GOOD, REFERENCES))
 
 
 def test_only_the_most_frequent_other_labels_are_reported():
@@ -172,7 +173,7 @@ def test_runs_of_one_experiment_are_a_column():
         runs = [sacrebleu(of(text, row.name), references) for text in (GOOD, LIKE_GOOD)]
         by_run.append(runs)
         expected = statistics.mean(runs), statistics.stdev(runs)
-        assert row.scores["twice"].bleu == pytest.approx(expected)
+        assert row.scores["twice"].summary == pytest.approx(expected)
         metric = make_bleu([references])
         ours = tokenized_bleu(metric)
         counts = [[ours.counts(of(run, row.name)) for run in runs] for runs in texts.values()]
@@ -203,12 +204,12 @@ def test_several_references():
     """If a task has fewer references than another, their signatures differ."""
     others = [line if label == "calc" else None for line, label in zip(OTHERS, LABELS, strict=True)]
     table = compare_tasks(TEXTS, [REFERENCES, others], LABELS, TASKS, trials=10)
-    calc, base = (row.scores["bad"].bleu.mean for row in table.tasks)
+    calc, base = (row.scores["bad"].summary.mean for row in table.tasks)
     assert calc == pytest.approx(sacrebleu(of(BAD, "calc"), of(REFERENCES, "calc"), of(OTHERS, "calc")))
     assert calc > sacrebleu(of(BAD, "calc"), of(REFERENCES, "calc"))
     assert base == pytest.approx(sacrebleu(of(BAD, "base"), of(REFERENCES, "base")))
     pooled = sacrebleu(of(BAD, *TASKS), of(REFERENCES, *TASKS), of(others, *TASKS))
-    assert table.pooled.scores["bad"].bleu.mean == pytest.approx(pooled)
+    assert table.pooled.scores["bad"].summary.mean == pytest.approx(pooled)
     signatures = [line.split("|")[0] for line in table.text()[-3:]]
     assert signatures == [
         "BLEU of calc: sacrebleu nrefs:2",

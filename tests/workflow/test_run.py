@@ -71,7 +71,7 @@ def test_page(finished):
     table = json.loads((report / "table.json").read_text())
     document = read_document(finished.results)
     assert document["table"] == table
-    (view,) = table_view(document)
+    (view,) = table_view(table)
     scores = [
         row[[column.title for column in view.columns].index("test BLEU, tokenised")] for row in view.rows
     ]

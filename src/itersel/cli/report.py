@@ -111,6 +111,7 @@ def _resources(options: argparse.Namespace) -> None:
 
 def _table(options: argparse.Namespace) -> None:
     from itersel.report.comparison import compare, read_test_set, run_of
+    from itersel.report.table import json_table, text_table, tsv_table
 
     if not len(options.test_set) == len(options.systems) == len(options.translations):
         raise InputError(
@@ -135,8 +136,9 @@ def _table(options: argparse.Namespace) -> None:
                 "the same order"
             )
     how = {key: getattr(options, key) for key in ("tokenize", "trials", "seed")}
-    comparison = compare(test_sets, **how, stays_tokenized=options.stays_tokenized)
-    write_formats(options.output, comparison.text, comparison.tsv, comparison.json)
+    table = compare(test_sets, **how)
+    text = partial(text_table, table, options.stays_tokenized)
+    write_formats(options.output, text, partial(tsv_table, table), partial(json_table, table))
 
 
 def _tasks(options: argparse.Namespace) -> None:

@@ -1,34 +1,30 @@
-"""The tables of all experiments: one per test set and, if there are several, one for all of them together."""
+"""Compare all systems on one or more test sets and, if there are several, on all of them together."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from itertools import chain, zip_longest
+from typing import Any, NamedTuple, TypeVar
 
 from itersel.errors import InputError
 from itersel.evaluate.bleu import References, read_references, read_translations
 from itersel.evaluate.counts import Counts, pool_counts, read_counts, require_counts_of, require_same_text
-from itersel.limits import POOLED, TEXT_SCORES, is_test_set_name
-from itersel.report.evaluation import SPREADSHEET_COLUMNS
-from itersel.report.layout import tab_separated
-from itersel.report.scores import REPEATED, describe_test
-from itersel.report.system import System, first_difference, read_system
-from itersel.report.table import COLUMNS, DEVIATIONS, Table, make_table
+from itersel.limits import POOLED, is_test_set_name
+from itersel.report.scores import (
+    Column,
+    Scores,
+    better_than,
+    describe_test,
+    differs_from,
+    evaluate_experiments,
+    score_experiments,
+    summarize,
+)
+from itersel.report.system import OF_ALL_RUNS, System, first_difference, read_system
 
-DEVTEST = "devtest"
-# Notes on the scores of detokenised text.
-DETOKENIZED = (
-    "test BLEU is of tokenised lowercased text, as the papers report it. All other scores are of detokenised",
-    "translations against the references as they were given.",
-)
-TOKENIZED = (
-    "All scores are of tokenised text, as the corpus was given tokenised: compare them only with scores that",
-    "were computed on the same tokens. Case has been restored.",
-)
-MARKS = ("In brackets: 95 % intervals (bootstrap). In parentheses: systems that are significantly worse.",)
+Item = TypeVar("Item")
 
 
 class Translations(NamedTuple):
@@ -53,86 +49,6 @@ class Translations(NamedTuple):
     translations: Sequence[Sequence[str]]
     references: Sequence[References]
     counts: Sequence[Counts] = ()
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Tables of one or more test sets, and how the systems were compared.
-
-    Attributes
-    ----------
-    tables
-        One table per test set.
-    pooled
-        Table of the sentences of all test sets, if there are several.
-    trials, seed, alpha
-        Settings of approximate randomization.
-    stays_tokenized
-        Whether the corpus was given tokenised, so that there is no detokenised text.
-    """
-
-    tables: tuple[Table, ...]
-    pooled: Table | None
-    trials: int
-    seed: int
-    alpha: float
-    stays_tokenized: bool = False
-
-    def text(self) -> list[str]:
-        """Return the tables as aligned text, with notes."""
-        lines: list[str] = []
-        for table in self._all():
-            if self.pooled is not None:
-                lines.append(f"{_title(table)}:")
-            lines += [*table.text(), ""]
-            if table.evaluation is not None:
-                lines += table.evaluation.text(self.alpha)
-        lines += [
-            f"differs from: systems whose test BLEU differs significantly (p < {self.alpha:g}, approximate",
-            f"randomization, {self.trials} trials, seed {self.seed}). Epochs are chosen on devtest"
-            f"{_chosen_by(self.tables[0].rows[0].runs[0].chosen_by)}.",
-        ]
-        if self._has_text():
-            lines += TOKENIZED if self.stays_tokenized else DETOKENIZED
-            lines += MARKS
-        own = [one.name for one in self.tables if any(run.devtest != DEVTEST for run in one.rows[0].runs)]
-        if own:
-            lines.append(f"With their own devtest: {', '.join(own)}.")
-        if any(len(row.runs) > 1 for row in self.tables[0].rows):
-            lines += REPEATED
-        return [*lines, *self._signatures()]
-
-    def tsv(self) -> list[str]:
-        """Return the tables as TSV, one below the other."""
-        columns = ("test set", *COLUMNS, *DEVIATIONS, *(SPREADSHEET_COLUMNS if self._has_text() else ()))
-        names = [column.replace(" ", "_").lower() for column in columns]
-        return tab_separated(names, [row for table in self._all() for row in table.spreadsheet_rows()])
-
-    def json(self) -> list[str]:
-        """Return the tables as JSON, with p-values and unrounded scores."""
-        document: dict[str, Any] = {
-            "significance": describe_test(self.trials, self.seed, self.alpha),
-            "test_sets": [table.document() for table in self.tables],
-            "pooled": None if self.pooled is None else self.pooled.document(),
-        }
-        return [json.dumps(document, indent=2, ensure_ascii=False)]
-
-    def _has_text(self) -> bool:
-        return any(table.evaluation is not None for table in self.tables)
-
-    def _signatures(self) -> list[str]:
-        """Return the signatures of all scores, only once if they are the same for all test sets."""
-        found = {table.name: [f"test BLEU: sacrebleu {table.signature}"] for table in self._all()}
-        for table in self._all():
-            if table.evaluation is not None:
-                found[table.name] += table.evaluation.signatures()
-        first, *others = found.values()
-        if all(other == first for other in others):
-            return first
-        return [f"{name}, {line}" for name, lines in found.items() for line in lines]
-
-    def _all(self) -> tuple[Table, ...]:
-        return self.tables if self.pooled is None else (*self.tables, self.pooled)
 
 
 def run_of(system: System) -> tuple[str, int]:
@@ -196,58 +112,131 @@ def compare(
     tokenize: str = "13a",
     trials: int = 10_000,
     seed: int = 1,
-    alpha: float = 0.05,
-    stays_tokenized: bool = False,
-) -> Comparison:
+) -> dict[str, Any]:
     """Compare systems on one or more test sets.
 
     The sentences of several test sets are also scored together. Every sentence has the same weight, so large
     test sets count more than small ones. All test sets must have the same systems in the same order.
+    Systems with the same name are runs of one experiment.
+
+    Parameters
+    ----------
+    test_sets
+        Translations by all systems.
+    tokenize
+        See `itersel.evaluate.bleu.make_bleu`.
+    trials, seed
+        Settings of approximate randomization.
+
+    Returns
+    -------
+    dict
+        The content of table.json, see docs/formats.md.
     """
-    how: dict[str, Any] = {"tokenize": tokenize, "trials": trials, "seed": seed, "alpha": alpha}
-    tables = tuple(make_table(*one, **how) for one in test_sets)
-    pooled = None
-    if len(test_sets) > 1:
-        pooled = make_table(*_pool(test_sets), **how, is_pooled=True)
-    return Comparison(tables, pooled, trials, seed, alpha, stays_tokenized)
+
+    def scored(test_set: Translations) -> dict[str, Any]:
+        return _score(test_set, tokenize, trials, seed)
+
+    return {
+        "significance": describe_test(trials, seed),
+        "test_sets": [scored(one) for one in test_sets],
+        "pooled": scored(_pool(test_sets)) if len(test_sets) > 1 else None,
+    }
 
 
-def _chosen_by(choice: str) -> str:
-    """Return how epochs were chosen, if not by the BLEU in the table."""
-    return f" by {' '.join(reversed(TEXT_SCORES[choice]))}" if choice in TEXT_SCORES else ""
+def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dict[str, Any]:
+    """Return the scores of all experiments on a test set, or on all of them."""
+    name, systems, translations, references, counts = test_set
+    tests, signature = score_experiments(_by_name(systems, translations), references, tokenize, trials, seed)
+    columns = evaluate_experiments(_by_name(systems, counts), trials, seed) if counts else []
+    return {
+        "name": name,
+        "sentences": len(references[0]),
+        "references": len(references),
+        "signature": signature,
+        "signatures": _by_metric(columns, lambda column: column.metric.signature),
+        "systems": [
+            _describe_system(number, runs, tests, columns, name == POOLED)
+            for number, runs in enumerate(_by_name(systems, systems).values(), 1)
+        ],
+    }
 
 
-def _title(table: Table) -> str:
-    if table.is_pooled:
-        return f"all test sets together, {table.sentences} sentences"
-    references = "" if table.references == 1 else f", {table.references} references"
-    return f"test set {table.name}, {table.sentences} sentences{references}"
+def _describe_system(
+    number: int,
+    runs: Sequence[System],
+    tests: Mapping[str, Scores],
+    columns: Sequence[Column],
+    is_pooled: bool,
+) -> dict[str, Any]:
+    """Return a row of the table; `tests` is tokenised BLEU, and `columns` are the scores of text."""
+    name, test = runs[0].name, tests[runs[0].name]
+    devtest: dict[str, Any] = {}
+    described: list[dict[str, Any]] = [{"repeat": run.repeat} for run in runs]
+    # epochs may differ between pooled test sets
+    if not is_pooled:
+        devtest["devtest"] = summarize([run.devtest_bleu[run.epoch - 1] for run in runs])._asdict()
+        described = [
+            {key: value for key, value in asdict(run).items() if key not in OF_ALL_RUNS} for run in runs
+        ]
+    return {
+        "system": number,
+        **{key: getattr(runs[0], key) for key in OF_ALL_RUNS},
+        **devtest,
+        "test": test.summary._asdict(),
+        "runs": [
+            {**run, "test": score._asdict()} for run, score in zip(described, test.details, strict=True)
+        ],
+        "p": test.p,
+        "differs_from": differs_from(tests, name),
+        "scores": _by_metric(columns, lambda column: _describe_scores(column, name)),
+    }
+
+
+def _describe_scores(column: Column, name: str) -> dict[str, Any]:
+    """Return the scores of an experiment by one metric."""
+    scores = column.scores[name]
+    return {
+        **scores.summary._asdict(),
+        "interval": scores.interval,
+        "runs": scores.runs,
+        "p": scores.p,
+        "differs_from": differs_from(column.scores, name),
+        "better_than": better_than(column.scores, name, column.metric.sign),
+    }
+
+
+def _by_metric(columns: Sequence[Column], describe: Callable[[Column], Any]) -> dict[str, dict[str, Any]]:
+    """Return something about all columns by metric and case."""
+    found: dict[str, dict[str, Any]] = {}
+    for column in columns:
+        found.setdefault(column.metric.name, {})[column.metric.case] = describe(column)
+    return found
+
+
+def _by_name(systems: Sequence[System], items: Sequence[Item]) -> dict[str, list[Item]]:
+    """Group the items, one per system, by the name of the experiment."""
+    by_name: dict[str, list[Item]] = {}
+    for system, item in zip(systems, items, strict=True):
+        by_name.setdefault(system.name, []).append(item)
+    return by_name
 
 
 def _pool(test_sets: Sequence[Translations]) -> Translations:
     """Return all test sets as one."""
-    has_text = all(one.counts for one in test_sets)
     return Translations(
         POOLED,
         test_sets[0].systems,
-        _joined([one.translations for one in test_sets]),
+        [list(chain(*texts)) for texts in zip(*(one.translations for one in test_sets), strict=True)],
         _joined_references([one.references for one in test_sets]),
-        [pool_counts(of_system) for of_system in zip(*(one.counts for one in test_sets), strict=True)]
-        if has_text
-        else [],
+        [pool_counts(counts) for counts in zip(*(one.counts for one in test_sets), strict=True)],
     )
-
-
-def _joined(texts: Sequence[Sequence[Sequence[str]]]) -> list[list[str]]:
-    """Return the translations of all test sets by each system."""
-    return [[line for text in of_system for line in text] for of_system in zip(*texts, strict=True)]
 
 
 def _joined_references(sets: Sequence[Sequence[References]]) -> list[list[str | None]]:
     """Return the references of all test sets; `None` where a test set has fewer than others."""
     joined: list[list[str | None]] = [[] for _ in range(max(map(len, sets)))]
     for references in sets:
-        for number, lines in enumerate(joined):
-            is_there = number < len(references)
-            lines += references[number] if is_there else [None] * len(references[0])
+        for lines, own in zip_longest(joined, references):
+            lines.extend(own or [None] * len(references[0]))
     return joined

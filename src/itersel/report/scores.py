@@ -18,6 +18,8 @@ Texts = Mapping[str, Sequence[Sequence[str]]]
 CountsOfRuns = Mapping[str, Sequence[Sums]]
 Counted = Mapping[str, Sequence[Counts]]
 
+# Significance level.
+ALPHA = 0.05
 # Note on repeats.
 REPEATED = (
     "±: standard deviation over the runs of an experiment. Means of several runs are compared by exchanging",
@@ -42,7 +44,7 @@ def summarize(scores: Sequence[float]) -> Summary:
 
 
 class Scores(NamedTuple):
-    """The scores of an experiment on a text, tokenised and lowercased.
+    """Scores of an experiment by one metric.
 
     Attributes
     ----------
@@ -50,33 +52,16 @@ class Scores(NamedTuple):
         Score of each run, as many as the experiment has repeats.
     p
         p-values of the differences from the other experiments, by name.
-    """
-
-    runs: tuple[CorpusScore, ...]
-    p: dict[str, float]
-
-    @property
-    def bleu(self) -> Summary:
-        """BLEU over the runs."""
-        return summarize([score.bleu for score in self.runs])
-
-
-class MetricScores(NamedTuple):
-    """Scores of an experiment by one metric.
-
-    Attributes
-    ----------
-    runs
-        Score of each run.
     interval
-        95 % confidence interval of their mean.
-    p
-        p-values of the differences from the other experiments, by name.
+        95 % confidence interval of the mean over the runs; `None` for tokenised BLEU.
+    details
+        For tokenised BLEU, also precisions, brevity penalty and lengths of each run.
     """
 
     runs: tuple[float, ...]
-    interval: Interval
     p: dict[str, float]
+    interval: Interval | None = None
+    details: tuple[CorpusScore, ...] = ()
 
     @property
     def summary(self) -> Summary:
@@ -85,41 +70,33 @@ class MetricScores(NamedTuple):
 
 
 class Column(NamedTuple):
-    """Scores of all experiments by one metric.
+    """Scores of all experiments by one metric, by name."""
 
-    Attributes
-    ----------
-    metric, case, signature
-        What was computed; see `itersel.evaluate.metrics.Metric`.
-    sign
-        -1 where lower scores are better, else 1.
-    scores
-        Scores of the experiments, by name.
+    metric: Metric
+    scores: dict[str, Scores]
+
+
+def differs_from(scores: Mapping[str, Scores], name: str) -> list[int]:
+    """Return the numbers (from 1) of the experiments that differ significantly from `name`."""
+    return [number for number, other in enumerate(scores, 1) if scores[name].p.get(other, 1.0) < ALPHA]
+
+
+def better_than(scores: Mapping[str, Scores], name: str, sign: int = 1) -> list[int]:
+    """Return the numbers (from 1) of the experiments that are significantly worse than `name`.
+
+    `sign` is -1 where lower scores are better.
     """
-
-    metric: str
-    case: str
-    signature: str
-    sign: int
-    scores: dict[str, MetricScores]
-
-    def better_than(self, name: str, alpha: float) -> list[int]:
-        """Return the numbers (from 1) of the experiments that are significantly worse than `name`."""
-        own = self.scores[name]
-        return [
-            number
-            for number, (other, scores) in enumerate(self.scores.items(), 1)
-            if own.p.get(other, 1.0) < alpha and self.sign * (own.summary.mean - scores.summary.mean) > 0
-        ]
+    own = scores[name].summary.mean
+    means = [other.summary.mean for other in scores.values()]
+    return [one for one in differs_from(scores, name) if sign * (own - means[one - 1]) > 0]
 
 
 def score_experiments(
     texts: Texts,
     references: Sequence[References],
-    *,
-    tokenize: str = "13a",
-    trials: int = 10_000,
-    seed: int = 1,
+    tokenize: str,
+    trials: int,
+    seed: int,
 ) -> tuple[dict[str, Scores], str]:
     """Compute BLEU of tokenised lowercased text, and test each pair of experiments for a difference.
 
@@ -141,14 +118,14 @@ def score_experiments(
     metric = tokenized_bleu(bleu)
     counts = {name: [metric.counts(lines) for lines in runs] for name, runs in texts.items()}
     [p] = _compare([metric], [counts], trials, seed)
-    scores = {
-        name: Scores(tuple(score_corpus(bleu, lines) for lines in runs), p[name])
-        for name, runs in texts.items()
-    }
+    scores = {}
+    for name, runs in texts.items():
+        details = tuple(score_corpus(bleu, lines) for lines in runs)
+        scores[name] = Scores(tuple(score.bleu for score in details), p[name], details=details)
     return scores, signature(bleu)
 
 
-def evaluate_experiments(counted: Counted, *, trials: int = 10_000, seed: int = 1) -> list[Column]:
+def evaluate_experiments(counted: Counted, trials: int, seed: int) -> list[Column]:
     """Score detokenised text with all metrics, and test each pair of experiments for a difference in each.
 
     Parameters
@@ -167,20 +144,20 @@ def evaluate_experiments(counted: Counted, *, trials: int = 10_000, seed: int = 
     columns = []
     for metric, of_metric, p in zip(metrics, counts, _compare(metrics, counts, trials, seed), strict=True):
         scores = {
-            name: MetricScores(tuple(map(metric.score, runs)), bootstrap.interval(metric, runs), p[name])
+            name: Scores(tuple(map(metric.score, runs)), p[name], bootstrap.interval(metric, runs))
             for name, runs in of_metric.items()
         }
-        columns.append(Column(metric.name, metric.case, metric.signature, metric.sign, scores))
+        columns.append(Column(metric, scores))
     return columns
 
 
-def describe_test(trials: int, seed: int, alpha: float) -> dict[str, Any]:
+def describe_test(trials: int, seed: int) -> dict[str, Any]:
     """Return how the p-values were computed, for JSON."""
     return {
         "test": "approximate randomization, two-sided, stratified by sentence; runs are pooled",
         "trials": trials,
         "seed": seed,
-        "alpha": alpha,
+        "alpha": ALPHA,
     }
 
 

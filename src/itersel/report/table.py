@@ -1,239 +1,215 @@
-"""The table of all experiments on a test set: BLEU and significant differences."""
+"""The table of systems as text, TSV and JSON, from the content of table.json (see docs/formats.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+import json
+from collections.abc import Mapping
+from itertools import product
+from typing import Any, NamedTuple
 
-from itersel.evaluate.bleu import CorpusScore, References
-from itersel.evaluate.counts import Counts
-from itersel.report.evaluation import Evaluation
-from itersel.report.layout import aligned, two_decimals
-from itersel.report.scores import Summary, evaluate_experiments, score_experiments, summarize
-from itersel.report.system import OF_ALL_RUNS, System
+from itersel.limits import CASES, METRICS, POOLED, TEXT_SCORES
+from itersel.report.layout import aligned, tab_separated, two_decimals
+from itersel.report.scores import REPEATED, Summary
 
-Item = TypeVar("Item")
-
-COLUMNS = (
-    "system",
-    "experiment",
-    "learner",
-    "mixing",
-    "shards",
-    "tuned on",
-    "features",
-    "active features",
-    "devtest BLEU",
-    "epoch",
-    "test BLEU",
-    "differs from",
+DEVTEST = "devtest"
+# Title of the table of the sentences of all test sets.
+ALL_TEST_SETS = "all test sets together"
+# Titles of the columns that are not numbers.
+WORDS = ("experiment", "learner", "mixing", "tuned on", "features", "differs from")
+# Notes on the scores of detokenised text.
+DETOKENIZED = (
+    "test BLEU is of tokenised lowercased text, as the papers report it. All other scores are of detokenised",
+    "translations against the references as they were given.",
 )
-LEFT = ("experiment", "learner", "mixing", "tuned on", "features", "differs from")
-# These depend on the epoch, which may differ between pooled test sets.
-OF_EPOCHS = ("active features", "devtest BLEU", "epoch")
-# Additional TSV columns about repeats.
-DEVIATIONS = ("runs", "devtest BLEU deviation", "test BLEU deviation")
+TOKENIZED = (
+    "All scores are of tokenised text, as the corpus was given tokenised: compare them only with scores that",
+    "were computed on the same tokens. Case has been restored.",
+)
+MARKS = ("In brackets: 95 % intervals (bootstrap). In parentheses: systems that are significantly worse.",)
+
+# Parts of table.json: all of it, a test set, a system, a score.
+Content = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Row:
-    """One experiment.
-
-    Attributes
-    ----------
-    number
-        Number in the table, from 1.
-    runs
-        Description of each run, with its scores on devtest; as many as the experiment has repeats.
-    tests
-        Score of each run on test.
-    p
-        p-values of the differences from the other experiments on test, by name.
-    differs_from
-        Numbers of the experiments from which it differs significantly.
-    """
-
-    number: int
-    runs: tuple[System, ...]
-    tests: tuple[CorpusScore, ...]
-    p: dict[str, float]
-    differs_from: tuple[int, ...]
-
-    @property
-    def devtest(self) -> Summary:
-        """BLEU on devtest at the chosen epoch."""
-        return summarize([run.devtest_bleu[run.epoch - 1] for run in self.runs])
-
-    @property
-    def test(self) -> Summary:
-        """BLEU on test."""
-        return summarize([score.bleu for score in self.tests])
-
-    def cells(self) -> list[str]:
-        """Return the row as text, in the order of `COLUMNS`."""
-        system, active = self.runs[0], [run.active_features for run in self.runs]
-        return [
-            str(self.number),
-            system.name,
-            system.learner,
-            system.mixing,
-            str(system.shards) if system.tasks == "random" else f"{system.shards} {system.tasks}",
-            system.tune_on,
-            system.features,
-            f"{sum(active) / len(active):.0f}",
-            str(self.devtest),
-            f"{', '.join(str(run.epoch) for run in self.runs)} of {len(system.devtest_bleu)}",
-            str(self.test),
-            ", ".join(map(str, self.differs_from)) or "-",
-        ]
-
-
-@dataclass(frozen=True)
-class Table:
-    """All experiments on a test set, or on several pooled ones.
+class Cell(NamedTuple):
+    """A cell of the table.
 
     Attributes
     ----------
-    name
-        Name of the test set.
-    rows
-        One row per experiment.
-    sentences, references
-        Number of sentences in the test set, and the largest number of references of a sentence.
-    signature
-        sacrebleu signature of the scores on test.
-    is_pooled
-        Whether several test sets are pooled, for which different epochs may have been chosen.
-    alpha
-        Significance level.
-    evaluation
-        Scores of detokenised text, if any.
+    text
+        Text to show.
+    value
+        Number or text to sort by.
+    marks
+        Numbers of the systems that are significantly worse.
+    note
+        Interval, shown beside or below the text.
+    is_best
+        Whether no other system has a better score.
     """
 
-    name: str
-    rows: tuple[Row, ...]
-    sentences: int
-    references: int
-    signature: str
-    is_pooled: bool
-    alpha: float
-    evaluation: Evaluation | None
-
-    def text(self) -> list[str]:
-        """Return the table as aligned text."""
-        hidden = OF_EPOCHS if self.is_pooled else ()
-        shown = [place for place, column in enumerate(COLUMNS) if column not in hidden]
-        cells = [row.cells() for row in self.rows]
-        header = [COLUMNS[place] for place in shown]
-        left = [place for place, column in enumerate(header) if column in LEFT]
-        return aligned(header, [[row[place] for place in shown] for row in cells], left)
-
-    def spreadsheet_rows(self) -> list[list[str]]:
-        """Return the rows for TSV, with the name of the test set, and deviations in separate cells."""
-        hidden = {COLUMNS.index(column) for column in OF_EPOCHS} if self.is_pooled else set()
-        rows = []
-        for row in self.rows:
-            cells = _spreadsheet_cells(row)
-            cells = ["" if place in hidden else cell for place, cell in enumerate(cells)]
-            deviations = (
-                "" if self.is_pooled else two_decimals(row.devtest.deviation),
-                two_decimals(row.test.deviation),
-            )
-            scores = self.evaluation and self.evaluation.spreadsheet_cells(row.runs[0].name, self.alpha)
-            rows.append([self.name, *cells, str(len(row.runs)), *deviations, *(scores or ())])
-        return rows
-
-    def document(self) -> dict[str, Any]:
-        """Return the table for JSON, with p-values and unrounded scores."""
-        return {
-            "name": self.name,
-            "sentences": self.sentences,
-            "references": self.references,
-            "signature": self.signature,
-            "signatures": {} if self.evaluation is None else self.evaluation.signature_document(),
-            "systems": [self._system(row) for row in self.rows],
-        }
-
-    def _system(self, row: Row) -> dict[str, Any]:
-        runs = [
-            {**self._run(run), "test": score._asdict()}
-            for run, score in zip(row.runs, row.tests, strict=True)
-        ]
-        return {
-            "system": row.number,
-            **{key: getattr(row.runs[0], key) for key in OF_ALL_RUNS},
-            **({} if self.is_pooled else {"devtest": row.devtest._asdict()}),
-            "test": row.test._asdict(),
-            "runs": runs,
-            "p": row.p,
-            "differs_from": row.differs_from,
-            "scores": {}
-            if self.evaluation is None
-            else self.evaluation.document(row.runs[0].name, self.alpha),
-        }
-
-    def _run(self, run: System) -> dict[str, Any]:
-        if self.is_pooled:
-            return {"repeat": run.repeat}
-        return {key: value for key, value in asdict(run).items() if key not in OF_ALL_RUNS}
+    text: str
+    value: float | str
+    marks: str = ""
+    note: str = ""
+    is_best: bool = False
 
 
-def make_table(
-    name: str,
-    systems: Sequence[System],
-    translations: Sequence[Sequence[str]],
-    references: Sequence[References],
-    counts: Sequence[Counts] = (),
-    *,
-    tokenize: str = "13a",
-    trials: int = 10_000,
-    seed: int = 1,
-    alpha: float = 0.05,
-    is_pooled: bool = False,
-) -> Table:
-    """Score the translations of a test set, and test each pair of experiments for a difference.
+def cells(system: Content) -> dict[str, Cell]:
+    """Return the cells of a system by the titles of their columns, in the order of the text.
 
-    Systems with the same name are runs of one experiment. `tokenize` applies to BLEU of `translations`;
-    `counts` are those of the detokenised translations of each system.
+    Pooled test sets have no columns about epochs, which may differ between test sets.
     """
-    runs: dict[str, list[System]] = {}
-    for system in systems:
-        runs.setdefault(system.name, []).append(system)
-    texts = _by_name(systems, translations)
-    scores, signature = score_experiments(texts, references, tokenize=tokenize, trials=trials, seed=seed)
-    rows = tuple(
-        Row(
-            number,
-            tuple(runs[one]),
-            scores[one].runs,
-            scores[one].p,
-            _different(scores[one].p, list(texts), alpha),
-        )
-        for number, one in enumerate(texts, 1)
+    runs, shards = system["runs"], system["shards"]
+    row = {
+        "system": Cell(str(system["system"]), system["system"]),
+        "experiment": _word(system["name"]),
+        "learner": _word(system["learner"]),
+        "mixing": _word(system["mixing"]),
+        "shards": Cell(str(shards) if system["tasks"] == "random" else f"{shards} {system['tasks']}", shards),
+        "tuned on": _word(system["tune_on"]),
+        "features": _word(system["features"]),
+    }
+    if "devtest" in system:
+        active = sum(run["active_features"] for run in runs) / len(runs)
+        epochs = ", ".join(str(run["epoch"]) for run in runs)
+        row["active features"] = Cell(f"{active:.0f}", active)
+        row["devtest BLEU"] = score_cell(system["devtest"])
+        row["epoch"] = Cell(f"{epochs} of {len(runs[0]['devtest_bleu'])}", runs[0]["epoch"])
+    row["test BLEU"] = score_cell(system["test"])
+    row["differs from"] = _word(_numbers(system["differs_from"]))
+    return row
+
+
+def score_cell(score: Content) -> Cell:
+    """Return the cell of a score: its mean, with the deviation over several runs, and its interval."""
+    interval = score.get("interval")
+    note = f"[{interval[0]:.1f}, {interval[1]:.1f}]" if interval else ""
+    return Cell(str(Summary(score["mean"], score.get("deviation"))), score["mean"], note=note)
+
+
+def all_test_sets(table: Content) -> list[Content]:
+    """Return the test sets and, if there are several, all of them together."""
+    return [*table["test_sets"], *([table["pooled"]] if table["pooled"] else [])]
+
+
+def text_table(table: Content, stays_tokenized: bool = False) -> list[str]:
+    """Return the table as aligned text, with notes.
+
+    Parameters
+    ----------
+    table
+        See `itersel.report.comparison.compare`.
+    stays_tokenized
+        Whether the corpus was given tokenised, so that there is no detokenised text.
+    """
+    lines: list[str] = []
+    for one in all_test_sets(table):
+        if table["pooled"]:
+            lines.append(f"{_title(one)}:")
+        lines += [*_systems(one["systems"]), ""]
+        for case in CASES if one["signatures"] else ():
+            lines += [*_scores(one["systems"], case), ""]
+    first, how = table["test_sets"][0], table["significance"]
+    choice = first["systems"][0]["runs"][0]["chosen_by"]
+    by = f" by {' '.join(reversed(TEXT_SCORES[choice]))}" if choice in TEXT_SCORES else ""
+    lines += [
+        f"differs from: systems whose test BLEU differs significantly (p < {how['alpha']:g}, approximate",
+        f"randomization, {how['trials']} trials, seed {how['seed']}). Epochs are chosen on devtest{by}.",
+    ]
+    if first["signatures"]:
+        lines += [*(TOKENIZED if stays_tokenized else DETOKENIZED), *MARKS]
+    own = [
+        one["name"]
+        for one in table["test_sets"]
+        if any(run["devtest"] != DEVTEST for run in one["systems"][0]["runs"])
+    ]
+    if own:
+        lines.append(f"With their own devtest: {', '.join(own)}.")
+    if any(len(system["runs"]) > 1 for system in first["systems"]):
+        lines += REPEATED
+    return [*lines, *_signatures(table)]
+
+
+def tsv_table(table: Content) -> list[str]:
+    """Return the tables of the test sets as TSV, one below the other."""
+    rows = [
+        _spreadsheet_row(one["name"], system) for one in all_test_sets(table) for system in one["systems"]
+    ]
+    # pooled test sets lack columns
+    return tab_separated(
+        [title.replace(" ", "_").lower() for title in rows[0]],
+        [[row.get(title, "") for title in rows[0]] for row in rows],
     )
-    evaluation = None
-    if counts:
-        columns = evaluate_experiments(_by_name(systems, counts), trials=trials, seed=seed)
-        evaluation = Evaluation(tuple(columns))
-    return Table(name, rows, len(references[0]), len(references), signature, is_pooled, alpha, evaluation)
 
 
-def _by_name(systems: Sequence[System], items: Sequence[Item]) -> dict[str, list[Item]]:
-    """Group the items, one per system, by the name of the experiment."""
-    by_name: dict[str, list[Item]] = {}
-    for system, item in zip(systems, items, strict=True):
-        by_name.setdefault(system.name, []).append(item)
-    return by_name
+def json_table(table: Content) -> list[str]:
+    """Return table.json, with p-values and unrounded scores."""
+    return [json.dumps(table, indent=2, ensure_ascii=False)]
 
 
-def _different(p: Mapping[str, float], names: Sequence[str], alpha: float) -> tuple[int, ...]:
-    return tuple(number for number, name in enumerate(names, 1) if name in p and p[name] < alpha)
+def _word(text: object) -> Cell:
+    return Cell(str(text), str(text))
 
 
-def _spreadsheet_cells(row: Row) -> list[str]:
-    cells = row.cells()
-    cells[COLUMNS.index("shards")] = str(row.runs[0].shards)
-    for column, summary in (("devtest BLEU", row.devtest), ("test BLEU", row.test)):
-        cells[COLUMNS.index(column)] = two_decimals(summary.mean)
-    return cells
+def _numbers(systems: list[int]) -> str:
+    return ", ".join(map(str, systems)) or "-"
+
+
+def _title(one: Content) -> str:
+    if one["name"] == POOLED:
+        return f"{ALL_TEST_SETS}, {one['sentences']} sentences"
+    references = "" if one["references"] == 1 else f", {one['references']} references"
+    return f"test set {one['name']}, {one['sentences']} sentences{references}"
+
+
+def _systems(systems: list[Content]) -> list[str]:
+    """Return the lines of the table of systems."""
+    rows = [cells(system) for system in systems]
+    left = [place for place, title in enumerate(rows[0]) if title in WORDS]
+    return aligned(list(rows[0]), [[cell.text for cell in row.values()] for row in rows], left)
+
+
+def _scores(systems: list[Content], case: str) -> list[str]:
+    """Return the lines of the table of scores of cased or of lowercased text."""
+    header = ["system", "experiment", *(f"{case} {metric}" for metric in METRICS)]
+    rows = []
+    for system in systems:
+        row = [str(system["system"]), system["name"]]
+        for metric in METRICS:
+            score = system["scores"][metric][case]
+            cell, better = score_cell(score), ",".join(map(str, score["better_than"]))
+            row.append(f"{cell.text} {cell.note}" + (f" ({better})" if better else ""))
+        rows.append(row)
+    return aligned(header, rows, left=range(1, len(header)))
+
+
+def _spreadsheet_row(name: str, system: Content) -> dict[str, str]:
+    """Return the cells of a row of TSV by the titles of their columns; deviations have their own cells."""
+    row = {"test set": name, **{title: cell.text for title, cell in cells(system).items()}}
+    row |= {"shards": str(system["shards"]), "runs": str(len(system["runs"]))}
+    for key in ("devtest", "test"):
+        score = system.get(key, {"mean": None, "deviation": None})
+        row[f"{key} BLEU"] = two_decimals(score["mean"])
+        row[f"{key} BLEU deviation"] = two_decimals(score["deviation"])
+    for case, metric in product(CASES, METRICS) if system["scores"] else ():
+        score, title = system["scores"][metric][case], f"{case} {metric}"
+        low, high = score["interval"]
+        values = {"": score["mean"], " deviation": score["deviation"], " low": low, " high": high}
+        row |= {f"{title}{what}": two_decimals(value) for what, value in values.items()}
+        row[f"{title} better than"] = _numbers(score["better_than"])
+    return row
+
+
+def _signatures(table: Content) -> list[str]:
+    """Return the signatures of all scores, only once if they are the same for all test sets."""
+    found = {}
+    for one in all_test_sets(table):
+        signatures = {"test BLEU": one["signature"]}
+        for case, metric in product(CASES, METRICS) if one["signatures"] else ():
+            signatures[f"{case} {metric}"] = one["signatures"][metric][case]
+        found[one["name"]] = [f"{score}: sacrebleu {signature}" for score, signature in signatures.items()]
+    first, *others = found.values()
+    if all(other == first for other in others):
+        return first
+    return [f"{name}, {line}" for name, lines in found.items() for line in lines]

@@ -13,7 +13,16 @@ from itersel.corpus.labels import count_labels, most_frequent
 from itersel.evaluate.bleu import References
 from itersel.report.labels import lines_of, pick
 from itersel.report.layout import aligned, tab_separated, two_decimals
-from itersel.report.scores import REPEATED, Scores, Summary, describe_test, score_experiments, summarize
+from itersel.report.scores import (
+    ALPHA,
+    REPEATED,
+    Scores,
+    Summary,
+    better_than,
+    describe_test,
+    score_experiments,
+    summarize,
+)
 
 # Names of the rows below those of the tasks; they differ from all labels, which have no spaces.
 MEAN, ALL_TASKS = "mean of tasks", "all tasks"
@@ -43,25 +52,16 @@ class Row:
     scores: dict[str, Scores]
     signature: str
 
-    def beats(self, name: str, alpha: float) -> list[int]:
-        """Return the numbers (from 1) of the experiments with significantly lower BLEU than `name`."""
-        own = self.scores[name]
-        return [
-            number
-            for number, (other, scores) in enumerate(self.scores.items(), 1)
-            if own.p.get(other, 1.0) < alpha and scores.bleu.mean < own.bleu.mean
-        ]
-
-    def document(self, alpha: float) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """Return the row for JSON, with p-values and unrounded scores."""
         systems = [
             {
                 "system": number,
                 "name": name,
-                "test": scores.bleu._asdict(),
-                "runs": [run._asdict() for run in scores.runs],
+                "test": scores.summary._asdict(),
+                "runs": [run._asdict() for run in scores.details],
                 "p": scores.p,
-                "beats": self.beats(name, alpha),
+                "beats": better_than(self.scores, name),
             }
             for number, (name, scores) in enumerate(self.scores.items(), 1)
         ]
@@ -87,7 +87,7 @@ class TaskTable:
         Number of sentences for each label that is not a task, the most frequent first.
     missing
         Tasks whose label no sentence has; they have no row.
-    trials, seed, alpha
+    trials, seed
         Settings of approximate randomization.
     """
 
@@ -97,11 +97,10 @@ class TaskTable:
     missing: tuple[str, ...]
     trials: int
     seed: int
-    alpha: float
 
     def mean(self, name: str) -> Summary:
         """Return the unweighted mean of an experiment's BLEU over the tasks, summarised over its runs."""
-        bleu = [[run.bleu for run in row.scores[name].runs] for row in self.tasks]
+        bleu = [row.scores[name].runs for row in self.tasks]
         return summarize([statistics.mean(of_run) for of_run in zip(*bleu, strict=True)])
 
     def text(self) -> list[str]:
@@ -125,10 +124,10 @@ class TaskTable:
             for number, name in enumerate(self.pooled.scores, 1)
         ]
         document: dict[str, Any] = {
-            "significance": describe_test(self.trials, self.seed, self.alpha),
-            "tasks": [row.document(self.alpha) for row in self.tasks],
+            "significance": describe_test(self.trials, self.seed),
+            "tasks": [row.document() for row in self.tasks],
             "mean": mean,
-            "pooled": self.pooled.document(self.alpha),
+            "pooled": self.pooled.document(),
             "missing": list(self.missing),
             "left_out": {"sentences": sum(self.left_out.values()), "labels": self.left_out},
         }
@@ -159,7 +158,7 @@ class TaskTable:
 
     def _column(self, number: int, name: str) -> list[str]:
         """Return the cells of an experiment: aligned scores, followed by the experiments that it beats."""
-        cells = [(str(row.scores[name].bleu), row.beats(name, self.alpha)) for row in self._rows()]
+        cells = [(str(row.scores[name].summary), better_than(row.scores, name)) for row in self._rows()]
         cells.insert(len(self.tasks), (str(self.mean(name)), []))
         width = max(len(score) for score, _ in cells)
         marked = [f"{score:>{width}} ({','.join(map(str, beats))})" for score, beats in cells]
@@ -175,7 +174,7 @@ class TaskTable:
             tests = systems * (systems - 1) // 2 * len(self._rows())
             notes.append(
                 "In parentheses: systems whose BLEU on the sentences of the row is significantly lower "
-                f"(p < {self.alpha:g}, approximate randomization, {self.trials} trials, seed {self.seed}). "
+                f"(p < {ALPHA:g}, approximate randomization, {self.trials} trials, seed {self.seed}). "
                 f"There are {tests} tests, one for each pair of systems on each task and on all of them, "
                 "without correction for their number: some differences may be significant by chance."
             )
@@ -201,8 +200,8 @@ class TaskTable:
         sentences = str(row.sentences)
         rows = []
         for name, scores in row.scores.items():
-            beats = ", ".join(map(str, row.beats(name, self.alpha)))
-            rows.append([row.name, sentences, *self._spreadsheet_cells(name, scores.bleu), beats or "-"])
+            beats = ", ".join(map(str, better_than(row.scores, name)))
+            rows.append([row.name, sentences, *self._spreadsheet_cells(name, scores.summary), beats or "-"])
         return rows
 
     def _spreadsheet_cells(self, name: str, bleu: Summary) -> list[str]:
@@ -220,7 +219,6 @@ def compare_tasks(
     tokenize: str = "13a",
     trials: int = 10_000,
     seed: int = 1,
-    alpha: float = 0.05,
 ) -> TaskTable:
     """Compare experiments on the sentences of each task, and on those of all tasks.
 
@@ -234,7 +232,7 @@ def compare_tasks(
         Label of each sentence. Sentences whose label is not in `tasks` are left out.
     tasks
         Labels of the rows; those that no sentence has get no row.
-    tokenize, trials, seed, alpha
+    tokenize, trials, seed
         Settings of BLEU and of approximate randomization.
     """
 
@@ -244,9 +242,9 @@ def compare_tasks(
         scores, signature = score_experiments(
             {one: [pick(run, lines) for run in runs] for one, runs in texts.items()},
             [pick(one, lines) for one in references],
-            tokenize=tokenize,
-            trials=trials,
-            seed=seed,
+            tokenize,
+            trials,
+            seed,
         )
         return Row(name, len(lines), scores, signature)
 
@@ -254,4 +252,4 @@ def compare_tasks(
     rows = tuple(row(task, lines_of(labels, [task])) for task in tasks if task in labels)
     missing = tuple(task for task in tasks if task not in labels)
     pooled = row(ALL_TASKS, lines_of(labels, tasks))
-    return TaskTable(rows, pooled, others, missing, trials, seed, alpha)
+    return TaskTable(rows, pooled, others, missing, trials, seed)

@@ -7,10 +7,11 @@ from typing import Any
 
 from tabulate import tabulate
 
-from itersel.report.page.table import Cell, View, table_view
+from itersel.report.page.table import COSTS, SETTINGS, View, table_view
+from itersel.report.table import Cell
 
 # Columns that papers do not show; they are in table.tsv.
-LEFT_OUT = ("learner", "mixing", "shards", "tuned on", "features", "processor hours", "memory (MB)")
+LEFT_OUT = (*SETTINGS, *COSTS)
 # Mark superscripts until tabulate has escaped LaTeX's special characters; no name contains these characters.
 BEGIN, END = "\ue000", "\ue001"
 
@@ -18,7 +19,7 @@ BEGIN, END = "\ue000", "\ue001"
 def latex(table: Mapping[str, Any]) -> list[str]:
     """Return a tabular (with booktabs) for each test set; superscripts are significantly worse systems."""
     lines: list[str] = []
-    for view in _views(table):
+    for view in table_view(table):
         text = tabulate(*_cells(view, BEGIN, END), tablefmt="latex_booktabs", **_alignment(view))
         comment = " ".join(view.name.split())
         lines += [f"% {comment}, {view.sentences} sentences", *_signatures(view, "% ")]
@@ -35,15 +36,11 @@ def latex(table: Mapping[str, Any]) -> list[str]:
 def markdown(table: Mapping[str, Any]) -> list[str]:
     """Return a Markdown table for each test set; superscripts are significantly worse systems."""
     lines: list[str] = []
-    for view in _views(table):
+    for view in table_view(table):
         text = tabulate(*_cells(view, "<sup>", "</sup>", _escape), tablefmt="github", **_alignment(view))
         lines += [*text.splitlines(), ""]
         lines += [*_signatures(view, "- "), ""]
     return lines[:-1]
-
-
-def _views(table: Mapping[str, Any]) -> list[View]:
-    return table_view({"table": table, "runs": [], "costs": {"runs": {}}})
 
 
 def _alignment(view: View) -> dict[str, Any]:

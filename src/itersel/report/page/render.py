@@ -45,7 +45,9 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
     environment.filters["number"] = format_number
     texts = {one["name"]: _packed(one) for one in document["test_sets"]}
     small = {name: value for name, value in document.items() if name not in ("test_sets", "derivations")}
-    table = table_view(document)
+    table = []
+    if document["table"]:
+        table = table_view(document["table"], document["runs"], document["costs"]["runs"])
     return environment.get_template("page.html").render(
         document=document,
         table=table,

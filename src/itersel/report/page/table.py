@@ -8,35 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from itersel.errors import InputError
-from itersel.limits import CASES, LOWER_IS_BETTER, METRICS
+from itersel.limits import CASES, LOWER_IS_BETTER, METRICS, POOLED
 from itersel.report.page.folder import read_optional
 from itersel.report.system import sign_of
+from itersel.report.table import ALL_TEST_SETS, WORDS, Cell, Content, all_test_sets, cells, score_cell
 
-POOLED = "all test sets together"
-
-
-class Cell(NamedTuple):
-    """A cell of the table.
-
-    Attributes
-    ----------
-    text
-        Text to show.
-    value
-        Number or text to sort by.
-    marks
-        Numbers of the systems that are significantly worse.
-    note
-        Interval, shown below the text.
-    is_best
-        Whether no other system has a better score.
-    """
-
-    text: str
-    value: float | str
-    marks: str = ""
-    note: str = ""
-    is_best: bool = False
+COSTS = ("processor hours", "memory (MB)")
+# The columns after the scores; those about epochs and costs do not apply to pooled test sets.
+OF_EPOCHS = ("devtest BLEU", "epoch", "active features")
+SETTINGS = ("learner", "mixing", "shards", "tuned on", "features")
 
 
 class Column(NamedTuple):
@@ -69,7 +49,7 @@ def read_table(path: Path) -> dict[str, Any] | None:
     if table is None:
         return None
     try:
-        table_view({"table": table, "runs": [], "costs": {"runs": {}}})
+        table_view(table)
         for test_set in table["test_sets"]:
             max(map(score_on_devtest, test_set["systems"]))
         significance = table["significance"]
@@ -88,92 +68,71 @@ def score_on_devtest(system: Mapping[str, Any]) -> float:
     return sum(scores) / len(scores)
 
 
-def table_view(document: Mapping[str, Any]) -> list[View]:
-    """Return one table per test set and, if there are several, one for all of them together."""
-    table = document["table"]
-    if not table:
-        return []
-    views = [_view(one, one["name"], document) for one in table["test_sets"]]
-    if table.get("pooled"):
-        views.append(_view(table["pooled"], POOLED, document))
-    return views
+def table_view(
+    table: Content, runs: Sequence[Content] = (), costs: Mapping[str, Content] | None = None
+) -> list[View]:
+    """Return one table per test set and, if there are several, one for all of them together.
+
+    Parameters
+    ----------
+    table
+        The content of table.json.
+    runs, costs
+        The runs of all experiments, and their costs by name; without them, no costs are known.
+    """
+    of_experiments: dict[str, list[Content]] = {}
+    for run in runs:
+        if costs and run["run"] in costs:
+            of_experiments.setdefault(run["experiment"], []).append(costs[run["run"]])
+    return [_view(one, of_experiments) for one in all_test_sets(table)]
 
 
-def _view(one: Mapping[str, Any], name: str, document: Mapping[str, Any]) -> View:
-    is_pooled = name == POOLED
-    systems: Sequence[Mapping[str, Any]] = one["systems"]
-    columns = [Column("system", True), Column("experiment", False)]
-    cells = [
-        [Cell(str(system["system"]), system["system"]), Cell(system["name"], system["name"])]
-        for system in systems
-    ]
+def _view(one: Content, costs: Mapping[str, Sequence[Content]]) -> View:
+    is_pooled = one["name"] == POOLED
+    titles = ["system", "experiment"]
+    rows = [cells(system) for system in one["systems"]]
+    signatures = {}
     for title, signature, scores, sign in _scores(one):
-        columns.append(Column(title, True, signature))
+        titles.append(title)
+        signatures[title] = signature
         best = max(sign * score["mean"] for score in scores)
-        for row, score in zip(cells, scores, strict=True):
-            row.append(_score(score, sign * score["mean"] == best))
-    if not is_pooled:
-        columns += [Column("devtest BLEU", True), Column("epoch", True), Column("active features", True)]
-        for row, system in zip(cells, systems, strict=True):
-            row += _of_epochs(system)
-    columns += [Column("learner", False), Column("mixing", False), Column("shards", True)]
-    columns += [Column("tuned on", False), Column("features", False)]
-    for row, system in zip(cells, systems, strict=True):
-        row += _description(system)
-    if not is_pooled:
-        columns += [Column("processor hours", True), Column("memory (MB)", True)]
-        for row, system in zip(cells, systems, strict=True):
-            row += _costs(system["name"], document)
-    return View(name, one["sentences"], one["references"], columns, cells)
+        for row, score in zip(rows, scores, strict=True):
+            marks, is_best = join_numbers(score.get("better_than", ())), sign * score["mean"] == best
+            row[title] = score_cell(score)._replace(marks=marks, is_best=is_best)
+    titles += SETTINGS if is_pooled else (*OF_EPOCHS, *SETTINGS, *COSTS)
+    for row, system in zip(rows, one["systems"], strict=True):
+        if not is_pooled:
+            active = row["active features"].value
+            row["active features"] = Cell(f"{active:,.0f}", active)
+        row |= zip(COSTS, _costs(costs.get(system["name"], ())), strict=True)
+    columns = [Column(title, title not in WORDS, signatures.get(title, "")) for title in titles]
+    name = ALL_TEST_SETS if is_pooled else one["name"]
+    return View(
+        name,
+        one["sentences"],
+        one["references"],
+        columns,
+        [[row[title] for title in titles] for row in rows],
+    )
 
 
-def _description(system: Mapping[str, Any]) -> Iterator[Cell]:
-    for key in ("learner", "mixing"):
-        yield Cell(str(system[key]), str(system[key]))
-    tasks = "" if system["tasks"] == "random" else f" {system['tasks']}"
-    yield Cell(f"{system['shards']}{tasks}", system["shards"])
-    for key in ("tune_on", "features"):
-        yield Cell(str(system[key]), str(system[key]))
-
-
-def _of_epochs(system: Mapping[str, Any]) -> Iterator[Cell]:
-    runs = system["runs"]
-    active = sum(run["active_features"] for run in runs) / len(runs)
-    devtest = system["devtest"]
-    yield Cell(summary(devtest), devtest["mean"])
-    epochs = ", ".join(str(run["epoch"]) for run in runs)
-    yield Cell(f"{epochs} of {len(runs[0]['devtest_bleu'])}", runs[0]["epoch"])
-    yield Cell(f"{active:,.0f}", active)
-
-
-def _scores(one: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Any], int]]:
+def _scores(one: Content) -> Iterator[tuple[str, str, list[Any], int]]:
     """Yield title, signature, the score of each system, and -1 if lower scores are better, else 1."""
     systems = one["systems"]
+    for case, metric in product(CASES, METRICS) if one["signatures"] else ():
+        found = [system["scores"][metric][case] for system in systems]
+        sign = -1 if metric in LOWER_IS_BETTER else 1
+        yield f"{case} {metric}", one["signatures"][metric][case], found, sign
     means = {system["system"]: system["test"]["mean"] for system in systems}
     own = []
     for system in systems:
         beaten = [other for other in system["differs_from"] if means[other] < means[system["system"]]]
         own.append({**system["test"], "better_than": beaten})
-    is_text = any(system.get("scores") for system in systems)
-    if is_text:
-        for case, metric in product(CASES, METRICS):
-            found = [system["scores"][metric][case] for system in systems]
-            signature = one["signatures"][metric][case]
-            yield f"{case} {metric}", signature, found, -1 if metric in LOWER_IS_BETTER else 1
-    yield "test BLEU, tokenised" if is_text else "test BLEU", one["signature"], own, 1
+    yield "test BLEU, tokenised" if one["signatures"] else "test BLEU", one["signature"], own, 1
 
 
-def _score(score: Mapping[str, Any], is_best: bool) -> Cell:
-    marks = join_numbers(score.get("better_than", ()))
-    interval = score.get("interval")
-    note = f"[{interval[0]:.1f}, {interval[1]:.1f}]" if interval else ""
-    return Cell(summary(score), score["mean"], marks, note, is_best)
-
-
-def _costs(name: str, document: Mapping[str, Any]) -> Iterator[Cell]:
+def _costs(costs: Sequence[Content]) -> Iterator[Cell]:
     """Yield the costs of all runs of an experiment: total hours, maximum memory."""
-    runs = [run["run"] for run in document["runs"] if run["experiment"] == name]
-    costs = [cost for run in runs if (cost := document["costs"]["runs"].get(run))]
     hours = [cost["hours"] for cost in costs if cost["hours"] is not None]
     memory = [cost["memory"] for cost in costs if cost["memory"] is not None]
     yield Cell(f"{sum(hours):.3g}", sum(hours)) if hours else Cell("–", "")
@@ -190,9 +149,3 @@ def join_numbers(numbers: Iterable[int]) -> str:
             groups.append([number])
     texts = [f"{one[0]}–{one[-1]}" if len(one) > 2 else ",".join(map(str, one)) for one in groups]
     return ",".join(texts)
-
-
-def summary(score: Mapping[str, Any]) -> str:
-    """Return a mean, with its standard deviation if there are several runs."""
-    deviation = score.get("deviation")
-    return f"{score['mean']:.2f}" if deviation is None else f"{score['mean']:.2f} ±{deviation:.2f}"
