@@ -17,7 +17,7 @@ from itersel.report.comparison import Translations, compare
 from itersel.report.layout import aligned, tab_separated
 from itersel.report.resources import FILES, read_resources
 from itersel.report.system import System, choose_epoch, read_system, write_system
-from itersel.report.table import cells, json_table, text_table, tsv_table
+from itersel.report.table import cells, text_table, tsv_table
 from itersel.vectors.weights import make_weights, read_weights, write_weights
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
@@ -91,7 +91,6 @@ def test_table():
     assert "p < 0.05" in text[-3]
     assert text[-1].startswith("test BLEU: sacrebleu nrefs:1|case:lc|")
     assert {len(line.split("\t")) for line in tsv_table(table)} == {16}
-    assert json.loads("\n".join(json_table(table))) == json.loads(json.dumps(table))
 
 
 def test_several_test_sets_and_all_together():

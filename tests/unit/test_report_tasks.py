@@ -13,8 +13,7 @@ from itersel.cli.main import main
 from itersel.evaluate.bleu import make_bleu
 from itersel.evaluate.metrics import tokenized_bleu
 from itersel.evaluate.randomization import p_values, pooled_p_values
-from itersel.report.scores import better_than
-from itersel.report.tasks import compare_tasks
+from itersel.report.tasks import compare_tasks, text_table, tsv_table
 
 RANDOM = Random(5)
 TASKS = ["calc", "base"]
@@ -48,42 +47,55 @@ def sacrebleu(translations, *references):
     return metric.corpus_score(translations, list(references)).score
 
 
+def system(row, name):
+    return next(one for one in row["systems"] if one["name"] == name)
+
+
+def score(row, name):
+    """Return the mean of a system's runs, and its deviation."""
+    return tuple(system(row, name)["test"].values())
+
+
+def mean_of_tasks(table, name):
+    return score({"systems": table["mean"]}, name)
+
+
 def cells(table):
     """Return the rows of the table of scores, split at white space."""
-    lines = table.text()
+    lines = text_table(table)
     begin = lines.index("") + 3
     return [line.split() for line in lines[begin : lines.index("", begin)]]
 
 
 def test_scores_cover_the_sentences_of_a_task():
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=10)
-    assert [row.name for row in table.tasks] == TASKS
-    for row in table.tasks:
-        assert row.sentences == COUNTS[row.name]
+    assert [row["name"] for row in table["tasks"]] == TASKS
+    for row in table["tasks"]:
+        assert row["sentences"] == COUNTS[row["name"]]
         for name, (text,) in TEXTS.items():
-            expected = sacrebleu(of(text, row.name), of(REFERENCES, row.name))
-            assert row.scores[name].summary == (pytest.approx(expected), None)
+            expected = sacrebleu(of(text, row["name"]), of(REFERENCES, row["name"]))
+            assert score(row, name) == (pytest.approx(expected), None)
     for name, (text,) in TEXTS.items():
         pooled = sacrebleu(of(text, *TASKS), of(REFERENCES, *TASKS))
-        assert table.pooled.scores[name].summary == (pytest.approx(pooled), None)
+        assert score(table["pooled"], name) == (pytest.approx(pooled), None)
         single = [sacrebleu(of(text, task), of(REFERENCES, task)) for task in TASKS]
-        assert table.mean(name) == (pytest.approx(sum(single) / 2), None)
+        assert mean_of_tasks(table, name) == (pytest.approx(sum(single) / 2), None)
         # tasks of different sizes, so that mean and pooled score differ
         assert abs(pooled - sum(single) / 2) > 0.1
-    assert table.pooled.sentences == 66
+    assert table["pooled"]["sentences"] == 66
 
 
 def test_significance_covers_the_sentences_of_a_row():
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=300, seed=4)
     marks = []
-    for row, tasks in zip((*table.tasks, table.pooled), (["calc"], ["base"], TASKS), strict=True):
+    for row, tasks in zip((*table["tasks"], table["pooled"]), (["calc"], ["base"], TASKS), strict=True):
         metric = make_bleu([of(REFERENCES, *tasks)])
         texts = {name: of(text, *tasks) for name, (text,) in TEXTS.items()}
         for name, text in texts.items():
             others = {other: lines for other, lines in texts.items() if other != name}
-            assert row.scores[name].p == p_values(tokenized_bleu(metric), text, others, 300, 4)
-        marks.append([better_than(row.scores, name) for name in TEXTS])
-        assert row.scores["bad"].p["good"] < 0.05 < row.scores["good"].p["like good"]
+            assert system(row, name)["p"] == p_values(tokenized_bleu(metric), text, others, 300, 4)
+        marks.append([system(row, name)["beats"] for name in TEXTS])
+        assert system(row, "bad")["p"]["good"] < 0.05 < system(row, "good")["p"]["like good"]
     # only the better of two systems is marked
     assert marks == [[[], [1], [1]]] * 3
 
@@ -93,15 +105,15 @@ def test_a_difference_of_a_small_task_is_not_significant():
     labels = ["rare" if i in (3, 50) else "frequent" for i in range(len(LABELS))]
     texts = {"bad": [BAD], "good": [REFERENCES]}
     table = compare_tasks(texts, [REFERENCES], labels, ["rare", "frequent"], trials=200)
-    rare, frequent = table.tasks
-    assert rare.scores["good"].summary.mean > rare.scores["bad"].summary.mean
-    assert better_than(rare.scores, "good") == []
-    assert better_than(frequent.scores, "good") == better_than(table.pooled.scores, "good") == [1]
+    rare, frequent = table["tasks"]
+    assert score(rare, "good")[0] > score(rare, "bad")[0]
+    assert system(rare, "good")["beats"] == []
+    assert system(frequent, "good")["beats"] == system(table["pooled"], "good")["beats"] == [1]
 
 
 def test_text():
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=300, seed=4)
-    text = table.text()
+    text = text_table(table)
     assert text[:6] == [
         "system  experiment",
         "------  ----------",
@@ -115,9 +127,9 @@ def test_text():
         scores = [f"{sacrebleu(of(lines, task), of(REFERENCES, task)):.2f}" for (lines,) in TEXTS.values()]
         assert row == [task, str(COUNTS[task]), scores[0], scores[1], "(1)", scores[2], "(1)"]
     mean, pooled = cells(table)[2:]
-    assert mean == ["mean", "of", "tasks", *(f"{table.mean(name).mean:.2f}" for name in TEXTS)]
+    assert mean == ["mean", "of", "tasks", *(f"{mean_of_tasks(table, name)[0]:.2f}" for name in TEXTS)]
     assert pooled[:3] == ["all", "tasks", "66"]
-    assert pooled[4::2] == [f"{table.pooled.scores[name].summary.mean:.2f}" for name in ("good", "like good")]
+    assert pooled[4::2] == [f"{score(table['pooled'], name)[0]:.2f}" for name in ("good", "like good")]
     legend = " ".join(text[13:])
     assert "(p < 0.05, approximate randomization, 300 trials, seed 4)" in legend
     assert (
@@ -132,7 +144,7 @@ def test_scores_are_aligned_with_the_numbers_of_systems():
     mixed = [
         line if label == "calc" else bad for line, bad, label in zip(REFERENCES, BAD, LABELS, strict=True)
     ]
-    text = compare_tasks({"mixed": [mixed], "bad": [BAD]}, [REFERENCES], LABELS, TASKS, trials=50).text()
+    text = text_table(compare_tasks({"mixed": [mixed], "bad": [BAD]}, [REFERENCES], LABELS, TASKS, trials=50))
     header, _, calc, base, mean, pooled = text[5:11]
     for number in "12":
         end = header.index(number) + 1
@@ -145,22 +157,21 @@ def test_several_systems_beaten_at_once():
     texts = {"bad": [BAD], "same": [list(BAD)], "good": [REFERENCES]}
     table = compare_tasks(texts, [REFERENCES], LABELS, ["calc"], trials=200)
     assert cells(table)[0][-2:] == ["100.00", "(1,2)"]
-    assert table.tsv()[3].split("\t")[-1] == "1, 2"
+    assert tsv_table(table)[3].split("\t")[-1] == "1, 2"
 
 
 def test_left_out_sentences_are_reported():
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=10)
-    assert "left out, 24 in all: 'math' (15), 'draw' (9)." in " ".join(table.text())
-    found = json.loads("\n".join(table.json()))["left_out"]
-    assert found == {"sentences": 24, "labels": {"math": 15, "draw": 9}}
+    assert "left out, 24 in all: 'math' (15), 'draw' (9)." in " ".join(text_table(table))
+    assert table["left_out"] == {"sentences": 24, "labels": {"math": 15, "draw": 9}}
     every = compare_tasks(TEXTS, [REFERENCES], LABELS, list(COUNTS), trials=10)
-    assert "left out" not in " ".join(every.text())
-    assert every.pooled.scores["good"].summary.mean == pytest.approx(sacrebleu(GOOD, REFERENCES))
+    assert "left out" not in " ".join(text_table(every))
+    assert score(every["pooled"], "good")[0] == pytest.approx(sacrebleu(GOOD, REFERENCES))
 
 
 def test_only_the_most_frequent_other_labels_are_reported():
     labels = ["task", *"hgfedcb", "d", "b", "d", *["task"] * 79]
-    text = " ".join(compare_tasks({"good": [GOOD]}, [REFERENCES], labels, ["task"], trials=10).text())
+    text = " ".join(text_table(compare_tasks({"good": [GOOD]}, [REFERENCES], labels, ["task"], trials=10)))
     assert "left out, 10 in all: 'd' (3), 'b' (2), 'c' (1), 'e' (1), 'f' (1) and others." in text
 
 
@@ -168,49 +179,49 @@ def test_runs_of_one_experiment_are_a_column():
     texts = {"bad": [BAD], "twice": [GOOD, LIKE_GOOD]}
     table = compare_tasks(texts, [REFERENCES], LABELS, TASKS, trials=50, seed=2)
     by_run = []
-    for row in table.tasks:
-        references = of(REFERENCES, row.name)
-        runs = [sacrebleu(of(text, row.name), references) for text in (GOOD, LIKE_GOOD)]
+    for row in table["tasks"]:
+        references = of(REFERENCES, row["name"])
+        runs = [sacrebleu(of(text, row["name"]), references) for text in (GOOD, LIKE_GOOD)]
         by_run.append(runs)
         expected = statistics.mean(runs), statistics.stdev(runs)
-        assert row.scores["twice"].summary == pytest.approx(expected)
+        assert score(row, "twice") == pytest.approx(expected)
         metric = make_bleu([references])
         ours = tokenized_bleu(metric)
-        counts = [[ours.counts(of(run, row.name)) for run in runs] for runs in texts.values()]
+        counts = [[ours.counts(of(run, row["name"])) for run in runs] for runs in texts.values()]
         [p] = pooled_p_values([ours], *([one] for one in counts), 50, 2)
-        assert row.scores["bad"].p == {"twice": p}
-        assert row.scores["twice"].p == {"bad": p}
+        assert system(row, "bad")["p"] == {"twice": p}
+        assert system(row, "twice")["p"] == {"bad": p}
     # the mean over tasks is computed for each run; the deviation is that of two such means
     means = [statistics.mean(scores) for scores in zip(*by_run, strict=True)]
     mean, deviation = statistics.mean(means), statistics.stdev(means)
-    assert table.mean("twice") == pytest.approx((mean, deviation))
-    text = table.text()
+    assert mean_of_tasks(table, "twice") == pytest.approx((mean, deviation))
+    text = text_table(table)
     assert [line.split() for line in text[:4:2]] == [["system", "experiment", "runs"], ["1", "bad", "1"]]
     assert cells(table)[2][-2:] == [f"{mean:.2f}", f"±{deviation:.2f}"]
     assert any("standard deviation over the runs" in line for line in text)
-    rows = [line.split("\t") for line in table.tsv()]
+    rows = [line.split("\t") for line in tsv_table(table)]
     assert rows[6] == ["mean of tasks", "", "2", "twice", "2", f"{mean:.2f}", f"{deviation:.2f}", ""]
-    single = compare_tasks({"bad": [BAD]}, [REFERENCES], LABELS, TASKS, trials=10).text()
+    single = text_table(compare_tasks({"bad": [BAD]}, [REFERENCES], LABELS, TASKS, trials=10))
     assert not any("±" in line or "runs" in line for line in single)
 
 
 def test_a_single_system_is_not_compared():
     table = compare_tasks({"alone": [GOOD]}, [REFERENCES], LABELS, TASKS, trials=10)
-    assert "tests" not in " ".join(table.text())
-    assert {line.split("\t")[-1] for line in table.tsv()[1:3]} == {"-"}
+    assert "tests" not in " ".join(text_table(table))
+    assert {line.split("\t")[-1] for line in tsv_table(table)[1:3]} == {"-"}
 
 
 def test_several_references():
     """If a task has fewer references than another, their signatures differ."""
     others = [line if label == "calc" else None for line, label in zip(OTHERS, LABELS, strict=True)]
     table = compare_tasks(TEXTS, [REFERENCES, others], LABELS, TASKS, trials=10)
-    calc, base = (row.scores["bad"].summary.mean for row in table.tasks)
+    calc, base = (score(row, "bad")[0] for row in table["tasks"])
     assert calc == pytest.approx(sacrebleu(of(BAD, "calc"), of(REFERENCES, "calc"), of(OTHERS, "calc")))
     assert calc > sacrebleu(of(BAD, "calc"), of(REFERENCES, "calc"))
     assert base == pytest.approx(sacrebleu(of(BAD, "base"), of(REFERENCES, "base")))
     pooled = sacrebleu(of(BAD, *TASKS), of(REFERENCES, *TASKS), of(others, *TASKS))
-    assert table.pooled.scores["bad"].summary.mean == pytest.approx(pooled)
-    signatures = [line.split("|")[0] for line in table.text()[-3:]]
+    assert score(table["pooled"], "bad")[0] == pytest.approx(pooled)
+    signatures = [line.split("|")[0] for line in text_table(table)[-3:]]
     assert signatures == [
         "BLEU of calc: sacrebleu nrefs:2",
         "BLEU of base: sacrebleu nrefs:1",
@@ -218,26 +229,31 @@ def test_several_references():
     ]
 
 
-def test_tsv_and_json():
+def test_tsv_and_document():
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=300, seed=4)
-    header, *rows = (line.split("\t") for line in table.tsv())
+    header, *rows = (line.split("\t") for line in tsv_table(table))
     assert header == ["task", "sentences", "system", "experiment", "runs", "bleu", "deviation", "beats"]
     assert [row[0] for row in rows] == ["calc"] * 3 + ["base"] * 3 + ["mean of tasks"] * 3 + ["all tasks"] * 3
     assert [row[2:4] for row in rows[:3]] == [["1", "bad"], ["2", "good"], ["3", "like good"]]
     bleu = sacrebleu(of(GOOD, "calc"), of(REFERENCES, "calc"))
     assert rows[1] == ["calc", "45", "2", "good", "1", f"{bleu:.2f}", "", "1"]
     assert rows[0][-1] == "-"
-    assert rows[7] == ["mean of tasks", "", "2", "good", "1", f"{table.mean('good').mean:.2f}", "", ""]
-    document = json.loads("\n".join(table.json()))
-    assert (document["significance"]["trials"], document["significance"]["seed"]) == (300, 4)
-    calc, base = document["tasks"]
+    assert rows[7] == [
+        "mean of tasks",
+        "",
+        "2",
+        "good",
+        "1",
+        f"{mean_of_tasks(table, 'good')[0]:.2f}",
+        "",
+        "",
+    ]
+    assert (table["significance"]["trials"], table["significance"]["seed"]) == (300, 4)
+    calc, base = table["tasks"]
     assert (calc["name"], calc["sentences"]) == ("calc", 45)
     second = base["systems"][1]
     assert (second["system"], second["name"], second["beats"]) == (2, "good", [1])
-    assert second["p"] == table.tasks[1].scores["good"].p
     assert second["test"] == {"mean": second["runs"][0]["bleu"], "deviation": None}
-    assert document["mean"][1]["test"]["mean"] == table.mean("good").mean
-    assert document["pooled"]["systems"][1]["p"] == table.pooled.scores["good"].p
 
 
 @pytest.fixture
@@ -255,10 +271,10 @@ def test_command_tasks(tmp_path, text_file, arguments):
     assert main([*arguments, *more]) == 0
     texts = {"bad": [BAD, LIKE_GOOD], "good": [GOOD]}
     expected = compare_tasks(texts, [REFERENCES, OTHERS], LABELS, TASKS, tokenize="none", trials=50, seed=3)
-    for path, lines in zip(outputs, (expected.json(), expected.text(), expected.tsv()), strict=True):
-        with open(path) as stream:
-            assert stream.read().splitlines() == "\n".join(lines).splitlines()
-    assert "|tok:none|" in expected.text()[-1]
+    assert json.loads((tmp_path / "tasks.json").read_text()) == json.loads(json.dumps(expected))
+    for suffix, form in (("txt", text_table), ("tsv", tsv_table)):
+        assert (tmp_path / f"tasks.{suffix}").read_text().splitlines() == form(expected)
+    assert "|tok:none|" in text_table(expected)[-1]
 
 
 def test_labels_are_stripped(tmp_path, text_file, arguments):

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable
+from typing import TypeVar
 
 from itersel.cli.arguments import output_file
 from itersel.errors import InputError
 
 FORMATS = (".txt", ".tsv", ".json")
+
+Table = TypeVar("Table")
+Form = Callable[[Table], list[str]]
 
 
 def add_formats(parser: argparse.ArgumentParser) -> None:
@@ -22,8 +27,17 @@ def add_formats(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def write_formats(paths: list[str], *writers: Callable[[], list[str]]) -> None:
-    """Write a table to files; the writers return its lines, in the order of `FORMATS`.
+def write_formats(paths: list[str], table: Table, text: Form[Table], tsv: Form[Table]) -> None:
+    """Write a table to files.
+
+    Parameters
+    ----------
+    paths
+        Output files, whose names determine the formats.
+    table
+        The table as plain values, which are the content of the JSON.
+    text, tsv
+        Functions that return the lines of the table in these formats.
 
     Raises
     ------
@@ -32,11 +46,16 @@ def write_formats(paths: list[str], *writers: Callable[[], list[str]]) -> None:
     """
     from itersel.storage.files import write_lines
 
+    forms = dict(zip(FORMATS, (text, tsv, _json), strict=True))
     chosen = []
     for path in paths:
         suffix = next((suffix for suffix in FORMATS if path.endswith(suffix)), None)
         if suffix is None:
             raise InputError(f"the name must end in {', '.join(FORMATS)}", path)
-        chosen.append(writers[FORMATS.index(suffix)])
-    for path, writer in zip(paths, chosen, strict=True):
-        write_lines(path, writer())
+        chosen.append(forms[suffix])
+    for path, form in zip(paths, chosen, strict=True):
+        write_lines(path, form(table))
+
+
+def _json(table: object) -> list[str]:
+    return [json.dumps(table, indent=2, ensure_ascii=False)]

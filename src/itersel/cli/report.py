@@ -111,7 +111,7 @@ def _resources(options: argparse.Namespace) -> None:
 
 def _table(options: argparse.Namespace) -> None:
     from itersel.report.comparison import compare, read_test_set, run_of
-    from itersel.report.table import json_table, text_table, tsv_table
+    from itersel.report.table import text_table, tsv_table
 
     if not len(options.test_set) == len(options.systems) == len(options.translations):
         raise InputError(
@@ -137,14 +137,14 @@ def _table(options: argparse.Namespace) -> None:
             )
     how = {key: getattr(options, key) for key in ("tokenize", "trials", "seed")}
     table = compare(test_sets, **how)
-    text = partial(text_table, table, options.stays_tokenized)
-    write_formats(options.output, text, partial(tsv_table, table), partial(json_table, table))
+    text = partial(text_table, stays_tokenized=options.stays_tokenized)
+    write_formats(options.output, table, text, tsv_table)
 
 
 def _tasks(options: argparse.Namespace) -> None:
     from itersel.corpus.labels import read_labels, refuse_repeats
     from itersel.evaluate.bleu import read_references, read_translations
-    from itersel.report.tasks import compare_tasks
+    from itersel.report.tasks import compare_tasks, text_table, tsv_table
 
     for (name, path), count in Counter(map(tuple, options.system)).items():
         if count > 1:
@@ -157,7 +157,7 @@ def _tasks(options: argparse.Namespace) -> None:
         texts.setdefault(name, []).append(read_translations(path, references, options.reference[0]))
     how = {key: getattr(options, key) for key in ("tokenize", "trials", "seed")}
     table = compare_tasks(texts, references, labels, options.tasks, **how)
-    write_formats(options.output, table.text, table.tsv, table.json)
+    write_formats(options.output, table, text_table, tsv_table)
 
 
 def _join(options: argparse.Namespace) -> None:
@@ -168,10 +168,9 @@ def _join(options: argparse.Namespace) -> None:
 
 
 def _selection(options: argparse.Namespace) -> None:
-    from itersel.report.selection import describe_selection, json_table, text_table, tsv_table
+    from itersel.report.selection import describe_selection, text_table, tsv_table
 
-    rows = describe_selection(options.matrices)
-    write_formats(options.output, *(partial(table, rows) for table in (text_table, tsv_table, json_table)))
+    write_formats(options.output, describe_selection(options.matrices), text_table, tsv_table)
 
 
 def _rules(options: argparse.Namespace) -> None:
@@ -182,14 +181,10 @@ def _rules(options: argparse.Namespace) -> None:
 
 
 def _corpus(options: argparse.Namespace) -> None:
-    from itersel.corpus.statistics import read_left_out, read_overlaps
-    from itersel.report.corpus import describe_splits, json_table, text_table, tsv_table
+    from itersel.report.corpus import describe_corpus, text_table, tsv_table
 
-    splits = describe_splits(options.preparation, dict(options.rules))
-    left_out = read_left_out(options.preparation, options.collection)
-    overlaps = read_overlaps(options.preparation)
-    tables = (partial(table, splits, left_out, overlaps) for table in (text_table, tsv_table, json_table))
-    write_formats(options.output, *tables)
+    corpus = describe_corpus(options.preparation, dict(options.rules), options.collection)
+    write_formats(options.output, corpus, text_table, tsv_table)
 
 
 def _paper(options: argparse.Namespace) -> None:

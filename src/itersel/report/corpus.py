@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from itersel.corpus.overlap import Overlap, describe_overlap
-from itersel.corpus.statistics import Statistics, read_statistics
+from itersel.corpus.statistics import read_left_out, read_overlaps, read_statistics
 from itersel.errors import InputError
 from itersel.grammar.shard import FORMAT
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
@@ -18,39 +17,7 @@ from itersel.report.layout import aligned, tab_separated
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.json_files import read_json
 
-LeftOut = Sequence[tuple[str, str, int]]
-
 COLUMNS = ("split", "sentences", "source words", "target words", "dropped pairs", "rules", "rules a sentence")
-
-
-@dataclass(frozen=True)
-class Split:
-    """The size of one split.
-
-    Attributes
-    ----------
-    name
-        train, dev, devtest or test.
-    statistics
-        Statistics of its preparation, see `itersel.corpus.statistics.describe`.
-    rules
-        Number of rules in the grammars of all sentences, without glue and pass-through rules; a rule counts
-        once for each sentence that has it. `None` if no grammars were needed.
-    """
-
-    name: str
-    statistics: Statistics
-    rules: int | None
-
-    def cells(self) -> list[str]:
-        """Return the row as text, in the order of `COLUMNS`."""
-        sentences = self.statistics["sentences"]
-        words = [self.statistics[side]["tokens"] for side in ("source", "target")]
-        numbers = [sentences, *words, sum(self.statistics["dropped"].values())]
-        rules = ["-", "-"]
-        if self.rules is not None:
-            rules = [str(self.rules), f"{self.rules / max(sentences, 1):.0f}"]
-        return [self.name, *map(str, numbers), *rules]
 
 
 def count_rules(shards: Iterable[str]) -> int:
@@ -75,10 +42,27 @@ def read_rules(path: str | os.PathLike[str]) -> int:
     return rules
 
 
-def describe_splits(
-    preparation: Sequence[str | os.PathLike[str]], rules: Mapping[str, str | os.PathLike[str]]
-) -> list[Split]:
-    """Join the statistics of ``itersel corpus prepare`` with the counts of ``itersel report rules``.
+def describe_corpus(
+    preparation: Sequence[str | os.PathLike[str]],
+    rules: Mapping[str, str | os.PathLike[str]],
+    collection: str | os.PathLike[str] | None,
+) -> dict[str, Any]:
+    """Join the statistics of ``itersel corpus`` with the counts of ``itersel report rules``.
+
+    Parameters
+    ----------
+    preparation, collection
+        See `itersel.corpus.statistics.read_left_out`.
+    rules
+        For each split that has grammars, the file with the number of their rules.
+
+    Returns
+    -------
+    dict
+        The content of corpus.json: ``splits``, the statistics of each (train, dev, devtest, test) with the
+        number of ``rules`` in the grammars of all sentences, without glue and pass-through rules, where a
+        rule counts once for each sentence that has it (None without grammars); ``left_out``, what was left
+        out and why; ``overlaps``, the pairs that splits share.
 
     Raises
     ------
@@ -90,31 +74,37 @@ def describe_splits(
     if unknown:
         raise InputError(f"no statistics of {', '.join(sorted(unknown))}; name the file in --preparation")
     counts = {name: read_rules(path) for name, path in rules.items()}
-    return [Split(name, split, counts.get(name)) for name, split in statistics.items()]
+    left_out = read_left_out(preparation, collection)
+    return {
+        "splits": {name: {**split, "rules": counts.get(name)} for name, split in statistics.items()},
+        "left_out": [{"of": name, "why": reason, "count": count} for name, reason, count in left_out],
+        "overlaps": [overlap._asdict() for overlap in read_overlaps(preparation)],
+    }
 
 
-def text_table(splits: Sequence[Split], left_out: LeftOut, overlaps: Sequence[Overlap] = ()) -> list[str]:
+def text_table(corpus: Mapping[str, Any]) -> list[str]:
     """Return the table as aligned text, then what was left out and why, and the pairs that splits share."""
-    lines = aligned(COLUMNS, [split.cells() for split in splits], left=(0,))
-    if left_out:
-        rows = [[name, reason, str(count)] for name, reason, count in left_out]
+    lines = aligned(COLUMNS, _rows(corpus), left=(0,))
+    if corpus["left_out"]:
+        rows = [[one["of"], one["why"], str(one["count"])] for one in corpus["left_out"]]
         lines += ["", *aligned(("left out of", "why", "pairs"), rows, left=(0, 1))]
-    if overlaps:
-        lines += ["", *map(describe_overlap, overlaps)]
+    if corpus["overlaps"]:
+        lines += ["", *(describe_overlap(Overlap(**one)) for one in corpus["overlaps"])]
     return lines
 
 
-def tsv_table(splits: Sequence[Split], left_out: LeftOut, overlaps: Sequence[Overlap] = ()) -> list[str]:
+def tsv_table(corpus: Mapping[str, Any]) -> list[str]:
     """Return the table as TSV; it has the number of dropped pairs per split, but no reasons."""
-    names = [column.replace(" ", "_") for column in COLUMNS]
-    return tab_separated(names, [split.cells() for split in splits])
+    return tab_separated([column.replace(" ", "_") for column in COLUMNS], _rows(corpus))
 
 
-def json_table(splits: Sequence[Split], left_out: LeftOut, overlaps: Sequence[Overlap] = ()) -> list[str]:
-    """Return the table as JSON, with everything that was left out and why."""
-    document = {
-        "splits": {split.name: {**split.statistics, "rules": split.rules} for split in splits},
-        "left_out": [{"of": name, "why": reason, "count": count} for name, reason, count in left_out],
-        "overlaps": [overlap._asdict() for overlap in overlaps],
-    }
-    return [json.dumps(document, indent=2, ensure_ascii=False)]
+def _rows(corpus: Mapping[str, Any]) -> list[list[str]]:
+    """Return the cells of all splits, in the order of `COLUMNS`."""
+    rows = []
+    for name, split in corpus["splits"].items():
+        sentences, rules = split["sentences"], split["rules"]
+        words = [split[side]["tokens"] for side in ("source", "target")]
+        numbers = [sentences, *words, sum(split["dropped"].values())]
+        of_rules = ["-", "-"] if rules is None else [str(rules), f"{rules / max(sentences, 1):.0f}"]
+        rows.append([name, *map(str, numbers), *of_rules])
+    return rows

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,28 +12,15 @@ from numpy.typing import NDArray
 from itersel.errors import InputError
 from itersel.report.layout import aligned, tab_separated
 from itersel.select.matrix import KIND, MATRIX
-from itersel.select.path import PathStep, read_step
+from itersel.select.path import read_step
 from itersel.select.settings import LIMITS, PATH
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable
 from itersel.vectors.groups import GROUPS, find_groups
 
 ALL = "all"
-COLUMNS = (
-    "epoch",
-    "group",
-    "features",
-    "selected",
-    "selected before",
-    "shards per feature",
-    "smallest norm",
-    "median norm",
-    "largest norm",
-)
 # These must be the same in all epochs.
 OF_ALL_EPOCHS = ("mixing", "settings", "shards", "norm", "keep", *LIMITS)
-# Only for path following.
-PATH_COLUMNS = ("threshold", "loss before")
 
 
 class MatrixColumns(NamedTuple):
@@ -57,60 +42,8 @@ class MatrixColumns(NamedTuple):
     shards: NDArray[np.int64]
     selected: NDArray[np.bool_]
 
-    def take(self, rows: NDArray[np.bool_]) -> MatrixColumns:
-        """Return the columns at `rows`."""
-        return MatrixColumns(
-            self.key[rows], self.group[rows], self.norm[rows], self.shards[rows], self.selected[rows]
-        )
 
-
-@dataclass(frozen=True)
-class Row:
-    """A group of features after one epoch.
-
-    Attributes
-    ----------
-    epoch
-        Number of the epoch, from 1.
-    group
-        One of `GROUPS`, or `ALL`.
-    features
-        Number of features with a weight in at least one shard.
-    selected
-        Number of these that were selected.
-    selected_before
-        Number of selected features that were also selected after the previous epoch.
-    shards
-        Number of selected features with a weight in 1, 2, ... Z shards.
-    norms
-        Smallest, median and largest norm of the selected features; `None` if there are none.
-    path
-        State of path following, if the weights were mixed by it.
-    """
-
-    epoch: int
-    group: str
-    features: int
-    selected: int
-    selected_before: int
-    shards: tuple[int, ...]
-    norms: tuple[float, float, float] | None
-    path: PathStep | None
-
-    def cells(self) -> list[str]:
-        """Return the row as text, in the order of `COLUMNS` and `PATH_COLUMNS`."""
-        total = sum(number * count for number, count in enumerate(self.shards, 1))
-        measures = [f"{total / self.selected:.1f}" if self.selected else "-"]
-        measures += ["-"] * 3 if self.norms is None else [f"{norm:.4g}" for norm in self.norms]
-        counts = (self.features, self.selected, self.selected_before)
-        path = []
-        if self.path is not None:
-            threshold = "ended" if self.path.stopped else f"{self.path.threshold:.6g}"
-            path = [threshold, f"{self.path.loss:.6g}"]
-        return [str(self.epoch), self.group, *map(str, counts), *measures, *path]
-
-
-def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[Row]:
+def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[dict[str, Any]]:
     """Return the rows of all epochs: for each, one for all features, then one for each group that occurs.
 
     Parameters
@@ -118,12 +51,22 @@ def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[Row]:
     paths
         The ``selection.h5`` of each epoch, in order.
 
+    Returns
+    -------
+    list of dict
+        The content of selection.json: ``epoch``; ``group``, one of `GROUPS` or `ALL`; number of ``features``
+        with a weight in at least one shard, of those ``selected`` and of those that were also selected after
+        the previous epoch (``selected_before``); ``selected_by_number_of_shards``, the numbers of selected
+        features with a weight in 1, 2, ... Z shards; ``norm``, the smallest, median and largest norm of the
+        selected features, or None; for path following, also ``threshold``, ``loss_before`` and ``ended``,
+        see `itersel.select.path.PathStep`.
+
     Raises
     ------
     InputError
         If a file is missing or damaged, contains no matrix, or belongs to a different run.
     """
-    rows: list[Row] = []
+    rows = []
     before = np.empty(0, np.uint64)
     first: dict[str, Any] = {}
     for epoch, path in enumerate(paths, 1):
@@ -134,12 +77,16 @@ def describe_selection(paths: Sequence[str | os.PathLike[str]]) -> list[Row]:
                 raise InputError(
                     f"differs in '{name}' from {os.fspath(paths[0])}; name the epochs of one run", path
                 )
-        step = read_step(found, path) if found.get("mixing") == PATH else None
-        rows.append(_row(epoch, ALL, columns, before, found["shards"], step))
-        for place, group in enumerate(GROUPS):
-            members = columns.take(columns.group == place)
-            if members.key.shape[0]:
-                rows.append(_row(epoch, group, members, before, found["shards"], step))
+        state: dict[str, Any] = {}
+        if found.get("mixing") == PATH:
+            step = read_step(found, path)
+            state = {"threshold": step.threshold, "loss_before": step.loss, "ended": step.stopped}
+        groups = {ALL: np.ones_like(columns.selected)}
+        groups |= {group: columns.group == place for place, group in enumerate(GROUPS)}
+        for group, members in groups.items():
+            if group == ALL or members.any():
+                counts = _describe(columns, members, before, found["shards"])
+                rows.append({"epoch": epoch, "group": group, **counts, **state})
         before = columns.key[columns.selected]
     return rows
 
@@ -164,72 +111,58 @@ def _read(path: str | os.PathLike[str], epoch: int) -> tuple[dict[str, Any], Mat
     return found, columns
 
 
-def _row(
-    epoch: int,
-    group: str,
-    columns: MatrixColumns,
-    before: NDArray[np.uint64],
-    shards: int,
-    path: PathStep | None,
-) -> Row:
-    chosen = columns.take(columns.selected)
-    norms = None
-    if chosen.key.shape[0]:
-        norms = (float(chosen.norm.min()), float(np.median(chosen.norm)), float(chosen.norm.max()))
-    return Row(
-        epoch=epoch,
-        group=group,
-        features=columns.key.shape[0],
-        selected=chosen.key.shape[0],
-        selected_before=int(np.isin(chosen.key, before, assume_unique=True).sum()),
-        shards=tuple(np.bincount(chosen.shards, minlength=shards + 1)[1:].tolist()),
-        norms=norms,
-        path=path,
-    )
+def _describe(
+    columns: MatrixColumns, members: NDArray[np.bool_], before: NDArray[np.uint64], shards: int
+) -> dict[str, Any]:
+    """Return the counts and norms of the columns of a group."""
+    chosen = members & columns.selected
+    norm, active = columns.norm[chosen], columns.shards[chosen]
+    norms = (float(norm.min()), float(np.median(norm)), float(norm.max())) if norm.size else (None,) * 3
+    return {
+        "features": int(members.sum()),
+        "selected": int(chosen.sum()),
+        "selected_before": int(np.isin(columns.key[chosen], before, assume_unique=True).sum()),
+        "selected_by_number_of_shards": np.bincount(active, minlength=shards + 1)[1:].tolist(),
+        "norm": dict(zip(("smallest", "median", "largest"), norms, strict=True)),
+    }
 
 
-def text_table(rows: Sequence[Row]) -> list[str]:
+def text_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the table as aligned text, with notes."""
+    cells = [_cells(row) for row in rows]
     lines = [
-        *aligned(_columns(rows), [row.cells() for row in rows], left=(1,)),
+        *aligned(list(cells[0]), [list(row.values()) for row in cells], left=(1,)),
         "",
         "features: those with a weight in at least one shard. selected before: also in the previous epoch.",
         "shards per feature, norms: of the selected features.",
     ]
-    if rows[0].path is not None:
+    if "threshold" in rows[0]:
         lines.append("loss before: training loss of the weights that the epoch started from.")
         lines.append("ended: the path has ended; the weights are those of the previous epoch.")
     return lines
 
 
-def _columns(rows: Sequence[Row]) -> tuple[str, ...]:
-    return COLUMNS if rows[0].path is None else (*COLUMNS, *PATH_COLUMNS)
-
-
-def tsv_table(rows: Sequence[Row]) -> list[str]:
+def tsv_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the table as TSV."""
-    return tab_separated(
-        [column.replace(" ", "_") for column in _columns(rows)], [row.cells() for row in rows]
-    )
+    cells = [_cells(row) for row in rows]
+    names = [column.replace(" ", "_") for column in cells[0]]
+    return tab_separated(names, [list(row.values()) for row in cells])
 
 
-def json_table(rows: Sequence[Row]) -> list[str]:
-    """Return the table as JSON, with the numbers of features active in 1, 2, ... Z shards."""
-    document = [
-        {
-            "epoch": row.epoch,
-            "group": row.group,
-            "features": row.features,
-            "selected": row.selected,
-            "selected_before": row.selected_before,
-            "selected_by_number_of_shards": row.shards,
-            "norm": dict(zip(("smallest", "median", "largest"), row.norms or [None] * 3, strict=True)),
-            **({} if row.path is None else _path_entries(row.path)),
-        }
-        for row in rows
-    ]
-    return [json.dumps(document, indent=2)]
-
-
-def _path_entries(step: PathStep) -> dict[str, Any]:
-    return {"threshold": step.threshold, "loss_before": step.loss, "ended": step.stopped}
+def _cells(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the cells of a row by the titles of their columns."""
+    selected = row["selected"]
+    total = sum(number * count for number, count in enumerate(row["selected_by_number_of_shards"], 1))
+    cells = {
+        "epoch": str(row["epoch"]),
+        "group": row["group"],
+        "features": str(row["features"]),
+        "selected": str(selected),
+        "selected before": str(row["selected_before"]),
+        "shards per feature": f"{total / selected:.1f}" if selected else "-",
+    }
+    cells |= {f"{which} norm": "-" if norm is None else f"{norm:.4g}" for which, norm in row["norm"].items()}
+    if "threshold" in row:
+        cells["threshold"] = "ended" if row["ended"] else f"{row['threshold']:.6g}"
+        cells["loss before"] = f"{row['loss_before']:.6g}"
+    return cells

@@ -1,8 +1,7 @@
-"""The table of systems as text, TSV and JSON, from the content of table.json (see docs/formats.md)."""
+"""The table of systems as text and TSV, from the content of table.json (see docs/formats.md)."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from itertools import product
 from typing import Any, NamedTuple
@@ -141,11 +140,6 @@ def tsv_table(table: Content) -> list[str]:
         [title.replace(" ", "_").lower() for title in rows[0]],
         [[row.get(title, "") for title in rows[0]] for row in rows],
     )
-
-
-def json_table(table: Content) -> list[str]:
-    """Return table.json, with p-values and unrounded scores."""
-    return [json.dumps(table, indent=2, ensure_ascii=False)]
 
 
 def _word(text: object) -> Cell:
