@@ -16,7 +16,7 @@ from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
 from itersel.evaluate.metrics import tokenized_bleu
-from itersel.evaluate.randomization import p_values, pooled_p_values
+from itersel.evaluate.significance import p_values, pooled_p_values
 
 REFERENCES = ["a b c d e f", "g h i j", "k l m n o", "p q r s t u v", "w x y z a b"]
 BETTER = ["a b c d e f", "g h i x", "k l m n o", "p q r s t u v", "w x y z b"]

@@ -12,7 +12,7 @@ from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.evaluate.bleu import make_bleu, score_corpus
 from itersel.evaluate.metrics import tokenized_bleu
-from itersel.evaluate.randomization import p_values, pooled_p_values
+from itersel.evaluate.significance import p_values, pooled_p_values
 from itersel.report.comparison import Translations, compare
 from itersel.report.layout import aligned, tab_separated
 from itersel.report.resources import FILES, read_resources

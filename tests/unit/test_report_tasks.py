@@ -12,7 +12,7 @@ from sacrebleu.metrics.bleu import BLEU
 from itersel.cli.main import main
 from itersel.evaluate.bleu import make_bleu
 from itersel.evaluate.metrics import tokenized_bleu
-from itersel.evaluate.randomization import p_values, pooled_p_values
+from itersel.evaluate.significance import p_values, pooled_p_values
 from itersel.report.tasks import compare_tasks, text_table, tsv_table
 
 RANDOM = Random(5)

@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> None:
     """Compare systems with a baseline."""
     from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
     from itersel.evaluate.metrics import tokenized_bleu
-    from itersel.evaluate.randomization import p_values
+    from itersel.evaluate.significance import p_values
 
     references = read_references(options.reference)
     metric = make_bleu(references, options.tokenize)

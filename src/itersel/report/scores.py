@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from itersel.evaluate.bleu import CorpusScore, References, make_bleu, score_corpus, signature
-from itersel.evaluate.bootstrap import Bootstrap, Interval
 from itersel.evaluate.counts import Counts
 from itersel.evaluate.metrics import Metric, Sums, tokenized_bleu
-from itersel.evaluate.randomization import Randomization, p_value, pooled_p_values
+from itersel.evaluate.significance import Bootstrap, Interval, Randomization, p_value, pooled_p_values
 
 # By name of the experiment: the translations by each run, or their counts for one metric or for several.
 Texts = Mapping[str, Sequence[Sequence[str]]]

@@ -9,6 +9,19 @@ from typing import Any
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 HEIGHT = 240
+# The colour of an experiment, which is the same in all charts; the page has one legend.
+EXPERIMENT_COLOR = {"field": "color", "type": "nominal", "scale": None, "legend": None}
+# The colour of a group of features.
+GROUP_COLOR = {
+    "field": "group",
+    "type": "nominal",
+    "title": None,
+    "sort": None,
+    "scale": {
+        "range": ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8a8a00", "#999999"]
+    },
+    "legend": {"orient": "top", "columns": 4},
+}
 
 # Measures of an epoch: title, number format, caption.
 CURVES: dict[str, tuple[str, str, str]] = {
@@ -79,7 +92,7 @@ def curve(measure: str) -> dict[str, Any]:
             "x": x,
             "y": y,
             "detail": {"field": "run"},
-            "color": experiment_color(),
+            "color": EXPERIMENT_COLOR,
             "opacity": {"condition": {"test": "datum.order == 1", "value": 1}, "value": 0.4},
             "strokeDash": {"field": "dash", "type": "nominal", "scale": None, "legend": None},
             "tooltip": tooltip,
@@ -88,7 +101,7 @@ def curve(measure: str) -> dict[str, Any]:
     chosen = {
         "transform": [{"filter": "datum.chosen && datum.order == 1"}],
         "mark": {"type": "point", "size": 170, "shape": "circle", "strokeWidth": 2.5, "filled": False},
-        "encoding": {"x": x, "y": y, "color": experiment_color(), "tooltip": tooltip},
+        "encoding": {"x": x, "y": y, "color": EXPERIMENT_COLOR, "tooltip": tooltip},
     }
     return {
         "$schema": SCHEMA,
@@ -97,11 +110,6 @@ def curve(measure: str) -> dict[str, Any]:
         "transform": [{"filter": f"isValid(datum.{measure})"}],
         "layer": [lines, chosen],
     }
-
-
-def experiment_color() -> dict[str, Any]:
-    """Return the colour of an experiment, which is the same in all charts; the page has one legend."""
-    return {"field": "color", "type": "nominal", "scale": None, "legend": None}
 
 
 def boxes() -> dict[str, Any]:
@@ -122,47 +130,12 @@ def boxes() -> dict[str, Any]:
         "encoding": {
             "y": y,
             "x": x,
-            "color": experiment_color(),
+            "color": EXPERIMENT_COLOR,
             "tooltip": [{"field": "run"}, {"field": "score", "title": "BLEU on test", "format": ".2f"}],
         },
     }
     # the page knows the number of groups and sets the height
     return {"$schema": SCHEMA, "width": "container", "layer": [box, points]}
-
-
-def shared() -> dict[str, Any]:
-    """Return the chart of the numbers of selected features that are active in 1, 2, ... Z shards."""
-    shards = {
-        "field": "shards",
-        "type": "ordinal",
-        "title": "shards",
-        "axis": {"labelAngle": 0, "labelOverlap": True},
-    }
-    return _bars(shards, group_color())
-
-
-def selected() -> dict[str, Any]:
-    """Return the chart of the features selected in each epoch, newly or again."""
-    epoch = {"field": "epoch", "type": "ordinal", "axis": {"labelAngle": 0}}
-    kind = {
-        "field": "kind",
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": ["selected before", "new"], "range": ["#0072B2", "#E69F00"]},
-        "legend": {"orient": "top"},
-    }
-    return _bars(epoch, kind)
-
-
-def distribution() -> dict[str, Any]:
-    """Return the histogram of the absolute weights, on a logarithmic scale."""
-    axis = {
-        "labelAngle": -45,
-        "labelExpr": "format(pow(10, datum.value), '.1~g')",
-        "labelOverlap": True,
-    }
-    exponent = {"field": "exponent", "type": "ordinal", "title": "absolute weight, from", "axis": axis}
-    return _bars(exponent, group_color(), title="features", point="from")
 
 
 def _bars(
@@ -190,26 +163,39 @@ def _bars(
     }
 
 
-def group_color() -> dict[str, Any]:
-    """Return the colour of a group of features, with a legend."""
-    return {
-        "field": "group",
-        "type": "nominal",
-        "title": None,
-        "sort": None,
-        "scale": {
-            "range": ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8a8a00", "#999999"]
-        },
-        "legend": {"orient": "top", "columns": 4},
-    }
-
-
 def charts() -> dict[str, dict[str, Any]]:
     """Return all charts by name."""
+    shards = {
+        "field": "shards",
+        "type": "ordinal",
+        "title": "shards",
+        "axis": {"labelAngle": 0, "labelOverlap": True},
+    }
+    epoch = {"field": "epoch", "type": "ordinal", "axis": {"labelAngle": 0}}
+    kind = {
+        "field": "kind",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": ["selected before", "new"], "range": ["#0072B2", "#E69F00"]},
+        "legend": {"orient": "top"},
+    }
+    exponent = {
+        "field": "exponent",
+        "type": "ordinal",
+        "title": "absolute weight, from",
+        "axis": {
+            "labelAngle": -45,
+            "labelExpr": "format(pow(10, datum.value), '.1~g')",
+            "labelOverlap": True,
+        },
+    }
     return {
         **{measure: curve(measure) for measure in CURVES},
         "boxes": boxes(),
-        "shared": shared(),
-        "selected": selected(),
-        "distribution": distribution(),
+        # selected features that are active in 1, 2, ... Z shards
+        "shared": _bars(shards, GROUP_COLOR),
+        # those selected in each epoch, newly or again
+        "selected": _bars(epoch, kind),
+        # histogram of the absolute weights, on a logarithmic scale
+        "distribution": _bars(exponent, GROUP_COLOR, title="features", point="from"),
     }

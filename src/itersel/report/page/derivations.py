@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
-from itersel.decode.trees import Derivation, derive
+from itersel.decode.trees import derive
 from itersel.errors import InputError
 from itersel.grammar.shard import read_shard
 from itersel.lm.binary import LanguageModel, load_model
@@ -107,7 +107,9 @@ def _explain(
             decoder = Decoder(shard, model, replace(search, features=system.features))
             vectors = decoder.weight_vectors(system.weights)
             for number in numbers:
-                rows[number]["derivations"].append(_plain(derive(decoder, number, *vectors, words)))
+                derivation = derive(decoder, number, *vectors, words)
+                nodes = [node._asdict() for node in derivation.nodes]
+                rows[number]["derivations"].append({**derivation._asdict(), "nodes": nodes})
         found += rows.values()
         before += shard.sentence_count
     if before != count:
@@ -115,13 +117,3 @@ def _explain(
             f"the shards have {before} sentences, the test set has {count}; name all shards, in order"
         )
     return found
-
-
-def _plain(one: Derivation) -> dict[str, Any]:
-    return {
-        "nodes": [node._asdict() for node in one.nodes],
-        "words": one.words,
-        "links": one.links,
-        "score": one.score,
-        "model": one.model,
-    }

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import csv
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from itersel.config.data import Data
 from itersel.errors import InputError
-from itersel.report.page.costs import read_costs
 from itersel.report.page.curves import read_curves
 from itersel.report.page.features import read_features
 from itersel.report.page.folder import Run, find_runs, read_optional
 from itersel.report.page.provenance import describe_config, read_run
 from itersel.report.page.sentences import pack, read_test_set
 from itersel.report.page.table import read_table, score_on_devtest
-from itersel.storage.files import read_bytes
+from itersel.storage.files import read_bytes, read_lines
 
 # Errors are at the end of long logs.
 LOG_BYTES = 1 << 16
+# Steps with a folder of benchmark files per experiment.
+OF_EXPERIMENTS = ("train", "mix", "write_lists", "tune")
 _ERROR = re.compile(r"itersel(?: [a-z_-]+)?: .+")
 
 
@@ -51,7 +54,7 @@ def read_document(results: Path) -> dict[str, Any]:
         "compared": compared_systems(table, runs),
         "table": table,
         "runs": [_describe_run(results, run, config, references, tokenize) for run in runs],
-        "costs": read_costs(results, {run.name for run in runs}),
+        "costs": _read_costs(results, {run.name for run in runs}),
         "corpus": _read_corpus(results / "report" / "corpus.json"),
         "test_sets": [pack(one) for one in found],
         "derivations": _read_derivations(results / "report" / "derivations.json"),
@@ -71,6 +74,50 @@ def compared_systems(table: dict[str, Any] | None, runs: Sequence[Run]) -> list[
     best = max(systems, key=score_on_devtest)["name"]
     baseline = next((one["name"] for one in systems if one["name"] != best), best)
     return [baseline, best]
+
+
+def _read_costs(results: Path, runs: Collection[str]) -> dict[str, Any]:
+    """Return the costs of each run and of the shared steps.
+
+    Returns
+    -------
+    dict
+        ``runs``: by name, ``hours`` of processor time, ``memory`` (MB) of the largest job, and number of
+        ``jobs``; ``shared``: the same for each step that serves all experiments.
+    """
+    folder = results / "benchmarks"
+    own: dict[str, list[Path]] = {}
+    shared: dict[str, list[Path]] = {}
+    for path in sorted(folder.rglob("*.tsv")):
+        parts = path.relative_to(folder).with_suffix("").parts
+        if parts[0] in OF_EXPERIMENTS and len(parts) > 1 and parts[1] in runs:
+            own.setdefault(parts[1], []).append(path)
+        else:
+            shared.setdefault(parts[0], []).append(path)
+    return {
+        "runs": {name: _total(paths) for name, paths in own.items()},
+        "shared": {step: _total(paths) for step, paths in shared.items()},
+    }
+
+
+def _total(paths: Iterable[Path]) -> dict[str, float | int | None]:
+    rows = [row for path in paths for row in csv.DictReader(read_lines(path), delimiter="\t")]
+    seconds = [value for row in rows if (value := _number(row.get("cpu_time"))) is not None]
+    memory = [value for row in rows if (value := _number(row.get("max_rss"))) is not None]
+    return {
+        "hours": round(sum(seconds) / 3600, 6) if seconds else None,
+        "memory": max(memory) if memory else None,
+        "jobs": len(rows),
+    }
+
+
+def _number(text: str | None) -> float | None:
+    """Return a measured number; Snakemake writes - or NA if it could not measure."""
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
 
 
 def _read_corpus(path: Path) -> Any:

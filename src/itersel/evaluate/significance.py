@@ -1,4 +1,7 @@
-"""Approximate randomization (Noreen 1989; Riezler & Maxwell 2005), for any corpus score."""
+"""Significance of any corpus score: approximate randomization, and confidence intervals by bootstrap.
+
+The former is by Noreen (1989) and Riezler & Maxwell (2005), the latter by Koehn (2004), as sacrebleu computes it.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ from itersel.evaluate.metrics import Metric, Sums, TextMetric
 BLOCK = 1000
 # The same for pooled runs: 40 MB for 5,000 sentences and 6 runs.
 POOLED_BLOCK = 100
+# sacrebleu's defaults, so `sacrebleu --confidence` prints the same interval.
+RESAMPLES, SEED = 1000, 12345
 
 
 class Exchanged(NamedTuple):
@@ -167,3 +172,30 @@ def _differences(scores: Sums, first: int) -> NDArray[np.float64]:
 
 def _p_value(differences: NDArray[np.float64], observed: float) -> float:
     return (int(np.count_nonzero(differences >= observed)) + 1) / (len(differences) + 1)
+
+
+class Interval(NamedTuple):
+    """The interval that contains 95 % of the resampled scores."""
+
+    low: float
+    high: float
+
+
+class Bootstrap:
+    """Texts with as many sentences as the original, drawn with replacement.
+
+    They are the same for all systems and metrics, so that intervals are paired, and the same as sacrebleu's.
+    """
+
+    def __init__(self, sentences: int) -> None:
+        drawn = np.random.default_rng(SEED).choice(sentences, size=(RESAMPLES, sentences), replace=True)
+        self._times: NDArray[np.float64] = np.zeros((RESAMPLES, sentences))
+        for times, indices in zip(self._times, drawn, strict=True):
+            times += np.bincount(indices, minlength=sentences)
+
+    def interval(self, metric: Metric, runs: Sequence[Sums]) -> Interval:
+        """Return the interval of the mean score of runs, given their counts (sentences x numbers)."""
+        scores = np.mean([metric.scores(self._times @ counts) for counts in runs], axis=0)
+        scores.sort()
+        outside = len(scores) // 40
+        return Interval(float(scores[outside]), float(scores[-1 - outside]))
