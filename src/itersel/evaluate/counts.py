@@ -16,7 +16,7 @@ import numpy as np
 
 from itersel.errors import InputError
 from itersel.evaluate.bleu import References
-from itersel.evaluate.metrics import FORMULAS, NUMBERS, ORDERS, Metric, Sums, make_metrics
+from itersel.evaluate.metrics import NUMBERS, ORDERS, Metric, Sums, make_metrics
 from itersel.limits import CASES, METRICS
 from itersel.storage.formats import Array, FileFormat, digest
 from itersel.storage.hdf5 import read_arrays, write_arrays
@@ -151,7 +151,7 @@ def _read_metric(attributes: Mapping[str, object], case: str, name: str) -> Metr
     if scale != 1 and name != "TER":
         raise ValueError(f"a scale of {name}")
     signature = _text(attributes[f"{case} {name}"])
-    return Metric(name=name, case=case, signature=signature, formula=FORMULAS[name], scale=scale)
+    return Metric(name=name, case=case, signature=signature, scale=scale)
 
 
 def _text(value: object) -> str:
@@ -219,15 +219,8 @@ def pool_counts(parts: Sequence[Counts]) -> Counts:
     for number, metric in enumerate(parts[0].metrics):
         same = [part.metrics[number] for part in parts]
         scale = math.lcm(*(one.scale for one in same))
-        metrics.append(
-            Metric(
-                name=metric.name,
-                case=metric.case,
-                signature=_pooled_signature([one.signature for one in same]),
-                formula=metric.formula,
-                scale=scale,
-            )
-        )
+        signature = _pooled_signature([one.signature for one in same])
+        metrics.append(Metric(name=metric.name, case=metric.case, signature=signature, scale=scale))
         counts.append(
             np.vstack([part.counts[number] * (scale // part.metrics[number].scale) for part in parts])
         )

@@ -40,11 +40,9 @@ class Metric:
     Attributes
     ----------
     name, case
-        ``BLEU``, ``chrF2++`` or ``TER``; ``cased`` or ``lowercased``.
+        One of `FORMULAS`; ``cased`` or ``lowercased``.
     signature
         sacrebleu's signature.
-    formula
-        Maps sums of counts, ... x numbers, to scores, ...
     scale
         Factor that makes the counts whole numbers, whose sums are exact in any order.
     """
@@ -52,7 +50,6 @@ class Metric:
     name: str
     case: str
     signature: str
-    formula: Callable[[Sums], Sums]
     scale: int = 1
 
     @property
@@ -64,7 +61,7 @@ class Metric:
         """Return the scores (0 to 100; TER may be higher) of corpora whose counts have these sums."""
         with np.errstate(divide="ignore", invalid="ignore"):
             # the last digits of logarithms vary between processors
-            return np.round(self.formula(sums), DECIMALS)
+            return np.round(FORMULAS[self.name](sums), DECIMALS)
 
     def score(self, counts: Sums) -> float:
         """Return the score of the text with these counts."""
@@ -127,7 +124,6 @@ def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> li
                     name=name,
                     case=case,
                     signature=signature(counter),
-                    formula=FORMULAS[name],
                     scale=scale if name == "TER" else 1,
                     counter=counter,
                 )
@@ -137,13 +133,7 @@ def make_metrics(references: Sequence[References], tokenizer: str = "13a") -> li
 
 def tokenized_bleu(counter: BLEU) -> TextMetric:
     """Return BLEU of tokenised lowercased text as a metric; see `itersel.evaluate.bleu.make_bleu`."""
-    return TextMetric(
-        name="tokenized BLEU",
-        case="lowercased",
-        signature=signature(counter),
-        formula=bleu_formula("none"),
-        counter=counter,
-    )
+    return TextMetric(name=TOKENIZED, case="lowercased", signature=signature(counter), counter=counter)
 
 
 def bleu_formula(smoothing: str) -> Callable[[Sums], Sums]:
@@ -190,6 +180,13 @@ def ter_formula(sums: Sums) -> Sums:
     return np.where(reference > 0, 100 * edits / reference, without)
 
 
-# For each metric, the formula from sums of counts to a score, and the number of counts.
-FORMULAS = {"BLEU": bleu_formula("exp"), "chrF2++": chrf_formula, "TER": ter_formula}
+TOKENIZED = "tokenized BLEU"
+# For each metric, the formula that maps sums of counts, ... x numbers, to scores, ...
+FORMULAS = {
+    "BLEU": bleu_formula("exp"),
+    "chrF2++": chrf_formula,
+    "TER": ter_formula,
+    TOKENIZED: bleu_formula("none"),
+}
+# For each metric of detokenised text, the number of counts.
 NUMBERS = {"BLEU": 2 + 2 * ORDERS, "chrF2++": 3 * (CHARACTER_ORDERS + WORD_ORDERS), "TER": 2}

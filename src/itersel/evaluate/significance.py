@@ -1,6 +1,6 @@
 """Significance of any corpus score: approximate randomization, and confidence intervals by bootstrap.
 
-The former is by Noreen (1989) and Riezler & Maxwell (2005), the latter by Koehn (2004), as sacrebleu computes it.
+The former is by Noreen (1989) and Riezler & Maxwell (2005); the latter by Koehn (2004), as sacrebleu does it.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from itersel.corpus.statistics import read_left_out, read_overlaps, read_statist
 from itersel.errors import InputError
 from itersel.grammar.shard import FORMAT
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
-from itersel.report.layout import aligned, tab_separated
+from itersel.report.layout import Content, aligned, tab_separated
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.json_files import read_json
 
@@ -82,7 +82,7 @@ def describe_corpus(
     }
 
 
-def text_table(corpus: Mapping[str, Any]) -> list[str]:
+def text_table(corpus: Content) -> list[str]:
     """Return the table as aligned text, then what was left out and why, and the pairs that splits share."""
     lines = aligned(COLUMNS, _rows(corpus), left=(0,))
     if corpus["left_out"]:
@@ -93,12 +93,12 @@ def text_table(corpus: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def tsv_table(corpus: Mapping[str, Any]) -> list[str]:
+def tsv_table(corpus: Content) -> list[str]:
     """Return the table as TSV; it has the number of dropped pairs per split, but no reasons."""
     return tab_separated([column.replace(" ", "_") for column in COLUMNS], _rows(corpus))
 
 
-def _rows(corpus: Mapping[str, Any]) -> list[list[str]]:
+def _rows(corpus: Content) -> list[list[str]]:
     """Return the cells of all splits, in the order of `COLUMNS`."""
     rows = []
     for name, split in corpus["splits"].items():

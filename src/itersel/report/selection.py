@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.report.layout import aligned, tab_separated
+from itersel.report.layout import Content, aligned, tab_separated
 from itersel.select.matrix import KIND, MATRIX
 from itersel.select.path import read_step
 from itersel.select.settings import LIMITS, PATH
@@ -127,7 +127,7 @@ def _describe(
     }
 
 
-def text_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def text_table(rows: Sequence[Content]) -> list[str]:
     """Return the table as aligned text, with notes."""
     cells = [_cells(row) for row in rows]
     lines = [
@@ -142,14 +142,14 @@ def text_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def tsv_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def tsv_table(rows: Sequence[Content]) -> list[str]:
     """Return the table as TSV."""
     cells = [_cells(row) for row in rows]
     names = [column.replace(" ", "_") for column in cells[0]]
     return tab_separated(names, [list(row.values()) for row in cells])
 
 
-def _cells(row: Mapping[str, Any]) -> dict[str, str]:
+def _cells(row: Content) -> dict[str, str]:
     """Return the cells of a row by the titles of their columns."""
     selected = row["selected"]
     total = sum(number * count for number, count in enumerate(row["selected_by_number_of_shards"], 1))

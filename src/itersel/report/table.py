@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from itersel.limits import CASES, METRICS, POOLED, TEXT_SCORES
-from itersel.report.layout import aligned, tab_separated, two_decimals
+from itersel.report.layout import Content, aligned, tab_separated, two_decimals
 from itersel.report.scores import REPEATED, Summary
 
 DEVTEST = "devtest"
@@ -25,9 +24,6 @@ TOKENIZED = (
     "were computed on the same tokens. Case has been restored.",
 )
 MARKS = ("In brackets: 95 % intervals (bootstrap). In parentheses: systems that are significantly worse.",)
-
-# Parts of table.json: all of it, a test set, a system, a score.
-Content = Mapping[str, Any]
 
 
 class Cell(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 from itersel.corpus.labels import count_labels, most_frequent
 from itersel.evaluate.bleu import References
 from itersel.report.labels import lines_of, pick
-from itersel.report.layout import aligned, tab_separated, two_decimals
+from itersel.report.layout import Content, aligned, tab_separated, two_decimals
 from itersel.report.scores import (
     REPEATED,
     Scores,
@@ -26,8 +26,6 @@ MEAN, ALL_TASKS = "mean of tasks", "all tasks"
 # Line width of the notes below the table.
 WIDTH = 105
 COLUMNS = ("task", "sentences", "system", "experiment", "runs", "bleu", "deviation", "beats")
-
-Content = Mapping[str, Any]
 
 
 def compare_tasks(

@@ -22,12 +22,6 @@ from itersel.report.system import read_system
 from itersel.vectors.weights import Weights, read_weights
 
 
-class _System(NamedTuple):
-    name: str
-    weights: Weights
-    features: str
-
-
 def explain(results: Path, shards: Sequence[str], model: str, search: Search, most: int) -> dict[str, Any]:
     """Return the derivations of some sentences of the first test set by the two compared systems.
 
@@ -65,7 +59,7 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
         if (path := translation_of(run, test_set.name)) is None:
             raise InputError("has no translations of the test set; run snakemake first", run.folder)
         features = read_system(path.parent / "system.json").features
-        systems.append(_System(run.name, read_weights(path.parent / "weights.h5"), features))
+        systems.append((read_weights(path.parent / "weights.h5"), features))
     sentences = _explain(chosen, len(test_set.source), shards, load_model(model), search, systems)
     return {"test_set": test_set.name, "systems": names, "sentences": sentences}
 
@@ -84,9 +78,9 @@ def _explain(
     shards: Sequence[str],
     model: LanguageModel,
     search: Search,
-    systems: Sequence[_System],
+    systems: Sequence[tuple[Weights, str]],
 ) -> list[dict[str, Any]]:
-    """Decode the chosen sentences, a shard at a time."""
+    """Decode the chosen sentences, a shard at a time, with the weights and features of each system."""
     found: list[dict[str, Any]] = []
     before = 0
     for path in progress(shards, "explain"):
@@ -103,9 +97,9 @@ def _explain(
             }
             for number in numbers
         }
-        for system in systems if numbers else ():
-            decoder = Decoder(shard, model, replace(search, features=system.features))
-            vectors = decoder.weight_vectors(system.weights)
+        for weights, features in systems if numbers else ():
+            decoder = Decoder(shard, model, replace(search, features=features))
+            vectors = decoder.weight_vectors(weights)
             for number in numbers:
                 derivation = derive(decoder, number, *vectors, words)
                 nodes = [node._asdict() for node in derivation.nodes]

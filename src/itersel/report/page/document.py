@@ -15,7 +15,7 @@ from itersel.report.page.curves import read_curves
 from itersel.report.page.features import read_features
 from itersel.report.page.folder import Run, find_runs, read_optional
 from itersel.report.page.provenance import describe_config, read_run
-from itersel.report.page.sentences import pack, read_test_set
+from itersel.report.page.sentences import pack, read_test_set, references_of
 from itersel.report.page.table import read_table, score_on_devtest
 from itersel.storage.files import read_bytes, read_lines
 
@@ -47,7 +47,8 @@ def read_document(results: Path) -> dict[str, Any]:
     names = [one["name"] for one in table["test_sets"]] if table else ["test"]
     found = [one for name in names if (one := read_test_set(results, name, runs)) is not None]
     tokenize = (config.get("evaluation") or {}).get("tokenize", "13a")
-    references = _devtest_references(results)
+    # for the epochs of unfinished runs
+    references = references_of(results / "corpus", "devtest")
     return {
         "name": str(config.get("name", results.resolve().name)),
         "languages": _languages(config),
@@ -155,12 +156,6 @@ def _languages(config: dict[str, Any]) -> dict[str, str]:
     data, default = config.get("data") or {}, Data()
     sides = ("source", "target")
     return {side: str(data.get(f"{side}_language", getattr(default, f"{side}_language"))) for side in sides}
-
-
-def _devtest_references(results: Path) -> list[Path]:
-    """Return the references for scoring the epochs of an unfinished run."""
-    first = results / "corpus" / "devtest.target.gz"
-    return [first, *sorted((results / "corpus").glob("devtest.target.[0-9]*.gz"))] if first.is_file() else []
 
 
 def _describe_run(

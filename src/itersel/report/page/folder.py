@@ -37,15 +37,10 @@ class Run(NamedTuple):
     @property
     def epochs(self) -> list[int]:
         """The epochs that have a folder, in order."""
-        return sorted(epochs_in(self.folder))
-
-
-def epochs_in(folder: Path) -> list[int]:
-    """Return the numbers of the ``epoch-<t>`` folders in a folder."""
-    if not folder.is_dir():
-        return []
-    found = (_EPOCH.fullmatch(path.name) for path in folder.iterdir())
-    return [int(match[1]) for match in found if match]
+        if not self.folder.is_dir():
+            return []
+        found = (_EPOCH.fullmatch(path.name) for path in self.folder.iterdir())
+        return sorted(int(match[1]) for match in found if match)
 
 
 def find_runs(results: Path, order: Sequence[str] = ()) -> list[Run]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from tabulate import tabulate
 
+from itersel.report.layout import Content
 from itersel.report.page.table import COSTS, SETTINGS, View, table_view
 from itersel.report.table import Cell
 
@@ -25,7 +25,7 @@ MARKDOWN = str.maketrans(
 )
 
 
-def latex(table: Mapping[str, Any]) -> list[str]:
+def latex(table: Content) -> list[str]:
     """Return a tabular (with booktabs) for each test set; superscripts are significantly worse systems."""
     lines: list[str] = []
     for view in table_view(table):
@@ -35,7 +35,7 @@ def latex(table: Mapping[str, Any]) -> list[str]:
     return lines[:-1]
 
 
-def markdown(table: Mapping[str, Any]) -> list[str]:
+def markdown(table: Content) -> list[str]:
     """Return a Markdown table for each test set; superscripts are significantly worse systems."""
     lines: list[str] = []
     for view in table_view(table):

@@ -58,7 +58,7 @@ def read_test_set(results: Path, name: str, runs: Sequence[Run]) -> TestSet | No
     source = corpus / f"{split}.source.gz"
     if not source.is_file():
         return None
-    raw, references = _raw_references(results / "evaluation" / name), _references(corpus, split)
+    raw, references = _raw_references(results / "evaluation" / name), references_of(corpus, split)
     plain = {run.name: path for run in runs if (path := translation_of(run, name)) is not None}
     texts = {run: results / "evaluation" / name / f"{run}.txt" for run in plain}
     is_raw = bool(raw) and all(path.is_file() for path in texts.values())
@@ -89,7 +89,8 @@ def translation_of(run: Run, name: str) -> Path | None:
     return None
 
 
-def _references(corpus: Path, split: str) -> list[Path]:
+def references_of(corpus: Path, split: str) -> list[Path]:
+    """Return the files of the references of a split, the first one without a number."""
     further = sorted(corpus.glob(f"{split}.target.[0-9]*.gz"), key=lambda path: int(path.name.split(".")[-2]))
     first = corpus / f"{split}.target.gz"
     return [first, *further] if first.is_file() else []

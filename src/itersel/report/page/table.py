@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from itersel.errors import InputError
 from itersel.limits import CASES, LOWER_IS_BETTER, METRICS, POOLED
+from itersel.report.layout import Content
 from itersel.report.page.folder import read_optional
 from itersel.report.system import sign_of
-from itersel.report.table import ALL_TEST_SETS, WORDS, Cell, Content, all_test_sets, cells, score_cell
+from itersel.report.table import ALL_TEST_SETS, WORDS, Cell, all_test_sets, cells, score_cell
 
 COSTS = ("processor hours", "memory (MB)")
 # The columns after the scores; those about epochs and costs do not apply to pooled test sets.
@@ -60,7 +61,7 @@ def read_table(path: Path) -> dict[str, Any] | None:
     return table
 
 
-def score_on_devtest(system: Mapping[str, Any]) -> float:
+def score_on_devtest(system: Content) -> float:
     """Return the score by which a system's epochs were chosen, averaged over its runs; higher is better."""
     scores = [
         sign_of(run["chosen_by"]) * float(run["devtest_scores"][run["epoch"] - 1]) for run in system["runs"]
