@@ -107,7 +107,7 @@ def _view(one: Content, costs: Mapping[str, Sequence[Content]]) -> View:
             row["active features"] = Cell(f"{active:,.0f}", active)
         row |= zip(COSTS, _costs(costs.get(system["name"], ())), strict=True)
     columns = [Column(title, title not in WORDS, signatures.get(title, "")) for title in titles]
-    name = ALL_TEST_SETS if is_pooled else one["name"]
+    name = ALL_TEST_SETS if is_pooled else str(one["name"])
     return View(
         name,
         one["sentences"],
