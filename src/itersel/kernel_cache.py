@@ -34,8 +34,8 @@ from numba.core.codegen import get_host_cpu_features
 from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import rtsys
 
+from itersel.atomic import atomic_path
 from itersel.errors import InputError
-from itersel.storage.files import atomic_path
 
 CACHE_VARIABLE = "ITERSEL_CACHE"
 PACKAGE = Path(__file__).parent

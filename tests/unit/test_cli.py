@@ -17,11 +17,11 @@ from numba.core import config as numba_config
 
 import itersel
 import itersel.cli.weights
+from itersel.atomic import atomic_path
 from itersel.cli import warm_up
 from itersel.cli.main import STEPS, main
 from itersel.errors import InputError
 from itersel.kernel_cache import cache_folder
-from itersel.storage.files import atomic_path
 
 # Fixed command lines; --reference, --output and the like stand for any file.
 FORMS = """\
@@ -177,7 +177,7 @@ def test_a_signal_leaves_no_temporary_file(tmp_path, signal_number, status):
 import sys
 from itersel.cli import weights
 from itersel.cli.main import main
-from itersel.storage.files import atomic_path
+from itersel.atomic import atomic_path
 
 def export(options):
     with atomic_path(options.output) as temporary:

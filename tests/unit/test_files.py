@@ -14,24 +14,15 @@ from typing import IO
 
 import pytest
 
+from itersel.atomic import atomic_path, remove_leftovers, remove_stale_lists, temporary_folder
 from itersel.errors import InputError
-from itersel.storage.files import (
-    atomic_path,
-    line_blocks,
-    open_output,
-    read_lines,
-    read_names,
-    remove_leftovers,
-    remove_stale_lists,
-    temporary_folder,
-    write_lines,
-)
+from itersel.storage.files import line_blocks, open_output, read_lines, read_names, write_lines
 
 # Simulates a full disk by limiting the size of files. Python ignores the signal, so writing fails.
 LIMITED = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
 SLEEPER = """
 import sys, time
-from itersel.storage.files import atomic_path
+from itersel.atomic import atomic_path
 with atomic_path(sys.argv[1]) as path:
     path.write_text("half")
     print("there", flush=True)

@@ -14,10 +14,10 @@ from itersel.evaluate.bleu import make_bleu, score_corpus
 from itersel.evaluate.metrics import tokenized_bleu
 from itersel.evaluate.significance import p_values, pooled_p_values
 from itersel.report.comparison import Translations, compare
-from itersel.report.layout import aligned, tab_separated
 from itersel.report.resources import FILES, read_resources
 from itersel.report.system import System, choose_epoch, read_system, write_system
 from itersel.report.table import cells, text_table, tsv_table
+from itersel.storage.text_table import aligned, tab_separated
 from itersel.vectors.weights import make_weights, read_weights, write_weights
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]

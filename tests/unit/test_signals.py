@@ -19,7 +19,7 @@ def here():
 """
 WRITING = """
 from itersel.cli import weights
-from itersel.storage.files import atomic_path
+from itersel.atomic import atomic_path
 def export(options):
     with atomic_path(options.output) as temporary:
         temporary.write_text("half")

@@ -22,7 +22,7 @@ from itersel.plan.shards import SHARDS_PATTERN
 from itersel.plan.texts import raw_columns
 from itersel.project import PROJECT
 from itersel.sources import assets_digest
-from itersel.storage.files import remove_leftovers, remove_stale_lists
+from itersel.atomic import remove_leftovers, remove_stale_lists
 
 RULES = Path(workflow.current_basedir.get_path_or_uri(secret_free=True))
 RULES_VARIABLE = "ITERSEL_RULES"

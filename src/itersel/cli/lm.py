@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 
+from itersel.atomic import temporary_folder
 from itersel.cli.arguments import fold, output_file, whole
 from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
-from itersel.storage.files import STANDARD_STREAM, read_lines, temporary_folder, write_lines
+from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
 
 # how the names of compiled models end
 COMPILED = ".bin"

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from numba.core import event
 
+from itersel.atomic import remove_leftovers
 from itersel.errors import InputError
 from itersel.kernel_cache import cache_folder, make_writable
 from itersel.progress import duration
-from itersel.storage.files import remove_leftovers
 
 SOURCE = ["das haus ist klein .", "das kleine haus", "ein haus ist das", "klein ist das haus ."]
 TARGET = ["the house is small .", "the small house", "a house is that", "small is the house ."]

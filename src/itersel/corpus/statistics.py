@@ -11,8 +11,8 @@ from itersel.corpus.overlap import Overlap, describe_overlap
 from itersel.corpus.text import Bitext, split_words
 from itersel.errors import InputError
 from itersel.limits import MAX_INTEGER
-from itersel.report.layout import aligned
 from itersel.storage.json_files import read_json
+from itersel.storage.text_table import aligned
 
 Statistics = dict[str, Any]
 

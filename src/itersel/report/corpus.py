@@ -13,9 +13,9 @@ from itersel.corpus.statistics import read_left_out, read_overlaps, read_statist
 from itersel.errors import InputError
 from itersel.grammar.shard import FORMAT
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
-from itersel.report.layout import Content, aligned, tab_separated
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.json_files import read_json
+from itersel.storage.text_table import Content, aligned, tab_separated
 
 COLUMNS = ("split", "sentences", "source words", "target words", "dropped pairs", "rules", "rules a sentence")
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.report.layout import Content, aligned, tab_separated
 from itersel.select.matrix import KIND, MATRIX
 from itersel.select.path import read_step
 from itersel.select.settings import LIMITS, PATH
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable
+from itersel.storage.text_table import Content, aligned, tab_separated
 from itersel.vectors.groups import GROUPS, find_groups
 
 ALL = "all"

@@ -6,8 +6,8 @@ from itertools import product
 from typing import NamedTuple
 
 from itersel.limits import CASES, METRICS, POOLED, TEXT_SCORES
-from itersel.report.layout import Content, aligned, tab_separated, two_decimals
 from itersel.report.scores import REPEATED, Summary
+from itersel.storage.text_table import Content, aligned, tab_separated, two_decimals
 
 DEVTEST = "devtest"
 # Title of the table of the sentences of all test sets.

@@ -10,7 +10,6 @@ from typing import Any
 from itersel.corpus.labels import count_labels, most_frequent
 from itersel.evaluate.bleu import References
 from itersel.report.labels import lines_of, pick
-from itersel.report.layout import Content, aligned, tab_separated, two_decimals
 from itersel.report.scores import (
     REPEATED,
     Scores,
@@ -20,6 +19,7 @@ from itersel.report.scores import (
     score_experiments,
     summarize,
 )
+from itersel.storage.text_table import Content, aligned, tab_separated, two_decimals
 
 # Names of the rows below those of the tasks; they differ from all labels, which have no spaces.
 MEAN, ALL_TASKS = "mean of tasks", "all tasks"

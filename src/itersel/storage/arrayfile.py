@@ -18,8 +18,8 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from itersel.atomic import atomic_path
 from itersel.errors import InputError
-from itersel.storage.files import atomic_path
 from itersel.storage.formats import Arrays, FileFormat, check_arrays, check_digests, digest
 
 MAGIC = b"ITERSEL\x02"

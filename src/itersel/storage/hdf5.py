@@ -24,9 +24,9 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.atomic import atomic_path
 from itersel.errors import InputError
 from itersel.limits import max_unpacked
-from itersel.storage.files import atomic_path
 from itersel.storage.formats import (
     Array,
     Arrays,

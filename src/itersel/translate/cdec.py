@@ -9,12 +9,13 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from itersel.atomic import atomic_path
 from itersel.errors import InputError
 from itersel.grammar.export import grammar_lines
 from itersel.lm.binary import LanguageModel
 from itersel.progress import count_up
 from itersel.report.resources import Settings, read_resources
-from itersel.storage.files import atomic_path, open_output, read_bytes, write_lines
+from itersel.storage.files import open_output, read_bytes, write_lines
 from itersel.storage.formats import FilePath
 from itersel.translate.system import TrainedSystem, load_system
 from itersel.translate.translator import Translator, read_blocks

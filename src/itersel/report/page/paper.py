@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from tabulate import tabulate
 
-from itersel.report.layout import Content
 from itersel.report.page.table import COSTS, SETTINGS, View, table_view
 from itersel.report.table import Cell
+from itersel.storage.text_table import Content
 
 # Columns that papers do not show; they are in table.tsv.
 LEFT_OUT = (*SETTINGS, *COSTS)

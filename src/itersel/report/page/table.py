@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from itersel.errors import InputError
 from itersel.limits import CASES, LOWER_IS_BETTER, METRICS, POOLED
-from itersel.report.layout import Content
 from itersel.report.page.folder import read_optional
 from itersel.report.system import sign_of
 from itersel.report.table import ALL_TEST_SETS, WORDS, Cell, all_test_sets, cells, score_cell
+from itersel.storage.text_table import Content
 
 COSTS = ("processor hours", "memory (MB)")
 # The columns after the scores; those about epochs and costs do not apply to pooled test sets.
