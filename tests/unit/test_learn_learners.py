@@ -31,7 +31,7 @@ from itersel.config.learners import (
 from itersel.errors import InputError
 from itersel.learn.logistic_kernels import logistic_coefficients
 from itersel.learn.mira_kernels import solve_constraints
-from itersel.learn.train import TrainSettings, make_learner, train_shard
+from itersel.learn.train import TrainSettings, train_shard
 from itersel.learn.weight_table import Start
 from itersel.vectors.weights import make_weights
 
@@ -49,8 +49,8 @@ def direction(learner: Any, kbest: list[Hypothesis], bleu: list[float], words: f
 
 def eager(corpus: list[oracle.Sentence], learner: Any, exact: bool = False) -> EagerWeights:
     """Train on a shard with weights that are always up to date."""
-    made = make_learner(learner).steps
-    steps = Steps(made.rate, made.schedule, made.adaptive, made.regularization, made.strength)
+    rate, schedule = learner.learning_rate, learner.schedule
+    steps = Steps(rate, schedule, isinstance(learner, AdaGrad), learner.regularization, learner.strength)
     state, bleu = EagerWeights(START, [*ALL_NAMES, "elsewhere"], steps), Bleu(learner.bleu)
     for first in range(0, len(corpus), learner.delay):
         weights = dict(state.weights)

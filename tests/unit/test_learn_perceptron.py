@@ -28,10 +28,11 @@ class Trained:
     """A perceptron that compares all translations, and its weights."""
 
     def __init__(self, weights: dict[str, float], loss: str, update: str, rate: float = RATE) -> None:
-        self.learner = make_learner(LEARNERS[loss](pairs="all", update=update, learning_rate=rate))  # type: ignore[call-arg]
+        settings = LEARNERS[loss](pairs="all", update=update, learning_rate=rate)  # type: ignore[call-arg]
+        self.learner = make_learner(settings)
         vectors = (np.array([weights.get(name, 0.0) for name in names]) for names in (DENSE_NAMES, NAMES))
         dense, sparse = (make_coordinates(vector, 0) for vector in vectors)
-        self.parameters = Parameters(dense, sparse, Steps(self.learner.steps))
+        self.parameters = Parameters(dense, sparse, Steps(settings))
 
     def learn(self, kbest: KBest, bleu: list[float]) -> int:
         scratch = np.full(len(NAMES), -1, np.int32)

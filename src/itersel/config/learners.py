@@ -8,6 +8,7 @@ follow.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from itersel.config.options import option
 
@@ -32,7 +33,15 @@ CONSTRAINTS = ("hope-fear", "all")
 
 @dataclass(frozen=True)
 class Online:
-    """The keys shared by all online learners."""
+    """The keys shared by all online learners.
+
+    Attributes
+    ----------
+    adaptive
+        Whether each weight has its own rate: it is divided by the root of its squared gradients.
+    """
+
+    adaptive: ClassVar[bool] = False
 
     bleu: str = option("Sentence-level BLEU used to rank the k-best list.", "liang", choices=SENTENCE_BLEUS)
     average: bool = option(
@@ -75,6 +84,8 @@ class MarginPerceptron(Perceptron):
 class AdaGrad(Online):
     """Logistic loss of pairs, with a separate learning rate for each weight (Green et al. 2013)."""
 
+    adaptive: ClassVar[bool] = True
+
     bleu: str = option("Sentence-level BLEU used to rank the k-best list.", "nakov", choices=SENTENCE_BLEUS)
     learning_rate: float = option("Learning rate.", 0.02, above=0)
     schedule: str = option(SCHEDULE, "constant", choices=SCHEDULES)
@@ -86,6 +97,10 @@ class AdaGrad(Online):
 @dataclass(frozen=True)
 class Mira(Online):
     """Margin-infused relaxed algorithm (Chiang et al. 2008; Cherry & Foster 2012)."""
+
+    # the step size is the solution of an optimisation problem
+    learning_rate: ClassVar[float] = 1.0
+    schedule: ClassVar[str] = "constant"
 
     bleu: str = option(
         "Sentence-level BLEU that defines the cost; chiang: BLEU of a pseudo-corpus.",
@@ -131,9 +146,9 @@ LEARNERS: dict[str, type[Learner]] = {
 def find_conflict(learner: Learner) -> tuple[str, str] | None:
     """Return a key that conflicts with another, and why; None if there is no conflict."""
     is_regular = learner.regularization != "none"
-    schedule = getattr(learner, "schedule", "constant")
-    if is_regular and schedule != "constant":
-        return "schedule", f"is {schedule}, must be constant with regularization {learner.regularization}"
+    if is_regular and learner.schedule != "constant":
+        why = f"must be constant with regularization {learner.regularization}"
+        return "schedule", f"is {learner.schedule}, {why}"
     if is_regular and learner.strength == 0:
         return "strength", f"is 0, must be above 0 with regularization {learner.regularization}"
     if not is_regular and learner.strength != type(learner).strength:

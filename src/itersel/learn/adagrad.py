@@ -8,7 +8,6 @@ from itersel.config.learners import AdaGrad
 from itersel.learn.learner import Example, Move, OnlineLearner
 from itersel.learn.logistic_kernels import logistic_coefficients
 from itersel.learn.pairs import leads, make_pairs
-from itersel.learn.parameters import StepSettings
 
 
 class LogisticLearner(OnlineLearner):
@@ -20,13 +19,6 @@ class LogisticLearner(OnlineLearner):
 
     def __init__(self, settings: AdaGrad) -> None:
         self._pairs = settings.pairs
-        self.steps = StepSettings(
-            settings.learning_rate,
-            settings.schedule,
-            adaptive=True,
-            regularization=settings.regularization,
-            strength=settings.strength,
-        )
 
     def learn(self, example: Example) -> Move:
         """Return the negative gradient. All pairs have a loss; only wrongly ranked ones count as updates."""

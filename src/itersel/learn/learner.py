@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.learn.parameters import StepSettings
 from itersel.learn.sentence_bleu import Target
 from itersel.learn.update_kernels import Columns, make_columns
 
@@ -83,13 +82,10 @@ class OnlineLearner(Protocol):
 
     Attributes
     ----------
-    steps
-        How weights move.
     step_setting
         The setting that makes steps larger or smaller, as error messages name it.
     """
 
-    steps: StepSettings
     step_setting: ClassVar[str] = "learning rate"
 
     def finder(self, target: Target) -> DerivationFinder | None:

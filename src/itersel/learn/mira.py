@@ -10,7 +10,6 @@ from itersel.decode.derivations import DerivationFinder
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch
 from itersel.learn.learner import Example, Move, OnlineLearner
 from itersel.learn.mira_kernels import hope_and_fear, solve_constraints
-from itersel.learn.parameters import StepSettings
 from itersel.learn.sentence_bleu import Target
 from itersel.learn.update_kernels import gram_matrix, squared_distance
 
@@ -31,8 +30,6 @@ class MiraLearner(OnlineLearner):
         self._all = settings.constraints == "all"
         directions = (ORACLE if self._is_oracle else HOPE, *(() if self._is_prediction else (FEAR,)))
         self._directions = directions if settings.candidates == "forest" else ()
-        # rate 1: the step size is the solution of an optimisation problem
-        self.steps = StepSettings(1.0, regularization=settings.regularization, strength=settings.strength)
 
     def finder(self, target: Target) -> DerivationFinder | None:
         """Return the search for hope and fear in the forest; None if it is not used or BLEU is always 0."""

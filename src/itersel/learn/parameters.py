@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.config.learners import Learner
 from itersel.learn.parameter_kernels import (
     L1_CLIP,
     L1_CUMULATIVE,
@@ -23,29 +23,6 @@ from itersel.learn.parameter_kernels import (
 from itersel.learn.update_kernels import Columns, combine
 
 REGULARIZERS = {"none": NONE, "l1": L1_CLIP, "l1-cumulative": L1_CUMULATIVE, "l2": L2}
-
-
-@dataclass(frozen=True)
-class StepSettings:
-    """How weights move.
-
-    Attributes
-    ----------
-    rate
-        Learning rate, above 0.
-    schedule
-        ``constant``; ``1/t`` or ``1/sqrt(t)``: the rate is divided by the step number or its square root.
-    adaptive
-        Whether each weight has its own rate, as in AdaGrad.
-    regularization, strength
-        One of `REGULARIZERS`, and its strength per sentence.
-    """
-
-    rate: float
-    schedule: str = "constant"
-    adaptive: bool = False
-    regularization: str = "none"
-    strength: float = 0.0
 
 
 class Memory(NamedTuple):
@@ -99,9 +76,9 @@ class Steps:
         Numbers of the last step before this epoch, and of the last step.
     """
 
-    def __init__(self, settings: StepSettings, before: int = 0, goes_on: bool = False) -> None:
+    def __init__(self, settings: Learner, before: int = 0, goes_on: bool = False) -> None:
         kind = REGULARIZERS[settings.regularization] if settings.strength > 0 else NONE
-        self.rule = Rule(kind, settings.strength, settings.rate, settings.adaptive)
+        self.rule = Rule(kind, settings.strength, settings.learning_rate, settings.adaptive)
         self._schedule, self._before = settings.schedule, before
         self.first = self.now = before if goes_on else 0
 

@@ -7,7 +7,6 @@ import numpy as np
 from itersel.config.learners import MarginPerceptron, Perceptron
 from itersel.learn.learner import Example, Move, OnlineLearner
 from itersel.learn.pairs import leads, make_pairs
-from itersel.learn.parameters import StepSettings
 from itersel.learn.update_kernels import gram_matrix, violated_pairs
 
 # A pair has a loss if its better translation leads by less than this. (The perceptron loss has no gradient
@@ -26,12 +25,6 @@ class PairLearner(OnlineLearner):
     def __init__(self, settings: Perceptron) -> None:
         self._pairs, self._margin = settings.pairs, MARGIN[type(settings)]
         self._sequential = settings.update == "sequential"
-        self.steps = StepSettings(
-            settings.learning_rate,
-            settings.schedule,
-            regularization=settings.regularization,
-            strength=settings.strength,
-        )
 
     def learn(self, example: Example) -> Move:
         """Return how often each translation was the better one in an update minus how often the worse."""

@@ -150,7 +150,7 @@ def train_parts(
         before = start.steps
 
     def weights() -> WeightTable:
-        return WeightTable(start, learner.steps, before)
+        return WeightTable(start, settings.learner, before)
 
     loss = None
     if measure_loss:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.config.learners import Learner
 from itersel.errors import InputError
 from itersel.learn.parameter_kernels import Coordinates, settle_all
 from itersel.learn.parameters import (
     Memory,
     Parameters,
     Steps,
-    StepSettings,
     WeightOverflowError,
     make_coordinates,
 )
@@ -104,7 +104,7 @@ class WeightTable:
         See `itersel.learn.parameters.Steps`.
     """
 
-    def __init__(self, start: Start, settings: StepSettings, before: int) -> None:
+    def __init__(self, start: Start, settings: Learner, before: int) -> None:
         weights, memory, _ = start
         self._steps = Steps(settings, before, goes_on=memory is not None)
         self._key, self._name = weights.key, weights.name
