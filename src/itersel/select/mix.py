@@ -28,7 +28,8 @@ from itersel.select.selection import (
 from itersel.select.settings import LIMITS, PATH_LIMITS, MixSettings
 from itersel.select.shard_files import ShardFile, ShardReader, open_shard
 from itersel.storage.formats import MAX_MAGNITUDE
-from itersel.storage.hdf5 import open_hdf5, read_header, stream_hdf5
+from itersel.storage.hdf5 import open_hdf5, read_header
+from itersel.storage.hdf5_rows import stream_hdf5
 from itersel.storage.strings import StringTable, concatenate
 from itersel.vectors.common import common_features
 from itersel.vectors.weights import FORMAT, Weights, find_weights, read_weights, write_weights
@@ -106,7 +107,7 @@ def mix(
                 "smaller --threshold"
             )
         if writer is not None:
-            writer.finish(selection, {"kind": KIND, **attributes})
+            writer.finish(selected, {"kind": KIND, **attributes})
         if step is None and before is not None:
             try:
                 weights = average_epochs(before, weights, settings.epoch)

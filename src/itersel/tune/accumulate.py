@@ -13,16 +13,19 @@ from numpy.typing import NDArray
 from itersel.errors import InputError
 from itersel.grammar.references import grouped_references
 from itersel.learn.bleu_kernels import ORDER
-from itersel.storage.formats import FileFormat
+from itersel.storage.formats import FileFormat, FilePath
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.tune.bleu_kernels import Statistics, closest_references
-from itersel.tune.lists import DENSE_ARRAYS, FORMAT, REFERENCE_ARRAYS, SPARSE_ARRAYS
+from itersel.tune.generate import FORMAT
 from itersel.vectors.features import unique_features
 from itersel.vectors.weights import Weights, find_weights
 
-FilePath = str | os.PathLike[str]
+# Arrays that define sizes must be read together with those that use them.
+REFERENCE_ARRAYS = ("reference_length", "sentence_reference_offset")
+SPARSE_ARRAYS = tuple(name for name in FORMAT.arrays if name.startswith("feature"))
+DENSE_ARRAYS = tuple(name for name in FORMAT.arrays if name not in SPARSE_ARRAYS)
 
 
 class ListFile(NamedTuple):

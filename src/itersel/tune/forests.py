@@ -5,7 +5,6 @@ Only words that occur in the references are distinguished.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +16,13 @@ from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
 from itersel.errors import InputError
 from itersel.grammar.references import References, grouped_references
 from itersel.progress import progress
-from itersel.storage.formats import Array, FileFormat, all_packed, damaged, numbers, without_extra
+from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table
 from itersel.tune.forest_kernels import Forests, find_bad_sentence
-from itersel.tune.generate import make_attributes
+from itersel.tune.generate import write_shard_rows
 from itersel.tune.summed import SUM
-from itersel.tune.writer import write_rows
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, find_weights
 
@@ -80,7 +78,7 @@ class ForestSettings:
 
 
 def generate_forests(
-    path: str | os.PathLike[str],
+    path: FilePath,
     shard: Shard,
     decoder: Decoder,
     weights: Weights,
@@ -100,19 +98,14 @@ def generate_forests(
     InputError
         If the shard has no references.
     """
-    if not shard.has_references:
-        raise InputError("the shard has no references to tune on; extract it with --references")
     dense_weights = find_weights(weights, feature_keys(string_table(decoder.dense_names)))
     sparse_weights = find_weights(weights, shard.feature_key)
     names = (*decoder.dense_names, SUM) if decoder.use_sparse else decoder.dense_names
-    has_several = shard.sentence_reference_offset.shape[0] > 0
-    format = FORMAT if has_several else without_extra(FORMAT)
-    with write_rows(path, format, len(names)) as writer:
+    with write_shard_rows(path, FORMAT, "forests", shard, names, settings, iteration, number) as writer:
         for sentence in progress(range(shard.sentence_count), "forest"):
             words = int(np.diff(shard.source_offset[sentence : sentence + 2])[0])
             references = shard.references(sentence)
-            if has_several:
-                writer.append({"sentence_reference_offset": np.array([references.lengths.shape[0]])})
+            writer.append({"sentence_reference_offset": np.array([references.lengths.shape[0]])})
             if words == 0:
                 writer.append(_empty_forest(len(names), references))
                 continue
@@ -121,7 +114,6 @@ def generate_forests(
             if decoder.use_sparse:
                 dense = np.column_stack((dense, _sparse_scores(shard, rules, sparse_weights)))
             writer.append(make_forest(shard, rules, dense, found, settings.density * words, references))
-        writer.finish(make_attributes("forests", shard, names, settings, iteration, number))
 
 
 def prune_forest(found: Hypotheses, limit: int) -> Kept:
@@ -220,7 +212,7 @@ def _number_words(symbols: NDArray[np.int32], references: References) -> NDArray
     return np.array([i if i < 0 else number.get(i, 0) for i in symbols.tolist()], np.int32)
 
 
-def read_forests(path: str | os.PathLike[str], columns: int) -> Forests:
+def read_forests(path: FilePath, columns: int) -> Forests:
     """Read forests with `columns` dense features.
 
     Raises

@@ -32,16 +32,16 @@ from itersel.tune.accumulate import (
 from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
 from itersel.tune.forest_mert import read_search
 from itersel.tune.forests import FORMAT as FORESTS
-from itersel.tune.generate import START, start_weights
+from itersel.tune.generate import FORMAT as LISTS
+from itersel.tune.generate import START
 from itersel.tune.line_kernels import project
 from itersel.tune.line_search import named_directions, search_lines
-from itersel.tune.lists import FORMAT as LISTS
 from itersel.tune.mert import ListSearch, tune_mert
 from itersel.tune.mira import tune_mira
 from itersel.tune.pro import fit_ranking, interpolate, pair_matrix, sample_pairs
 from itersel.tune.summed import SUM, elsewhere, join_weights, no_sparse, spread, start_values, sum_sparse
 from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, find_weights, write_weights
+from itersel.vectors.weights import Weights, find_weights, make_weights, write_weights
 
 FilePath = str | os.PathLike[str]
 
@@ -281,7 +281,7 @@ def tune(
     name = tuner_name(settings)
     if before is None and iteration > 1:
         raise InputError(f"iteration {iteration} needs --previous, the weights used to decode its lists")
-    before = start_weights() if before is None else before
+    before = make_weights(START) if before is None else before
     _check_magnitude(before, "at the start", "start from smaller weights")
     first = iteration if is_summed and RUNS[name].format is FORESTS else 1
     files = find_files(paths, shards, range(first, iteration + 1), RUNS[name].format)
