@@ -24,15 +24,13 @@ from itersel.storage.hdf5_rows import GrowingArray
 from itersel.vectors.weights import FORMAT
 
 DATASETS = {
-    "features/key": np.uint64,
-    "features/name": np.uint8,
-    "features/name_offset": np.int64,
-    "W/data": np.float64,
-    "W/indices": np.int32,
-    "W/indptr": np.int64,
-    "norm": np.float64,
-    "selected": np.uint8,
-    "v": np.float64,
+    **{name: array for name, array in FORMAT.arrays.items() if name.startswith("features/")},
+    "W/data": numbers("<f8", "entries"),
+    "W/indices": Array("<i4", ("entries",)),
+    "W/indptr": Array("<i8", ("D+1",), least=0, rising=True),
+    "norm": numbers("<f8", "D", least=0),
+    "selected": Array("|u1", ("D",), most=1),
+    "v": FORMAT.arrays["v"],
 }
 KIND = "shard-matrix"
 # Excludes the entries of W, which only users read, with h5py.
@@ -40,14 +38,8 @@ MATRIX = FileFormat(
     FORMAT.kind,
     FORMAT.version,
     "itersel mix --matrix",
-    {
-        **{name: array for name, array in FORMAT.arrays.items() if name.startswith("features/")},
-        "W/indptr": Array("<i8", ("D+1",), least=0, rising=True),
-        "norm": numbers("<f8", "D", least=0),
-        "selected": Array("|u1", ("D",), most=1),
-    },
+    {name: array for name, array in DATASETS.items() if name not in ("W/data", "W/indices", "v")},
 )
-CHUNK_BYTES = 1 << 20
 BLOCK = 1 << 20  # columns
 
 
@@ -64,10 +56,7 @@ class MatrixWriter:
 
     def __init__(self, stream: h5py.File, check: Callable[[], None]) -> None:
         self._stream, self._check = stream, check
-        self._arrays = {
-            name: GrowingArray(stream, name, dtype, chunk_bytes=CHUNK_BYTES)
-            for name, dtype in DATASETS.items()
-        }
+        self._arrays = {name: GrowingArray(stream, name, array) for name, array in DATASETS.items()}
         for name in ("features/name_offset", "W/indptr"):
             self._arrays[name].append(np.zeros(1))
 

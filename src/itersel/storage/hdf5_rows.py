@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import h5py
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from itersel.storage.files import atomic_path
-from itersel.storage.formats import Digest, FileFormat, FilePath, without_extra
+from itersel.storage.formats import Array, Digest, FileFormat, FilePath, without_extra
 from itersel.storage.hdf5 import VERSION, write_header
 
-CHUNK_BYTES = 1 << 18
+# Of packed arrays and of others.
+PACKED_CHUNK, CHUNK = 1 << 18, 1 << 20
 # Rows are buffered up to this many bytes, because each HDF5 write takes half a millisecond.
 WAITING_BYTES = 1 << 22
 
@@ -30,29 +32,22 @@ class GrowingArray:
 
     Parameters
     ----------
-    stream, name
-        Where to store it.
-    dtype, shape
-        Type, and the dimensions of a row.
-    chunk_bytes, filters
-        How HDF5 stores it.
+    stream, name, declared
+        Where to store it, and its declaration.
+    columns
+        The second dimension if the declaration only names it.
     """
 
-    def __init__(
-        self,
-        stream: h5py.File,
-        name: str,
-        dtype: DTypeLike,
-        shape: tuple[int, ...] = (),
-        chunk_bytes: int = CHUNK_BYTES,
-        filters: Mapping[str, Any] | None = None,
-    ) -> None:
+    def __init__(self, stream: h5py.File, name: str, declared: Array, columns: int = 1) -> None:
         self._stream, self._name, self._digest = stream, name, Digest()
-        row_bytes = np.dtype(dtype).itemsize * max(1, int(np.prod(shape)))
-        chunks = (max(1, chunk_bytes // row_bytes), *(max(1, size) for size in shape))
-        stream.create_dataset(
-            name, (0, *shape), dtype, maxshape=(None, *shape), chunks=chunks, **(filters or {})
-        )
+        shape = tuple(entry if isinstance(entry, int) else columns for entry in declared.shape[1:])
+        dtype = np.dtype(declared.dtype)
+        rows = (PACKED_CHUNK if declared.packed else CHUNK) // (dtype.itemsize * max(1, math.prod(shape)))
+        options: dict[str, Any] = {"chunks": (max(1, rows), *(max(1, size) for size in shape))}
+        if declared.packed:
+            # data that is similar in neighbouring rows compresses to a tenth
+            options |= {"compression": "gzip", "compression_opts": 1, "shuffle": dtype.itemsize > 1}
+        stream.create_dataset(name, (0, *shape), dtype, maxshape=(None, *shape), **options)
 
     @property
     def size(self) -> int:
@@ -89,10 +84,7 @@ class RowWriter:
         self._ends: dict[str, int] = {}
         self._bytes = 0
         for name, declared in format.arrays.items():
-            shape = tuple(entry if isinstance(entry, int) else columns for entry in declared.shape[1:])
-            # data that is similar in neighbouring rows compresses to a tenth
-            packed = {"compression": "gzip", "compression_opts": 1, "shuffle": declared.dtype != "|u1"}
-            self._arrays[name] = GrowingArray(stream, name, declared.dtype, shape, filters=packed)
+            self._arrays[name] = GrowingArray(stream, name, declared, columns)
             self._waiting[name] = []
             if declared.into is not None:
                 self._ends[name] = 0
