@@ -79,7 +79,6 @@ def make_pool(sentences: Sequence[Sentence]) -> tuple[Pool, SparseRows]:
         np.array([np.mean(sentence.reference_lengths) for sentence in sentences]),
         statistics,
         np.array([dense_part(one) for one in every], np.float64).reshape(-1, len(DENSE_NAMES)),
-        DENSE_NAMES,
         np.arange(len(every)),
     )
     sparse = SparseRows(

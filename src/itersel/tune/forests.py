@@ -18,7 +18,7 @@ from itersel.grammar.references import References, grouped_references
 from itersel.progress import progress
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
 from itersel.storage.hdf5 import read_arrays
-from itersel.storage.ragged import offsets_of
+from itersel.storage.ragged import offsets_of, places_of
 from itersel.storage.strings import string_table
 from itersel.tune.forest_kernels import Forests, find_bad_sentence
 from itersel.tune.generate import write_shard_rows
@@ -176,11 +176,11 @@ def make_forest(
 
 def _sparse_scores(shard: Shard, rules: SentenceRules, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the scores of the sparse features of a sentence's rules, float64 (rules)."""
-    begin, end = shard.rule_feature_offset[rules.rule], shard.rule_feature_offset[rules.rule + 1]
-    place = np.arange((end - begin).sum()) + np.repeat(begin - offsets_of(end - begin)[:-1], end - begin)
+    place, offset = places_of(shard.rule_feature_offset, rules.rule)
     scores = weights[shard.rule_feature[place]] * shard.rule_feature_value[place]
-    number = np.repeat(np.arange(begin.shape[0]), end - begin)
-    return np.bincount(number, scores, minlength=begin.shape[0]).astype(np.float64)
+    rows = rules.rule.shape[0]
+    number = np.repeat(np.arange(rows), np.diff(offset))
+    return np.bincount(number, scores, minlength=rows).astype(np.float64)
 
 
 def _empty_forest(columns: int, references: References) -> dict[str, NDArray[Any]]:

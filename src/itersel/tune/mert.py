@@ -8,7 +8,7 @@ result is kept.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from itersel.config.tuners import Mert
 from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.tune.accumulate import Pool
-from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
+from itersel.tune.bleu_kernels import Statistics, best_bleu
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
 
 # Minimum gain in BLEU (0 to 1) for a move; smaller gains may be rounding errors.
@@ -45,7 +45,26 @@ class Intervals(NamedTuple):
     bleu: NDArray[np.float64]
 
 
-class LineSearch(Protocol):
+class Candidates(NamedTuple):
+    """Translations whose scores are lines: those with the weights w + x * d are intercept + slope * x.
+
+    Attributes
+    ----------
+    intercept, slope
+        float64 (H).
+    offset
+        int64 (N + 1): the translations of each sentence.
+    statistics
+        Their statistics for BLEU.
+    """
+
+    intercept: NDArray[np.float64]
+    slope: NDArray[np.float64]
+    offset: NDArray[np.int64]
+    statistics: Statistics
+
+
+class LineSearch:
     """Corpus BLEU of the best translations under given weights.
 
     Attributes
@@ -56,17 +75,25 @@ class LineSearch(Protocol):
 
     scale: NDArray[np.float64]
 
+    def candidates(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Candidates:
+        """Return all translations that may be the best at some point weights + x * direction."""
+        raise NotImplementedError
+
     def intervals(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Intervals:
         """Return BLEU at all points weights + x * direction, both float64 (C)."""
-        ...
+        found = self.candidates(weights, direction)
+        start, place, lines = envelope_bends(found.intercept, found.slope, found.offset)
+        order = np.argsort(place, kind="stable")
+        return Intervals(*bleu_along_line(start, place, lines, order, found.statistics))
 
     def bleu(self, weights: NDArray[np.float64]) -> float:
         """Return BLEU, between 0 and 1, of the best translations under `weights`."""
-        ...
+        found = self.candidates(weights, np.zeros_like(weights))
+        return best_bleu(found.intercept, found.offset, found.statistics)
 
 
-class ListSearch:
-    """`LineSearch` over merged k-best lists."""
+class ListSearch(LineSearch):
+    """Line search over merged k-best lists."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -78,23 +105,12 @@ class ListSearch:
         self._last = np.full(self.scale.shape[0], np.nan)
         self._last_scores = np.zeros(0)
 
-    def intervals(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Intervals:
-        """Return BLEU at all points of a line."""
-        pool = self._pool
-        slope = project(self._columns, direction)
-        start, place, lines = envelope_bends(self._scores(weights), slope, pool.sentence_offset)
-        order = np.argsort(place, kind="stable")
-        return Intervals(*bleu_along_line(start, place, lines, order, pool.statistics))
-
-    def bleu(self, weights: NDArray[np.float64]) -> float:
-        """Return BLEU of the best translations."""
-        rows = best_rows(self._scores(weights), self._pool.sentence_offset)
-        return bleu_of_counts(corpus_counts(rows, self._pool.statistics))
-
-    def _scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def candidates(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Candidates:
+        """Return all translations."""
         if not np.array_equal(weights, self._last):
             self._last, self._last_scores = weights.copy(), project(self._columns, weights)
-        return self._last_scores
+        slope = project(self._columns, direction)
+        return Candidates(self._last_scores, slope, self._pool.sentence_offset, self._pool.statistics)
 
 
 def feature_scale(columns: NDArray[np.float64], offset: NDArray[np.int64]) -> NDArray[np.float64]:
