@@ -18,7 +18,7 @@ from itersel.select.path import PathStep, read_step
 from itersel.select.settings import LIMITS, PATH
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable
-from itersel.vectors.groups import GROUPS, find_groups
+from itersel.vectors.features import GROUPS, find_groups
 
 ALL = "all"
 COLUMNS = (

@@ -31,7 +31,7 @@ from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.hdf5 import open_hdf5, read_header
 from itersel.storage.hdf5_rows import stream_hdf5
 from itersel.storage.strings import StringTable, concatenate
-from itersel.vectors.common import common_features
+from itersel.vectors.features import common_features
 from itersel.vectors.weights import FORMAT, Weights, find_weights, read_weights, write_weights
 
 # the kinds of weights files, as recorded in their attributes

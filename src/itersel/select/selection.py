@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from itersel.select.merge_kernels import L0, L1, L2, LINF, Columns, Entries, column_norms, column_sums
 from itersel.storage.strings import StringTable, concatenate, string_table
-from itersel.vectors.features import feature_keys
-from itersel.vectors.groups import GROUPS, find_groups
+from itersel.vectors.features import GROUPS, feature_keys, find_groups
 from itersel.vectors.weights import Weights
 
 NORMS = {"l0": L0, "l1": L1, "l2": L2, "linf": LINF}
