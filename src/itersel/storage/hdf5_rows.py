@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import io
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -156,8 +155,7 @@ def stream_hdf5(path: FilePath) -> Iterator[tuple[h5py.File, Callable[[], None]]
     OSError
         If a write has failed, at the latest when the file is closed.
     """
-    with atomic_path(path) as temporary, open(temporary, "w+b", buffering=0) as raw:
-        disk = _Disk(raw)
+    with atomic_path(path) as temporary, _Disk(temporary, "w+") as disk:
         try:
             # rdcc_nbytes: large enough for all chunks that are being filled
             with h5py.File(disk, "w", rdcc_nbytes=1 << 25, libver=VERSION) as stream:
@@ -168,60 +166,43 @@ def stream_hdf5(path: FilePath) -> Iterator[tuple[h5py.File, Callable[[], None]]
         disk.check()
 
 
-class _Disk(io.RawIOBase):
-    """A file object for HDF5 that, after a failed write, ignores all further writes without an error."""
+class _Disk(io.FileIO):
+    """A file for HDF5 that, after a failed write, ignores all further writes without an error.
 
-    def __init__(self, raw: io.FileIO) -> None:
-        self._raw = raw
-        self._error: OSError | None = None
-        self._position = self._size = 0
+    HDF5 sets the position before each read and write.
+    """
+
+    error: OSError | None = None
 
     def check(self) -> None:
         """Raise the first error, if there was one."""
-        if self._error is not None:
-            raise self._error
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Set the position."""
-        self._position = offset + {os.SEEK_CUR: self._position, os.SEEK_END: self._size}.get(whence, 0)
-        return self._position
-
-    def tell(self) -> int:
-        """Return the position."""
-        return self._position
+        if self.error is not None:
+            raise self.error
 
     def readinto(self, buffer: Any, /) -> int:
         """Fill a buffer, with zeros where nothing could be written."""
         view = memoryview(buffer).cast("B")
         done = 0
-        if self._error is None:
-            self._raw.seek(self._position)
-            while done < len(view) and (count := self._raw.readinto(view[done:])):
-                done += count
+        while self.error is None and done < len(view) and (count := super().readinto(view[done:])):
+            done += count
         view[done:] = bytes(len(view) - done)
-        self._position += len(view)
         return len(view)
 
     def write(self, buffer: Any, /) -> int:
         """Write all of a buffer."""
         view = memoryview(buffer).cast("B")
-        size, done = len(view), 0
+        done = 0
         try:
-            self._raw.seek(self._position)
-            while done < size and self._error is None:
-                done += self._raw.write(view[done:]) or 0
+            while self.error is None and done < len(view):
+                done += super().write(view[done:])
         except OSError as error:
-            self._error = error
-        self._position += size
-        self._size = max(self._size, self._position)
-        return size
+            self.error = error
+        return len(view)
 
     def truncate(self, size: int | None = None, /) -> int:
         """Set the size."""
-        self._size = self._position if size is None else size
-        if self._error is None:
-            try:
-                self._raw.truncate(self._size)
-            except OSError as error:
-                self._error = error
-        return self._size
+        try:
+            return super().truncate(size) if self.error is None else 0
+        except OSError as error:
+            self.error = error
+            return 0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from itersel.config.tuners import ALL_DENSE, STEP
 from itersel.errors import InputError
 from itersel.storage.strings import string_table
-from itersel.tune.mert import MAX_ROUNDS, LineSearch, move
+from itersel.tune.mert import axis
 from itersel.tune.summed import LAST_SUM, SUM
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, find_weights
@@ -47,21 +47,14 @@ def named_directions(
         if name == STEP:
             directions += [] if last is None else [_step(names, start, last)]
         elif name == ALL_DENSE:
-            directions += [_axis(names.index(feature), scale) for feature in features]
+            directions += [axis(scale, names.index(feature)) for feature in features]
         elif name in features:
-            directions.append(_axis(names.index(name), scale))
+            directions.append(axis(scale, names.index(name)))
         else:
             raise InputError(
                 f"cannot search along '{name}', not a dense feature; choose from {', '.join(features)}"
             )
     return [direction for direction in directions if direction.any()]
-
-
-def _axis(column: int, scale: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the direction of one column, scaled so that scores vary by about 1; 0 if it never varies."""
-    direction = np.zeros(scale.shape[0])
-    direction[column] = 1.0 / scale[column] if scale[column] > 0 else 0.0
-    return direction
 
 
 def _step(names: Sequence[str], start: NDArray[np.float64], last: Weights) -> NDArray[np.float64]:
@@ -71,23 +64,3 @@ def _step(names: Sequence[str], start: NDArray[np.float64], last: Weights) -> ND
         # add all current sparse weights, and subtract those of the previous epoch
         direction[list(names).index(SUM)], direction[list(names).index(LAST_SUM)] = 1.0, -1.0
     return direction
-
-
-def search_lines(
-    search: LineSearch, start: NDArray[np.float64], directions: Sequence[NDArray[np.float64]]
-) -> tuple[NDArray[np.float64], float]:
-    """Search along one direction after another, in rounds, until a round brings no improvement.
-
-    Returns
-    -------
-    tuple
-        Weights, float64 (C), and BLEU between 0 and 1.
-    """
-    weights, bleu = start, search.bleu(start)
-    for _ in range(MAX_ROUNDS):
-        before = bleu
-        for direction in directions:
-            weights, bleu = move(search, weights, bleu, direction)
-        if bleu == before:
-            break
-    return weights, bleu

@@ -8,6 +8,7 @@ result is kept.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -186,12 +187,16 @@ def tune_mert(
     varies = search.scale > 0
     if not varies.any():
         raise InputError("no sentence has translations with different features; decode more of them")
-    draw = _Draw(seed)
-    weights, bleu = climb(search, start, settings, draw)
+    bits = np.random.PCG64(list(seed))
+
+    def directions() -> list[NDArray[np.float64]]:
+        return _directions(search.scale, settings.directions, bits)
+
+    weights, bleu = climb(search, start, directions)
     for _ in progress(range(settings.restarts), "MERT, restarts"):
         point = start.copy()
-        point[varies] = draw.uniform(int(varies.sum())) / search.scale[varies]
-        other, other_bleu = climb(search, point, settings, draw)
+        point[varies] = _uniform(bits, int(varies.sum())) / search.scale[varies]
+        other, other_bleu = climb(search, point, directions)
         if other_bleu > bleu + MIN_GAIN:
             weights, bleu = other, other_bleu
     total = np.abs(weights).sum()
@@ -199,13 +204,26 @@ def tune_mert(
 
 
 def climb(
-    search: LineSearch, start: NDArray[np.float64], settings: Mert, draw: _Draw
+    search: LineSearch, start: NDArray[np.float64], directions: Callable[[], Sequence[NDArray[np.float64]]]
 ) -> tuple[NDArray[np.float64], float]:
-    """Move from the start until no direction improves BLEU; return the final weights and their BLEU."""
+    """Search along one direction after another, in rounds, until a round brings no improvement.
+
+    Parameters
+    ----------
+    search, start
+        Line search over the translations, and start weights, float64 (C).
+    directions
+        Returns the directions of a round.
+
+    Returns
+    -------
+    tuple
+        Weights, float64 (C), and BLEU between 0 and 1.
+    """
     weights, bleu = start.copy(), search.bleu(start)
     for _ in range(MAX_ROUNDS):
         before = bleu
-        for direction in _directions(search.scale, settings.directions, draw):
+        for direction in directions():
             weights, bleu = move(search, weights, bleu, direction)
         if bleu <= before + MIN_GAIN:
             break
@@ -233,29 +251,29 @@ def move(
     return (moved, found) if found > bleu + MIN_GAIN else (weights, bleu)
 
 
-def _directions(scale: NDArray[np.float64], random: int, draw: _Draw) -> list[NDArray[np.float64]]:
+def axis(scale: NDArray[np.float64], column: int) -> NDArray[np.float64]:
+    """Return the direction of one feature, scaled so that scores vary by about 1; 0 if it never varies."""
+    direction = np.zeros(scale.shape[0])
+    direction[column] = 1 / scale[column] if scale[column] > 0 else 0.0
+    return direction
+
+
+def _directions(scale: NDArray[np.float64], random: int, bits: np.random.PCG64) -> list[NDArray[np.float64]]:
     """Return the axes and random directions, scaled so that a unit changes scores by about the same."""
     varies = np.flatnonzero(scale > 0)
-    directions = []
-    for c in varies:
-        axis = np.zeros(scale.shape[0])
-        axis[c] = 1 / scale[c]
-        directions.append(axis)
+    directions = [axis(scale, c) for c in varies.tolist()]
     for _ in range(random):
         direction = np.zeros(scale.shape[0])
-        unit = draw.uniform(varies.shape[0])
+        unit = _uniform(bits, varies.shape[0])
         direction[varies] = unit / np.sqrt(np.sum(unit**2)) / scale[varies]
         directions.append(direction)
     return directions
 
 
-class _Draw:
-    """Random numbers from raw bits, which do not change between numpy versions; see `learn.pairs`."""
+def _uniform(bits: np.random.PCG64, count: int) -> NDArray[np.float64]:
+    """Return random numbers between -1 and 1, float64 (count), none of them 0.
 
-    def __init__(self, seed: tuple[int, ...]) -> None:
-        self._bits = np.random.PCG64(list(seed))
-
-    def uniform(self, count: int) -> NDArray[np.float64]:
-        """Return numbers between -1 and 1, float64 (count), none of them 0."""
-        half = (self._bits.random_raw(count) >> np.uint64(12)).astype(np.float64) + 0.5
-        return half / 2.0**51 - 1.0
+    They are made from raw bits, which do not change between numpy versions; see `itersel.learn.pairs`.
+    """
+    half = (bits.random_raw(count) >> np.uint64(12)).astype(np.float64) + 0.5
+    return half / 2.0**51 - 1.0

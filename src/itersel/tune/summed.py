@@ -15,8 +15,7 @@ from itersel.errors import InputError
 from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.tune.accumulate import ListFile, Pool, sparse_scores
 from itersel.tune.generate import DIGITS
-from itersel.vectors.common import common_features
-from itersel.vectors.features import feature_keys, unique_features
+from itersel.vectors.features import common_features, feature_keys, unique_features
 from itersel.vectors.weights import Weights, find_weights, take_weights
 
 # Columns of the sparse features: with the weights that the lists were decoded with, and with those of the

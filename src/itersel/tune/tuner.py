@@ -35,10 +35,10 @@ from itersel.tune.forests import FORMAT as FORESTS
 from itersel.tune.generate import FORMAT as LISTS
 from itersel.tune.generate import START
 from itersel.tune.line_kernels import project
-from itersel.tune.line_search import named_directions, search_lines
-from itersel.tune.mert import ListSearch, tune_mert
+from itersel.tune.line_search import named_directions
+from itersel.tune.mert import ListSearch, climb, tune_mert
 from itersel.tune.mira import tune_mira
-from itersel.tune.pro import fit_ranking, interpolate, pair_matrix, sample_pairs
+from itersel.tune.pro import fit_ranking, pair_matrix, sample_pairs
 from itersel.tune.summed import LAST_SUM, SUM, Part, elsewhere, spread, start_values, sum_sparse
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, find_weights, make_weights, write_weights
@@ -117,7 +117,7 @@ def line_search(task: Task, settings: LineSearch) -> Tuned:
     pool = task.pool()
     search = ListSearch(pool)
     directions = named_directions(settings.directions, task.names, search.scale, task.start, task.last)
-    weights, bleu = search_lines(search, task.start, directions)
+    weights, bleu = climb(search, task.start, lambda: directions)
     return _tuned(pool, task.weights(weights), bleu)
 
 
@@ -136,8 +136,10 @@ def pro(task: Task, settings: Pro) -> Tuned:
     sparse = read_sparse(task.sparse_files, pool.origin[rows])
     found = fit_ranking(pair_matrix(pool, sparse, rows, pairs), settings.strength)
     start = np.concatenate((task.start, find_weights(task.before, sparse.key)))
-    value, values = np.split(interpolate(found, start, settings.interpolation), [task.start.shape[0]])
-    result = task.weights(value, 1.0 - settings.interpolation, [(sparse.key, sparse.name, values)])
+    # Hopkins and May 2011, figure 2
+    rest = 1.0 - settings.interpolation
+    value, values = np.split(settings.interpolation * found + rest * start, [task.start.shape[0]])
+    result = task.weights(value, rest, [(sparse.key, sparse.name, values)])
     score = project(np.ascontiguousarray(pool.dense.T), value)
     score += sparse_scores(task.sparse_files, pool.origin, result)
     return _tuned(pool, result, best_bleu(score, pool.sentence_offset, pool.statistics))
