@@ -2,6 +2,8 @@
 
 Besides its dense features, a translation has the score of its sparse features under given weights. The weight
 of this column is a factor for all sparse weights.
+
+Exact line searches along given directions of these columns are those of Flanigan, Dyer & Carbonell (2013).
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.config.tuners import ALL_DENSE, STEP
 from itersel.errors import InputError
 from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.tune.accumulate import ListFile, Pool, sparse_scores
 from itersel.tune.generate import DIGITS
+from itersel.tune.mert import axis
 from itersel.vectors.features import common_features, feature_keys, unique_features
 from itersel.vectors.weights import Weights, find_weights, take_weights
 
@@ -52,6 +56,56 @@ def start_values(names: Sequence[str], before: Weights) -> NDArray[np.float64]:
         if name in names:
             value[list(names).index(name)] = factor
     return value
+
+
+def named_directions(
+    wanted: Sequence[str],
+    names: Sequence[str],
+    scale: NDArray[np.float64],
+    start: NDArray[np.float64],
+    last: Weights | None,
+) -> list[NDArray[np.float64]]:
+    """Return directions, float64 (C), by name.
+
+    Parameters
+    ----------
+    wanted
+        Dense features, ``dense`` for all of them, or ``step`` for `start` - `last`.
+    names
+        Names of the C columns.
+    scale, start
+        float64 (C): how much each column varies, and the start weights.
+    last
+        Weights of the previous epoch; ``step`` is ignored without them.
+
+    Raises
+    ------
+    InputError
+        If a feature does not exist.
+    """
+    features = [name for name in names if name not in (SUM, LAST_SUM)]
+    directions = []
+    for name in wanted:
+        if name == STEP:
+            directions += [] if last is None else [_step(names, start, last)]
+        elif name == ALL_DENSE:
+            directions += [axis(scale, names.index(feature)) for feature in features]
+        elif name in features:
+            directions.append(axis(scale, names.index(name)))
+        else:
+            raise InputError(
+                f"cannot search along '{name}', not a dense feature; choose from {', '.join(features)}"
+            )
+    return [direction for direction in directions if direction.any()]
+
+
+def _step(names: Sequence[str], start: NDArray[np.float64], last: Weights) -> NDArray[np.float64]:
+    """Return the step from the previous epoch's weights (at -1) to the current ones (at 0)."""
+    direction = start - find_weights(last, feature_keys(string_table(names)))
+    if SUM in names:
+        # add all current sparse weights, and subtract those of the previous epoch
+        direction[list(names).index(SUM)], direction[list(names).index(LAST_SUM)] = 1.0, -1.0
+    return direction
 
 
 def spread(

@@ -35,11 +35,19 @@ from itersel.tune.forests import FORMAT as FORESTS
 from itersel.tune.generate import FORMAT as LISTS
 from itersel.tune.generate import START
 from itersel.tune.line_kernels import project
-from itersel.tune.line_search import named_directions
 from itersel.tune.mert import ListSearch, climb, tune_mert
 from itersel.tune.mira import tune_mira
 from itersel.tune.pro import fit_ranking, pair_matrix, sample_pairs
-from itersel.tune.summed import LAST_SUM, SUM, Part, elsewhere, spread, start_values, sum_sparse
+from itersel.tune.summed import (
+    LAST_SUM,
+    SUM,
+    Part,
+    elsewhere,
+    named_directions,
+    spread,
+    start_values,
+    sum_sparse,
+)
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, find_weights, make_weights, write_weights
 
