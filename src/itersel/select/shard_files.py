@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.select.merge_kernels import Entries
-from itersel.storage.formats import Digest, check_text, damaged
+from itersel.storage.formats import Digest, check_digests, check_text, damaged
 from itersel.storage.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_header
 from itersel.vectors.feature_kernels import hash_names
 from itersel.vectors.weights import FORMAT
@@ -154,10 +154,9 @@ class ShardReader:
         # equal parts of the 64-bit range, because keys are hashes
         self._low = np.array([i * 2**64 // self._ranges for i in range(self._ranges)], np.uint64)
         self._row = np.empty((len(shards), self._ranges + 1), np.int64)
-        self._checks = []
+        self._checks = [_Check(shard) for shard in shards]
         for z, shard in enumerate(shards):
-            self._checks.append(_Check(shard))
-            self._row[z] = self._range_rows(z)
+            self._row[z] = self._range_rows(shard)
         # Reused for every range: new memory from the operating system takes as long as everything else.
         self.largest_range = int(np.diff(self._row).sum(axis=0).max())
         self._key, self._value = np.empty(self.largest_range, np.uint64), np.empty(self.largest_range)
@@ -183,13 +182,12 @@ class ShardReader:
                     check.finish()
             yield self._low[i], high, entries
 
-    def _range_rows(self, z: int) -> NDArray[np.int64]:
+    def _range_rows(self, shard: ShardFile) -> NDArray[np.int64]:
         """Return the row of a shard at which each range begins, and finally the number of rows."""
-        shard = self._shards[z]
         key = np.empty(shard.weights, np.uint64)
         with open(shard.path, "rb", buffering=0) as stream:
             _read(stream, key, shard, KEY)
-        self._checks[z].add_keys(key)
+        check_digests({KEY: key}, shard.digest, shard.path)
         if not (key[1:] > key[:-1]).all():
             raise InputError(DAMAGED, shard.path)
         return np.append(np.searchsorted(key, self._low), shard.weights)
@@ -251,19 +249,14 @@ def _read(stream: io.FileIO, array: NDArray[Any], shard: ShardFile, name: str, b
 
 
 class _Check:
-    """Verifies the checksums of a weights file while it is read."""
+    """Verifies the checksums of the arrays of a weights file that are read in parts: all but the keys."""
 
     def __init__(self, shard: ShardFile) -> None:
         self._shard = shard
-        self._digests = {name: Digest() for name in ARRAYS}
-
-    def add_keys(self, key: NDArray[np.uint64]) -> None:
-        """Verify the keys, which are read in one go."""
-        self._digests[KEY].add(key)
-        self._compare(KEY)
+        self._digests = {name: Digest() for name in (VALUE, NAME_OFFSET, NAME)}
 
     def add(self, value: NDArray[np.float64], end: NDArray[np.int64], name: NDArray[np.uint8]) -> None:
-        """Add the next part of the other arrays.
+        """Add the next part of the arrays.
 
         `end`: where the names begin, and where the last one ends.
         """
@@ -271,7 +264,7 @@ class _Check:
             self._digests[array].add(part)
 
     def finish(self) -> None:
-        """Verify the other arrays after they have been read in full.
+        """Verify the arrays after they have been read in full.
 
         Raises
         ------
@@ -279,10 +272,6 @@ class _Check:
             If an array is damaged; names the first one.
         """
         self._digests[NAME_OFFSET].add(np.array([self._shard.name_length], np.int64))
-        for name in (VALUE, NAME_OFFSET, NAME):
-            self._compare(name)
-
-    def _compare(self, name: str) -> None:
-        like = np.empty(0, FORMAT.arrays[name].dtype)
-        if self._shard.digest[name] != self._digests[name].result(like):
-            raise damaged(self._shard.path, name, "does not match its checksum")
+        for name, digest in self._digests.items():
+            if self._shard.digest[name] != digest.result(np.empty(0, FORMAT.arrays[name].dtype)):
+                raise damaged(self._shard.path, name, "does not match its checksum")

@@ -19,12 +19,10 @@ from itersel.progress import progress
 from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.ragged import offsets_of, places_of
-from itersel.storage.strings import string_table
 from itersel.tune.forest_kernels import Forests, find_bad_sentence
 from itersel.tune.generate import write_shard_rows
 from itersel.tune.summed import SUM
-from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, find_weights
+from itersel.vectors.weights import Weights
 
 if TYPE_CHECKING:
     from itersel.decode.decoder import Decoder
@@ -98,8 +96,7 @@ def generate_forests(
     InputError
         If the shard has no references.
     """
-    dense_weights = find_weights(weights, feature_keys(string_table(decoder.dense_names)))
-    sparse_weights = find_weights(weights, shard.feature_key)
+    dense_weights, sparse_weights = decoder.weight_vectors(weights)
     names = (*decoder.dense_names, SUM) if decoder.use_sparse else decoder.dense_names
     with write_shard_rows(path, FORMAT, "forests", shard, names, settings, iteration, number) as writer:
         for sentence in progress(range(shard.sentence_count), "forest"):
@@ -151,7 +148,10 @@ def make_forest(
     # the goal's edges have no rule; they get one that passes on the words of their only antecedent
     used, edge_rule = np.unique(rule, return_inverse=True)
     sides = [
-        np.array([-1], np.int32) if i == GOAL_RULE else _target_side(shard, int(rules.rule[i])) for i in used
+        np.array([-1], np.int32)
+        if i == GOAL_RULE
+        else shard.rule_target[slice(*shard.rule_target_offset[rules.rule[i] : rules.rule[i] + 2])]
+        for i in used
     ]
     dense = np.where((used == GOAL_RULE)[:, None], 0.0, dense[used])
     target = _number_words(np.concatenate(sides), references)
@@ -200,10 +200,6 @@ def _empty_forest(columns: int, references: References) -> dict[str, NDArray[Any
         "reference": _number_words(references.word, references),
         "reference_offset": references.offset[1:],
     }
-
-
-def _target_side(shard: Shard, rule: int) -> NDArray[np.int32]:
-    return shard.rule_target[slice(*shard.rule_target_offset[rule : rule + 2])]
 
 
 def _number_words(symbols: NDArray[np.int32], references: References) -> NDArray[np.int32]:
