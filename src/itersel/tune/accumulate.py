@@ -26,6 +26,7 @@ from itersel.vectors.weights import Weights, find_weights
 REFERENCE_ARRAYS = ("reference_length", "sentence_reference_offset")
 SPARSE_ARRAYS = tuple(name for name in FORMAT.arrays if name.startswith("feature"))
 DENSE_ARRAYS = tuple(name for name in FORMAT.arrays if name not in SPARSE_ARRAYS)
+NO_SENTENCES = "contains no sentences, and neither does any other file; there is nothing to tune on"
 
 
 class ListFile(NamedTuple):
@@ -228,9 +229,7 @@ def _read_lists(file: ListFile) -> dict[str, NDArray[Any]]:
 
 def _check_pool(pool: Pool, path: FilePath) -> None:
     if pool.sentence_count == 0:
-        raise InputError(
-            "contains no sentences, and neither does any other file; there is nothing to tune on", path
-        )
+        raise InputError(NO_SENTENCES, path)
     for n in range(ORDER):
         if not pool.statistics.matches[:, n].any():
             raise InputError(

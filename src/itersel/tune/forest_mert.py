@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from itersel.errors import InputError
 from itersel.learn.bleu_kernels import ORDER
 from itersel.storage.ragged import offsets_of
-from itersel.tune.accumulate import ListFile
+from itersel.tune.accumulate import NO_SENTENCES, ListFile
 from itersel.tune.bleu_kernels import Statistics
 from itersel.tune.forest_kernels import Forests
 from itersel.tune.forests import read_forests
 from itersel.tune.line_kernels import project
-from itersel.tune.mert import Candidates, LineSearch
+from itersel.tune.mert import Candidates, LineSearch, squared_deviation
 from itersel.tune.polygon_kernels import goal_lines
 
 MODEL_FEATURE = "LanguageModel"
@@ -71,14 +71,12 @@ class ForestSearch(LineSearch):
         total, edges = np.zeros(self._columns[0].shape[0]), 0
         for forests in self._forests:
             offset = forests.edge_offset[forests.item_offset]
-            counts = np.diff(offset)
-            rule = forests.edge_rule + np.repeat(forests.rule_offset[:-1], counts)
+            rule = forests.edge_rule + np.repeat(forests.rule_offset[:-1], np.diff(offset))
             for c in range(total.shape[0]):
                 value = forests.rule_dense[rule, c]
                 if c == self._model_column:
                     value = value + forests.edge_model
-                mean = np.add.reduceat(value, offset[:-1]) / counts
-                total[c] += np.sum((value - np.repeat(mean, counts)) ** 2)
+                total[c] += squared_deviation(value, offset)
             edges += rule.shape[0]
         return np.sqrt(total / edges)
 
@@ -103,11 +101,8 @@ def read_search(files: Sequence[ListFile]) -> ForestSearch:
         for name in ("reference", "reference_offset"):
             if not np.array_equal(getattr(forests, name), getattr(others[0], name)):
                 raise InputError("damaged: the sentences do not match their digest; recreate it", file.path)
-    if not any(shard[0].reference_offset.shape[0] > 1 for shard in shards.values()):
-        path = files[0].path
-        raise InputError(
-            "contains no sentences, and neither does any other file; there is nothing to tune on", path
-        )
     # a shard without sentences adds nothing
     found = [shard for shard in shards.values() if shard[0].reference_offset.shape[0] > 1]
+    if not found:
+        raise InputError(NO_SENTENCES, files[0].path)
     return ForestSearch(found, names.index(MODEL_FEATURE))

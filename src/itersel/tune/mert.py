@@ -71,7 +71,7 @@ class LineSearch:
     Attributes
     ----------
     scale
-        float64 (C): how much each feature varies within sentences; 0 if it never does.
+        float64 (C): standard deviation of each feature within sentences; 0 if it never varies.
     """
 
     scale: NDArray[np.float64]
@@ -101,7 +101,8 @@ class ListSearch(LineSearch):
         # Only differences within a sentence matter; subtracting the common part reduces rounding errors.
         first = np.repeat(pool.sentence_offset[:-1], np.diff(pool.sentence_offset))
         self._columns = np.ascontiguousarray((pool.dense - pool.dense[first]).T)
-        self.scale = feature_scale(self._columns, pool.sentence_offset)
+        total = [squared_deviation(column, pool.sentence_offset) for column in self._columns]
+        self.scale = np.sqrt(np.array(total) / pool.dense.shape[0])
         # the lines of a round mostly start from the same weights
         self._last = np.full(self.scale.shape[0], np.nan)
         self._last_scores = np.zeros(0)
@@ -114,22 +115,14 @@ class ListSearch(LineSearch):
         return Candidates(self._last_scores, slope, self._pool.sentence_offset, self._pool.statistics)
 
 
-def feature_scale(columns: NDArray[np.float64], offset: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the standard deviation of each feature within sentences, float64 (C).
+def squared_deviation(value: NDArray[np.float64], offset: NDArray[np.int64]) -> float:
+    """Return the sum of squared differences between values (H) and the means of their sentences.
 
-    Parameters
-    ----------
-    columns
-        float64 (C, H).
-    offset
-        int64 (N + 1): where the translations of each sentence begin; at least one each.
+    `offset`, int64 (N + 1), is where each sentence begins; it has at least one value.
     """
     counts = np.diff(offset)
-    scale = np.zeros(columns.shape[0])
-    for c, column in enumerate(columns):
-        mean = np.add.reduceat(column, offset[:-1]) / counts
-        scale[c] = np.sqrt(np.mean((column - np.repeat(mean, counts)) ** 2))
-    return scale
+    mean = np.add.reduceat(value, offset[:-1]) / counts
+    return float(np.sum((value - np.repeat(mean, counts)) ** 2))
 
 
 def choose_point(found: Intervals) -> tuple[float, float]:
