@@ -14,7 +14,7 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
 @pytest.mark.parametrize(
     ("step", "function", "used", "unused"),
     [
-        ("train", "train", {"vectors.common", "decode.search_kernels"}, {"grammar.extract"}),
+        ("train", "train", {"vectors.weights", "decode.search_kernels"}, {"grammar.extract"}),
         ("corpus", "_prepare", {"align.pharaoh", "corpus.compounds"}, {"corpus.fetch", "lm.arpa"}),
         ("align", "_align", {"corpus.text", "align.sampler"}, {"corpus.pipeline"}),
         ("lm", "_estimate", {"lm.estimate", "lm.binary"}, {"lm.score"}),
@@ -38,7 +38,7 @@ def test_modules(step, function, used, unused):
 @pytest.mark.parametrize(
     ("module", "users", "others"),
     [
-        ("vectors.common", {"train train", "mix run"}, {"grammar _extract", "lm _compile"}),
+        ("vectors.weights", {"train train", "mix run"}, {"grammar _extract", "lm _compile"}),
         ("decode.search_kernels", {"train train", "decode run"}, {"grammar _extract", "grammar _index"}),
         ("decode.output", {"decode run"}, {"train train", "mix run"}),
         ("report.table", {"report _table"}, {"report _choose", "report _corpus"}),

@@ -18,7 +18,8 @@ from itersel.cli.main import main
 from itersel.config.tuners import TUNERS, Batch, LineSearch, Mert
 from itersel.errors import InputError
 from itersel.tune.accumulate import find_files, merge_lists
-from itersel.tune.summed import LAST_SUM, SUM, spread, start_values, sum_sparse
+from itersel.tune.generate import SUM
+from itersel.tune.summed import LAST_SUM, spread, start_values, sum_sparse
 from itersel.tune.tuner import tune
 from itersel.vectors.weights import Weights, make_weights, read_weights
 

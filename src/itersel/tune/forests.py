@@ -20,8 +20,7 @@ from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, dam
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.ragged import offsets_of, places_of
 from itersel.tune.forest_kernels import Forests, find_bad_sentence
-from itersel.tune.generate import write_shard_rows
-from itersel.tune.summed import SUM
+from itersel.tune.generate import SUM, write_shard_rows
 from itersel.vectors.weights import Weights
 
 if TYPE_CHECKING:

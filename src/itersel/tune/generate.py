@@ -76,6 +76,8 @@ START = {
 # Sums of the same values in a different order differ only after these decimal places. Dense features are
 # rounded when written, so translations with the same features are tied at every point of a line search.
 HASH_DIGITS, DIGITS = 6, 9
+# Column of summed sparse features. Its name contains spaces, so it cannot be the name of a dense feature.
+SUM = "sparse features"
 
 
 def read_start(path: str | None, iteration: int) -> Weights:

@@ -17,16 +17,14 @@ from itersel.config.tuners import ALL_DENSE, STEP
 from itersel.errors import InputError
 from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.tune.accumulate import ListFile, Pool, sparse_scores
-from itersel.tune.generate import DIGITS
+from itersel.tune.generate import DIGITS, SUM
 from itersel.tune.mert import axis
 from itersel.vectors.features import common_features, feature_keys, unique_features
 from itersel.vectors.weights import Weights, find_weights, take_weights
 
-# Columns of the sparse features: with the weights that the lists were decoded with, and with those of the
-# previous epoch. The names contain spaces, so they cannot be names of dense features.
-SUM, LAST_SUM = "sparse features", "sparse features before"
-
-
+# Column of the sparse features with the weights of the previous epoch, beside `SUM` with those that the lists
+# were decoded with.
+LAST_SUM = "sparse features before"
 # Keys, names and weights of features.
 Part = tuple[NDArray[np.uint64], StringTable, NDArray[np.float64]]
 

@@ -33,14 +33,13 @@ from itersel.tune.bleu_kernels import best_bleu
 from itersel.tune.forest_mert import read_search
 from itersel.tune.forests import FORMAT as FORESTS
 from itersel.tune.generate import FORMAT as LISTS
-from itersel.tune.generate import START
+from itersel.tune.generate import START, SUM
 from itersel.tune.line_kernels import project
 from itersel.tune.mert import ListSearch, climb, tune_mert
 from itersel.tune.mira import tune_mira
 from itersel.tune.pro import fit_ranking, pair_matrix, sample_pairs
 from itersel.tune.summed import (
     LAST_SUM,
-    SUM,
     Part,
     elsewhere,
     named_directions,
