@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 
 from itersel.learn.bleu_kernels import ORDER
 from itersel.limits import DENSE_FEATURES
+from itersel.storage.hdf5_rows import RowWriter, write_rows
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
-from itersel.tune.generate import DIGITS, START
-from itersel.tune.lists import FORMAT
-from itersel.tune.writer import ArrayWriter, write_rows
+from itersel.tune.generate import DIGITS, FORMAT, START
 from itersel.vectors.features import feature_keys
 
 SENTENCES, K_BEST, ITERATIONS = 1029, 100, 10
@@ -85,7 +84,7 @@ def _features(count: int) -> tuple[NDArray[np.uint64], StringTable]:
 
 
 def _write(
-    writer: ArrayWriter,
+    writer: RowWriter,
     lengths: NDArray[np.int64],
     k_best: int,
     chosen: NDArray[np.int64] | None,

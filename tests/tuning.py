@@ -15,13 +15,12 @@ from itersel.cli.main import main
 from itersel.config.tuners import TUNERS
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
+from itersel.storage.hdf5_rows import write_rows
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table
 from itersel.tune.accumulate import Pool, SparseRows
 from itersel.tune.bleu_kernels import Statistics
-from itersel.tune.generate import START
-from itersel.tune.lists import FORMAT
-from itersel.tune.writer import write_rows
+from itersel.tune.generate import FORMAT, START
 from itersel.vectors.features import feature_keys
 
 DENSE_NAMES = ("LanguageModel", "WordPenalty", "Glue")
@@ -80,7 +79,6 @@ def make_pool(sentences: Sequence[Sentence]) -> tuple[Pool, SparseRows]:
         np.array([np.mean(sentence.reference_lengths) for sentence in sentences]),
         statistics,
         np.array([dense_part(one) for one in every], np.float64).reshape(-1, len(DENSE_NAMES)),
-        DENSE_NAMES,
         np.arange(len(every)),
     )
     sparse = SparseRows(

@@ -19,7 +19,7 @@ from itersel.learn.state import STATE
 from itersel.lm import binary
 from itersel.storage.formats import FileFormat
 from itersel.translate import system as bundle
-from itersel.tune import forests, lists
+from itersel.tune import forests, generate
 from itersel.vectors.weights import FORMAT as WEIGHTS
 
 FORMATS = {
@@ -29,7 +29,7 @@ FORMATS = {
     "model": binary.FORMAT,
     "index": index.FORMAT,
     "bundle": bundle.FORMAT,
-    "lists": lists.FORMAT,
+    "lists": generate.FORMAT,
     "forests": forests.FORMAT,
     "counts": counts.FORMAT,
     "state": replace(WEIGHTS, arrays={**WEIGHTS.arrays, **STATE.arrays}),

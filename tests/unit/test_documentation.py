@@ -28,14 +28,14 @@ from itersel.select import matrix
 from itersel.storage.files import write_lines
 from itersel.storage.formats import FileFormat
 from itersel.translate import system as bundle
-from itersel.tune import forests, lists
+from itersel.tune import forests, generate
 from itersel.vectors import weights
 
 # By heading in docs/formats.md: the format of each table of arrays.
 FORMATS = {
     "Shards": [shard.FORMAT],
     "Weights": [weights.FORMAT, state.STATE],
-    "k-best lists": [lists.FORMAT],
+    "k-best lists": [generate.FORMAT],
     "Forests": [forests.FORMAT],
     "Language models": [binary.FORMAT],
     "Grammar index": [index.FORMAT],
@@ -71,8 +71,7 @@ def test_formats_are_those_declared(formats_page: dict[str, str], heading: str) 
 def test_matrix_format_is_the_one_written(formats_page: dict[str, str]) -> None:
     (rows,) = tables(formats_page["Selection"])
     assert {name: dtype for name, dtype, _ in rows} == {
-        name: importlib.import_module("numpy").dtype(dtype).str.lstrip("|")
-        for name, dtype in matrix.DATASETS.items()
+        name: array.dtype.lstrip("|") for name, array in matrix.DATASETS.items()
     }
 
 
@@ -90,7 +89,7 @@ def test_every_format_is_on_the_page() -> None:
         for path in source.rglob("*.py")
         if re.search(r"^\w+ = FileFormat\(", path.read_text(), flags=re.M)
     }
-    modules = (shard, weights, lists, forests, binary, index, counts, matrix, bundle, model)
+    modules = (shard, weights, generate, forests, binary, index, counts, matrix, bundle, model)
     assert names == {module.__name__ for module in modules}
 
 

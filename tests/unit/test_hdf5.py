@@ -16,7 +16,8 @@ from tests.damage import resealed
 from itersel.errors import InputError
 from itersel.limits import MAX_UNPACKING, UNPACKED_BYTES
 from itersel.storage.formats import Array, FileFormat
-from itersel.storage.hdf5 import open_hdf5, read_arrays, stream_hdf5, write_arrays, write_hdf5
+from itersel.storage.hdf5 import open_hdf5, read_arrays, write_arrays, write_hdf5
+from itersel.storage.hdf5_rows import stream_hdf5
 from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
 
 LIMITED = """

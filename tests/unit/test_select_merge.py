@@ -14,10 +14,10 @@ from tests.naive.selection import column_norm, second_hash
 
 from itersel.select import merge_kernels as kernels
 from itersel.select.merge_kernels import Columns, Entries, merge_entries
-from itersel.select.name_kernels import hash_names
 from itersel.select.selection import NORMS
 from itersel.select.shard_files import ShardReader, open_shard
 from itersel.storage.strings import string_table
+from itersel.vectors.feature_kernels import hash_names
 from itersel.vectors.weights import make_weights, write_weights
 
 HIGHEST = 2**64 - 1

@@ -14,7 +14,7 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
 @pytest.mark.parametrize(
     ("command", "used", "unused"),
     [
-        ("train", {"vectors.common", "decode.search_kernels"}, {"grammar.extract"}),
+        ("train", {"vectors.weights", "decode.search_kernels"}, {"grammar.extract"}),
         ("corpus prepare", {"corpus.pharaoh", "corpus.compounds"}, {"corpus.fetch", "lm.arpa"}),
         ("align", {"corpus.text", "align.sampler"}, {"corpus.pipeline"}),
         ("lm estimate", {"lm.estimate", "lm.binary"}, {"lm.score"}),
@@ -38,7 +38,7 @@ def test_modules(command, used, unused):
 @pytest.mark.parametrize(
     ("module", "users", "others"),
     [
-        ("vectors.common", {"train", "mix"}, {"grammar extract", "lm compile"}),
+        ("vectors.weights", {"train", "mix"}, {"grammar extract", "lm compile"}),
         ("decode.search_kernels", {"train", "decode"}, {"grammar extract", "grammar index"}),
         ("decode.output", {"decode"}, {"train", "mix"}),
         ("report.table", {"report table"}, {"report choose", "report corpus"}),

@@ -149,13 +149,13 @@ def test_pro_is_fitted_and_interpolated(tmp_path: Path) -> None:
     rows = np.unique(pairs)
     sparse = read_sparse(files, pool.origin[rows])
     fitted = fit_ranking(pair_matrix(pool, sparse, rows, pairs), how.strength)
-    names = [*pool.dense_names, *sparse.name.to_list()]
+    names = [*DENSE_NAMES, *sparse.name.to_list()]
     expected = {name: 0.75 * before.get(name, 0.0) + 0.25 * w for name, w in zip(names, fitted, strict=True)}
     expected["elsewhere"] = -0.75
     assert found.weights.to_dict() == pytest.approx({name: w for name, w in expected.items() if w})
     # the score of its best translations, including sparse features
     whole = read_sparse(files, pool.origin)
-    scores = pool.dense @ [found.weights.to_dict().get(name, 0.0) for name in pool.dense_names]
+    scores = pool.dense @ [found.weights.to_dict().get(name, 0.0) for name in DENSE_NAMES]
     scores += sparse_scores(files, pool.origin, found.weights)
     assert whole.offset.shape[0] == scores.shape[0] + 1
     chosen = [

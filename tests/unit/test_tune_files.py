@@ -64,7 +64,7 @@ def test_lists_of_all_iterations_are_merged(
         assert pool.longest_reference[number] == max(lengths)
         assert pool.mean_reference[number] == pytest.approx(mean_length(sentence.references))
         for words, features in expected:
-            values = dict(zip(pool.dense_names, pool.dense[row].tolist(), strict=True))
+            values = dict(zip(files[0].dense_names, pool.dense[row].tolist(), strict=True))
             begin, end = sparse.offset[row : row + 2]
             for i, value in zip(sparse.feature[begin:end], sparse.value[begin:end], strict=True):
                 values[sparse.name.get(int(i))] = float(value)

@@ -214,11 +214,11 @@ def test_forest_of_the_decoder(tmp_path: Path, problem: Problem, direction: list
     search = ForestSearch([[forests]], decoder.model_column)
     weights = np.array([problem.weights.get(name, 0.0) for name in names])
     step = np.array(direction[: len(names)]) / 1000
-    _, number, _ = search._lines(weights, step)
+    found = search.candidates(weights, step)
     for x in (0.0, -2.0, 0.5, 30.0):
         there = dict(zip(names, (weights + x * step).tolist(), strict=True))
         best = solve(problem._replace(weights=there), k=1)[0]
-        assert (number[:, 0] + x * number[:, 1]).max() == pytest.approx(best.score, abs=1e-3)
+        assert (found.intercept + x * found.slope).max() == pytest.approx(best.score, abs=1e-3)
 
 
 @given(small_grammars(), st.integers(1, 12))
@@ -229,9 +229,10 @@ def test_pruning_keeps_the_best(tmp_path: Path, problem: Problem, limit: int) ->
     assert pruned.edge_rule.shape[0] <= whole.edge_rule.shape[0]
     weights = np.array([problem.weights.get(name, 0.0) for name in decoder.dense_names])
     scores = [
-        ForestSearch([[one]], decoder.model_column)._lines(weights, 0 * weights)[1] for one in (whole, pruned)
+        ForestSearch([[one]], decoder.model_column).candidates(weights, 0 * weights)
+        for one in (whole, pruned)
     ]
-    assert scores[1][0, 0] == pytest.approx(scores[0][0, 0], abs=1e-9)
+    assert scores[1].intercept[0] == pytest.approx(scores[0].intercept[0], abs=1e-9)
 
 
 def test_pruning_by_the_best_derivation_through_an_edge(tmp_path: Path) -> None:
@@ -327,8 +328,8 @@ def test_forest_without_words(decodable: Path, tmp_path: Path) -> None:
     assert write_decoded("forest", decodable, tmp_path / "1.h5") == 0
     forests = read_forests(tmp_path / "1.h5", 12)
     assert np.diff(forests.item_offset).tolist()[1] == 1
-    _, _, counts = ForestSearch([[forests]], 10)._lines(np.ones(12), np.zeros(12))
-    assert counts[1].tolist() == [0, 0, 0, 0, 0, 1]
+    matches, *lengths = ForestSearch([[forests]], 10).candidates(np.ones(12), np.zeros(12)).statistics
+    assert [*matches[1].tolist(), *(each[1] for each in lengths)] == [0, 0, 0, 0, 0, 1]
 
 
 def put(name: str, row: int, value: float):  # type: ignore[no-untyped-def]

@@ -22,8 +22,7 @@ from itersel.grammar.shard import read_shard
 from itersel.lm.binary import load_model
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable
-from itersel.tune.generate import DIGITS, START, generate_lists
-from itersel.tune.lists import FORMAT
+from itersel.tune.generate import DIGITS, FORMAT, START, generate_lists
 from itersel.vectors.weights import FORMAT as WEIGHTS
 from itersel.vectors.weights import make_weights, read_weights
 

@@ -18,7 +18,8 @@ from itersel.cli.main import main
 from itersel.config.tuners import TUNERS, Batch, LineSearch, Mert
 from itersel.errors import InputError
 from itersel.tune.accumulate import find_files, merge_lists
-from itersel.tune.summed import LAST_SUM, SUM, spread, start_values, sum_sparse
+from itersel.tune.generate import SUM
+from itersel.tune.summed import LAST_SUM, spread, start_values, sum_sparse
 from itersel.tune.tuner import tune
 from itersel.vectors.weights import Weights, make_weights, read_weights
 
@@ -147,11 +148,11 @@ def test_columns_score_the_same_as_their_weights(
     sums: list[Weights] = [make_weights(random_weights(seed)), make_weights(random_weights(seed + 1))]
     files = find_files([write_file(tmp_path_factory.mktemp("x") / "a.h5", sentences)], 1, range(1, 2))
     pool = sum_sparse(files, merge_lists(files), sums)
-    assert pool.dense_names == (*DENSE_NAMES, SUM, LAST_SUM)
-    value = start_values(pool.dense_names, sums[0])
+    names = (*DENSE_NAMES, SUM, LAST_SUM)
+    value = start_values(names, sums[0])
     assert value[-2:].tolist() == [1.0, 0.0]
     value[-2:] = factor, last_factor
-    named = spread(pool.dense_names, value, sums).to_dict()
+    named = spread(names, value, sums).to_dict()
     scores = [naive.dot(named, one.features) for each in sentences for one in each.translations]
     # duplicate translations are merged
     assert set((pool.dense @ value).tolist()) == set(scores)

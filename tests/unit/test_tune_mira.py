@@ -12,7 +12,9 @@ from tests.tuning import DENSE_NAMES, SPARSE_NAMES, make_pool, random_sentences
 
 from itersel.config.tuners import KBestMira
 from itersel.tune.accumulate import SparseRows
-from itersel.tune.mira import Mira, tune_mira
+from itersel.tune.bleu_kernels import best_bleu
+from itersel.tune.mira import mean_weights, start_state, tune_mira
+from itersel.tune.mira_kernels import mira_pass, score_rows
 
 
 def by_name(dense: np.ndarray, weights: np.ndarray, sparse: SparseRows) -> dict[str, float]:
@@ -28,19 +30,20 @@ def test_equals_plain_python(seed: int, limit: float, decay: float) -> None:
     start = {name: 0.5 - i for i, name in enumerate((*DENSE_NAMES, *SPARSE_NAMES))}
     dense_start = np.array([start[name] for name in DENSE_NAMES])
     sparse_start = np.array([start[name] for name in sparse.name.to_list()])
-    mira = Mira(pool, sparse, dense_start, sparse_start, KBestMira(limit, 3, decay))
+    state = start_state(dense_start, sparse_start)
     plain = naive.Mira(start, limit, decay)
     random = np.random.default_rng(seed)
     for _ in range(3):
         order = random.permutation(len(sentences))
-        mira.run_pass(order)
+        mira_pass(pool, sparse, state, order, limit, decay)
         for i in order:
             plain.step(sentences[i])
-        found, expected = by_name(*mira.mean_weights(), sparse), plain.mean()
+        found, expected = by_name(*mean_weights(state), sparse), plain.mean()
         assert found == pytest.approx(
             {name: expected.get(name, start[name]) for name in found}, rel=1e-9, abs=1e-9
         )
-        bleu = mira.bleu(*mira.mean_weights())
+        score = score_rows(pool.dense, sparse, *mean_weights(state))
+        bleu = best_bleu(score, pool.sentence_offset, pool.statistics)
         assert bleu == pytest.approx(naive.bleu_of_weights(sentences, found), abs=1e-12)
 
 

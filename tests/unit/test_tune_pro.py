@@ -18,7 +18,6 @@ from itersel.errors import InputError
 from itersel.tune.pro import (
     Objective,
     fit_ranking,
-    interpolate,
     pair_matrix,
     sample_pairs,
 )
@@ -103,10 +102,6 @@ def test_large_margins_do_not_overflow() -> None:
     value, gradient = Objective(csr_array(np.array([[1e6]])), 1.0)(np.array([-1e3]))
     assert np.isfinite(value)
     assert np.isfinite(gradient).all()
-
-
-def test_interpolation() -> None:
-    assert interpolate(np.array([1.0]), np.array([2.0]), 0.1).tolist() == pytest.approx([1.9])
 
 
 def test_guard_against_monsters() -> None:

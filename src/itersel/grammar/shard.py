@@ -52,7 +52,7 @@ from itersel.limits import DECODER_FEATURES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES
 from itersel.storage.formats import Array, FileFormat, damaged, numbers
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table
-from itersel.vectors.groups import OTHER
+from itersel.vectors.features import OTHER
 
 KINDS = (GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH)
 

@@ -23,8 +23,7 @@ from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, concatenate, string_table
-from itersel.vectors.features import unique_features
-from itersel.vectors.groups import GROUPS, find_groups
+from itersel.vectors.features import GROUPS, find_groups, unique_features
 
 # Features that text grammars do not list because cdec also computes them.
 COMPUTED_FEATURE = re.compile("|".join(TEMPLATES[name] for name in DEFAULT_TEMPLATES))
@@ -180,7 +179,7 @@ def _collision(name: str) -> InputError:
 
 
 def select_features(features: SparseFeatures, groups: Collection[str]) -> SparseFeatures:
-    """Return only the features of some groups (`itersel.vectors.groups.GROUPS`)."""
+    """Return only the features of some groups (`itersel.vectors.features.GROUPS`)."""
     wanted = [GROUPS.index(name) for name in groups]
     names = features.feature_name.take(np.arange(features.feature_key.shape[0]))
     is_kept = np.isin(find_groups(features.feature_key, names), wanted)

@@ -18,8 +18,7 @@ from itersel.learn.parameters import (
     make_coordinates,
 )
 from itersel.storage.strings import Strings, concatenate, string_table
-from itersel.vectors.common import common_features
-from itersel.vectors.features import feature_keys, unique_features
+from itersel.vectors.features import common_features, feature_keys, unique_features
 from itersel.vectors.weights import Weights, take_weights
 
 if TYPE_CHECKING:

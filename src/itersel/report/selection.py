@@ -16,7 +16,7 @@ from itersel.select.settings import LIMITS, PATH
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
 from itersel.storage.strings import StringTable
 from itersel.storage.text_table import Content, aligned, tab_separated
-from itersel.vectors.groups import GROUPS, find_groups
+from itersel.vectors.features import GROUPS, find_groups
 
 ALL = "all"
 # These must be the same in all epochs.

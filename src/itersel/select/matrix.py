@@ -10,29 +10,27 @@ It is also a weights file, with the weights `v` of all features. Every array has
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import h5py
 import numpy as np
-from numpy.typing import NDArray
 
 from itersel.select.merge_kernels import Columns
-from itersel.select.selection import Features, Selection
+from itersel.select.selection import Features
 from itersel.storage.formats import Array, Digest, FileFormat, numbers
 from itersel.storage.hdf5 import write_header
+from itersel.storage.hdf5_rows import GrowingArray
 from itersel.vectors.weights import FORMAT
 
 DATASETS = {
-    "features/key": np.uint64,
-    "features/name": np.uint8,
-    "features/name_offset": np.int64,
-    "W/data": np.float64,
-    "W/indices": np.int32,
-    "W/indptr": np.int64,
-    "norm": np.float64,
-    "selected": np.uint8,
-    "v": np.float64,
+    **{name: array for name, array in FORMAT.arrays.items() if name.startswith("features/")},
+    "W/data": numbers("<f8", "entries"),
+    "W/indices": Array("<i4", ("entries",)),
+    "W/indptr": Array("<i8", ("D+1",), least=0, rising=True),
+    "norm": numbers("<f8", "D", least=0),
+    "selected": Array("|u1", ("D",), most=1),
+    "v": FORMAT.arrays["v"],
 }
 KIND = "shard-matrix"
 # Excludes the entries of W, which only users read, with h5py.
@@ -40,14 +38,8 @@ MATRIX = FileFormat(
     FORMAT.kind,
     FORMAT.version,
     "itersel mix --matrix",
-    {
-        **{name: array for name, array in FORMAT.arrays.items() if name.startswith("features/")},
-        "W/indptr": Array("<i8", ("D+1",), least=0, rising=True),
-        "norm": numbers("<f8", "D", least=0),
-        "selected": Array("|u1", ("D",), most=1),
-    },
+    {name: array for name, array in DATASETS.items() if name not in ("W/data", "W/indices", "v")},
 )
-CHUNK_BYTES = 1 << 20
 BLOCK = 1 << 20  # columns
 
 
@@ -64,59 +56,38 @@ class MatrixWriter:
 
     def __init__(self, stream: h5py.File, check: Callable[[], None]) -> None:
         self._stream, self._check = stream, check
-        self._digests = {name: Digest() for name in DATASETS}
-        for name, dtype in DATASETS.items():
-            chunk = CHUNK_BYTES // np.dtype(dtype).itemsize
-            stream.create_dataset(name, (0,), dtype, maxshape=(None,), chunks=(chunk,))
+        self._arrays = {name: GrowingArray(stream, name, array) for name, array in DATASETS.items()}
         for name in ("features/name_offset", "W/indptr"):
-            self._append(name, np.zeros(1, np.int64))
+            self._arrays[name].append(np.zeros(1))
 
     def append(self, columns: Columns, features: Features) -> None:
         """Add columns."""
-        for name, ends, base in (
-            ("features/name_offset", features.name.offset, self._size("features/name")),
-            ("W/indptr", columns.offset, self._size("W/data")),
+        names, entries = self._arrays["features/name"].size, self._arrays["W/data"].size
+        for name, rows in (
+            ("features/name_offset", features.name.offset[1:] + names),
+            ("W/indptr", columns.offset[1:] + entries),
+            ("features/key", features.key),
+            ("features/name", features.name.data),
+            ("W/data", columns.value),
+            ("W/indices", columns.shard),
+            ("norm", features.norm),
+            ("v", features.mean),
         ):
-            self._append(name, ends[1:] + base)
-        self._append("features/key", features.key)
-        self._append("features/name", features.name.data)
-        self._append("W/data", columns.value)
-        self._append("W/indices", columns.shard)
-        self._append("norm", features.norm)
-        # `finish` drops the means of features that are not selected
-        self._append("v", features.mean, is_final=False)
+            self._arrays[name].append(rows)
         self._check()
 
-    def finish(self, selection: Selection, attributes: Mapping[str, Any]) -> None:
+    def finish(self, selected: Features, attributes: Mapping[str, Any]) -> None:
         """Mark the selected features, and drop the means of all others."""
-        stream = self._stream
-        stream["selected"].resize(stream["norm"].shape)
-        for rows in _blocks(stream["norm"].shape[0]):
-            chosen = selection.contains(stream["features/key"][rows], stream["norm"][rows])
-            self._write("selected", rows, chosen)
-            self._write("v", rows, np.where(chosen, stream["v"][rows], 0.0))
-        digests = {name: self._digests[name].result(np.empty(0, dtype)) for name, dtype in DATASETS.items()}
-        write_header(stream, FORMAT, attributes, digests)
-
-    def _size(self, name: str) -> int:
-        return int(self._stream[name].shape[0])
-
-    def _append(self, name: str, array: NDArray[Any], is_final: bool = True) -> None:
-        dataset, begin = self._stream[name], self._size(name)
-        rows = slice(begin, begin + array.shape[0])
-        dataset.resize((rows.stop,))
-        if is_final:
-            self._write(name, rows, array)
-        else:
-            dataset[rows] = array
-
-    def _write(self, name: str, rows: slice, array: NDArray[Any]) -> None:
-        """Write the final values of an array's next rows, and add them to its checksum."""
-        part = np.asarray(array, DATASETS[name])
-        self._stream[name][rows] = part
-        self._digests[name].add(part)
-
-
-def _blocks(size: int) -> Iterator[slice]:
-    for begin in range(0, size, BLOCK):
-        yield slice(begin, min(begin + BLOCK, size))
+        stream, means, done = self._stream, Digest(), 0
+        for begin in range(0, self._arrays["v"].size, BLOCK):
+            key = stream["features/key"][begin : begin + BLOCK]
+            end = int(np.searchsorted(selected.key, key[-1], side="right"))
+            place = np.searchsorted(key, selected.key[done:end])
+            chosen, mean = np.zeros(key.shape[0], np.uint8), np.zeros(key.shape[0])
+            chosen[place], mean[place] = 1, selected.mean[done:end]
+            self._arrays["selected"].append(chosen)
+            stream["v"][begin : begin + BLOCK] = mean
+            means.add(mean)
+            done = end
+        digests = {name: array.digest() for name, array in self._arrays.items()}
+        write_header(stream, FORMAT, attributes, {**digests, "v": means.result(np.empty(0))})

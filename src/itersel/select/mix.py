@@ -28,9 +28,10 @@ from itersel.select.selection import (
 from itersel.select.settings import LIMITS, PATH_LIMITS, MixSettings
 from itersel.select.shard_files import ShardFile, ShardReader, open_shard
 from itersel.storage.formats import MAX_MAGNITUDE
-from itersel.storage.hdf5 import open_hdf5, read_header, stream_hdf5
+from itersel.storage.hdf5 import open_hdf5, read_header
+from itersel.storage.hdf5_rows import stream_hdf5
 from itersel.storage.strings import StringTable, concatenate
-from itersel.vectors.common import common_features
+from itersel.vectors.features import common_features
 from itersel.vectors.weights import FORMAT, Weights, find_weights, read_weights, write_weights
 
 # the kinds of weights files, as recorded in their attributes
@@ -76,7 +77,10 @@ def mix(
     shards = _open_shards(inputs, settings)
     attributes = _provenance(settings, shards[0].settings)
     found = None if previous is None else _check_previous(previous, settings, attributes)
-    step = _next_step(settings, shards, found, previous)
+    step = None
+    if settings.path is not None:
+        last = None if found is None or previous is None else read_step(found, previous)
+        step = next_step(settings.path, shards, last)
     before = None
     if previous is not None and (step is None or step.stopped):
         before = read_weights(previous)
@@ -106,7 +110,7 @@ def mix(
                 "smaller --threshold"
             )
         if writer is not None:
-            writer.finish(selection, {"kind": KIND, **attributes})
+            writer.finish(selected, {"kind": KIND, **attributes})
         if step is None and before is not None:
             try:
                 weights = average_epochs(before, weights, settings.epoch)
@@ -121,7 +125,9 @@ def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardFile
         raise InputError(f"{len(inputs)} weights files for {settings.shards} shards; give one for each shard")
     shards: dict[int, ShardFile] = {}
     for path in progress(inputs, "open shards"):
-        shard = _checked(_open(path), settings, next(iter(shards.values()), None))
+        if not path.endswith(".h5"):
+            raise InputError(f"{TEXT}; train with an --output that ends in .h5", path)
+        shard = _checked(open_shard(path), settings, next(iter(shards.values()), None))
         if shard.shard in shards:
             raise InputError(
                 f"contains shard {shard.shard}, as does {shards[shard.shard].path}; give each shard once",
@@ -129,12 +135,6 @@ def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardFile
             )
         shards[shard.shard] = shard
     return [shards[number] for number in range(settings.shards)]
-
-
-def _open(path: str) -> ShardFile:
-    if not path.endswith(".h5"):
-        raise InputError(f"{TEXT}; train with an --output that ends in .h5", path)
-    return open_shard(path)
 
 
 def _checked(shard: ShardFile, settings: MixSettings, first: ShardFile | None) -> ShardFile:
@@ -205,19 +205,6 @@ def _check_previous(
         if found.get(name) != attributes.get(name):
             raise InputError(f"was mixed with a different --{name}; mix that epoch again", path)
     return found
-
-
-def _next_step(
-    settings: MixSettings,
-    shards: Sequence[ShardFile],
-    found: Mapping[str, Any] | None,
-    previous: str | os.PathLike[str] | None,
-) -> PathStep | None:
-    """Return the step of path following, or None with other ways of mixing."""
-    if settings.path is None:
-        return None
-    before = None if found is None or previous is None else read_step(found, previous)
-    return next_step(settings.path, shards, before)
 
 
 def _make_selection(settings: MixSettings, step: PathStep | None) -> Selection:

@@ -10,25 +10,17 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from itersel.errors import InputError
 from itersel.select.shard_files import ShardFile
 
 
-@dataclass(frozen=True)
-class PathSettings:
+class PathSettings(NamedTuple):
     """How the threshold falls.
 
-    Attributes
-    ----------
-    threshold
-        lambda in the first epoch.
-    epsilon
-        The threshold is at most the decrease of the loss divided by this.
-    minimum
-        The path ends when the threshold would fall below this.
+    lambda is `threshold` in the first epoch, at most the decrease of the loss divided by `epsilon` in others,
+    and the path ends when it would fall below `minimum`.
     """
 
     threshold: float

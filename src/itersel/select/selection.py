@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.select.merge_kernels import (
-    L0,
-    L1,
-    L2,
-    LINF,
-    Columns,
-    Entries,
-    column_norms,
-    column_sums,
-)
+from itersel.select.merge_kernels import L0, L1, L2, LINF, Columns, Entries, column_norms, column_sums
 from itersel.storage.strings import StringTable, concatenate, string_table
-from itersel.vectors.features import feature_keys
-from itersel.vectors.groups import GROUPS, find_groups
+from itersel.vectors.features import GROUPS, feature_keys, find_groups
 from itersel.vectors.weights import Weights
 
 NORMS = {"l0": L0, "l1": L1, "l2": L2, "linf": LINF}
@@ -47,46 +37,42 @@ class Features(NamedTuple):
         return Features(self.key[rows], self.name.take(rows), self.norm[rows], self.mean[rows])
 
 
-class Selection(Protocol):
-    """Sees each feature once, by ascending key, and keeps the selected ones."""
+class Selection:
+    """Selects features by their norms: sees each feature once, by ascending key."""
+
+    def __init__(self) -> None:
+        self._kept: list[Features] = []
 
     def add(self, features: Features) -> None:
         """Consider more features."""
+        self._kept.append(self._selected(features))
 
     def result(self) -> Features:
         """Return the selected features, by ascending key."""
+        return _join(self._kept)
 
-    def contains(self, key: NDArray[np.uint64], norm: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which features are selected; call this after adding all features."""
+    def _selected(self, features: Features) -> Features:
+        """Return those that can be selected, given all features so far."""
+        raise NotImplementedError
 
 
-class AboveThreshold:
+class AboveThreshold(Selection):
     """Select features whose norm is above a threshold; minus infinity selects all."""
 
     def __init__(self, threshold: float) -> None:
+        super().__init__()
         self._threshold = threshold
-        self._kept: list[Features] = []
 
-    def add(self, features: Features) -> None:
-        """Consider more features."""
-        self._kept.append(features.take(np.flatnonzero(features.norm > self._threshold)))
-
-    def result(self) -> Features:
-        """Return the selected features, by ascending key."""
-        self._kept = [_join(self._kept)]
-        return self._kept[0]
-
-    def contains(self, key: NDArray[np.uint64], norm: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which features are selected."""
-        return norm > self._threshold
+    def _selected(self, features: Features) -> Features:
+        return features.take(np.flatnonzero(features.norm > self._threshold))
 
 
-class AtLeastFraction:
+class AtLeastFraction(Selection):
     """Select features whose norm is at least this fraction of the largest norm; 0 selects all."""
 
     def __init__(self, fraction: float) -> None:
+        super().__init__()
         self._fraction, self._largest = fraction, 0.0
-        self._kept: list[Features] = []
 
     def add(self, features: Features) -> None:
         """Consider more features."""
@@ -94,51 +80,44 @@ class AtLeastFraction:
         if largest > self._largest:
             self._largest = largest
             self._kept = [self._selected(part) for part in self._kept]
-        self._kept.append(self._selected(features))
+        super().add(features)
 
     def _selected(self, features: Features) -> Features:
-        return features.take(np.flatnonzero(self.contains(features.key, features.norm)))
-
-    def result(self) -> Features:
-        """Return the selected features, by ascending key."""
-        self._kept = [_join(self._kept)]
-        return self._kept[0]
-
-    def contains(self, key: NDArray[np.uint64], norm: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which features are selected."""
-        return norm >= self._fraction * self._largest
+        return features.take(np.flatnonzero(features.norm >= self._fraction * self._largest))
 
 
-class Largest:
+class Largest(Selection):
     """Select the K features with the largest norms; ties are broken by ascending key.
 
     Keeps no more than about 2 K features at a time.
     """
 
     def __init__(self, number: int) -> None:
+        super().__init__()
         self._number = number
-        self._kept: list[Features] = []
         self._size = 0
-        # Norm and key of the worst selected feature. All later features have larger keys.
-        self._last_norm, self._last_key = -np.inf, np.uint64(2**64 - 1)
+        # Norm of the worst selected feature. All later features have larger keys.
+        self._last_norm = -np.inf
 
     def add(self, features: Features) -> None:
         """Consider more features."""
+        super().add(features)
+        self._size += self._kept[-1].key.shape[0]
+        if self._size > 2 * self._number:
+            self._prune()
+
+    def _selected(self, features: Features) -> Features:
         rows = np.flatnonzero(features.norm > self._last_norm)
         if rows.shape[0] > self._number:
             norm = features.norm[rows]
             rows = rows[norm >= np.partition(norm, -self._number)[-self._number]]
-        self._kept.append(features.take(rows))
-        self._size += rows.shape[0]
-        if self._size > 2 * self._number:
-            self._prune()
+        return features.take(rows)
 
     def _prune(self) -> None:
         features = _join(self._kept)
         if features.key.shape[0] >= self._number:
             best = np.argsort(-features.norm, kind="stable")[: self._number]
-            last = best[-1]
-            self._last_norm, self._last_key = features.norm[last], features.key[last]
+            self._last_norm = features.norm[best[-1]]
             features = features.take(np.sort(best))
         self._kept, self._size = [features], features.key.shape[0]
 
@@ -147,13 +126,8 @@ class Largest:
         self._prune()
         return self._kept[0]
 
-    def contains(self, key: NDArray[np.uint64], norm: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which features are selected; call this after `result`."""
-        selected: NDArray[np.bool_] = (norm == self._last_norm) & (key <= self._last_key)
-        return selected | (norm > self._last_norm)
 
-
-class KeepAlways:
+class KeepAlways(Selection):
     """Select some features by name or group; another selection chooses among the others.
 
     Parameters
@@ -165,10 +139,10 @@ class KeepAlways:
     """
 
     def __init__(self, kept: Sequence[str], others: Selection) -> None:
+        super().__init__()
         self._groups = [GROUPS.index(name) for name in kept if name in GROUPS]
         self._names = feature_keys(string_table(name for name in kept if name not in GROUPS))
         self._others = others
-        self._kept: list[Features] = []
 
     def add(self, features: Features) -> None:
         """Consider more features."""
@@ -179,13 +153,8 @@ class KeepAlways:
 
     def result(self) -> Features:
         """Return the selected features, by ascending key."""
-        self._kept = [_join(self._kept)]
         selected = _join([*self._kept, self._others.result()])
         return selected.take(np.argsort(selected.key))
-
-    def contains(self, key: NDArray[np.uint64], norm: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which features are selected; call this after `result`."""
-        return np.isin(key, self._kept[0].key) | self._others.contains(key, norm)
 
 
 def summarise(entries: Entries, columns: Columns, shards: int, norm: str) -> Features:

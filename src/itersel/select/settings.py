@@ -38,7 +38,7 @@ class MixSettings:
     epsilon, minimum
         For ``path-following``: see `itersel.select.path`.
     keep
-        For ``selection`` and ``path-following``: names of features and groups (`itersel.vectors.groups`)
+        For ``selection`` and ``path-following``: names of features and groups (`itersel.vectors.features`)
         that are kept regardless of their norms, in addition to those selected from the others.
     """
 

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.select.merge_kernels import Entries
-from itersel.select.name_kernels import hash_names
-from itersel.storage.formats import Digest, check_text, damaged
+from itersel.storage.formats import Digest, check_digests, check_text, damaged
 from itersel.storage.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_header
+from itersel.vectors.feature_kernels import hash_names
 from itersel.vectors.weights import FORMAT
 
 # Entries read at a time: 4 million take about 550 MB, including everything computed from them. Fewer are
@@ -35,11 +35,22 @@ DAMAGED = "damaged or not written by 'itersel train'; recreate it"
 
 
 class ShardFile(NamedTuple):
-    """The positions (in bytes) and lengths of the arrays of a weights file, and its attributes.
+    """The positions and lengths of the arrays of a weights file, and its attributes.
 
-    kind, settings, epoch, shard: attributes of the file; empty or -1 if missing. loss: loss of the weights
-    that the shard started from; None if not measured. stopped: whether path following has ended, so the
-    weights are those that the shard started from. digests: checksums of `ARRAYS`.
+    Attributes
+    ----------
+    path
+        The file.
+    kind, settings, epoch, shard
+        Attributes of the file; empty or -1 if missing.
+    loss
+        Loss of the weights that the shard started from; None if not measured.
+    stopped
+        Whether path following has ended, so the weights are those that the shard started from.
+    weights, name_length
+        Number of weights, and of bytes of their names.
+    position, digest
+        Position in bytes, and checksum, of each of `ARRAYS`.
     """
 
     path: str
@@ -51,11 +62,8 @@ class ShardFile(NamedTuple):
     stopped: bool
     weights: int
     name_length: int
-    key: int
-    value: int
-    name_offset: int
-    name: int
-    digests: tuple[str, ...]
+    position: dict[str, int]
+    digest: dict[str, str]
 
 
 def open_shard(path: str) -> ShardFile:
@@ -68,35 +76,27 @@ def open_shard(path: str) -> ShardFile:
     """
     with open_hdf5(path) as stream:
         header = read_header(stream, FORMAT, path)
+        found = header.attributes.get
         try:
             # arrays are only opened once they are known to be in this file
-            found = {name: find_dataset(stream, name, FORMAT.arrays[name]) for name in ARRAYS}
-            count, length = found[VALUE].shape[0], found[NAME].shape[0]
+            arrays = {name: find_dataset(stream, name, FORMAT.arrays[name]) for name in ARRAYS}
+            count, length = arrays[VALUE].shape[0], arrays[NAME].shape[0]
             sizes = {KEY: count, VALUE: count, NAME_OFFSET: count + 1, NAME: length}
-            key, value, name_offset, name = (_position(found[name], name, sizes[name]) for name in ARRAYS)
-            kind, settings = (str(header.attributes.get(name, "")) for name in ("kind", "settings"))
-            epoch, number = (_whole(header.attributes.get(name, -1)) for name in ("epoch", "shard"))
-            loss = _loss(header.attributes.get("loss"))
-            stopped = bool(header.attributes.get("stopped", 0))
-            digests = tuple(header.digests[name] for name in ARRAYS)
+            return ShardFile(
+                path,
+                str(found("kind", "")),
+                str(found("settings", "")),
+                _whole(found("epoch", -1)),
+                _whole(found("shard", -1)),
+                _loss(found("loss")),
+                bool(found("stopped", 0)),
+                count,
+                length,
+                {name: _position(arrays[name], name, sizes[name]) for name in ARRAYS},
+                {name: header.digests[name] for name in ARRAYS},
+            )
         except ERRORS as error:
             raise InputError(f"{DAMAGED} ({one_line(error)})", path) from None
-    return ShardFile(
-        path=path,
-        kind=kind,
-        settings=settings,
-        epoch=epoch,
-        shard=number,
-        loss=loss,
-        stopped=stopped,
-        weights=count,
-        name_length=length,
-        key=key,
-        value=value,
-        name_offset=name_offset,
-        name=name,
-        digests=digests,
-    )
 
 
 def _whole(value: object) -> int:
@@ -131,14 +131,6 @@ def _position(dataset: h5py.Dataset, name: str, size: int) -> int:
     return int(position or 0)
 
 
-class KeyRange(NamedTuple):
-    """The entries of all shards with keys from `low` to `high`, inclusive."""
-
-    low: np.uint64
-    high: np.uint64
-    entries: Entries
-
-
 class ShardReader:
     """Reads the entries of all shards in ranges of keys, ascending.
 
@@ -162,10 +154,9 @@ class ShardReader:
         # equal parts of the 64-bit range, because keys are hashes
         self._low = np.array([i * 2**64 // self._ranges for i in range(self._ranges)], np.uint64)
         self._row = np.empty((len(shards), self._ranges + 1), np.int64)
-        self._checks = []
+        self._checks = [_Check(shard) for shard in shards]
         for z, shard in enumerate(shards):
-            self._checks.append(_Check(shard))
-            self._row[z] = self._range_rows(z)
+            self._row[z] = self._range_rows(shard)
         # Reused for every range: new memory from the operating system takes as long as everything else.
         self.largest_range = int(np.diff(self._row).sum(axis=0).max())
         self._key, self._value = np.empty(self.largest_range, np.uint64), np.empty(self.largest_range)
@@ -174,8 +165,8 @@ class ShardReader:
         # a tenth more than the mean of a range, so that it is hardly ever enlarged
         self._name = np.empty(sum(shard.name_length for shard in shards) * 11 // self._ranges // 10, np.uint8)
 
-    def read(self) -> Iterator[KeyRange]:
-        """Yield range after range; each overwrites the previous one in memory.
+    def read(self) -> Iterator[tuple[np.uint64, np.uint64, Entries]]:
+        """Yield the lowest and highest key of each range, and its entries, which overwrite the previous ones.
 
         Raises
         ------
@@ -189,15 +180,14 @@ class ShardReader:
             if last:
                 for check in self._checks:
                     check.finish()
-            yield KeyRange(self._low[i], high, entries)
+            yield self._low[i], high, entries
 
-    def _range_rows(self, z: int) -> NDArray[np.int64]:
+    def _range_rows(self, shard: ShardFile) -> NDArray[np.int64]:
         """Return the row of a shard at which each range begins, and finally the number of rows."""
-        shard = self._shards[z]
         key = np.empty(shard.weights, np.uint64)
         with open(shard.path, "rb", buffering=0) as stream:
-            _read(stream, key, shard.key, shard.path)
-        self._checks[z].add_keys(key)
+            _read(stream, key, shard, KEY)
+        check_digests({KEY: key}, shard.digest, shard.path)
         if not (key[1:] > key[:-1]).all():
             raise InputError(DAMAGED, shard.path)
         return np.append(np.searchsorted(key, self._low), shard.weights)
@@ -209,16 +199,16 @@ class ShardReader:
         for z in np.flatnonzero(end > begin).tolist():
             shard, first, rows = self._shards[z], int(begin[z]), slice(place[z], place[z + 1])
             with open(shard.path, "rb", buffering=0) as stream:
-                _read(stream, self._key[rows], shard.key + 8 * first, shard.path)
-                _read(stream, self._value[rows], shard.value + 8 * first, shard.path)
+                _read(stream, self._key[rows], shard, KEY, 8 * first)
+                _read(stream, self._value[rows], shard, VALUE, 8 * first)
                 # One more than there are names: the end of the last, which is where the next shard's begin.
                 ends = self._offset[place[z] : place[z + 1] + 1]
-                _read(stream, ends, shard.name_offset + 8 * first, shard.path)
+                _read(stream, ends, shard, NAME_OFFSET, 8 * first)
                 name_first, name_end = int(ends[0]), int(ends[-1])
                 if not 0 <= name_first <= name_end <= shard.name_length:
                     raise InputError(DAMAGED, shard.path)
                 name = self._name_space(names, name_end - name_first)
-                _read(stream, name, shard.name + name_first, shard.path)
+                _read(stream, name, shard, NAME, name_first)
             self._checks[z].add(self._value[rows], ends, name)
             ends -= name_first
             if not hash_names(name, ends, self._check[rows]):
@@ -245,33 +235,28 @@ class ShardReader:
         return self._name[begin : begin + size]
 
 
-def _read(stream: io.FileIO, array: NDArray[Any], position: int, path: str) -> None:
-    """Fill an array with the bytes at `position`."""
+def _read(stream: io.FileIO, array: NDArray[Any], shard: ShardFile, name: str, begin: int = 0) -> None:
+    """Fill an array with the bytes from `begin` on of an array of a file."""
     if array.nbytes == 0:
         return
-    stream.seek(position)
+    stream.seek(shard.position[name] + begin)
     view, done = array.data.cast("B"), 0
     while done < array.nbytes:  # Linux reads at most 2 GiB at a time
         count = stream.readinto(view[done:])
         if not count:
-            raise InputError(DAMAGED, path)
+            raise InputError(DAMAGED, shard.path)
         done += count
 
 
 class _Check:
-    """Verifies the checksums of a weights file while it is read."""
+    """Verifies the checksums of the arrays of a weights file that are read in parts: all but the keys."""
 
     def __init__(self, shard: ShardFile) -> None:
         self._shard = shard
-        self._digests = {name: Digest() for name in ARRAYS}
-
-    def add_keys(self, key: NDArray[np.uint64]) -> None:
-        """Verify the keys, which are read in one go."""
-        self._digests[KEY].add(key)
-        self._compare(KEY)
+        self._digests = {name: Digest() for name in (VALUE, NAME_OFFSET, NAME)}
 
     def add(self, value: NDArray[np.float64], end: NDArray[np.int64], name: NDArray[np.uint8]) -> None:
-        """Add the next part of the other arrays.
+        """Add the next part of the arrays.
 
         `end`: where the names begin, and where the last one ends.
         """
@@ -279,7 +264,7 @@ class _Check:
             self._digests[array].add(part)
 
     def finish(self) -> None:
-        """Verify the other arrays after they have been read in full.
+        """Verify the arrays after they have been read in full.
 
         Raises
         ------
@@ -287,10 +272,6 @@ class _Check:
             If an array is damaged; names the first one.
         """
         self._digests[NAME_OFFSET].add(np.array([self._shard.name_length], np.int64))
-        for name in (VALUE, NAME_OFFSET, NAME):
-            self._compare(name)
-
-    def _compare(self, name: str) -> None:
-        like = np.empty(0, FORMAT.arrays[name].dtype)
-        if self._shard.digests[ARRAYS.index(name)] != self._digests[name].result(like):
-            raise damaged(self._shard.path, name, "does not match its checksum")
+        for name, digest in self._digests.items():
+            if self._shard.digest[name] != digest.result(np.empty(0, FORMAT.arrays[name].dtype)):
+                raise damaged(self._shard.path, name, "does not match its checksum")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import types
+import zlib
 from collections.abc import Callable
 from typing import IO, Any, NamedTuple, cast
 
@@ -24,18 +25,31 @@ class Compression(NamedTuple):
     ----------
     name
         Name for messages.
-    reader
-        Opens a file given its path.
-    writer
-        Wraps an open file. The output contains no file name or time, so equal content gives equal bytes.
-    damages
-        Returns the exceptions raised by damaged files.
+    module
+        Imports its module, which opens files like `gzip`.
+    error
+        Name of the module's exception for damaged files.
+    compress
+        Wraps an open file, given the module. The output contains no file name or time, so equal content gives
+        equal bytes.
     """
 
     name: str
-    reader: Callable[[str | os.PathLike[str]], IO[bytes]]
-    writer: Callable[[IO[bytes]], IO[bytes]]
-    damages: Callable[[], tuple[type[Exception], ...]]
+    module: Callable[[], Any]
+    error: str
+    compress: Callable[[Any, IO[bytes]], IO[bytes]]
+
+    def reader(self, path: str | os.PathLike[str]) -> IO[bytes]:
+        """Open a file for reading."""
+        return cast(IO[bytes], self.module().open(path, "rb"))
+
+    def writer(self, raw: IO[bytes]) -> IO[bytes]:
+        """Wrap an open file for writing."""
+        return self.compress(self.module(), raw)
+
+    def damages(self) -> tuple[type[Exception], ...]:
+        """Return the exceptions raised by damaged files."""
+        return EOFError, zlib.error, getattr(self.module(), self.error)
 
 
 def compression_of(path: str | os.PathLike[str]) -> Compression | None:
@@ -48,35 +62,10 @@ def without_compression(path: str | os.PathLike[str]) -> str:
     return os.path.splitext(path)[0] if compression_of(path) else os.fspath(path)
 
 
-def _read_gzip(path: str | os.PathLike[str]) -> IO[bytes]:
+def _gzip() -> types.ModuleType:
     import gzip
 
-    return cast(IO[bytes], gzip.open(path, "rb"))
-
-
-def _write_gzip(raw: IO[bytes]) -> IO[bytes]:
-    import gzip
-
-    return cast(IO[bytes], gzip.GzipFile(filename="", mode="wb", compresslevel=LEVEL, fileobj=raw, mtime=0))
-
-
-def _gzip_damages() -> tuple[type[Exception], ...]:
-    import gzip
-    import zlib
-
-    return EOFError, gzip.BadGzipFile, zlib.error
-
-
-def _read_xz(path: str | os.PathLike[str]) -> IO[bytes]:
-    return cast(IO[bytes], _lzma().open(path, "rb"))
-
-
-def _write_xz(raw: IO[bytes]) -> IO[bytes]:
-    return cast(IO[bytes], _lzma().open(raw, "wb"))
-
-
-def _xz_damages() -> tuple[type[Exception], ...]:
-    return EOFError, _lzma().LZMAError
+    return gzip
 
 
 def _lzma() -> Any:
@@ -85,20 +74,6 @@ def _lzma() -> Any:
     except ImportError:
         raise InputError("this Python was built without lzma, which .xz files need; unpack them") from None
     return lzma
-
-
-def _read_zstd(path: str | os.PathLike[str]) -> IO[bytes]:
-    return cast(IO[bytes], _zstd().open(path, "rb"))
-
-
-def _write_zstd(raw: IO[bytes]) -> IO[bytes]:
-    # without a checksum, damage could go unnoticed
-    options = {_zstd().CompressionParameter.checksum_flag: 1}
-    return cast(IO[bytes], _zstd().open(raw, "wb", options=options))
-
-
-def _zstd_damages() -> tuple[type[Exception], ...]:
-    return EOFError, _zstd().ZstdError
 
 
 def _zstd() -> types.ModuleType | Any:
@@ -114,10 +89,24 @@ def _zstd() -> types.ModuleType | Any:
     return zstd
 
 
+def _compress_gzip(gzip: Any, raw: IO[bytes]) -> IO[bytes]:
+    return cast(IO[bytes], gzip.GzipFile(filename="", mode="wb", compresslevel=LEVEL, fileobj=raw, mtime=0))
+
+
+def _compress_xz(lzma: Any, raw: IO[bytes]) -> IO[bytes]:
+    return cast(IO[bytes], lzma.open(raw, "wb"))
+
+
+def _compress_zstd(zstd: Any, raw: IO[bytes]) -> IO[bytes]:
+    # without a checksum, damage could go unnoticed
+    options = {zstd.CompressionParameter.checksum_flag: 1}
+    return cast(IO[bytes], zstd.open(raw, "wb", options=options))
+
+
 COMPRESSIONS = {
-    ".gz": Compression("gzip", _read_gzip, _write_gzip, _gzip_damages),
-    ".xz": Compression("xz", _read_xz, _write_xz, _xz_damages),
-    ".zst": Compression("zstd", _read_zstd, _write_zstd, _zstd_damages),
+    ".gz": Compression("gzip", _gzip, "BadGzipFile", _compress_gzip),
+    ".xz": Compression("xz", _lzma, "LZMAError", _compress_xz),
+    ".zst": Compression("zstd", _zstd, "ZstdError", _compress_zstd),
 }
 
 # How compressed files begin: their name, and the suffix if they can be read.

@@ -1,8 +1,8 @@
 """Reading and writing of HDF5 files with one-line errors for damaged files and full disks.
 
 The HDF5 library does not survive a failed write: it crashes when the file is closed or the process ends.
-Therefore it never sees one. Small files are built in memory and written by Python; large ones go through a
-Python file object that records the first error and ignores all later writes.
+Therefore it never sees one: files are built in memory and written by Python. For files that may not fit into
+memory, see `itersel.storage.hdf5_rows`.
 
 Input is checked in three steps. The library checks its own metadata, which have checksums in the file format
 of version 1.10. Each array must match its checksum in the file. Each array must also be as its format
@@ -12,11 +12,10 @@ declares it (`itersel.storage.formats`), so kernels can rely on their input.
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import math
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -115,8 +114,7 @@ def read_header(stream: h5py.File, format: FileFormat, path: str | os.PathLike[s
         ) from None
     found = attributes.pop(FORMAT, None)
     if found != f"{format.kind}/{format.version}":
-        # files older than the checksums: a number, and the kind as a separate attribute
-        if str(found).startswith(f"{format.kind}/") or attributes.get("kind") == format.kind:
+        if str(found).startswith(f"{format.kind}/"):
             raise InputError(f"is a {format.kind} of another version of itersel; recreate it", path)
         raise InputError(f"is not a {format.kind}; make one with '{format.made_by}'", path)
     try:
@@ -296,83 +294,3 @@ def write_hdf5(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
         image = stream.id.get_file_image()
     with atomic_path(path) as temporary:
         temporary.write_bytes(image)
-
-
-@contextlib.contextmanager
-def stream_hdf5(path: str | os.PathLike[str]) -> Iterator[tuple[h5py.File, Callable[[], None]]]:
-    """Yield an HDF5 file that is written as it grows, and a function that raises after a failed write.
-
-    Raises
-    ------
-    OSError
-        If a write has failed, at the latest when the file is closed.
-    """
-    with atomic_path(path) as temporary, open(temporary, "w+b", buffering=0) as raw:
-        disk = _Disk(raw)
-        try:
-            # rdcc_nbytes: large enough for all chunks that are being filled
-            with h5py.File(disk, "w", rdcc_nbytes=1 << 25, libver=VERSION) as stream:
-                yield stream, disk.check
-        except Exception:
-            disk.check()
-            raise
-        disk.check()
-
-
-class _Disk(io.RawIOBase):
-    """A file object for HDF5 that, after a failed write, ignores all further writes without an error."""
-
-    def __init__(self, raw: io.FileIO) -> None:
-        self._raw = raw
-        self._error: OSError | None = None
-        self._position = self._size = 0
-
-    def check(self) -> None:
-        """Raise the first error, if there was one."""
-        if self._error is not None:
-            raise self._error
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Set the position."""
-        self._position = offset + {os.SEEK_CUR: self._position, os.SEEK_END: self._size}.get(whence, 0)
-        return self._position
-
-    def tell(self) -> int:
-        """Return the position."""
-        return self._position
-
-    def readinto(self, buffer: Any, /) -> int:
-        """Fill a buffer, with zeros where nothing could be written."""
-        view = memoryview(buffer).cast("B")
-        done = 0
-        if self._error is None:
-            self._raw.seek(self._position)
-            while done < len(view) and (count := self._raw.readinto(view[done:])):
-                done += count
-        view[done:] = bytes(len(view) - done)
-        self._position += len(view)
-        return len(view)
-
-    def write(self, buffer: Any, /) -> int:
-        """Write all of a buffer."""
-        view = memoryview(buffer).cast("B")
-        size, done = len(view), 0
-        try:
-            self._raw.seek(self._position)
-            while done < size and self._error is None:
-                done += self._raw.write(view[done:]) or 0
-        except OSError as error:
-            self._error = error
-        self._position += size
-        self._size = max(self._size, self._position)
-        return size
-
-    def truncate(self, size: int | None = None, /) -> int:
-        """Set the size."""
-        self._size = self._position if size is None else size
-        if self._error is None:
-            try:
-                self._raw.truncate(self._size)
-            except OSError as error:
-                self._error = error
-        return self._size

@@ -8,7 +8,6 @@ smaller. Its output depends on its version, not on the processor.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import deflate
@@ -49,7 +48,8 @@ def write_packed(stream: h5py.File, name: str, array: NDArray[Any], shuffled: bo
         shuffle=shuffled,
     )
     whole = np.zeros(chunk, array.dtype)
-    for start, inside, part in _chunks(array.shape, chunk):
+    for inside in dataset.iter_chunks():
+        start, part = _place(inside)
         # HDF5 stores the last chunk in full, too
         whole[...] = 0
         whole[part] = array[inside]
@@ -76,9 +76,11 @@ def read_packed(dataset: h5py.Dataset) -> NDArray[Any]:
     array = np.empty(dataset.shape, dataset.dtype)
     size = math.prod(dataset.chunks) * dataset.dtype.itemsize
     # HDF5 does not survive reading a chunk if there are none
-    if dataset.id.get_num_chunks() != math.prod(_counts(dataset.shape, dataset.chunks)):
+    chunks = (-(-rows // step) for rows, step in zip(dataset.shape, dataset.chunks, strict=True))
+    if dataset.id.get_num_chunks() != math.prod(chunks):
         raise OSError("some chunks are missing")
-    for start, inside, part in _chunks(dataset.shape, dataset.chunks):
+    for inside in dataset.iter_chunks():
+        start, part = _place(inside)
         unfiltered, packed = dataset.id.read_direct_chunk(start)
         if unfiltered:
             array[inside] = dataset[inside]
@@ -95,20 +97,7 @@ def read_packed(dataset: h5py.Dataset) -> NDArray[Any]:
     return array
 
 
-def _chunks(
-    shape: tuple[int, ...], chunk: tuple[int, ...]
-) -> Iterator[tuple[tuple[int, ...], Slices, Slices]]:
-    """Yield where each chunk starts, its slices of the array, and those of its part that is in the array."""
-    for number in np.ndindex(*_counts(shape, chunk)):
-        start = tuple(i * step for i, step in zip(number, chunk, strict=True))
-        ends = [min(i + step, size) for i, step, size in zip(start, chunk, shape, strict=True)]
-        yield (
-            start,
-            tuple(slice(i, end) for i, end in zip(start, ends, strict=True)),
-            tuple(slice(0, end - i) for i, end in zip(start, ends, strict=True)),
-        )
-
-
-def _counts(shape: tuple[int, ...], chunk: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the number of chunks along each axis."""
-    return tuple(-(-size // step) for size, step in zip(shape, chunk, strict=True))
+def _place(inside: Slices) -> tuple[tuple[int, ...], Slices]:
+    """Return where a chunk starts, and which part of it is in the array, given its place in the array."""
+    start = tuple(one.start for one in inside)
+    return start, tuple(slice(0, one.stop - one.start) for one in inside)

@@ -16,11 +16,18 @@ def offsets_of(lengths: ArrayLike) -> NDArray[np.int64]:
     return offset
 
 
+def places_of(
+    offset: NDArray[np.int64], rows: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where the values of `rows` (n) are, row after row, and their offsets, int64 (n + 1)."""
+    lengths = np.diff(offset)[rows]
+    begins = offsets_of(lengths)
+    return np.arange(begins[-1]) + np.repeat(offset[rows] - begins[:-1], lengths), begins
+
+
 def take_rows(
     values: NDArray[Any], offset: NDArray[np.int64], rows: NDArray[np.integer]
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the rows listed in `rows`, in that order, and their offsets; a row may be listed repeatedly."""
-    lengths = np.diff(offset)[rows]
-    begins = offsets_of(lengths)
-    place = np.arange(begins[-1]) + np.repeat(offset[rows] - begins[:-1], lengths)
+    place, begins = places_of(offset, rows)
     return values[place], begins

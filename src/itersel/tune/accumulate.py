@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,16 +13,20 @@ from numpy.typing import NDArray
 from itersel.errors import InputError
 from itersel.grammar.references import grouped_references
 from itersel.learn.bleu_kernels import ORDER
-from itersel.storage.formats import FileFormat
+from itersel.storage.formats import FileFormat, FilePath
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header
-from itersel.storage.ragged import offsets_of
+from itersel.storage.ragged import offsets_of, places_of
 from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.tune.bleu_kernels import Statistics, closest_references
-from itersel.tune.lists import DENSE_ARRAYS, FORMAT, REFERENCE_ARRAYS, SPARSE_ARRAYS
+from itersel.tune.generate import FORMAT
 from itersel.vectors.features import unique_features
 from itersel.vectors.weights import Weights, find_weights
 
-FilePath = str | os.PathLike[str]
+# Arrays that define sizes must be read together with those that use them.
+REFERENCE_ARRAYS = ("reference_length", "sentence_reference_offset")
+SPARSE_ARRAYS = tuple(name for name in FORMAT.arrays if name.startswith("feature"))
+DENSE_ARRAYS = tuple(name for name in FORMAT.arrays if name not in SPARSE_ARRAYS)
+NO_SENTENCES = "contains no sentences, and neither does any other file; there is nothing to tune on"
 
 
 class ListFile(NamedTuple):
@@ -51,8 +55,6 @@ class Pool(NamedTuple):
         Statistics for BLEU.
     dense
         float64 (H, C): dense features.
-    dense_names
-        Names of the dense features.
     origin
         int64 (H): row in the concatenation of all files, by shard and iteration.
     """
@@ -62,7 +64,6 @@ class Pool(NamedTuple):
     mean_reference: NDArray[np.float64]
     statistics: Statistics
     dense: NDArray[np.float64]
-    dense_names: tuple[str, ...]
     origin: NDArray[np.int64]
 
     @property
@@ -171,7 +172,6 @@ def merge_lists(files: Sequence[ListFile]) -> Pool:
         joined["mean_reference"],
         Statistics(joined["matches"], joined["length"], joined["reference_length"]),
         joined["dense"],
-        files[0].dense_names,
         joined["origin"],
     )
     _check_pool(pool, files[0].path)
@@ -229,9 +229,7 @@ def _read_lists(file: ListFile) -> dict[str, NDArray[Any]]:
 
 def _check_pool(pool: Pool, path: FilePath) -> None:
     if pool.sentence_count == 0:
-        raise InputError(
-            "contains no sentences, and neither does any other file; there is nothing to tune on", path
-        )
+        raise InputError(NO_SENTENCES, path)
     for n in range(ORDER):
         if not pool.statistics.matches[:, n].any():
             raise InputError(
@@ -266,45 +264,21 @@ def read_sparse(files: Sequence[ListFile], origin: NDArray[np.int64]) -> SparseR
         If a file is damaged, or two features have the same key.
     """
     key, name = np.zeros(0, np.uint64), string_table([])
-    parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], NDArray[np.float64]]] = []
-    base = 0
-    for file in files:
-        arrays, _ = read_arrays(file.path, FORMAT, SPARSE_ARRAYS)
-        rows = arrays["feature_offset"].shape[0] - 1
-        wanted = np.flatnonzero((origin >= base) & (origin < base + rows))
-        place, counts = _entries(arrays["feature_offset"], origin[wanted] - base)
+    counts = np.zeros(origin.shape[0], np.int64)
+    parts = []
+    for arrays, wanted, rows in _sparse_parts(files, origin):
+        place, offset = places_of(arrays["feature_offset"], rows)
         used, number = np.unique(arrays["feature"][place], return_inverse=True)
         names = StringTable(arrays["feature_name"], arrays["feature_name_offset"]).take(used)
         keys = arrays["feature_key"][used]
         key, name = unique_features(np.concatenate((key, keys)), concatenate((name, names)))
-        parts.append((wanted, counts, keys[number], arrays["feature_value"][place]))
-        base += rows
-    return _join(parts, origin.shape[0], key, name)
-
-
-def _entries(
-    offset: NDArray[np.int64], rows: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the positions of the entries of `rows`, row by row, and the number of entries per row."""
-    counts = offset[rows + 1] - offset[rows]
-    begins = offsets_of(counts)[:-1]
-    return np.arange(counts.sum()) + np.repeat(offset[rows] - begins, counts), counts
-
-
-def _join(
-    parts: Sequence[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64], NDArray[np.float64]]],
-    rows: int,
-    key: NDArray[np.uint64],
-    name: StringTable,
-) -> SparseRows:
-    """Join the entries of all files in the order of the rows; features are positions in `key`."""
-    counts = np.zeros(rows, np.int64)
-    for wanted, count, _, _ in parts:
-        counts[wanted] = count
+        counts[wanted] = np.diff(offset)
+        parts.append((wanted, keys[number], arrays["feature_value"][place]))
+    # in the order of the rows; features are positions in `key`
     offset = offsets_of(counts)
     feature, value = np.empty(offset[-1], np.int32), np.empty(offset[-1])
-    for wanted, _, keys, values in parts:
-        place, _ = _entries(offset, wanted)
+    for wanted, keys, values in parts:
+        place, _ = places_of(offset, wanted)
         feature[place] = np.searchsorted(key, keys)
         value[place] = values
     return SparseRows(feature, value, offset, key, name)
@@ -323,14 +297,22 @@ def sparse_scores(
         Weights of sparse features; all other features have weight 0.
     """
     scores = np.zeros(origin.shape[0])
+    for arrays, wanted, rows in _sparse_parts(files, origin):
+        place, offset = places_of(arrays["feature_offset"], rows)
+        weighted = find_weights(weights, arrays["feature_key"])[arrays["feature"]] * arrays["feature_value"]
+        number = np.repeat(np.arange(wanted.shape[0]), np.diff(offset))
+        scores[wanted] = np.bincount(number, weighted[place], minlength=wanted.shape[0])
+    return scores
+
+
+def _sparse_parts(
+    files: Sequence[ListFile], origin: NDArray[np.int64]
+) -> Iterator[tuple[dict[str, NDArray[Any]], NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield the arrays of each file, which elements of `origin` are in it, and their rows there."""
     base = 0
     for file in files:
         arrays, _ = read_arrays(file.path, FORMAT, SPARSE_ARRAYS)
         rows = arrays["feature_offset"].shape[0] - 1
         wanted = np.flatnonzero((origin >= base) & (origin < base + rows))
-        place, counts = _entries(arrays["feature_offset"], origin[wanted] - base)
-        weighted = find_weights(weights, arrays["feature_key"])[arrays["feature"]] * arrays["feature_value"]
-        number = np.repeat(np.arange(wanted.shape[0]), counts)
-        scores[wanted] = np.bincount(number, weighted[place], minlength=wanted.shape[0])
+        yield arrays, wanted, origin[wanted] - base
         base += rows
-    return scores

@@ -86,22 +86,13 @@ def add_counts(counts: NDArray[np.int64], statistics: Statistics, row: int, sign
 
 
 @kernel
-def best_rows(score: NDArray[np.float64], offset: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the best translation of each sentence, int64 (N); ties go to the first."""
-    best = np.empty(offset.shape[0] - 1, np.int64)
-    for sentence in range(best.shape[0]):
-        row = offset[sentence]
-        for other in range(offset[sentence] + 1, offset[sentence + 1]):
-            if score[other] > score[row]:
-                row = other
-        best[sentence] = row
-    return best
-
-
-@kernel
-def corpus_counts(rows: NDArray[np.int64], statistics: Statistics) -> NDArray[np.int64]:
-    """Return the summed counts of translations, int64 (9)."""
+def best_bleu(score: NDArray[np.float64], offset: NDArray[np.int64], statistics: Statistics) -> float:
+    """Return BLEU of the best translation of each sentence; ties go to the first."""
     counts = np.zeros(COUNTS, np.int64)
-    for row in rows:
-        add_counts(counts, statistics, row, 1)
-    return counts
+    for sentence in range(offset.shape[0] - 1):
+        best = offset[sentence]
+        for row in range(offset[sentence] + 1, offset[sentence + 1]):
+            if score[row] > score[best]:
+                best = row
+        add_counts(counts, statistics, best, 1)
+    return bleu_of_counts(counts)

@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 from itersel.errors import InputError
 from itersel.learn.bleu_kernels import ORDER
 from itersel.storage.ragged import offsets_of
-from itersel.tune.accumulate import ListFile
-from itersel.tune.bleu_kernels import Statistics, best_rows, bleu_of_counts, corpus_counts
+from itersel.tune.accumulate import NO_SENTENCES, ListFile
+from itersel.tune.bleu_kernels import Statistics
 from itersel.tune.forest_kernels import Forests
 from itersel.tune.forests import read_forests
-from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
-from itersel.tune.mert import Intervals
+from itersel.tune.line_kernels import project
+from itersel.tune.mert import Candidates, LineSearch, squared_deviation
 from itersel.tune.polygon_kernels import goal_lines
 
 MODEL_FEATURE = "LanguageModel"
 
 
-class ForestSearch:
-    """`itersel.tune.mert.LineSearch` over the forests of all shards and iterations.
+class ForestSearch(LineSearch):
+    """Line search over the forests of all shards and iterations.
 
     The best derivations of a sentence in any of its forests form a short list of lines; the rest is the same
     as with k-best lists.
@@ -45,23 +45,7 @@ class ForestSearch:
         self.sentence_count = int(base[-1])
         self.scale = self._feature_scale()
 
-    def intervals(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Intervals:
-        """Return BLEU at all points of a line."""
-        offset, number, counts = self._lines(weights, direction)
-        intercept, slope = np.ascontiguousarray(number.T)
-        start, place, lines = envelope_bends(intercept, slope, offset)
-        order = np.argsort(place, kind="stable")
-        return Intervals(*bleu_along_line(start, place, lines, order, _statistics(counts)))
-
-    def bleu(self, weights: NDArray[np.float64]) -> float:
-        """Return BLEU of the best derivations."""
-        offset, number, counts = self._lines(weights, np.zeros_like(weights))
-        rows = best_rows(np.ascontiguousarray(number[:, 0]), offset)
-        return bleu_of_counts(corpus_counts(rows, _statistics(counts)))
-
-    def _lines(
-        self, weights: NDArray[np.float64], direction: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
+    def candidates(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Candidates:
         """Return the best derivations of all sentences by iteration; see `goal_lines`."""
         model_line = np.array([weights[self._model_column], direction[self._model_column]])
         found = []
@@ -72,9 +56,12 @@ class ForestSearch:
             [np.repeat(rows, np.diff(one[0])) for rows, one in zip(self._sentence, found, strict=True)]
         )
         order = np.argsort(sentence, kind="stable")
-        number = np.concatenate([one[1] for one in found])[order]
+        intercept, slope = np.ascontiguousarray(np.concatenate([one[1] for one in found])[order].T)
         counts = np.concatenate([one[2] for one in found])[order]
-        return offsets_of(np.bincount(sentence, minlength=self.sentence_count)), number, counts
+        parts = counts[:, :ORDER], counts[:, ORDER], counts[:, ORDER + 1]
+        statistics = Statistics(*map(np.ascontiguousarray, parts))
+        offset = offsets_of(np.bincount(sentence, minlength=self.sentence_count))
+        return Candidates(intercept, slope, offset, statistics)
 
     def _feature_scale(self) -> NDArray[np.float64]:
         """Return the standard deviation of each feature over the edges of a sentence, float64 (C).
@@ -84,22 +71,14 @@ class ForestSearch:
         total, edges = np.zeros(self._columns[0].shape[0]), 0
         for forests in self._forests:
             offset = forests.edge_offset[forests.item_offset]
-            counts = np.diff(offset)
-            rule = forests.edge_rule + np.repeat(forests.rule_offset[:-1], counts)
+            rule = forests.edge_rule + np.repeat(forests.rule_offset[:-1], np.diff(offset))
             for c in range(total.shape[0]):
                 value = forests.rule_dense[rule, c]
                 if c == self._model_column:
                     value = value + forests.edge_model
-                mean = np.add.reduceat(value, offset[:-1]) / counts
-                total[c] += np.sum((value - np.repeat(mean, counts)) ** 2)
+                total[c] += squared_deviation(value, offset)
             edges += rule.shape[0]
         return np.sqrt(total / edges)
-
-
-def _statistics(counts: NDArray[np.int32]) -> Statistics:
-    """Split the counts from `goal_lines` into columns."""
-    columns = counts[:, :ORDER], counts[:, ORDER], counts[:, ORDER + 1]
-    return Statistics(*map(np.ascontiguousarray, columns))
 
 
 def read_search(files: Sequence[ListFile]) -> ForestSearch:
@@ -122,11 +101,8 @@ def read_search(files: Sequence[ListFile]) -> ForestSearch:
         for name in ("reference", "reference_offset"):
             if not np.array_equal(getattr(forests, name), getattr(others[0], name)):
                 raise InputError("damaged: the sentences do not match their digest; recreate it", file.path)
-    if not any(shard[0].reference_offset.shape[0] > 1 for shard in shards.values()):
-        path = files[0].path
-        raise InputError(
-            "contains no sentences, and neither does any other file; there is nothing to tune on", path
-        )
     # a shard without sentences adds nothing
     found = [shard for shard in shards.values() if shard[0].reference_offset.shape[0] > 1]
+    if not found:
+        raise InputError(NO_SENTENCES, files[0].path)
     return ForestSearch(found, names.index(MODEL_FEATURE))

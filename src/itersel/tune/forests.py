@@ -5,7 +5,6 @@ Only words that occur in the references are distinguished.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,16 +16,12 @@ from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
 from itersel.errors import InputError
 from itersel.grammar.references import References, grouped_references
 from itersel.progress import progress
-from itersel.storage.formats import Array, FileFormat, all_packed, damaged, numbers, without_extra
+from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, damaged, numbers
 from itersel.storage.hdf5 import read_arrays
-from itersel.storage.ragged import offsets_of
-from itersel.storage.strings import string_table
+from itersel.storage.ragged import offsets_of, places_of
 from itersel.tune.forest_kernels import Forests, find_bad_sentence
-from itersel.tune.generate import make_attributes
-from itersel.tune.summed import SUM
-from itersel.tune.writer import write_rows
-from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, find_weights
+from itersel.tune.generate import SUM, write_shard_rows
+from itersel.vectors.weights import Weights
 
 if TYPE_CHECKING:
     from itersel.decode.decoder import Decoder
@@ -61,7 +56,7 @@ FORMAT = FileFormat(
 
 
 def generate_forests(
-    path: str | os.PathLike[str],
+    path: FilePath,
     shard: Shard,
     decoder: Decoder,
     weights: Weights,
@@ -81,19 +76,13 @@ def generate_forests(
     InputError
         If the shard has no references.
     """
-    if not shard.has_references:
-        raise InputError("the shard has no references to tune on; extract it with --references")
-    dense_weights = find_weights(weights, feature_keys(string_table(decoder.dense_names)))
-    sparse_weights = find_weights(weights, shard.feature_key)
+    dense_weights, sparse_weights = decoder.weight_vectors(weights)
     names = (*decoder.dense_names, SUM) if decoder.use_sparse else decoder.dense_names
-    has_several = shard.sentence_reference_offset.shape[0] > 0
-    format = FORMAT if has_several else without_extra(FORMAT)
-    with write_rows(path, format, len(names)) as writer:
+    with write_shard_rows(path, FORMAT, "forests", shard, names, settings, iteration, number) as writer:
         for sentence in progress(range(shard.sentence_count), "forest"):
             words = int(np.diff(shard.source_offset[sentence : sentence + 2])[0])
             references = shard.references(sentence)
-            if has_several:
-                writer.append({"sentence_reference_offset": np.array([references.lengths.shape[0]])})
+            writer.append({"sentence_reference_offset": np.array([references.lengths.shape[0]])})
             if words == 0:
                 writer.append(_empty_forest(len(names), references))
                 continue
@@ -102,7 +91,6 @@ def generate_forests(
             if decoder.use_sparse:
                 dense = np.column_stack((dense, _sparse_scores(shard, rules, sparse_weights)))
             writer.append(make_forest(shard, rules, dense, found, settings.density * words, references))
-        writer.finish(make_attributes("forests", shard, names, settings, iteration, number))
 
 
 def prune_forest(found: Hypotheses, limit: int) -> Kept:
@@ -140,7 +128,10 @@ def make_forest(
     # the goal's edges have no rule; they get one that passes on the words of their only antecedent
     used, edge_rule = np.unique(rule, return_inverse=True)
     sides = [
-        np.array([-1], np.int32) if i == GOAL_RULE else _target_side(shard, int(rules.rule[i])) for i in used
+        np.array([-1], np.int32)
+        if i == GOAL_RULE
+        else shard.rule_target[slice(*shard.rule_target_offset[rules.rule[i] : rules.rule[i] + 2])]
+        for i in used
     ]
     dense = np.where((used == GOAL_RULE)[:, None], 0.0, dense[used])
     target = _number_words(np.concatenate(sides), references)
@@ -165,11 +156,11 @@ def make_forest(
 
 def _sparse_scores(shard: Shard, rules: SentenceRules, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the scores of the sparse features of a sentence's rules, float64 (rules)."""
-    begin, end = shard.rule_feature_offset[rules.rule], shard.rule_feature_offset[rules.rule + 1]
-    place = np.arange((end - begin).sum()) + np.repeat(begin - offsets_of(end - begin)[:-1], end - begin)
+    place, offset = places_of(shard.rule_feature_offset, rules.rule)
     scores = weights[shard.rule_feature[place]] * shard.rule_feature_value[place]
-    number = np.repeat(np.arange(begin.shape[0]), end - begin)
-    return np.bincount(number, scores, minlength=begin.shape[0]).astype(np.float64)
+    rows = rules.rule.shape[0]
+    number = np.repeat(np.arange(rows), np.diff(offset))
+    return np.bincount(number, scores, minlength=rows).astype(np.float64)
 
 
 def _empty_forest(columns: int, references: References) -> dict[str, NDArray[Any]]:
@@ -191,17 +182,13 @@ def _empty_forest(columns: int, references: References) -> dict[str, NDArray[Any
     }
 
 
-def _target_side(shard: Shard, rule: int) -> NDArray[np.int32]:
-    return shard.rule_target[slice(*shard.rule_target_offset[rule : rule + 2])]
-
-
 def _number_words(symbols: NDArray[np.int32], references: References) -> NDArray[np.int32]:
     """Return symbols with words numbered by first occurrence in the references, from 1; 0 for others."""
     number = {word: i for i, word in enumerate(dict.fromkeys(references.word.tolist()), 1)}
     return np.array([i if i < 0 else number.get(i, 0) for i in symbols.tolist()], np.int32)
 
 
-def read_forests(path: str | os.PathLike[str], columns: int) -> Forests:
+def read_forests(path: FilePath, columns: int) -> Forests:
     """Read forests with `columns` dense features.
 
     Raises

@@ -1,10 +1,15 @@
-"""Decode a shard and write the k-best lists for batch tuners."""
+"""k-best list files: the BLEU statistics and the features of each translation, without the words.
+
+A file contains the lists of one shard, decoded with the weights of one iteration. It is written sentence by
+sentence, so memory does not depend on the size of the shard. Sparse features are rows in a table in the file,
+in order of first occurrence; a table sorted by key would have to be complete before the first sentence.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -15,12 +20,11 @@ from numpy.typing import NDArray
 import itersel
 from itersel.config.search import ListSettings
 from itersel.errors import InputError
-from itersel.learn.bleu_kernels import ngram_matches
+from itersel.learn.bleu_kernels import ORDER, ngram_matches
 from itersel.progress import progress
-from itersel.storage.formats import without_extra
+from itersel.storage.formats import Array, FileFormat, FilePath, all_packed, numbers
+from itersel.storage.hdf5_rows import RowWriter, write_rows
 from itersel.storage.strings import string_table
-from itersel.tune.lists import FORMAT
-from itersel.tune.writer import write_rows
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, find_weights, make_weights, read_weights
 
@@ -30,6 +34,32 @@ if TYPE_CHECKING:
     from itersel.decode.decoder import KBest
     from itersel.grammar.shard import Shard
     from itersel.learn.parts import SentenceDecoder
+
+MAX_COUNT = (1 << 31) - 1
+
+# Sizes: N sentences, M references, H translations, C dense features, F sparse features.
+FORMAT = FileFormat(
+    "k-best lists file",
+    1,
+    "itersel kbest",
+    all_packed(
+        {
+            "sentence_offset": Array("<i8", ("N+1",), into="H"),
+            "reference_length": Array("<i4", ("M",), least=0, most=MAX_COUNT),
+            "sentence_reference_offset": Array("<i8", ("N+1",), into="M", is_extra=True),
+            "matches": Array("<i4", ("H", ORDER), least=0, most=MAX_COUNT),
+            "length": Array("<i4", ("H",), least=0, most=MAX_COUNT),
+            "hash": Array("<u8", ("H", 2)),
+            "dense": numbers("<f8", "H", "C"),
+            "feature": Array("<i4", ("sparse values",), least=0, below="F"),
+            "feature_value": numbers("<f8", "sparse values"),
+            "feature_offset": Array("<i8", ("H+1",), into="sparse values"),
+            "feature_key": Array("<u8", ("F",)),
+            "feature_name": Array("|u1", ("bytes of features",)),
+            "feature_name_offset": Array("<i8", ("F+1",), into="bytes of features", text="feature_name"),
+        }
+    ),
+)
 
 # Weights of the first iteration: with all weights zero, the order of the grammar would determine the lists.
 # The language model and the three costs of a rule have the same weight. Words are rewarded, because each of
@@ -47,6 +77,8 @@ START = {
 # Sums of the same values in a different order differ only after these decimal places. Dense features are
 # rounded when written, so translations with the same features are tied at every point of a line search.
 HASH_DIGITS, DIGITS = 6, 9
+# Column of summed sparse features. Its name contains spaces, so it cannot be the name of a dense feature.
+SUM = "sparse features"
 
 
 def read_start(path: str | None, iteration: int) -> Weights:
@@ -61,16 +93,11 @@ def read_start(path: str | None, iteration: int) -> Weights:
         return read_weights(path)
     if iteration > 1:
         raise InputError(f"iteration {iteration} needs --weights, the weights of the previous iteration")
-    return start_weights()
-
-
-def start_weights() -> Weights:
-    """Return the default weights for the first iteration."""
     return make_weights(START)
 
 
 def generate_lists(
-    path: str | os.PathLike[str],
+    path: FilePath,
     shard: Shard,
     decoder: SentenceDecoder,
     weights: Weights,
@@ -100,25 +127,22 @@ def generate_lists(
     InputError
         If the shard has no references, or a feature of a translation is not finite.
     """
-    if not shard.has_references:
-        raise InputError("the shard has no references to tune on; extract it with --references")
     dense_weights = find_weights(weights, feature_keys(string_table(decoder.dense_names)))
     sparse_weights = find_weights(weights, shard.feature_key)
     words = shard.vocabulary.to_list()
     table = _FeatureTable(shard.feature_key)
-    has_several = shard.sentence_reference_offset.shape[0] > 0
-    format = FORMAT if has_several else without_extra(FORMAT)
-    with write_rows(path, format, len(decoder.dense_names)) as writer:
+    with write_shard_rows(
+        path, FORMAT, "k-best-lists", shard, decoder.dense_names, settings, iteration, number
+    ) as writer:
         for sentence in progress(range(shard.sentence_count), "kbest"):
             found = decoder.decode(sentence, dense_weights, sparse_weights, settings.k_best)
             _check_finite(found, sentence, decoder.dense_names, shard)
             references = shard.references(sentence)
-            grouped = {"sentence_reference_offset": np.array([references.lengths.shape[0]])}
             writer.append(
                 {
-                    **(grouped if has_several else {}),
                     "sentence_offset": np.array([found.score.shape[0]]),
                     "reference_length": references.lengths,
+                    "sentence_reference_offset": np.array([references.lengths.shape[0]]),
                     "matches": ngram_matches(found.word, found.word_offset, references),
                     "length": np.diff(found.word_offset),
                     "hash": hash_translations(found, words, shard.feature_key),
@@ -136,29 +160,44 @@ def generate_lists(
                 "feature_name_offset": names.offset[1:],
             }
         )
-        writer.finish(
-            make_attributes("k-best-lists", shard, decoder.dense_names, settings, iteration, number)
-        )
 
 
-def make_attributes(
+@contextlib.contextmanager
+def write_shard_rows(
+    path: FilePath,
+    format: FileFormat,
     kind: str,
     shard: Shard,
     dense_names: Sequence[str],
     settings: DataclassInstance,
     iteration: int,
     number: int,
-) -> dict[str, str | int]:
-    """Return the attributes of a file of lists or forests, which `itersel.tune.accumulate` compares."""
-    return {
-        "kind": kind,
-        "version": itersel.__version__,
-        "settings": json.dumps(asdict(settings), sort_keys=True),
-        "iteration": iteration,
-        "shard": number,
-        "sentences": sentences_digest(shard),
-        "dense_names": json.dumps(list(dense_names)),
-    }
+) -> Iterator[RowWriter]:
+    """Yield a writer for a file of lists or forests; see `write_rows`.
+
+    Writes the attributes, too, by which `itersel.tune.accumulate` sees which files belong together.
+
+    Raises
+    ------
+    InputError
+        If the shard has no references.
+    """
+    if not shard.has_references:
+        raise InputError("the shard has no references to tune on; extract it with --references")
+    has_several = shard.sentence_reference_offset.shape[0] > 0
+    with write_rows(path, format, len(dense_names), has_several) as writer:
+        yield writer
+        writer.finish(
+            {
+                "kind": kind,
+                "version": itersel.__version__,
+                "settings": json.dumps(asdict(settings), sort_keys=True),
+                "iteration": iteration,
+                "shard": number,
+                "sentences": sentences_digest(shard),
+                "dense_names": json.dumps(list(dense_names)),
+            }
+        )
 
 
 class _FeatureTable:

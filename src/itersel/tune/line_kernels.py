@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.grammar.array_kernels import grown
 from itersel.jit import kernel
 from itersel.tune.bleu_kernels import COUNTS, Statistics, add_counts, bleu_of_counts
 
@@ -56,8 +57,7 @@ def envelope_bends(
     """
     sentences = offset.shape[0] - 1
     start = np.empty(sentences, np.int64)
-    capacity = 16 * sentences + 16
-    place, lines = np.empty(capacity), np.empty((capacity, 2), np.int64)
+    place, lines = np.empty((16 * sentences + 16, 1)), np.empty((16 * sentences + 16, 2), np.int64)
     longest = 0
     for sentence in range(sentences):
         longest = max(longest, offset[sentence + 1] - offset[sentence])
@@ -85,19 +85,14 @@ def envelope_bends(
             if best < 0:
                 break
             count = steeper
-            if bends == capacity:
-                capacity *= 2
-                larger_place, larger_lines = np.empty(capacity), np.empty((capacity, 2), np.int64)
-                for i in range(bends):
-                    larger_place[i] = place[i]
-                    larger_lines[i, 0], larger_lines[i, 1] = lines[i, 0], lines[i, 1]
-                place, lines = larger_place, larger_lines
+            if bends == place.shape[0]:
+                place, lines = grown(place, bends + 1), grown(lines, bends + 1)
             # rounding could put a bend to the left of the previous one
             last = max(last, nearest)
-            place[bends], lines[bends, 0], lines[bends, 1] = last, line, best
+            place[bends, 0], lines[bends, 0], lines[bends, 1] = last, line, best
             bends += 1
             line = best
-    return start, place[:bends].copy(), lines[:bends].copy()
+    return start, place[:bends, 0].copy(), lines[:bends].copy()
 
 
 @kernel

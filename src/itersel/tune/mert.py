@@ -8,7 +8,8 @@ result is kept.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from itersel.config.tuners import Mert
 from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.tune.accumulate import Pool
-from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
+from itersel.tune.bleu_kernels import Statistics, best_bleu
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
 
 # Minimum gain in BLEU (0 to 1) for a move; smaller gains may be rounding errors.
@@ -45,74 +46,83 @@ class Intervals(NamedTuple):
     bleu: NDArray[np.float64]
 
 
-class LineSearch(Protocol):
+class Candidates(NamedTuple):
+    """Translations whose scores are lines: those with the weights w + x * d are intercept + slope * x.
+
+    Attributes
+    ----------
+    intercept, slope
+        float64 (H).
+    offset
+        int64 (N + 1): the translations of each sentence.
+    statistics
+        Their statistics for BLEU.
+    """
+
+    intercept: NDArray[np.float64]
+    slope: NDArray[np.float64]
+    offset: NDArray[np.int64]
+    statistics: Statistics
+
+
+class LineSearch:
     """Corpus BLEU of the best translations under given weights.
 
     Attributes
     ----------
     scale
-        float64 (C): how much each feature varies within sentences; 0 if it never does.
+        float64 (C): standard deviation of each feature within sentences; 0 if it never varies.
     """
 
     scale: NDArray[np.float64]
 
+    def candidates(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Candidates:
+        """Return all translations that may be the best at some point weights + x * direction."""
+        raise NotImplementedError
+
     def intervals(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Intervals:
         """Return BLEU at all points weights + x * direction, both float64 (C)."""
-        ...
+        found = self.candidates(weights, direction)
+        start, place, lines = envelope_bends(found.intercept, found.slope, found.offset)
+        order = np.argsort(place, kind="stable")
+        return Intervals(*bleu_along_line(start, place, lines, order, found.statistics))
 
     def bleu(self, weights: NDArray[np.float64]) -> float:
         """Return BLEU, between 0 and 1, of the best translations under `weights`."""
-        ...
+        found = self.candidates(weights, np.zeros_like(weights))
+        return best_bleu(found.intercept, found.offset, found.statistics)
 
 
-class ListSearch:
-    """`LineSearch` over merged k-best lists."""
+class ListSearch(LineSearch):
+    """Line search over merged k-best lists."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         # Only differences within a sentence matter; subtracting the common part reduces rounding errors.
         first = np.repeat(pool.sentence_offset[:-1], np.diff(pool.sentence_offset))
         self._columns = np.ascontiguousarray((pool.dense - pool.dense[first]).T)
-        self.scale = feature_scale(self._columns, pool.sentence_offset)
+        total = [squared_deviation(column, pool.sentence_offset) for column in self._columns]
+        self.scale = np.sqrt(np.array(total) / pool.dense.shape[0])
         # the lines of a round mostly start from the same weights
         self._last = np.full(self.scale.shape[0], np.nan)
         self._last_scores = np.zeros(0)
 
-    def intervals(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Intervals:
-        """Return BLEU at all points of a line."""
-        pool = self._pool
-        slope = project(self._columns, direction)
-        start, place, lines = envelope_bends(self._scores(weights), slope, pool.sentence_offset)
-        order = np.argsort(place, kind="stable")
-        return Intervals(*bleu_along_line(start, place, lines, order, pool.statistics))
-
-    def bleu(self, weights: NDArray[np.float64]) -> float:
-        """Return BLEU of the best translations."""
-        rows = best_rows(self._scores(weights), self._pool.sentence_offset)
-        return bleu_of_counts(corpus_counts(rows, self._pool.statistics))
-
-    def _scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def candidates(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Candidates:
+        """Return all translations."""
         if not np.array_equal(weights, self._last):
             self._last, self._last_scores = weights.copy(), project(self._columns, weights)
-        return self._last_scores
+        slope = project(self._columns, direction)
+        return Candidates(self._last_scores, slope, self._pool.sentence_offset, self._pool.statistics)
 
 
-def feature_scale(columns: NDArray[np.float64], offset: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the standard deviation of each feature within sentences, float64 (C).
+def squared_deviation(value: NDArray[np.float64], offset: NDArray[np.int64]) -> float:
+    """Return the sum of squared differences between values (H) and the means of their sentences.
 
-    Parameters
-    ----------
-    columns
-        float64 (C, H).
-    offset
-        int64 (N + 1): where the translations of each sentence begin; at least one each.
+    `offset`, int64 (N + 1), is where each sentence begins; it has at least one value.
     """
     counts = np.diff(offset)
-    scale = np.zeros(columns.shape[0])
-    for c, column in enumerate(columns):
-        mean = np.add.reduceat(column, offset[:-1]) / counts
-        scale[c] = np.sqrt(np.mean((column - np.repeat(mean, counts)) ** 2))
-    return scale
+    mean = np.add.reduceat(value, offset[:-1]) / counts
+    return float(np.sum((value - np.repeat(mean, counts)) ** 2))
 
 
 def choose_point(found: Intervals) -> tuple[float, float]:
@@ -170,12 +180,16 @@ def tune_mert(
     varies = search.scale > 0
     if not varies.any():
         raise InputError("no sentence has translations with different features; decode more of them")
-    draw = _Draw(seed)
-    weights, bleu = climb(search, start, settings, draw)
+    bits = np.random.PCG64(list(seed))
+
+    def directions() -> list[NDArray[np.float64]]:
+        return _directions(search.scale, settings.directions, bits)
+
+    weights, bleu = climb(search, start, directions)
     for _ in progress(range(settings.restarts), "MERT, restarts"):
         point = start.copy()
-        point[varies] = draw.uniform(int(varies.sum())) / search.scale[varies]
-        other, other_bleu = climb(search, point, settings, draw)
+        point[varies] = _uniform(bits, int(varies.sum())) / search.scale[varies]
+        other, other_bleu = climb(search, point, directions)
         if other_bleu > bleu + MIN_GAIN:
             weights, bleu = other, other_bleu
     total = np.abs(weights).sum()
@@ -183,13 +197,26 @@ def tune_mert(
 
 
 def climb(
-    search: LineSearch, start: NDArray[np.float64], settings: Mert, draw: _Draw
+    search: LineSearch, start: NDArray[np.float64], directions: Callable[[], Sequence[NDArray[np.float64]]]
 ) -> tuple[NDArray[np.float64], float]:
-    """Move from the start until no direction improves BLEU; return the final weights and their BLEU."""
+    """Search along one direction after another, in rounds, until a round brings no improvement.
+
+    Parameters
+    ----------
+    search, start
+        Line search over the translations, and start weights, float64 (C).
+    directions
+        Returns the directions of a round.
+
+    Returns
+    -------
+    tuple
+        Weights, float64 (C), and BLEU between 0 and 1.
+    """
     weights, bleu = start.copy(), search.bleu(start)
     for _ in range(MAX_ROUNDS):
         before = bleu
-        for direction in _directions(search.scale, settings.directions, draw):
+        for direction in directions():
             weights, bleu = move(search, weights, bleu, direction)
         if bleu <= before + MIN_GAIN:
             break
@@ -217,29 +244,29 @@ def move(
     return (moved, found) if found > bleu + MIN_GAIN else (weights, bleu)
 
 
-def _directions(scale: NDArray[np.float64], random: int, draw: _Draw) -> list[NDArray[np.float64]]:
+def axis(scale: NDArray[np.float64], column: int) -> NDArray[np.float64]:
+    """Return the direction of one feature, scaled so that scores vary by about 1; 0 if it never varies."""
+    direction = np.zeros(scale.shape[0])
+    direction[column] = 1 / scale[column] if scale[column] > 0 else 0.0
+    return direction
+
+
+def _directions(scale: NDArray[np.float64], random: int, bits: np.random.PCG64) -> list[NDArray[np.float64]]:
     """Return the axes and random directions, scaled so that a unit changes scores by about the same."""
     varies = np.flatnonzero(scale > 0)
-    directions = []
-    for c in varies:
-        axis = np.zeros(scale.shape[0])
-        axis[c] = 1 / scale[c]
-        directions.append(axis)
+    directions = [axis(scale, c) for c in varies.tolist()]
     for _ in range(random):
         direction = np.zeros(scale.shape[0])
-        unit = draw.uniform(varies.shape[0])
+        unit = _uniform(bits, varies.shape[0])
         direction[varies] = unit / np.sqrt(np.sum(unit**2)) / scale[varies]
         directions.append(direction)
     return directions
 
 
-class _Draw:
-    """Random numbers from raw bits, which do not change between numpy versions; see `learn.pairs`."""
+def _uniform(bits: np.random.PCG64, count: int) -> NDArray[np.float64]:
+    """Return random numbers between -1 and 1, float64 (count), none of them 0.
 
-    def __init__(self, seed: tuple[int, ...]) -> None:
-        self._bits = np.random.PCG64(list(seed))
-
-    def uniform(self, count: int) -> NDArray[np.float64]:
-        """Return numbers between -1 and 1, float64 (count), none of them 0."""
-        half = (self._bits.random_raw(count) >> np.uint64(12)).astype(np.float64) + 0.5
-        return half / 2.0**51 - 1.0
+    They are made from raw bits, which do not change between numpy versions; see `itersel.learn.pairs`.
+    """
+    half = (bits.random_raw(count) >> np.uint64(12)).astype(np.float64) + 0.5
+    return half / 2.0**51 - 1.0

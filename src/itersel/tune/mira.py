@@ -9,67 +9,28 @@ from itersel.config.tuners import KBestMira
 from itersel.learn.bleu_kernels import ORDER
 from itersel.progress import progress
 from itersel.tune.accumulate import Pool, SparseRows
-from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
-from itersel.tune.mira_kernels import MiraLists, MiraState, mira_pass, score_rows
+from itersel.tune.bleu_kernels import best_bleu
+from itersel.tune.mira_kernels import MiraState, mira_pass, score_rows
 
 
-class Mira:
-    """Weights of k-best MIRA, pass after pass.
+def start_state(dense: NDArray[np.float64], sparse: NDArray[np.float64]) -> MiraState:
+    """Return the state before the first pass, from the start weights of dense and sparse features."""
+    # pseudo-counts of a perfect four-word sentence, so no precision is ever zero
+    counts = np.arange(ORDER, 0, -1.0)
+    return MiraState(
+        dense.copy(),
+        sparse.copy(),
+        np.zeros_like(dense),
+        np.zeros_like(sparse),
+        np.concatenate((counts, counts, [ORDER])),
+        np.zeros(1, np.int64),
+    )
 
-    Parameters
-    ----------
-    pool, sparse
-        Merged lists; `sparse` has a row for every translation in `pool`.
-    dense_start, sparse_start
-        float64 (C) and (F): start weights.
-    settings
-        Settings of the tuner.
-    """
 
-    def __init__(
-        self,
-        pool: Pool,
-        sparse: SparseRows,
-        dense_start: NDArray[np.float64],
-        sparse_start: NDArray[np.float64],
-        settings: KBestMira,
-    ) -> None:
-        self._settings = settings
-        self._lists = MiraLists(
-            pool.sentence_offset,
-            pool.mean_reference,
-            pool.statistics,
-            pool.dense,
-            sparse.feature,
-            sparse.value,
-            sparse.offset,
-        )
-        # pseudo-counts of a perfect four-word sentence, so no precision is ever zero
-        counts = np.arange(ORDER, 0, -1.0)
-        self._state = MiraState(
-            dense_start.copy(),
-            sparse_start.copy(),
-            np.zeros_like(dense_start),
-            np.zeros_like(sparse_start),
-            np.concatenate((counts, counts, [ORDER])),
-            np.zeros(1, np.int64),
-        )
-
-    def run_pass(self, order: NDArray[np.int64]) -> int:
-        """Process all sentences in the given order; return the number of steps."""
-        return mira_pass(self._lists, self._state, order, self._settings.c, self._settings.decay)
-
-    def mean_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the mean of the weights after each sentence in all passes, dense and sparse."""
-        state = self._state
-        steps = max(1, int(state.steps[0]))
-        return state.dense - state.dense_late / steps, state.sparse - state.sparse_late / steps
-
-    def bleu(self, dense: NDArray[np.float64], sparse: NDArray[np.float64]) -> float:
-        """Return corpus BLEU, between 0 and 1, of the best translations under the weights."""
-        lists = self._lists
-        rows = best_rows(score_rows(lists, dense, sparse), lists.sentence_offset)
-        return bleu_of_counts(corpus_counts(rows, lists.statistics))
+def mean_weights(state: MiraState) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean of the weights after each sentence in all passes, dense and sparse."""
+    steps = max(1, int(state.steps[0]))
+    return state.dense - state.dense_late / steps, state.sparse - state.sparse_late / steps
 
 
 def tune_mira(
@@ -84,23 +45,30 @@ def tune_mira(
 
     Parameters
     ----------
-    pool, sparse, dense_start, sparse_start, settings
-        See `Mira`.
+    pool, sparse
+        Merged lists; `sparse` has a row for every translation in `pool`.
+    dense_start, sparse_start
+        float64 (C) and (F): start weights.
+    settings
+        Settings of the tuner.
     seed
         Random seed for the order of sentences, not negative.
 
     Returns
     -------
     tuple
-        Dense and sparse weights, float64 (C) and (F), and BLEU; of equally good passes, those of the first.
+        Dense and sparse weights, float64 (C) and (F), and BLEU between 0 and 1; of equally good passes, those
+        of the first.
     """
-    mira = Mira(pool, sparse, dense_start, sparse_start, settings)
+    state = start_state(dense_start, sparse_start)
     bits = np.random.PCG64(list(seed))
     best: tuple[NDArray[np.float64], NDArray[np.float64], float] | None = None
     for _ in progress(range(settings.passes), "k-best MIRA, passes"):
-        mira.run_pass(np.argsort(bits.random_raw(pool.sentence_count), kind="stable"))
-        dense, weights = mira.mean_weights()
-        bleu = mira.bleu(dense, weights)
+        order = np.argsort(bits.random_raw(pool.sentence_count), kind="stable")
+        mira_pass(pool, sparse, state, order, settings.c, settings.decay)
+        dense, weights = mean_weights(state)
+        score = score_rows(pool.dense, sparse, dense, weights)
+        bleu = best_bleu(score, pool.sentence_offset, pool.statistics)
         if best is None or bleu > best[2]:
             best = dense, weights, bleu
     assert best is not None

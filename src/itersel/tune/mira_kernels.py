@@ -13,33 +13,8 @@ from numpy.typing import NDArray
 
 from itersel.jit import kernel
 from itersel.learn.bleu_kernels import ORDER
+from itersel.tune.accumulate import Pool, SparseRows
 from itersel.tune.bleu_kernels import COUNTS, Statistics, add_counts
-
-
-class MiraLists(NamedTuple):
-    """Merged k-best lists: BLEU statistics and features.
-
-    Attributes
-    ----------
-    sentence_offset
-        int64 (N + 1).
-    mean_reference
-        float64 (N): mean reference length of each sentence, in words.
-    statistics
-        BLEU statistics.
-    dense
-        float64 (H, C).
-    feature, value, offset
-        int32, float64, int64 (H + 1): sparse features.
-    """
-
-    sentence_offset: NDArray[np.int64]
-    mean_reference: NDArray[np.float64]
-    statistics: Statistics
-    dense: NDArray[np.float64]
-    feature: NDArray[np.int32]
-    value: NDArray[np.float64]
-    offset: NDArray[np.int64]
 
 
 class MiraState(NamedTuple):
@@ -75,31 +50,38 @@ class Difference(NamedTuple):
 
 @kernel
 def score_row(
-    lists: MiraLists, dense_weight: NDArray[np.float64], sparse_weight: NDArray[np.float64], row: int
+    dense: NDArray[np.float64],
+    sparse: SparseRows,
+    dense_weight: NDArray[np.float64],
+    sparse_weight: NDArray[np.float64],
+    row: int,
 ) -> float:
     """Return the score of a translation."""
     total = 0.0
     for c in range(dense_weight.shape[0]):
-        total += dense_weight[c] * lists.dense[row, c]
-    for i in range(lists.offset[row], lists.offset[row + 1]):
-        total += sparse_weight[lists.feature[i]] * lists.value[i]
+        total += dense_weight[c] * dense[row, c]
+    for i in range(sparse.offset[row], sparse.offset[row + 1]):
+        total += sparse_weight[sparse.feature[i]] * sparse.value[i]
     return total
 
 
 @kernel
 def score_rows(
-    lists: MiraLists, dense_weight: NDArray[np.float64], sparse_weight: NDArray[np.float64]
+    dense: NDArray[np.float64],
+    sparse: SparseRows,
+    dense_weight: NDArray[np.float64],
+    sparse_weight: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return the scores of all translations, float64 (H)."""
-    score = np.empty(lists.dense.shape[0])
+    score = np.empty(dense.shape[0])
     for row in range(score.shape[0]):
-        score[row] = score_row(lists, dense_weight, sparse_weight, row)
+        score[row] = score_row(dense, sparse, dense_weight, sparse_weight, row)
     return score
 
 
 @kernel
 def background_bleu(
-    lists: MiraLists, row: int, mean_reference: float, background: NDArray[np.float64]
+    statistics: Statistics, row: int, mean_reference: float, background: NDArray[np.float64]
 ) -> float:
     """Return BLEU of background and translation together, times their reference length.
 
@@ -107,7 +89,6 @@ def background_bleu(
     translation does not shrink as the background grows. It uses the mean length of the references, which is
     the same for all translations of a sentence; otherwise it would favour long ones.
     """
-    statistics = lists.statistics
     product = 1.0
     for n in range(ORDER):
         ngrams = background[ORDER + n] + max(0, statistics.length[row] - n)
@@ -121,25 +102,25 @@ def background_bleu(
 
 
 @kernel
-def sparse_difference(lists: MiraLists, hope: int, fear: int, scratch: Difference) -> int:
+def sparse_difference(sparse: SparseRows, hope: int, fear: int, scratch: Difference) -> int:
     """Fill `scratch` with the sparse features of hope minus those of fear; returns their number.
 
     Merges both rows, which are sorted by feature.
     """
-    i, end = lists.offset[hope], lists.offset[hope + 1]
-    j, fear_end = lists.offset[fear], lists.offset[fear + 1]
+    i, end = sparse.offset[hope], sparse.offset[hope + 1]
+    j, fear_end = sparse.offset[fear], sparse.offset[fear + 1]
     used = 0
     while i < end or j < fear_end:
-        takes_hope = j == fear_end or (i < end and lists.feature[i] <= lists.feature[j])
-        takes_fear = i == end or (j < fear_end and lists.feature[j] <= lists.feature[i])
+        takes_hope = j == fear_end or (i < end and sparse.feature[i] <= sparse.feature[j])
+        takes_fear = i == end or (j < fear_end and sparse.feature[j] <= sparse.feature[i])
         scratch.value[used] = 0.0
         if takes_hope:
-            scratch.feature[used] = lists.feature[i]
-            scratch.value[used] += lists.value[i]
+            scratch.feature[used] = sparse.feature[i]
+            scratch.value[used] += sparse.value[i]
             i += 1
         if takes_fear:
-            scratch.feature[used] = lists.feature[j]
-            scratch.value[used] -= lists.value[j]
+            scratch.feature[used] = sparse.feature[j]
+            scratch.value[used] -= sparse.value[j]
             j += 1
         used += 1
     return used
@@ -147,13 +128,20 @@ def sparse_difference(lists: MiraLists, hope: int, fear: int, scratch: Differenc
 
 @kernel
 def mira_step(
-    lists: MiraLists, state: MiraState, scratch: Difference, hope: int, fear: int, cost: float, limit: float
+    pool: Pool,
+    sparse: SparseRows,
+    state: MiraState,
+    scratch: Difference,
+    hope: int,
+    fear: int,
+    cost: float,
+    limit: float,
 ) -> bool:
     """Move the weights until hope leads fear by `cost`, by at most `limit`; returns whether they changed."""
-    used = sparse_difference(lists, hope, fear, scratch)
+    used = sparse_difference(sparse, hope, fear, scratch)
     loss, norm = cost, 0.0
     for c in range(state.dense.shape[0]):
-        difference = lists.dense[hope, c] - lists.dense[fear, c]
+        difference = pool.dense[hope, c] - pool.dense[fear, c]
         loss -= state.dense[c] * difference
         norm += difference * difference
     for i in range(used):
@@ -163,7 +151,7 @@ def mira_step(
         return False
     rate, before = min(limit, loss / norm), state.steps[0]
     for c in range(state.dense.shape[0]):
-        step = rate * (lists.dense[hope, c] - lists.dense[fear, c])
+        step = rate * (pool.dense[hope, c] - pool.dense[fear, c])
         state.dense[c] += step
         state.dense_late[c] += before * step
     for i in range(used):
@@ -175,7 +163,7 @@ def mira_step(
 
 @kernel
 def mira_pass(
-    lists: MiraLists, state: MiraState, order: NDArray[np.int64], limit: float, decay: float
+    pool: Pool, sparse: SparseRows, state: MiraState, order: NDArray[np.int64], limit: float, decay: float
 ) -> int:
     """Take one step per sentence, in the given order; returns how many changed the weights.
 
@@ -183,25 +171,25 @@ def mira_pass(
     ties go to the first. After each sentence, the background decays by `decay` and the hope is added.
     """
     longest = 0
-    for row in range(lists.dense.shape[0]):
-        longest = max(longest, lists.offset[row + 1] - lists.offset[row])
+    for row in range(pool.dense.shape[0]):
+        longest = max(longest, sparse.offset[row + 1] - sparse.offset[row])
     scratch = Difference(np.empty(2 * longest, np.int32), np.empty(2 * longest))
     moved = 0
     for sentence in order:
-        mean_reference = lists.mean_reference[sentence]
+        mean_reference = pool.mean_reference[sentence]
         hope, fear = np.int64(-1), np.int64(-1)
         hope_value, fear_value, hope_bleu, fear_bleu = 0.0, 0.0, 0.0, 0.0
-        for row in range(lists.sentence_offset[sentence], lists.sentence_offset[sentence + 1]):
-            score = score_row(lists, state.dense, state.sparse, row)
-            bleu = background_bleu(lists, row, mean_reference, state.background)
+        for row in range(pool.sentence_offset[sentence], pool.sentence_offset[sentence + 1]):
+            score = score_row(pool.dense, sparse, state.dense, state.sparse, row)
+            bleu = background_bleu(pool.statistics, row, mean_reference, state.background)
             if hope < 0 or score + bleu > hope_value:
                 hope, hope_value, hope_bleu = row, score + bleu, bleu
             if fear < 0 or score - bleu > fear_value:
                 fear, fear_value, fear_bleu = row, score - bleu, bleu
-        if mira_step(lists, state, scratch, hope, fear, hope_bleu - fear_bleu, limit):
+        if mira_step(pool, sparse, state, scratch, hope, fear, hope_bleu - fear_bleu, limit):
             moved += 1
         state.steps[0] += 1
         for i in range(COUNTS):
             state.background[i] *= decay
-        add_counts(state.background, lists.statistics, hope, 1)
+        add_counts(state.background, pool.statistics, hope, 1)
     return moved

@@ -51,12 +51,9 @@ def make_lines(size: int) -> Lines:
 
 
 @kernel
-def more_lines(lines: Lines) -> Lines:
-    """Return the lines with twice the capacity."""
-    larger = make_lines(2 * lines.number.shape[0])
-    larger.number[: lines.number.shape[0]] = lines.number
-    larger.origin[: lines.origin.shape[0]] = lines.origin
-    return larger
+def grown_lines(lines: Lines, size: int) -> Lines:
+    """Return the lines, or a larger copy if there are fewer than `size`."""
+    return Lines(grown(lines.number, size), grown(lines.origin, size))
 
 
 @leaf_kernel
@@ -185,8 +182,8 @@ def sentence_envelope(
                 room += offset[first + 1] - offset[first]
             if second != NONE:
                 room += offset[second + 1] - offset[second]
-            while room > sums.number.shape[0]:
-                sums = more_lines(sums)
+            if room > sums.number.shape[0]:
+                sums = grown_lines(sums, room)
             count = add_sum(
                 lines,
                 offset,
@@ -198,8 +195,8 @@ def sentence_envelope(
                 rule_line[rule, INTERCEPT] + model * model_line[INTERCEPT],
                 rule_line[rule, SLOPE] + model * model_line[SLOPE],
             )
-        while used + count > lines.number.shape[0]:
-            lines = more_lines(lines)
+        if used + count > lines.number.shape[0]:
+            lines = grown_lines(lines, used + count)
         used = add_envelope(sums, count, lines, used)
         offset[item + 1] = used
     return lines, sums, offset

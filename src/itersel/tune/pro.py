@@ -118,10 +118,3 @@ def fit_ranking(matrix: csr_array, strength: float) -> NDArray[np.float64]:
     if not result.success:
         print(f"warning: L-BFGS stopped early ({result.message}); increase strength", file=sys.stderr)
     return np.asarray(result.x, np.float64)
-
-
-def interpolate(
-    found: NDArray[np.float64], before: NDArray[np.float64], interpolation: float
-) -> NDArray[np.float64]:
-    """Return interpolation * found + (1 - interpolation) * before (Hopkins and May 2011, figure 2)."""
-    return interpolation * found + (1.0 - interpolation) * before

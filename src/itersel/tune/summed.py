@@ -2,6 +2,8 @@
 
 Besides its dense features, a translation has the score of its sparse features under given weights. The weight
 of this column is a factor for all sparse weights.
+
+Exact line searches along given directions of these columns are those of Flanigan, Dyer & Carbonell (2013).
 """
 
 from __future__ import annotations
@@ -11,17 +13,20 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.config.tuners import ALL_DENSE, STEP
 from itersel.errors import InputError
 from itersel.storage.strings import StringTable, concatenate, string_table
-from itersel.tune.accumulate import ListFile, Pool, SparseRows, sparse_scores
-from itersel.tune.generate import DIGITS
-from itersel.vectors.common import common_features
-from itersel.vectors.features import feature_keys, unique_features
-from itersel.vectors.weights import Weights, find_weights
+from itersel.tune.accumulate import ListFile, Pool, sparse_scores
+from itersel.tune.generate import DIGITS, SUM
+from itersel.tune.mert import axis
+from itersel.vectors.features import common_features, feature_keys, unique_features
+from itersel.vectors.weights import Weights, find_weights, take_weights
 
-# Columns of the sparse features: with the weights that the lists were decoded with, and with those of the
-# previous epoch. The names contain spaces, so they cannot be names of dense features.
-SUM, LAST_SUM = "sparse features", "sparse features before"
+# Column of the sparse features with the weights of the previous epoch, beside `SUM` with those that the lists
+# were decoded with.
+LAST_SUM = "sparse features before"
+# Keys, names and weights of features.
+Part = tuple[NDArray[np.uint64], StringTable, NDArray[np.float64]]
 
 
 def sum_sparse(files: Sequence[ListFile], pool: Pool, weights: Sequence[Weights]) -> Pool:
@@ -34,21 +39,12 @@ def sum_sparse(files: Sequence[ListFile], pool: Pool, weights: Sequence[Weights]
     pool
         Their merged lists.
     weights
-        One or two weight vectors: of the lists, and of the previous epoch.
+        At most two weight vectors: of the lists (`SUM`), and of the previous epoch (`LAST_SUM`).
     """
-    names = (SUM, LAST_SUM)[: len(weights)]
-    scores = [np.round(sparse_scores(files, pool.origin, one), DIGITS) for one in weights]
-    return pool._replace(
-        dense=np.column_stack((pool.dense, *scores)), dense_names=(*pool.dense_names, *names)
-    )
-
-
-def no_sparse(rows: int) -> SparseRows:
-    """Return `SparseRows` for translations without sparse features."""
-    none = np.zeros(0, np.uint64)
-    return SparseRows(
-        np.zeros(0, np.int32), np.zeros(0), np.zeros(rows + 1, np.int64), none, string_table([])
-    )
+    for one in weights:
+        score = np.round(sparse_scores(files, pool.origin, one), DIGITS)
+        pool = pool._replace(dense=np.column_stack((pool.dense, score)))
+    return pool
 
 
 def start_values(names: Sequence[str], before: Weights) -> NDArray[np.float64]:
@@ -60,33 +56,99 @@ def start_values(names: Sequence[str], before: Weights) -> NDArray[np.float64]:
     return value
 
 
-def spread(names: Sequence[str], value: NDArray[np.float64], weights: Sequence[Weights]) -> Weights:
-    """Return the weights of individual features from the weights of the columns of `sum_sparse`.
+def named_directions(
+    wanted: Sequence[str],
+    names: Sequence[str],
+    scale: NDArray[np.float64],
+    start: NDArray[np.float64],
+    last: Weights | None,
+) -> list[NDArray[np.float64]]:
+    """Return directions, float64 (C), by name.
+
+    Parameters
+    ----------
+    wanted
+        Dense features, ``dense`` for all of them, or ``step`` for `start` - `last`.
+    names
+        Names of the C columns.
+    scale, start
+        float64 (C): how much each column varies, and the start weights.
+    last
+        Weights of the previous epoch; ``step`` is ignored without them.
+
+    Raises
+    ------
+    InputError
+        If a feature does not exist.
+    """
+    features = [name for name in names if name not in (SUM, LAST_SUM)]
+    directions = []
+    for name in wanted:
+        if name == STEP:
+            directions += [] if last is None else [_step(names, start, last)]
+        elif name == ALL_DENSE:
+            directions += [axis(scale, names.index(feature)) for feature in features]
+        elif name in features:
+            directions.append(axis(scale, names.index(name)))
+        else:
+            raise InputError(
+                f"cannot search along '{name}', not a dense feature; choose from {', '.join(features)}"
+            )
+    return [direction for direction in directions if direction.any()]
+
+
+def _step(names: Sequence[str], start: NDArray[np.float64], last: Weights) -> NDArray[np.float64]:
+    """Return the step from the previous epoch's weights (at -1) to the current ones (at 0)."""
+    direction = start - find_weights(last, feature_keys(string_table(names)))
+    if SUM in names:
+        # add all current sparse weights, and subtract those of the previous epoch
+        direction[list(names).index(SUM)], direction[list(names).index(LAST_SUM)] = 1.0, -1.0
+    return direction
+
+
+def spread(
+    names: Sequence[str],
+    value: NDArray[np.float64],
+    others: Sequence[Weights],
+    rest: float = 0.0,
+    sparse: Sequence[Part] = (),
+) -> Weights:
+    """Return the weights of individual features from the weights of columns, without zeros.
 
     Parameters
     ----------
     names, value
-        Names and weights of the columns, float64 (C + 1 or 2).
-    weights
-        As for `sum_sparse`; empty if all columns are features.
+        Names and weights of the columns, float64 (C).
+    others
+        Weights of features that are neither columns nor in `sparse`, which are multiplied by the weights of
+        the columns `SUM` and `LAST_SUM`.
+    rest
+        Their factor if there is no column `SUM`.
+    sparse
+        The tuned weights of sparse features.
+
+    Raises
+    ------
+    InputError
+        If a feature is both a column and in `sparse`.
     """
-    columns = len(names) - len(weights)
-    table = string_table(names[:columns])
-    sparse = [elsewhere(one, [(feature_keys(table), table)]) for one in weights]
+    features = [name for name in names if name not in (SUM, LAST_SUM)]
+    table, columns = string_table(features), len(features)
+    parts: list[Part] = [(feature_keys(table), table, value[:columns]), *sparse]
+    apart = list(others)
+    for part in parts:
+        apart = [elsewhere(one, *part[:2]) for one in apart]
     key, name = unique_features(
-        np.concatenate([np.zeros(0, np.uint64), *(one.key for one in sparse)]),
-        concatenate([string_table([]), *(one.name for one in sparse)]),
+        np.concatenate([one.key for one in apart]), concatenate([one.name for one in apart])
     )
     total = np.zeros(key.shape[0])
-    for one, factor in zip(sparse, value[columns:], strict=True):
+    for one, factor in zip(apart, (*value[columns:], rest), strict=False):
         total += factor * find_weights(one, key)
-    return join_weights([(feature_keys(table), table, value[:columns]), (key, name, total)])
+    return _join([*parts, (key, name, total)])
 
 
-def join_weights(
-    parts: Sequence[tuple[NDArray[np.uint64], StringTable, NDArray[np.float64]]],
-) -> Weights:
-    """Combine features, names and weights, and drop zero weights; no feature may be in two parts."""
+def _join(parts: Sequence[Part]) -> Weights:
+    """Combine features, names and weights, and drop zero weights."""
     key = np.concatenate([part[0] for part in parts])
     value = np.concatenate([part[2] for part in parts])
     name = concatenate([part[1] for part in parts])
@@ -95,15 +157,12 @@ def join_weights(
     key, name = unique_features(key, name)
     if twice.size:
         raise InputError(f"'{name.get(int(twice[0]))}' is both a dense and a sparse feature; rename one")
-    kept = np.flatnonzero(value[order] != 0)
-    return Weights(key[kept], value[order][kept], name.take(kept))
+    return take_weights(Weights(key, value[order], name), value[order] != 0)
 
 
-def elsewhere(weights: Weights, parts: Sequence[tuple[NDArray[np.uint64], StringTable]]) -> Weights:
-    """Return the weights of features that are in none of the parts."""
+def elsewhere(weights: Weights, key: NDArray[np.uint64], name: StringTable) -> Weights:
+    """Return the weights of other features than these."""
     is_elsewhere = np.ones(weights.key.shape[0], bool)
-    for key, name in parts:
-        order = np.argsort(key, kind="stable")
-        is_elsewhere[common_features(key[order], name.take(order), weights.key, weights.name)[1]] = False
-    rows = np.flatnonzero(is_elsewhere)
-    return Weights(weights.key[rows], weights.value[rows], weights.name.take(rows))
+    order = np.argsort(key, kind="stable")
+    is_elsewhere[common_features(key[order], name.take(order), weights.key, weights.name)[1]] = False
+    return take_weights(weights, is_elsewhere)

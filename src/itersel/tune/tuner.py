@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import itersel
 from itersel.config.tuners import Batch, ForestMert, KBestMira, LineSearch, Mert, Pro, tuner_name
 from itersel.errors import InputError
-from itersel.storage.formats import MAX_MAGNITUDE, FileFormat
+from itersel.storage.formats import MAX_MAGNITUDE, FileFormat, FilePath
 from itersel.storage.strings import string_table
 from itersel.tune.accumulate import (
     ListFile,
@@ -29,21 +29,26 @@ from itersel.tune.accumulate import (
     read_sparse,
     sparse_scores,
 )
-from itersel.tune.bleu_kernels import best_rows, bleu_of_counts, corpus_counts
+from itersel.tune.bleu_kernels import best_bleu
 from itersel.tune.forest_mert import read_search
 from itersel.tune.forests import FORMAT as FORESTS
-from itersel.tune.generate import START, start_weights
+from itersel.tune.generate import FORMAT as LISTS
+from itersel.tune.generate import START, SUM
 from itersel.tune.line_kernels import project
-from itersel.tune.line_search import named_directions, search_lines
-from itersel.tune.lists import FORMAT as LISTS
-from itersel.tune.mert import ListSearch, tune_mert
+from itersel.tune.mert import ListSearch, climb, tune_mert
 from itersel.tune.mira import tune_mira
-from itersel.tune.pro import fit_ranking, interpolate, pair_matrix, sample_pairs
-from itersel.tune.summed import SUM, elsewhere, join_weights, no_sparse, spread, start_values, sum_sparse
+from itersel.tune.pro import fit_ranking, pair_matrix, sample_pairs
+from itersel.tune.summed import (
+    LAST_SUM,
+    Part,
+    elsewhere,
+    named_directions,
+    spread,
+    start_values,
+    sum_sparse,
+)
 from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, find_weights, write_weights
-
-FilePath = str | os.PathLike[str]
+from itersel.vectors.weights import Weights, find_weights, make_weights, write_weights
 
 
 class Tuned(NamedTuple):
@@ -68,174 +73,167 @@ class Tuned(NamedTuple):
 class Task(NamedTuple):
     """The input of every tuner.
 
+    The columns are the dense features and, on held-out text, the sparse features summed to one or two (see
+    `itersel.tune.summed`). Otherwise, the sparse features of the lists are tuned one by one.
+
     Attributes
     ----------
     files
         As returned by `find_files`.
+    sparse_files
+        The files whose sparse features are tuned one by one: all or none.
+    names, start
+        Names of the C columns, and their start weights, float64 (C).
     before
         Weights that the newest lists were decoded with.
-    seed
-        Random seed.
-    is_summed
-        Whether the sparse features are summed to one; see `itersel.tune.summed`.
+    sums
+        Weights of the summed sparse features; none if they are tuned one by one.
     last
         Mixed weights of the previous epoch, for the line search from these to `before`.
+    seed
+        Random seed.
     """
 
     files: Sequence[ListFile]
+    sparse_files: Sequence[ListFile]
+    names: tuple[str, ...]
+    start: NDArray[np.float64]
     before: Weights
+    sums: Sequence[Weights]
+    last: Weights | None
     seed: tuple[int, ...]
-    is_summed: bool = False
-    last: Weights | None = None
+
+    def pool(self) -> Pool:
+        """Return the merged lists, with all columns."""
+        return sum_sparse(self.files, merge_lists(self.files), self.sums)
+
+    def weights(self, value: NDArray[np.float64], rest: float = 0.0, sparse: Sequence[Part] = ()) -> Weights:
+        """Return the weights of features; see `spread`."""
+        return spread(self.names, value, self.sums or (self.before,), rest, sparse)
 
 
-def _dense_lists(task: Task, with_last: bool = False) -> tuple[Pool, list[Weights]]:
-    """Return lists with only dense features, and the weights used for the sums in their last columns."""
-    if not task.is_summed:
-        if has_sparse_features(task.files):
-            raise InputError(
-                "MERT tunes only dense features, but the lists have sparse ones; recreate them with "
-                "--features dense, or choose another tuner",
-                task.files[0].path,
-            )
-        _refuse_sparse(task)
-        return merge_lists(task.files), []
-    sums = [task.before, task.last] if with_last and task.last is not None else [task.before]
-    return sum_sparse(task.files, merge_lists(task.files), sums), sums
+def mert(task: Task, settings: Mert) -> Tuned:
+    """Tune by MERT over k-best lists."""
+    pool = task.pool()
+    weights, bleu = tune_mert(ListSearch(pool), task.start, settings, task.seed)
+    return _tuned(pool, task.weights(weights), bleu)
 
 
-def _refuse_sparse(task: Task) -> None:
-    """Raise an InputError if the start weights have features that a tuner of dense features would drop."""
-    table = string_table(sorted({*task.files[0].dense_names, *START}))
-    others = elsewhere(task.before, [(feature_keys(table), table)])
+def line_search(task: Task, settings: LineSearch) -> Tuned:
+    """Search along given directions, one after another, until none of them improves BLEU."""
+    pool = task.pool()
+    search = ListSearch(pool)
+    directions = named_directions(settings.directions, task.names, search.scale, task.start, task.last)
+    weights, bleu = climb(search, task.start, lambda: directions)
+    return _tuned(pool, task.weights(weights), bleu)
+
+
+def forest_mert(task: Task, settings: ForestMert) -> Tuned:
+    """Tune by MERT over forests."""
+    search = read_search(task.files)
+    weights, bleu = tune_mert(search, task.start, settings, task.seed)
+    return Tuned(task.weights(weights), 100 * bleu, search.sentence_count, 0)
+
+
+def pro(task: Task, settings: Pro) -> Tuned:
+    """Tune by PRO. Features that are in no pair get their start weight times 1 - interpolation."""
+    pool = task.pool()
+    pairs = sample_pairs(pool, settings, task.seed)
+    rows = np.unique(pairs)
+    sparse = read_sparse(task.sparse_files, pool.origin[rows])
+    found = fit_ranking(pair_matrix(pool, sparse, rows, pairs), settings.strength)
+    start = np.concatenate((task.start, find_weights(task.before, sparse.key)))
+    # Hopkins and May 2011, figure 2
+    rest = 1.0 - settings.interpolation
+    value, values = np.split(settings.interpolation * found + rest * start, [task.start.shape[0]])
+    result = task.weights(value, rest, [(sparse.key, sparse.name, values)])
+    score = project(np.ascontiguousarray(pool.dense.T), value)
+    score += sparse_scores(task.sparse_files, pool.origin, result)
+    return _tuned(pool, result, best_bleu(score, pool.sentence_offset, pool.statistics))
+
+
+def kbest_mira(task: Task, settings: KBestMira) -> Tuned:
+    """Tune by k-best MIRA. Features that are in no list keep their weights."""
+    pool = task.pool()
+    sparse = read_sparse(task.sparse_files, pool.origin)
+    start = find_weights(task.before, sparse.key)
+    value, values, bleu = tune_mira(pool, sparse, task.start, start, settings, task.seed)
+    return _tuned(pool, task.weights(value, 1.0, [(sparse.key, sparse.name, values)]), bleu)
+
+
+def _tuned(pool: Pool, weights: Weights, bleu: float) -> Tuned:
+    return Tuned(weights, 100 * bleu, pool.sentence_count, pool.statistics.length.shape[0])
+
+
+class Tuner(NamedTuple):
+    """A tuner.
+
+    Attributes
+    ----------
+    run
+        The function that runs it.
+    searches
+        Whether it searches for the highest BLEU, which it can do only for columns.
+    format
+        The format of the files that it reads.
+    """
+
+    run: Callable[[Task, Any], Tuned]
+    searches: bool = False
+    format: FileFormat = LISTS
+
+
+RUNS = {
+    "mert": Tuner(mert, searches=True),
+    "pro": Tuner(pro),
+    "kbest-mira": Tuner(kbest_mira),
+    "forest-mert": Tuner(forest_mert, searches=True, format=FORESTS),
+    "line-search": Tuner(line_search, searches=True),
+}
+
+
+def _make_task(
+    tuner: Tuner,
+    files: Sequence[ListFile],
+    before: Weights,
+    last: Weights | None,
+    seed: tuple[int, ...],
+    is_summed: bool,
+) -> Task:
+    """Return the input of a tuner; see `tune`.
+
+    Raises
+    ------
+    InputError
+        If the tuner cannot tune the sparse features of the files or of the start weights.
+    """
+    names = files[0].dense_names
+    if tuner.format is FORESTS and (SUM in names) != is_summed:
+        wanted = "all" if is_summed else "dense"
+        raise InputError(f"recreate these forests with --features {wanted}", files[0].path)
+    if tuner.searches and not is_summed:
+        _refuse_sparse(files, before)
+    sums = [one for one in (before, last) if one is not None] if is_summed else []
+    names = (*(name for name in names if name != SUM), *(SUM, LAST_SUM)[: len(sums)])
+    start = start_values(names, before)
+    return Task(files, () if is_summed else files, names, start, before, sums, last, seed)
+
+
+def _refuse_sparse(files: Sequence[ListFile], before: Weights) -> None:
+    """Raise an InputError if there are features that a tuner of dense features would drop."""
+    if has_sparse_features(files):
+        raise InputError(
+            "MERT tunes only dense features, but the lists have sparse ones; recreate them with "
+            "--features dense, or choose another tuner",
+            files[0].path,
+        )
+    table = string_table(sorted({*files[0].dense_names, *START}))
+    others = elsewhere(before, feature_keys(table), table)
     if others.key.shape[0]:
         raise InputError(
             f"the start weights have a sparse feature, '{others.name.get(0)}', but MERT tunes only dense "
             "features; add --sum-sparse, or start from dense weights"
         )
-
-
-def _check_bleu(bleu: float) -> None:
-    if bleu == 0.0:
-        raise InputError(
-            "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
-        )
-
-
-def mert(task: Task, settings: Mert) -> Tuned:
-    """Tune by MERT over k-best lists."""
-    pool, sums = _dense_lists(task)
-    start = start_values(pool.dense_names, task.before)
-    weights, bleu = tune_mert(ListSearch(pool), start, settings, task.seed)
-    _check_bleu(bleu)
-    return _tuned(pool, spread(pool.dense_names, weights, sums), bleu)
-
-
-def line_search(task: Task, settings: LineSearch) -> Tuned:
-    """Search along given directions, one after another, until none of them improves BLEU."""
-    pool, sums = _dense_lists(task, with_last=True)
-    start = start_values(pool.dense_names, task.before)
-    search = ListSearch(pool)
-    directions = named_directions(settings.directions, pool.dense_names, search.scale, start, task.last)
-    weights, bleu = search_lines(search, start, directions)
-    _check_bleu(bleu)
-    return _tuned(pool, spread(pool.dense_names, weights, sums), bleu)
-
-
-def forest_mert(task: Task, settings: ForestMert) -> Tuned:
-    """Tune by MERT over forests."""
-    names = task.files[0].dense_names
-    if (SUM in names) != task.is_summed:
-        wanted = "all" if task.is_summed else "dense"
-        raise InputError(f"recreate these forests with --features {wanted}", task.files[0].path)
-    if not task.is_summed:
-        _refuse_sparse(task)
-    search = read_search(task.files)
-    weights, bleu = tune_mert(search, start_values(names, task.before), settings, task.seed)
-    _check_bleu(bleu)
-    result = spread(names, weights, [task.before] if task.is_summed else [])
-    return Tuned(result, 100 * bleu, search.sentence_count, 0)
-
-
-def pro(task: Task, settings: Pro) -> Tuned:
-    """Tune by PRO. Features that are in no pair get their start weight times 1 - interpolation."""
-    if task.is_summed:
-        pool, sums = _dense_lists(task)
-        pairs = sample_pairs(pool, settings, task.seed)
-        rows = np.unique(pairs)
-        found = fit_ranking(pair_matrix(pool, no_sparse(rows.shape[0]), rows, pairs), settings.strength)
-        start = start_values(pool.dense_names, task.before)
-        weights = interpolate(found, start, settings.interpolation)
-        return _scored(task, pool, weights, spread(pool.dense_names, weights, sums))
-    pool = merge_lists(task.files)
-    pairs = sample_pairs(pool, settings, task.seed)
-    rows = np.unique(pairs)
-    sparse = read_sparse(task.files, pool.origin[rows])
-    table = string_table(pool.dense_names)
-    keys = feature_keys(table)
-    found = fit_ranking(pair_matrix(pool, sparse, rows, pairs), settings.strength)
-    before = np.concatenate((find_weights(task.before, keys), find_weights(task.before, sparse.key)))
-    dense, values = np.split(interpolate(found, before, settings.interpolation), [keys.shape[0]])
-    others = elsewhere(task.before, [(keys, table), (sparse.key, sparse.name)])
-    result = join_weights(
-        [
-            (keys, table, dense),
-            (sparse.key, sparse.name, values),
-            (others.key, others.name, (1.0 - settings.interpolation) * others.value),
-        ]
-    )
-    return _scored(task, pool, dense, result)
-
-
-def _scored(task: Task, pool: Pool, dense: NDArray[np.float64], result: Weights) -> Tuned:
-    """Return weights with their BLEU on the lists; `dense` are the weights of the columns."""
-    score = project(np.ascontiguousarray(pool.dense.T), dense)
-    if not task.is_summed:
-        score = score + sparse_scores(task.files, pool.origin, result)
-    chosen = best_rows(score, pool.sentence_offset)
-    return _tuned(pool, result, bleu_of_counts(corpus_counts(chosen, pool.statistics)))
-
-
-def kbest_mira(task: Task, settings: KBestMira) -> Tuned:
-    """Tune by k-best MIRA. Features that are in no list keep their weights."""
-    if task.is_summed:
-        pool, sums = _dense_lists(task)
-        sparse = no_sparse(pool.statistics.length.shape[0])
-        start = start_values(pool.dense_names, task.before)
-        dense, _, bleu = tune_mira(pool, sparse, start, np.zeros(0), settings, task.seed)
-        return _tuned(pool, spread(pool.dense_names, dense, sums), bleu)
-    pool = merge_lists(task.files)
-    sparse = read_sparse(task.files, pool.origin)
-    table = string_table(pool.dense_names)
-    keys = feature_keys(table)
-    dense, weights, bleu = tune_mira(
-        pool,
-        sparse,
-        find_weights(task.before, keys),
-        find_weights(task.before, sparse.key),
-        settings,
-        task.seed,
-    )
-    others = elsewhere(task.before, [(keys, table), (sparse.key, sparse.name)])
-    parts = [(keys, table, dense), (sparse.key, sparse.name, weights)]
-    parts.append((others.key, others.name, others.value))
-    return _tuned(pool, join_weights(parts), bleu)
-
-
-class Tuner(NamedTuple):
-    """A tuner: the function that runs it, and the format of the files that it reads."""
-
-    run: Callable[[Task, Any], Tuned]
-    format: FileFormat = LISTS
-
-
-RUNS = {
-    "mert": Tuner(mert),
-    "pro": Tuner(pro),
-    "kbest-mira": Tuner(kbest_mira),
-    "forest-mert": Tuner(forest_mert, FORESTS),
-    "line-search": Tuner(line_search),
-}
 
 
 def tune(
@@ -279,14 +277,20 @@ def tune(
         If files are missing, damaged or inconsistent, or nothing can be learned from them.
     """
     name = tuner_name(settings)
+    tuner = RUNS[name]
     if before is None and iteration > 1:
         raise InputError(f"iteration {iteration} needs --previous, the weights used to decode its lists")
-    before = start_weights() if before is None else before
+    before = make_weights(START) if before is None else before
     _check_magnitude(before, "at the start", "start from smaller weights")
-    first = iteration if is_summed and RUNS[name].format is FORESTS else 1
-    files = find_files(paths, shards, range(first, iteration + 1), RUNS[name].format)
+    first = iteration if is_summed and tuner.format is FORESTS else 1
+    files = find_files(paths, shards, range(first, iteration + 1), tuner.format)
     try:
-        result = RUNS[name].run(Task(files, before, (seed, iteration), is_summed, last), settings)
+        task = _make_task(tuner, files, before, last, (seed, iteration), is_summed)
+        result = tuner.run(task, settings)
+        if tuner.searches and result.bleu == 0.0:
+            raise InputError(
+                "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
+            )
     except InputError as error:
         if error.path is not None:
             raise
@@ -322,7 +326,3 @@ def _check_magnitude(weights: Weights, whose: str, advice: str) -> None:
     if bad.size:
         name, value = weights.name.get(int(bad[0])), float(weights.value[bad[0]])
         raise InputError(f"the weight of '{name}' {whose} is {value}; {advice}")
-
-
-def _tuned(pool: Pool, weights: Weights, bleu: float) -> Tuned:
-    return Tuned(weights, 100 * bleu, pool.sentence_count, pool.statistics.length.shape[0])

@@ -1,4 +1,4 @@
-"""Features: a name, and a 64-bit key derived from it that is the same in every shard."""
+"""Features: a name, a 64-bit key derived from it that is the same in every shard, and a group."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
-from itersel.storage.strings import StringTable, string_table
+from itersel.limits import DENSE_FEATURES, TEMPLATES
+from itersel.storage.strings import Strings, StringTable, string_table
 from itersel.vectors.feature_kernels import hash_strings
+
+DENSE, OTHER = "dense", "other"
+# Dense features, and sparse features by template; by number. Features in "other" come from imported grammars.
+GROUPS = (DENSE, *TEMPLATES, OTHER)
 
 
 def feature_keys(names: StringTable) -> NDArray[np.uint64]:
@@ -18,6 +23,25 @@ def feature_keys(names: StringTable) -> NDArray[np.uint64]:
 def feature_key(name: str) -> int:
     """Return the key of one feature name."""
     return int(feature_keys(string_table([name]))[0])
+
+
+def find_groups(key: NDArray[np.uint64], name: StringTable) -> NDArray[np.int8]:
+    """Return the group of each feature, as its position in `GROUPS`.
+
+    Parameters
+    ----------
+    key, name
+        uint64 (D), and the D names.
+    """
+    group = np.full(key.shape[0], GROUPS.index(OTHER), np.int8)
+    group[np.isin(key, feature_keys(string_table(DENSE_FEATURES)))] = GROUPS.index(DENSE)
+    begin, length = name.offset[:-1], np.diff(name.offset)
+    for template, prefix in TEMPLATES.items():
+        found = np.flatnonzero(length >= len(prefix))
+        for place, letter in enumerate(prefix.encode()):
+            found = found[name.data[begin[found] + place] == letter]
+        group[found] = GROUPS.index(template)
+    return group
 
 
 def unique_features(keys: NDArray[np.uint64], names: StringTable) -> tuple[NDArray[np.uint64], StringTable]:
@@ -32,10 +56,36 @@ def unique_features(keys: NDArray[np.uint64], names: StringTable) -> tuple[NDArr
     keys, names = keys[order], names.take(order)
     first = np.ones(keys.shape[0], bool)
     first[1:] = keys[1:] != keys[:-1]
-    for i in np.flatnonzero(~first).tolist():
-        if names.get(i) != names.get(i - 1):
-            raise InputError(
-                f"features '{names.get(i - 1)}' and '{names.get(i)}' have the same 64-bit key; rename one"
-            )
-    kept = np.flatnonzero(first)
+    again, kept = np.flatnonzero(~first), np.flatnonzero(first)
+    _check_equal(names.take(again - 1), names.take(again))
     return keys[kept], names.take(kept)
+
+
+def common_features(
+    left_key: NDArray[np.uint64],
+    left_name: Strings,
+    right_key: NDArray[np.uint64],
+    right_name: Strings,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows, left and right, of the features that both tables (ascending keys) have.
+
+    Raises
+    ------
+    InputError
+        If a key has different names in the two tables.
+    """
+    place = np.searchsorted(left_key, right_key)
+    inside = np.flatnonzero(place < left_key.shape[0])
+    right = inside[left_key[place[inside]] == right_key[inside]]
+    left = place[right]
+    _check_equal(left_name.take(left), right_name.take(right))
+    return left, right
+
+
+def _check_equal(left: StringTable, right: StringTable) -> None:
+    """Raise an InputError unless features with the same keys have the same names."""
+    if np.array_equal(left.offset, right.offset) and np.array_equal(left.data, right.data):
+        return
+    for a, b in zip(left.to_list(), right.to_list(), strict=True):
+        if a != b:
+            raise InputError(f"features '{a}' and '{b}' have the same 64-bit key; rename one")

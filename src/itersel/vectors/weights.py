@@ -92,7 +92,7 @@ def read_weights(path: str | os.PathLike[str]) -> Weights:
         If the file is missing or damaged, or contains a weight that is not finite.
     """
     if os.fspath(path).endswith(".h5"):
-        return _read_hdf5(path)
+        return weights_of(read_arrays(path, FORMAT)[0], path)
     values: dict[str, float] = {}
     for number, line in enumerate(read_lines(path), 1):
         fields = split_words(line)
@@ -114,11 +114,6 @@ def read_weights(path: str | os.PathLike[str]) -> Weights:
             raise InputError(f"feature '{fields[0]}' is listed twice", path, number)
         values[fields[0]] = value
     return make_weights(values)
-
-
-def _read_hdf5(path: str | os.PathLike[str]) -> Weights:
-    arrays, _ = read_arrays(path, FORMAT)
-    return weights_of(arrays, path)
 
 
 def weights_of(arrays: Arrays, path: FilePath) -> Weights:

@@ -11,7 +11,7 @@ from itersel.report.page.folder import Run, read_optional
 from itersel.report.system import read_system
 from itersel.select.matrix import MATRIX
 from itersel.storage.hdf5 import read_arrays
-from itersel.vectors.groups import GROUPS, find_groups
+from itersel.vectors.features import GROUPS, find_groups
 from itersel.vectors.weights import Weights, read_weights
 
 LARGEST = 12  # shown of each group
