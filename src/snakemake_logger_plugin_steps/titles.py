@@ -9,8 +9,7 @@ from collections.abc import Mapping
 TITLES = {
     "fetch_help": "fetch the LibreOffice Help",
     "fetch_corpus": "fetch {fetched}",
-    "prepare_help": "prepare and split the text",
-    "prepare_train": "prepare train",
+    "prepare_train": "prepare the text",
     "prepare_held_out": "prepare {held_out}",
     "align": "align words",
     "estimate_language_model": "estimate the language model",

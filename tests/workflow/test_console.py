@@ -26,7 +26,7 @@ def test_tens_of_lines(console):
 def test_every_step_is_named_when_it_is_done(console):
     done = re.sub(r"\s+", " ", console)
     for step in (
-        "prepare train",
+        "prepare the text",
         "prepare devtest",
         "align words",
         "estimate the language model",

@@ -144,7 +144,7 @@ def test_libreoffice_help_is_fetched_and_split_by_hash(make_project):
     jobs = dry_run(project)
     assert len(jobs["fetch_help"]) == 1
     assert "prepare_held_out" not in jobs
-    [job] = jobs["prepare_help"]
+    [job] = jobs["prepare_train"]
     assert "--split hash" in job
     assert "--task results/tiny/corpus/help/task.gz" in job
 
@@ -157,7 +157,7 @@ def test_held_out_modules_and_texts_in_addition_to_the_help(make_project):
         data={"kind": "libreoffice-help", "held_out_modules": ["sbasic"], "test": {"news": news}}
     )
     jobs = dry_run(project)
-    [job] = jobs["prepare_help"]
+    [job] = jobs["prepare_train"]
     assert "--held-out-modules sbasic" in job
     assert "results/tiny/corpus/test.sbasic.target.gz" in job
     [job] = jobs["prepare_held_out_target_1"]

@@ -45,42 +45,24 @@ if CONFIG.data.kind == "libreoffice-help":
         shell:
             "itersel corpus libreoffice-help {params.options} --output {params.folder:q} &> {log:q}"
 
-    rule prepare_help:
-        input:
-            TEXTS.raw_files("hash"),
-        output:
-            TEXTS.prepared,
-        log:
-            f"{LOGS}/corpus/prepare.log",
-        conda:
-            "../../envs/itersel.yaml"
-        resources:
-            **SIZES["prepare_help"],
-        params:
-            options=TEXTS.prepare_options,
-            code=step_digest("corpus prepare"),
-        shell:
-            "itersel corpus prepare {params.options} &> {log:q}"
 
-else:
-
-    rule prepare_train:
-        input:
-            TEXTS.raw_files("train"),
-        output:
-            TEXTS.prepared,
-        log:
-            f"{LOGS}/corpus/prepare.log",
-        conda:
-            "../../envs/itersel.yaml"
-        threads: preparation_processes(TEXT)
-        resources:
-            **SIZES["prepare_train"],
-        params:
-            options=TEXTS.prepare_options,
-            code=step_digest("corpus prepare"),
-        shell:
-            "itersel corpus prepare {params.options} --jobs {threads} &> {log:q}"
+rule prepare_train:
+    input:
+        TEXTS.raw_files(TEXTS.first),
+    output:
+        TEXTS.prepared,
+    log:
+        f"{LOGS}/corpus/prepare.log",
+    conda:
+        "../../envs/itersel.yaml"
+    threads: preparation_processes(TEXT)
+    resources:
+        **SIZES["prepare_train"],
+    params:
+        options=TEXTS.prepare_options,
+        code=step_digest("corpus prepare"),
+    shell:
+        "itersel corpus prepare {params.options} --jobs {threads} &> {log:q}"
 
 
 # Outputs cannot vary with a wildcard, so there is one rule for each number of references: fetch_corpus,
