@@ -45,13 +45,6 @@ CHOICES: dict[str, Mapping[str, Any]] = {
 }
 # In these, the name may be left out.
 DEFAULT_CHOICES = {"tasks": "random"}
-# Keys of experiments in earlier versions, and their replacements.
-MOVED = {
-    **dict.fromkeys(("shards", "shards_per_job", "language_model_folds"), "tasks: {%s}"),
-    **dict.fromkeys(("select", "threshold", "norm"), "mixing: {name: selection, %s}"),
-    **dict.fromkeys(("bleu", "update", "pairs", "learning_rate"), "learner: {name: perceptron, %s}"),
-    "loss": "learner: {name: perceptron} or learner: {name: margin-perceptron}",
-}
 # No file name or argument of a command can hold NUL or half a surrogate pair; none should hold the others.
 NO_TEXT = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
 TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
@@ -132,27 +125,25 @@ def _read_section(kind: Any, content: object, key: str) -> Any:
 
     def read(name: Any, value: object) -> Any:
         if name not in known:
-            _reject_key(kind, name, value, key, known)
+            _reject_key(kind, name, key, known)
         return _read_value(known[name], types_of(kind)[name], value, join(key, name))
 
     values = attempt_all(partial(read, name, value) for name, value in content.items())
     return kind(**dict(zip(content, values, strict=True)))
 
 
-def _reject_key(kind: Any, name: object, value: object, key: str, known: Iterable[str]) -> typing.NoReturn:
-    """Raise an InputError for an unknown key, which may have moved, or belong to another learner."""
+def _reject_key(kind: Any, name: object, key: str, known: Iterable[str]) -> typing.NoReturn:
+    """Raise an InputError for an unknown key, which may belong to a section below, or to another learner."""
     full = join(key, name)
-    if kind is Experiment and name in MOVED:
-        there = MOVED[name].replace("%s", f"{name}: {show(value)}")
-        raise InputError(f"config key '{full}' has moved: write {there}")
     for section, choices in CHOICES.items():
-        if kind in choices.values():
+        having = [one for one, other in choices.items() if name in {item.name for item in fields(other)}]
+        if having and section in known:
+            raise InputError(f"config key '{full}' belongs to {section}: {', '.join(having)}")
+        if having and kind in choices.values():
             of = next(choice for choice, one in choices.items() if one is kind)
-            others = [one for one, other in choices.items() if name in {item.name for item in fields(other)}]
-            if others:
-                raise InputError(
-                    f"config key '{full}' does not apply to {section} {of}, only to {', '.join(others)}"
-                )
+            raise InputError(
+                f"config key '{full}' does not apply to {section} {of}, only to {', '.join(having)}"
+            )
     listed = ", ".join(known) or "none"
     raise InputError(f"config has an unknown key '{full}'{suggest(name, known)}; known keys: {listed}")
 
