@@ -172,19 +172,23 @@ def test_kernels_agree_with_plain_python(drawn: list[tuple], templates: list[str
 RULE = (GRAMMAR_RULE, ("das", -1, "doch", "haus"), ("the", -1, "house"), ((0, 0), (3, 2), (0, 2)), 3)
 
 
-@pytest.mark.parametrize(
-    ("template", "names"),
-    [
-        ("R", {"R:X:das_NX_doch_haus:the_N1_house"}),
-        ("RBS", {"RBS:<r>_das", "RBS:das_X", "RBS:X_doch", "RBS:doch_haus", "RBS:haus_</r>"}),
-        ("RBT", {"RBT:<r>_the", "RBT:the_X1", "RBT:X1_house", "RBT:house_</r>"}),
-        ("Shape", {"Shape_S11100_T11100"}),
-        ("ShapeT", {"Shape_T11100"}),
-        ("Lex", {"Lex:das_the", "Lex:haus_house", "Lex:das_house"}),
-        ("Del", {"Del:doch"}),
-        ("Count", {"Count:3-4"}),
-    ],
-)
+EXAMPLES = {
+    "R": {"R:X:das_NX_doch_haus:the_N1_house"},
+    "RBS": {"RBS:<r>_das", "RBS:das_X", "RBS:X_doch", "RBS:doch_haus", "RBS:haus_</r>"},
+    "RBT": {"RBT:<r>_the", "RBT:the_X1", "RBT:X1_house", "RBT:house_</r>"},
+    "Shape": {"Shape_S11100_T11100"},
+    "ShapeT": {"Shape_T11100"},
+    "Lex": {"Lex:das_the", "Lex:haus_house", "Lex:das_house"},
+    "Del": {"Del:doch"},
+    "Count": {"Count:3-4"},
+}
+
+
+def test_each_template_has_an_example() -> None:
+    assert EXAMPLES.keys() == TEMPLATES.keys()
+
+
+@pytest.mark.parametrize(("template", "names"), EXAMPLES.items())
 def test_each_template(template: str, names: set[str], root) -> None:
     """The example of docs/features.md."""
     [found] = by_rule(compute([RULE], [template]))

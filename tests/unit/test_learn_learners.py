@@ -43,6 +43,7 @@ def direction(learner: Any, kbest: list[Hypothesis], bleu: list[float], words: f
     pairs = PAIRS[learner.pairs](bleu)
     if isinstance(learner, AdaGrad):
         return naive.logistic_gradient(kbest, pairs)
+    assert isinstance(learner, Perceptron)
     moved, _ = update_pairs({}, kbest, pairs, "perceptron", "sentence", 1.0)
     return moved
 
@@ -116,6 +117,7 @@ def loss_of(learner: Any, kbest: list[Hypothesis], bleu: list[float], words: flo
     leads = [score[better] - score[worse] for better, worse in PAIRS[learner.pairs](bleu)]
     if isinstance(learner, AdaGrad):
         return sum(math.log1p(math.exp(-lead)) for lead in leads)
+    assert isinstance(learner, Perceptron)
     margin = 1.0 if isinstance(learner, MarginPerceptron) else 0.0
     return sum(max(0.0, margin - lead) for lead in leads)
 

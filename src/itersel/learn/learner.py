@@ -7,6 +7,7 @@ are the same for all learners: see `itersel.learn.parameters`.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
@@ -92,10 +93,12 @@ class OnlineLearner(Protocol):
         """Return the search for translations to learn from besides the k best; None if there is none."""
         return None
 
+    @abstractmethod
     def learn(self, example: Example) -> Move:
         """Return how the weights should move."""
         ...
 
+    @abstractmethod
     def loss(self, example: Example) -> float:
         """Return the loss of the weights that the list was decoded with, without learning."""
         ...
