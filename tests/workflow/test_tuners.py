@@ -77,7 +77,8 @@ def test_commands(jobs):
     step = job("write_lists", "searched/epoch-2/lists/2.h5")
     assert "--shard results/tiny/shards/dev/3/2.h5" in step
     assert "--weights results/tiny/experiments/searched/epoch-2/mixed.h5 --iteration 1" in step
-    assert "--features all --pop-limit 200 --max-span 15 --density 50" in job("write_lists", "tuned-again/epoch-1/lists/0.h5")
+    forests = job("write_lists", "tuned-again/epoch-1/lists/0.h5")
+    assert "--features all --pop-limit 30 --max-span 15 --density 50" in forests
     tuner = job("tune", "mert/epoch-2/weights.h5")
     assert "--previous results/tiny/experiments/mert/epoch-1/weights.h5 --shards 2 --iteration 2" in tuner
     assert "--tuner mert --directions 12 --restarts 5" in tuner
