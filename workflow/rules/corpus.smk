@@ -7,21 +7,9 @@
 #        corpus/preparation.json, corpus/recaser.json, statistics
 if CONFIG.data.kind == "libreoffice-help":
 
-    def help_files():
-        """Return the files of the help if the config names its folder; it is read again when they change."""
-        if CONFIG.data.folder is None:
-            return []
-        folder = Path(CONFIG.data.folder)
-        try:
-            files = sorted(folder.glob("*.deb")) or sorted(folder.rglob("*.html"))
-        except OSError as error:
-            # a folder that vanished while it was listed
-            sys.exit(f"itersel: {error.filename}: {error.strerror}")
-        return list(map(str, files)) or [str(folder)]
-
     rule fetch_help:
         input:
-            help_files(),
+            HELP_FILES,
         output:
             multiext(
                 f"{RESULTS}/corpus/help/",

@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from itersel.config.splits import corpora, cut_sizes, is_fetched, is_given, own_devtests, test_sets, texts_of
@@ -47,6 +48,24 @@ class Size(NamedTuple):
     def words(self) -> int:
         """Number of source words."""
         return sum(length * count for length, count in self.lengths.items())
+
+
+def help_files(config: Config) -> list[str]:
+    """Return the files of the LibreOffice Help if the config names its folder; none otherwise.
+
+    Raises
+    ------
+    InputError
+        If the folder vanishes while it is listed.
+    """
+    if config.data.kind != "libreoffice-help" or config.data.folder is None:
+        return []
+    folder = Path(config.data.folder)
+    try:
+        files = sorted(folder.glob("*.deb")) or sorted(folder.rglob("*.html"))
+    except OSError as error:
+        raise InputError(str(error.strerror), error.filename) from None
+    return list(map(str, files)) or [str(folder)]
 
 
 def check_files_exist(config: Config) -> list[str]:

@@ -73,7 +73,7 @@ class Request(NamedTuple):
 # The time of train_shard and write_lists is that of one shard: a task of n shards requests n times as much.
 REQUESTS = {
     "fetch_help": Request(2000, 60),
-    "prepare_train": Request(500, 60, 20, 2),
+    "prepare_train": Request(700, 60, 150, 2),
     "align_direction": Request(500, 30, 75, 0.5),
     "align": Request(500, 30, 10, 0.5),
     "estimate_language_model": Request(1500, 60, 10, 1, of_model=True),
