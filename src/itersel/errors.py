@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -32,6 +32,10 @@ class InputError(Exception):
             place += f":{line}"
         super().__init__(message if path is None and line is None else f"{place}: {message}")
 
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        """Return how it is sent to another process, with its place."""
+        return type(self), (self.message, self.path, self.line)
+
 
 class CombinedInputError(InputError):
     """Several errors in one input, each shown on its own line.
@@ -46,6 +50,10 @@ class CombinedInputError(InputError):
         self.errors = [one for error in errors for one in errors_of(error)]
         more = f" (and {len(self.errors) - 1} more)" if len(self.errors) > 1 else ""
         super().__init__(self.errors[0].message + more, self.errors[0].path, self.errors[0].line)
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        """Return how it is sent to another process."""
+        return type(self), (self.errors,)
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> None:

@@ -96,8 +96,8 @@ GRAMMAR_FEATURES = (
 # Dense features that the decoder adds, for a rule by itself or for a derivation.
 DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", "LanguageModel", "LanguageModel_OOV")
 DENSE_FEATURES = (*GRAMMAR_FEATURES, *DECODER_FEATURES)
-# Sparse feature templates and the prefixes of their feature names; see itersel.grammar.templates.
 FEATURE_SETS = ("dense", "all")
+# Sparse feature templates and the prefixes of their feature names; see itersel.grammar.templates.
 TEMPLATES = {
     "R": "R:",
     "RBS": "RBS:",

@@ -6,6 +6,7 @@ thread of the parent sends one block after another; the threads take blocks in t
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import signal
 import threading
@@ -38,7 +39,7 @@ def map_blocks(
     Raises
     ------
     InputError
-        If `blocks`, `make` or the function raises one, or a process was killed.
+        If a process was killed. Errors of `blocks`, `make` and the function are raised again.
     """
     if processes == 1:
         yield from map(make(), blocks)
@@ -113,10 +114,10 @@ class _Pool(Generic[Given, Result]):
                     connection = self._start()
                 connection.send(block)
                 result = connection.recv()
-            except InputError as error:
-                result = error
             except (EOFError, OSError):
                 result = InputError(KILLED)
+            except Exception as error:  # whatever it is, `results` waits for it
+                result = error
             self._put(place, result)
             self._first_done.set()
             if isinstance(result, Exception):
@@ -186,6 +187,8 @@ def _work(connection: Connection, make: Callable[[], Callable[[Given], Result]])
             if function is None:
                 function = make()
             result: Result | Exception = function(block)
-        except (InputError, OSError, MemoryError) as error:
+        except Exception as error:  # raised again by `results`
             result = error
-        connection.send(result)
+        # the parent may have been killed
+        with contextlib.suppress(BrokenPipeError):
+            connection.send(result)

@@ -26,6 +26,9 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.progress",
         "itersel.cli.arguments",
         "itersel.cli.report_arguments",
+        # what they declare reaches the steps as options
+        "itersel.config.options",
+        "itersel.config.search",
     }
 )
 

@@ -224,7 +224,21 @@ def test_wrong_settings_of_training(results: Path) -> None:
 def test_wrong_settings_of_the_search() -> None:
     with pytest.raises(itersel.InputError, match="features is 'sparse'; choose one of dense, all"):
         itersel.Search(features="sparse")
-    with pytest.raises(itersel.InputError, match="pop_limit is 0; it must be between 1 and 10000"):
+    with pytest.raises(itersel.InputError, match="pop_limit is 0; it must be a whole number, between"):
         itersel.Search(pop_limit=0)
-    with pytest.raises(itersel.InputError, match="max_span is 0; it must be 1 or more"):
+    with pytest.raises(itersel.InputError, match="max_span is 0; it must be a whole number, 1 or more"):
         itersel.TrainSettings(max_span=0)
+    with pytest.raises(itersel.InputError, match=r"pop_limit is 2\.5; it must be a whole number"):
+        itersel.Search(pop_limit=2.5)  # type: ignore[arg-type]
+    with pytest.raises(itersel.InputError, match="templates is 'R'; it must be a tuple"):
+        itersel.Search(templates="R")  # type: ignore[arg-type]
+
+
+def test_templates_that_the_shard_was_not_read_with(results: Path) -> None:
+    shard = itersel.read_shard(results / "shards/test/1/0.h5"), itersel.load_model(results / "lm/lm.bin")
+    with pytest.raises(itersel.InputError, match=r"read with the templates R, .*, the search needs Shape"):
+        list(
+            itersel.decode_shard(
+                *shard, itersel.make_weights({}), search=itersel.Search(templates=("Shape",))
+            )
+        )

@@ -158,12 +158,12 @@ def test_one_changed_byte_in_the_header(bundle, text, capsys):
         (lambda header: header["attributes"]["model"].update(order=10**9), "damaged or truncated"),
         (
             lambda header: header["attributes"]["settings"].update(pop_limit=10**9),
-            "pop_limit is 1000000000; it must be between 1 and",
+            "pop_limit is 1000000000; it must be a whole number, between 1 and",
         ),
         (lambda header: header["attributes"]["settings"].update(features="x"), "features is 'x'"),
         (
             lambda header: header["attributes"]["settings"]["extraction"].update(max_span=10**9),
-            "max_span is 1000000000; it must be between 1 and",
+            "max_span is 1000000000; it must be a whole number, between 1 and",
         ),
         (
             lambda header: header["attributes"]["settings"]["extraction"].update(templates=["x"]),

@@ -164,7 +164,7 @@ def test_sections_refuse_what_is_out_of_bounds(kind):
             if (bound := item.metadata.get(side)) is None:
                 continue
             kind(**{item.name: bound})
-            with pytest.raises(InputError, match=f"{item.name} is {bound + step}; it must be"):
+            with pytest.raises(InputError, match=f"{item.name} is {bound + step}; it must be a whole number"):
                 kind(**{item.name: bound + step})
             parse = parser._option_string_actions["--" + item.name.replace("_", "-")].type
             assert parse(str(bound)) == bound

@@ -409,5 +409,5 @@ def test_bad_text(folder: Path) -> None:
     ],
 )
 def test_bad_settings(name: str, value: int) -> None:
-    with pytest.raises(InputError, match=f"{name} is {value}; it must be between"):
+    with pytest.raises(InputError, match=f"{name} is {value}; it must be a whole number, between"):
         Grammar(**{name: value})

@@ -20,7 +20,7 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
         ("lm estimate", {"lm.estimate", "lm.binary"}, {"lm.score"}),
         ("lm compile", {"lm.binary"}, {"lm.estimate"}),
         ("grammar index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
-        ("report resources", {"config.search"}, {"evaluate.bleu", "grammar.extract"}),
+        ("report resources", {"report.resources"}, {"evaluate.bleu", "grammar.extract"}),
         ("report choose", {"evaluate.bleu", "vectors.weights"}, {"grammar.extract", "report.tasks"}),
         ("report table", {"report.comparison", "report.scores"}, {"report.tasks", "report.corpus"}),
         ("report tasks", {"report.tasks", "report.labels"}, {"report.table", "vectors.weights"}),

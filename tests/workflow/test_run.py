@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from tests.workflow.conftest import NATURAL
 
+from itersel.cli.main import main
 from itersel.lm.arpa import write_arpa
 from itersel.lm.binary import compile_model, load_model
 from itersel.lm.estimate import estimate
@@ -353,3 +354,20 @@ def test_names_that_a_shell_or_a_command_would_misread(make_project, finished, t
     assert (project.results / "report/table.txt").exists()
     ours, theirs = project.contents("corpus/*.gz"), finished.contents("corpus/*.gz")
     assert ours == theirs
+
+
+def test_systems_with_some_of_the_templates_are_explained(copy, tmp_path):
+    for path in copy.results.glob("experiments/*/best/system.json"):
+        path.write_text(json.dumps({**json.loads(path.read_text()), "features": "R, Shape"}))
+    shards = tmp_path / "shards"
+    shards.write_text("".join(f"{path}\n" for path in sorted(copy.results.glob("shards/test/1/*.h5"))))
+    files = [
+        "--results",
+        str(copy.results),
+        "--shards",
+        str(shards),
+        "--model",
+        str(copy.results / "lm/lm.bin"),
+    ]
+    assert main(["explain", *files, "--output", str(tmp_path / "derivations.json")]) == 0
+    assert json.loads((tmp_path / "derivations.json").read_text())["sentences"]

@@ -153,7 +153,7 @@ def add_section_arguments(
             chosen: Any = item.default
             choices = item.metadata.get("choices", ())
             known = f" Known: {', '.join(choices)}." if choices else ""
-            shown = ",".join(chosen) or "none"
+            shown = ",".join(chosen) or ("all" if choices else "none")
             parser.add_argument(
                 name,
                 type=_different_names(choices) if choices else _no_empty_names,

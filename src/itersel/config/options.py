@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import typing
 from dataclasses import field, fields
 from typing import Any
 
@@ -70,17 +71,21 @@ def option(
 
 
 def check_section(values: Any) -> None:
-    """Raise an InputError for a value of a section that is out of its bounds, whoever made the section."""
+    """Raise an InputError for a wrong value of a section, whoever made the section."""
+    types = typing.get_type_hints(type(values))
     for item in fields(values):
         value, bounds = getattr(values, item.name), item.metadata
         if "choices" in bounds:
-            for one in value if isinstance(value, tuple) else (value,):
+            is_list = typing.get_origin(types[item.name]) is tuple
+            if is_list and not isinstance(value, tuple):
+                raise InputError(f"{item.name} is {value!r}; it must be a tuple")
+            for one in value if is_list else (value,):
                 check_choice(item.name, one, bounds["choices"])
         elif "minimum" in bounds:
             least, most = bounds["minimum"], bounds.get("maximum", math.inf)
-            if not least <= value <= most:
+            if type(value) is not int or not least <= value <= most:
                 limits = f"between {least} and {most}" if most < math.inf else f"{least} or more"
-                raise InputError(f"{item.name} is {value}; it must be {limits}")
+                raise InputError(f"{item.name} is {value!r}; it must be a whole number, {limits}")
 
 
 def section_of(kind: Any, values: object) -> Any:

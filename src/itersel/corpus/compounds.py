@@ -49,6 +49,10 @@ class CompoundSplitter:
         """Split every compound of a tokenised sentence."""
         return " ".join(part for word in split_words(sentence) for part in self.split(word))
 
+    def __reduce__(self) -> tuple[type, tuple[dict[str, int]]]:
+        """Return how it is sent to another process: without the words that it has split."""
+        return type(self), (self.frequency,)
+
     def split(self, word: str) -> tuple[str, ...]:
         """Return the parts of a word, without fillers, or only the word itself if it is not split.
 

@@ -87,11 +87,18 @@ class Decoder:
     model
         Compiled language model.
     search
-        Settings of the search. With ``dense`` features, it ignores sparse ones; `templates` were chosen when
-        the shard was read.
+        Settings of the search. With ``dense`` features, it ignores sparse ones.
+
+    Raises
+    ------
+    InputError
+        If the search has templates, but others than the shard was read with.
     """
 
     def __init__(self, shard: Shard, model: LanguageModel, search: Search = DEFAULT) -> None:
+        if search.features == "all" and search.templates and {*search.templates} != {*shard.templates}:
+            read, wanted = (", ".join(names) or "none" for names in (shard.templates, search.templates))
+            raise InputError(f"the shard was read with the templates {read}, the search needs {wanted}")
         self.shard, self.model = shard, model
         self.pop_limit, self.max_span = search.pop_limit, search.max_span
         self.dense_names = tuple(shard.dense_names) + DECODER_FEATURES

@@ -99,6 +99,7 @@ REQUESTS = {
 }
 # Text preparation uses more processes if there is more text: one for each so many source words.
 PREPARED_WORDS, MOST_PROCESSES = 5e6, 8
+PROCESS_MEMORY = 60  # MB
 COMPARISON_MINUTES = 5  # more for each experiment
 # MB: enough for the libraries, also where a limit is on address space (h_vmem)
 LEAST_MEMORY = 2000
@@ -182,6 +183,8 @@ def requests(config: Config, text: TextSizes) -> dict[str, dict[str, int]]:
         words = text.model if one.of_model else text.train
         memory = one.memory + (one.memory_per_word * words + one.memory_per_rule * rules) / 1e6
         minutes = one.minutes + one.minutes_per_word * words / 1e6
+        if name == "prepare_train":
+            memory += PROCESS_MEMORY * preparation_processes(text)
         memory = max(LEAST_MEMORY, memory)
         found[name] = {"mem_mb": math.ceil(memory / 100) * 100, "runtime": math.ceil(minutes)}
     found["compare_systems"]["runtime"] += COMPARISON_MINUTES * len(config.experiments)

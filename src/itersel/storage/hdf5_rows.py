@@ -75,14 +75,15 @@ class RowWriter:
     """
 
     def __init__(
-        self, stream: h5py.File, check: Callable[[], None], format: FileFormat, columns: int
+        self, stream: h5py.File, check: Callable[[], None], format: FileFormat, columns: int, has_extra: bool
     ) -> None:
-        self._stream, self._check, self._format = stream, check, format
+        self._stream, self._check, self._known = stream, check, format.arrays.keys()
+        self._format = format if has_extra else without_extra(format)
         self._arrays: dict[str, GrowingArray] = {}
         self._waiting: dict[str, list[NDArray[Any]]] = {}
         self._ends: dict[str, int] = {}
         self._bytes = 0
-        for name, declared in format.arrays.items():
+        for name, declared in self._format.arrays.items():
             self._arrays[name] = GrowingArray(stream, name, declared, columns)
             self._waiting[name] = []
             if declared.into is not None:
@@ -103,6 +104,8 @@ class RowWriter:
             elif name in self._ends and part.size:
                 self._put(name, part + self._ends[name])
                 self._ends[name] += int(part[-1])
+            elif name not in self._known:
+                raise KeyError(name)
         if self._bytes > WAITING_BYTES:
             self._flush()
 
@@ -143,7 +146,7 @@ def write_rows(
         Whether the file has the extra arrays of the format (`Array.is_extra`).
     """
     with stream_hdf5(path) as (stream, check):
-        yield RowWriter(stream, check, format if has_extra else without_extra(format), columns)
+        yield RowWriter(stream, check, format, columns, has_extra)
 
 
 @contextlib.contextmanager

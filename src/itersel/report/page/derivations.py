@@ -58,7 +58,8 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
     for run in (run for name in names for run in runs if run.name == name):
         if (path := translation_of(run, test_set.name)) is None:
             raise InputError("has no translations of the test set; run snakemake first", run.folder)
-        features = read_system(path.parent / "system.json").features
+        # names of templates stand for all features: those of other templates weigh 0
+        features = "dense" if read_system(path.parent / "system.json").features == "dense" else "all"
         systems.append((read_weights(path.parent / "weights.h5"), features))
     sentences = _explain(chosen, len(test_set.source), shards, load_model(model), search, systems)
     return {"test_set": test_set.name, "systems": names, "sentences": sentences}
