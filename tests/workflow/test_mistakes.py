@@ -33,14 +33,14 @@ def test_no_dev(make_project):
     assert line.startswith("itersel: config key 'data.dev")
 
 
-def test_old_config(make_project):
+def test_a_key_in_the_wrong_section(make_project):
     project = make_project()
     experiments = project.config()["experiments"]
     name = next(iter(experiments))
     experiments[name] |= {"shards": 3}
     project.configure(experiments=experiments)
     [line] = last_words(project.run("--dry-run", status=1))
-    assert line == f"itersel: config key 'experiments.{name}.shards' has moved: write tasks: {{shards: 3}}"
+    assert line == f"itersel: config key 'experiments.{name}.shards' belongs to tasks: random, resharding"
 
 
 def test_misspelt_profile_and_wrong_folder(make_project, tmp_path):
