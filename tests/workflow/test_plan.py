@@ -52,6 +52,14 @@ def test_jobs_of_all_algorithms(jobs):
     assert jobs["prepare_held_out"] == 3
 
 
+def test_lists_are_not_submitted(root):
+    """`use rule` does not hand on that a rule is local, so all of them are named."""
+    text = (root / "workflow/rules/list.smk").read_text()
+    local = re.search(r"(?m)^localrules:\n((?: +\w+,\n)+)", text)[1]
+    rules = re.findall(r"(?m)^(?:use )?rule (?:\w+ as )?(\w+)(?=:| with)", text)
+    assert re.findall(r"\w+", local) == rules
+
+
 def test_scores_of_text(jobs):
     """Translations of test are scored as text for every experiment, and so are the references."""
     assert len(jobs["detokenize"]) == 3

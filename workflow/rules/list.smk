@@ -8,6 +8,15 @@
 # Thousands of files do not fit on a command line, and Snakemake would check all of them for every job that needs them.
 
 
+# `use rule` does not hand this on.
+localrules:
+    list_shards,
+    list_fold_models,
+    list_trained_shards,
+    list_lists,
+    list_lists_again,
+
+
 rule list_shards:
     input:
         SHARDS.all_grammars,
@@ -15,7 +24,6 @@ rule list_shards:
         f"{RESULTS}/shards/{{split}}/{{shards}}/files.txt",
     log:
         f"{LOGS}/list/shards/{{split}}/{{shards}}.log",
-    localrule: True
     conda:
         "../../envs/itersel.yaml"
     params:
