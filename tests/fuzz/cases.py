@@ -18,7 +18,7 @@ from itersel.grammar import index, shard
 from itersel.learn.state import STATE
 from itersel.lm import binary
 from itersel.storage.formats import FileFormat
-from itersel.translate import system as bundle
+from itersel.translate.system import FORMAT as BUNDLE
 from itersel.tune import forests, generate
 from itersel.vectors.weights import FORMAT as WEIGHTS
 
@@ -28,7 +28,7 @@ FORMATS = {
     "shard-categories": shard.FORMAT,
     "model": binary.FORMAT,
     "index": index.FORMAT,
-    "bundle": bundle.FORMAT,
+    "bundle": BUNDLE,
     "lists": generate.FORMAT,
     "forests": forests.FORMAT,
     "counts": counts.FORMAT,

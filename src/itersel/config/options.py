@@ -71,7 +71,7 @@ def option(
 
 
 def check_section(values: Any) -> None:
-    """Raise an InputError for a wrong value of a section, whoever made the section."""
+    """Raise an InputError for a wrong whole number or choice in a section, whoever made the section."""
     types = typing.get_type_hints(type(values))
     for item in fields(values):
         value, bounds = getattr(values, item.name), item.metadata
@@ -81,7 +81,7 @@ def check_section(values: Any) -> None:
                 raise InputError(f"{item.name} is {value!r}; it must be a tuple")
             for one in value if is_list else (value,):
                 check_choice(item.name, one, bounds["choices"])
-        elif "minimum" in bounds:
+        elif types[item.name] is int:
             least, most = bounds["minimum"], bounds.get("maximum", math.inf)
             if type(value) is not int or not least <= value <= most:
                 limits = f"between {least} and {most}" if most < math.inf else f"{least} or more"

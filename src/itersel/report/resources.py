@@ -32,9 +32,11 @@ class Settings:
     features: str
     extraction: Grammar
 
-    @property
+    def __post_init__(self) -> None:
+        self.search()  # raises an InputError if the decoder does not accept them
+
     def search(self) -> Search:
-        """The settings of the decoder; raises an InputError if it does not accept them."""
+        """Return the settings of the decoder."""
         return Search(self.features, pop_limit=self.pop_limit, max_span=self.extraction.max_span)
 
 
@@ -83,7 +85,6 @@ def read_resources(folder: str | os.PathLike[str]) -> Resources:
         )
     try:
         found = from_json(Resources, read_json(path))
-        found.search  # noqa: B018  (checked)
     except (ValueError, OverflowError):
         raise InputError("is not the description of a system; run the workflow again", path) from None
     except InputError as error:

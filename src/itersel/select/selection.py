@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -37,7 +38,7 @@ class Features(NamedTuple):
         return Features(self.key[rows], self.name.take(rows), self.norm[rows], self.mean[rows])
 
 
-class Selection:
+class Selection(ABC):
     """Selects features by their norms: sees each feature once, by ascending key."""
 
     def __init__(self) -> None:
@@ -51,9 +52,9 @@ class Selection:
         """Return the selected features, by ascending key."""
         return _join(self._kept)
 
+    @abstractmethod
     def _selected(self, features: Features) -> Features:
         """Return those that can be selected, given all features so far."""
-        raise NotImplementedError
 
 
 class AboveThreshold(Selection):

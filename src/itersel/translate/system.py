@@ -168,7 +168,6 @@ def read_bundle(path: FilePath) -> TrainedSystem:
         raise InputError(DAMAGED, path)
     try:
         settings = from_json(Settings, attributes.get("settings"))
-        settings.search  # noqa: B018  (checked)
     except (ValueError, OverflowError):
         raise InputError(DAMAGED, path) from None
     except InputError as error:

@@ -151,7 +151,7 @@ class Translator:
         shard = self.extract(self.prepare(block, path))
         settings, system = self.system.settings, self.system
         try:
-            decoder = Decoder(shard, system.model, settings.search)
+            decoder = Decoder(shard, system.model, settings.search())
             if self.details is None:
                 yield from self._plain(decoder)
             else:

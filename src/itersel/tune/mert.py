@@ -8,6 +8,7 @@ result is kept.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -65,7 +66,7 @@ class Candidates(NamedTuple):
     statistics: Statistics
 
 
-class LineSearch:
+class LineSearch(ABC):
     """Corpus BLEU of the best translations under given weights.
 
     Attributes
@@ -76,9 +77,9 @@ class LineSearch:
 
     scale: NDArray[np.float64]
 
+    @abstractmethod
     def candidates(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Candidates:
         """Return all translations that may be the best at some point weights + x * direction."""
-        raise NotImplementedError
 
     def intervals(self, weights: NDArray[np.float64], direction: NDArray[np.float64]) -> Intervals:
         """Return BLEU at all points weights + x * direction, both float64 (C)."""
