@@ -27,7 +27,7 @@ from itersel.lm import binary
 from itersel.select import matrix
 from itersel.storage.files import write_lines
 from itersel.storage.formats import FileFormat
-from itersel.translate.system import FORMAT as BUNDLE
+from itersel.translate import system
 from itersel.tune import forests, generate
 from itersel.vectors import weights
 
@@ -78,7 +78,7 @@ def test_matrix_format_is_the_one_written(formats_page: dict[str, str]) -> None:
 def test_bundle_has_the_parts_on_the_page(formats_page: dict[str, str]) -> None:
     cells = re.findall(r"^\| (`.*?) \|", formats_page["Bundles"], flags=re.M)
     rows = re.findall(r"`(\w+)", " ".join(cells))
-    assert set(rows) == {name.split("/")[0] for name in BUNDLE.arrays}
+    assert set(rows) == {name.split("/")[0] for name in system.FORMAT.arrays}
 
 
 def test_every_format_is_on_the_page() -> None:
@@ -89,7 +89,7 @@ def test_every_format_is_on_the_page() -> None:
         for path in source.rglob("*.py")
         if re.search(r"^\w+ = FileFormat\(", path.read_text(), flags=re.M)
     }
-    modules = (shard, weights, generate, forests, binary, index, counts, matrix, bundle, model)
+    modules = (shard, weights, generate, forests, binary, index, counts, matrix, system, model)
     assert names == {module.__name__ for module in modules}
 
 

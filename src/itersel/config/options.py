@@ -81,7 +81,7 @@ def check_section(values: Any) -> None:
                 raise InputError(f"{item.name} is {value!r}; it must be a tuple")
             for one in value if is_list else (value,):
                 check_choice(item.name, one, bounds["choices"])
-        elif types[item.name] is int:
+        elif "minimum" in bounds and types[item.name] is int:
             least, most = bounds["minimum"], bounds.get("maximum", math.inf)
             if type(value) is not int or not least <= value <= most:
                 limits = f"between {least} and {most}" if most < math.inf else f"{least} or more"

@@ -145,12 +145,11 @@ class KeepAlways(Selection):
         self._names = feature_keys(string_table(name for name in kept if name not in GROUPS))
         self._others = others
 
-    def add(self, features: Features) -> None:
-        """Consider more features."""
+    def _selected(self, features: Features) -> Features:
         is_kept = np.isin(features.key, self._names)
         is_kept |= np.isin(find_groups(features.key, features.name), self._groups)
-        self._kept.append(features.take(np.flatnonzero(is_kept)))
         self._others.add(features.take(np.flatnonzero(~is_kept)))
+        return features.take(np.flatnonzero(is_kept))
 
     def result(self) -> Features:
         """Return the selected features, by ascending key."""
