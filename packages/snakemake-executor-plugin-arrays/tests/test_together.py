@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import csv
 import os
 import shlex
 import subprocess
@@ -81,11 +80,6 @@ def test_jobs_have_a_snakemake_in_common(folder: Path) -> None:
         log = array.log(line).read_text()
         assert [other for other in NAMES if f"says {other}\n" in log] == [name]
     assert not list(array.path.glob(".[0-9]*"))
-
-
-def read_benchmark(path: Path) -> list[dict[str, str]]:
-    with path.open() as stream:
-        return list(csv.DictReader(stream, delimiter="\t"))
 
 
 def test_jobs_fail_alone(folder: Path) -> None:

@@ -11,8 +11,7 @@ commands of a scheduler. `executor` is the interface to Snakemake, and `submissi
 `requests` collects the resources of a job, `job_command` and `quoting` write its command, `options` corrects
 what Snakemake makes of its own command line, and `failures` explains what went wrong. `takeover` ends runs
 whose Snakemake was killed, and `waiting` knows what has to wait. On a node, `node` is the Snakemake of one
-job, `together` that of several, `revocation` ends them if their task was given up, and `usage` completes
-their benchmarks.
+job, `together` that of several, and `revocation` ends them if their task was given up.
 """
 
 # Snakemake calls the annotated types to parse the command line, so annotations must be real types here, not
