@@ -7,11 +7,12 @@ calls become machine code, with a wrapper that converts arguments and results.
 
 from __future__ import annotations
 
+import importlib
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
-from typing import Any
+from typing import Any, NoReturn
 
 from llvmlite import binding as llvm
 from numba.core import compiler, ir, transforms, types
@@ -239,13 +240,34 @@ class KernelCompiler(compiler.CompilerBase):
         return [manager]
 
 
-# Functions to run, in the order of the keys.
-_PREPARATIONS: dict[Callable[[], None], None] = {}
+_left_out = False
 
 
-def before_compilation(prepare: Callable[[], None]) -> None:
-    """Register a function to run once, before the first kernel is compiled."""
-    _PREPARATIONS[prepare] = None
+def leave_out_linear_algebra() -> None:
+    """Keep numba from importing scipy's linear algebra for the first kernel: a tenth of a second.
+
+    numba imports it to find out whether `np.dot` can be compiled. Call this only in processes of the command
+    line: no kernel uses it, but other programs may compile functions that need it.
+    """
+    global _left_out
+    _left_out = True
+
+
+def _import_without_linear_algebra() -> None:
+    linalg: Any = importlib.import_module("numba.np.linalg")
+    check = getattr(linalg, "ensure_blas", None)
+    if check is None:  # another version of numba
+        return
+    linalg.ensure_blas = _refuse
+    try:
+        # calls the check when it is imported
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = check
+
+
+def _refuse() -> NoReturn:
+    raise ImportError("kernels use no linear algebra")
 
 
 @contextmanager
@@ -257,9 +279,8 @@ def intermediate_code(target: Any) -> Iterator[None]:
     # not at the beginning of the module: it takes 50 ms, and most processes compile nothing
     from numba.np import arrayobj
 
-    for prepare in _PREPARATIONS:
-        prepare()
-    _PREPARATIONS.clear()
+    if _left_out:
+        _import_without_linear_algebra()
     target.refresh()  # makes the runtime library of numba, which must be machine code
     codegen = target.codegen()
     before = codegen._library_class, arrayobj.fix_integer_index

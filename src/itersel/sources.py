@@ -25,7 +25,6 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.errors",
         "itersel.progress",
         "itersel.cli.arguments",
-        "itersel.cli.report_arguments",
         # what they declare reaches the steps as options
         "itersel.config.options",
         "itersel.config.search",
@@ -54,15 +53,17 @@ def assets_digest() -> str:
 def used_modules(command: str) -> list[str]:
     """Return the names of all modules that a command uses, sorted.
 
-    Its module in `itersel.cli` runs the function `run`, or for ``grammar extract`` and the like `_extract`.
+    Its module in `itersel.cli`, which `STEPS` names, has the function `run_train`, or for ``grammar extract``
+    and the like `_extract`.
 
     Raises
     ------
     LookupError
-        If the module has no such function.
+        If there is no such step, or the module has no such function.
     """
     step, _, form = command.partition(" ")
-    root, function = f"itersel.cli.{step}", f"_{form.replace('-', '_')}" if form else "run"
+    root, function = f"itersel.cli.{_modules_of_steps()[step]}", f"_{form}" if form else f"run_{step}"
+    function = function.replace("-", "_")
     found, waiting = {root}, [*_imported(_reached(_tree(root), function))]
     while waiting:
         module = waiting.pop()
@@ -70,6 +71,17 @@ def used_modules(command: str) -> list[str]:
             found.add(module)
             waiting += _imports_of(module)
     return sorted(found)
+
+
+@functools.cache
+def _modules_of_steps() -> dict[str, str]:
+    """Return the module of each step, without importing the command line."""
+    (table,) = (
+        node.value
+        for node in _tree("itersel.cli.main").body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "STEPS"
+    )
+    return {name: module for name, (module, _) in ast.literal_eval(table).items()}
 
 
 def _reached(tree: ast.Module, function: str) -> list[ast.stmt]:

@@ -12,7 +12,6 @@ import pytest
 from tests.needs import missing
 
 from itersel.cli.completion import SHELLS
-from itersel.cli.main import main
 
 
 @pytest.fixture(scope="module")
@@ -77,8 +76,3 @@ def test_fish_completes(scripts: Path, words: str, expected: list[str]) -> None:
     script = f'source {shlex.quote(str(scripts / "fish"))}; complete -C "itersel {words}"'
     done = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True, check=False)
     assert [line.split("\t")[0] for line in done.stdout.splitlines()] == expected, done.stderr
-
-
-def test_unknown_shell(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--print-completion", "tcl"]) == 2
-    assert "invalid choice: 'tcl'" in capsys.readouterr().err

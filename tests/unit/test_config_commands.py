@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import shlex
 
 import pytest
 from tests.configs import experiment, selection
 
+from itersel.cli.arguments import add_step
+from itersel.cli.main import STEPS, make_parser
 from itersel.config import Experiment, read_config, splits, values
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import MIXINGS, NORMS, Selection
@@ -103,12 +104,8 @@ COMMANDS = [
 
 @pytest.mark.parametrize(("step", "required", "options"), COMMANDS)
 def test_commands_know_the_options(step, required, options):
-    parser = argparse.ArgumentParser()
-    module, arguments = importlib.import_module(f"itersel.cli.{step}"), [*required, *shlex.split(options)]
-    module.add_arguments(parser)
-    if step == "train":
-        module.add_chosen_arguments(parser, arguments)
-    assert parser.parse_args([*arguments, "--output", "x"]).output
+    arguments = [step, *required, *shlex.split(options), "--output", "x"]
+    assert make_parser(arguments).parse_args(arguments).output
 
 
 @pytest.mark.parametrize(
@@ -123,7 +120,7 @@ def test_commands_know_the_options(step, required, options):
 )
 def test_choices_are_those_of_the_steps(step, option, choices):
     parser = argparse.ArgumentParser()
-    importlib.import_module(f"itersel.cli.{step}").add_arguments(parser)
+    add_step(parser, step, STEPS[step][0])
     action = parser._option_string_actions[f"--{option}"]
     assert sorted(action.choices) == sorted(choices)
 

@@ -96,8 +96,9 @@ import random
 from itersel.cli import main
 main.STEPS = {"write": ("write", "")}
 class Write:
-    add_arguments = lambda parser: parser.set_defaults(run=run)
-def run(options):
+    add_write = lambda parser: None
+    run_write = lambda options: run()
+def run():
     from itersel.storage.files import write_lines
     write_lines(sys.argv[1], (str(random.random()) for _ in range(100_000)))
 sys.modules["itersel.cli.write"] = Write

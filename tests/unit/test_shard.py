@@ -59,9 +59,8 @@ def read(path):
 
 def run(*arguments):
     parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    options = parser.parse_args(list(arguments))
-    options.run(options)
+    command.add_shard(parser)
+    command.run_shard(parser.parse_args(list(arguments)))
 
 
 @pytest.mark.parametrize("order", [["--seed", "3"], ["--keep-order"], []])

@@ -6,7 +6,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +27,7 @@ def export(options):
     with atomic_path(options.output) as temporary:
         temporary.write_text("half")
         here()
-weights.export = export
+weights._export = export
 """
 PLACES = {
     "writing": WRITING,
@@ -59,7 +62,7 @@ sys.meta_path.insert(0, Finder())
 from itersel.cli import weights
 def export(options):
     import numba
-weights.export = export
+weights._export = export
 """,
     # numpy turns an interrupt into a different error
     "numpy": """
@@ -69,7 +72,7 @@ def export(options):
         here()
     except KeyboardInterrupt:
         raise ImportError("numpy._core.multiarray failed to import") from None
-weights.export = export
+weights._export = export
 """,
     "parsing": """
 import importlib
@@ -79,7 +82,7 @@ importlib.import_module = lambda name: here()
 import atexit
 from itersel.cli import weights
 atexit.register(here)
-weights.export = lambda options: here()
+weights._export = lambda options: here()
 """,
 }
 RUN = """
@@ -89,28 +92,34 @@ program()
 """
 
 
-def listen() -> None:
-    # background processes of a shell ignore Ctrl-C, and tests inherit this
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+@contextmanager
+def started(folder: Path, code: str, interrupts: Any = signal.SIG_DFL) -> Iterator[subprocess.Popen[str]]:
+    """Start the program, which ends within the block; background processes of a shell ignore Ctrl-C."""
+    with subprocess.Popen(
+        [sys.executable, "-c", START + code + RUN],
+        cwd=folder,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, interrupts),
+    ) as process:
+        yield process
+
+
+def wait(process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.02, 0.3])
 @pytest.mark.parametrize("place", PLACES)
 def test_two_interrupts(tmp_path: Path, place: str, pause: float) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", START + PLACES[place] + RUN],
-        cwd=tmp_path,
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=listen,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+    with started(tmp_path, PLACES[place]) as process:
+        wait(process)
         process.send_signal(signal.SIGINT)
         if place in ("cleaning", "saying", "leaving"):
-            assert process.stdout.readline() == "ready\n"
+            wait(process)
         time.sleep(pause)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate()
@@ -120,20 +129,8 @@ def test_two_interrupts(tmp_path: Path, place: str, pause: float) -> None:
 
 
 def test_a_background_process_still_ignores_them(tmp_path: Path) -> None:
-
-    def ignore() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    with subprocess.Popen(
-        [sys.executable, "-c", START + WRITING + RUN],
-        cwd=tmp_path,
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        preexec_fn=ignore,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+    with started(tmp_path, WRITING, signal.SIG_IGN) as process:
+        wait(process)
         process.send_signal(signal.SIGINT)
         process.communicate()
     assert process.returncode == 0
@@ -141,25 +138,11 @@ def test_a_background_process_still_ignores_them(tmp_path: Path) -> None:
 
 
 def test_a_second_sigterm_does_not_disturb_the_first(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", START + PLACES["cleaning"] + RUN],
-        cwd=tmp_path,
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as process:
-        assert process.stdout is not None
+    """Clusters send it before SIGKILL."""
+    with started(tmp_path, PLACES["cleaning"]) as process:
         for _ in range(2):
-            assert process.stdout.readline() == "ready\n"
+            wait(process)
             process.send_signal(signal.SIGTERM)
-        process.communicate()
-    assert process.returncode == 143
+        _, errors = process.communicate()
+    assert (process.returncode, errors) == (143, "")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_messages_are_one_line_for_any_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from itersel.cli.main import main
-
-    name = str(tmp_path / "a\nb\x1b[31m\u2028c")
-    assert main(["weights", "show", name]) == 1
-    assert capsys.readouterr().err == (f"itersel weights: {tmp_path}/a\\nb\\x1b[31m\\u2028c: no such file\n")

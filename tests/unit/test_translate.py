@@ -293,11 +293,6 @@ def test_words_of_a_stream_are_forgotten(system):
         assert (len(translator._extractor._ids), len(translator._extractor._words)) == before
 
 
-@pytest.mark.parametrize("options", [["--jobs", "0"], ["--k-best", "0"], ["--jobs", "1000"]])
-def test_options_out_of_bounds(system, options, capsys):
-    assert main(["translate", "--system", str(system), *options]) == 2
-
-
 def test_start_up_does_not_read_input_of_a_broken_system(tmp_path, capsys):
     for jobs in ("1", "2"):
         assert main(["translate", "--system", str(tmp_path / "none"), "--jobs", jobs, "--input", "none"]) == 1

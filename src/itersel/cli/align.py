@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import output_file, seed
+from itersel.cli.arguments import add_options, add_output, output_file, seed
 from itersel.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from itersel.corpus.pharaoh import Point
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_align(parser: argparse.ArgumentParser) -> None:
     """Add the options for training, for trained models and for given alignments."""
     from itersel.align.symmetrize import DIRECTIONS, HEURISTICS
 
@@ -28,8 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "eflomal, or with models from --save; or read alignments of both directions from --forward and "
         "--reverse. Then symmetrise and write Pharaoh format (source-target, counted from 0)."
     )
-    parser.add_argument("--source", metavar="FILE", help="tokenised source, one sentence per line")
-    parser.add_argument("--target", metavar="FILE", help="tokenised target, one sentence per line")
+    texts = {
+        "--source FILE": "tokenised source, one sentence per line",
+        "--target FILE": "tokenised target, one sentence per line",
+        "--forward FILE": "alignment that links each target word at most once",
+        "--reverse FILE": "alignment that links each source word at most once",
+    }
+    add_options(parser, texts)
     parser.add_argument(
         "--direction",
         choices=DIRECTIONS,
@@ -47,28 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="align with the model of one direction, or with those of both; they do not learn from the text",
     )
     parser.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of the sampler (default: 1)")
-    parser.add_argument(
-        "--forward", metavar="FILE", help="alignment that links each target word at most once"
-    )
-    parser.add_argument(
-        "--reverse", metavar="FILE", help="alignment that links each source word at most once"
-    )
-    parser.add_argument(
-        "--symmetrization",
-        choices=list(HEURISTICS),
-        help="default: grow-diag-final-and",
-    )
-    parser.add_argument(
-        "--output",
-        required=True,
-        type=output_file,
-        metavar="FILE",
-        help="alignment to write, plain or compressed",
-    )
-    parser.set_defaults(run=run)
+    add_options(parser, {"--symmetrization": "default: grow-diag-final-and"}, choices=list(HEURISTICS))
+    add_output(parser, "alignment to write, plain or compressed")
 
 
-def run(options: argparse.Namespace) -> None:
+def run_align(options: argparse.Namespace) -> None:
     """Align text, or symmetrise alignments."""
     from itersel.align.symmetrize import symmetrize
     from itersel.corpus.pharaoh import format_points

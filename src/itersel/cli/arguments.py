@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import math
 import os
 import re
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
+from types import ModuleType
 from typing import Any, NoReturn
 
 from itersel.errors import suggest
-from itersel.limits import (
-    LANGUAGE_PATTERN,
-    MAX_PROCESSES,
-    SPLITS,
-    TEMPLATES,
-    TOKENIZERS,
-    is_test_set_name,
-)
+from itersel.limits import LANGUAGE_PATTERN, MAX_PROCESSES, SPLITS, TOKENIZERS, is_test_set_name
 from itersel.numerals import parse_number
 
 MAX_NUMPY_SEED = 2**32 - 1
@@ -42,6 +37,45 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
 
+def add_step(step: argparse.ArgumentParser, name: str, module: str) -> ModuleType:
+    """Add the options of a step, and what runs it; returns its module in `itersel.cli`."""
+    command, function = importlib.import_module(f"itersel.cli.{module}"), name.replace("-", "_")
+    step.set_defaults(run=getattr(command, f"run_{function}", None))
+    getattr(command, f"add_{function}")(step)
+    return command
+
+
+# What adds the options of a sub-step, what runs it, and a line of help.
+Substep = tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], None], str]
+
+
+def add_substeps(parser: argparse.ArgumentParser, substeps: Mapping[str, Substep]) -> None:
+    """Add the sub-steps of a step, by name."""
+    steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
+    for name, (add, run, summary) in substeps.items():
+        step = steps.add_parser(name, help=summary)
+        add(step)
+        step.set_defaults(run=run)
+
+
+def add_options(parser: argparse._ActionsContainer, options: Mapping[str, str], **settings: Any) -> None:
+    """Add options that differ only in the explanation; they are written with metavar, ``--shard FILE``."""
+    for option, explanation in options.items():
+        name, _, metavar = option.partition(" ")
+        shown = {**settings, "metavar": metavar} if metavar else settings
+        parser.add_argument(name, help=explanation, **shown)
+
+
+def add_output(parser: argparse._ActionsContainer, explanation: str, option: str = "--output FILE") -> None:
+    """Add the option for a file that is always written."""
+    add_options(parser, {option: explanation}, required=True, type=output_file)
+
+
+def refuse(text: str, wanted: str) -> NoReturn:
+    """Raise the error for an option whose value is not `wanted`."""
+    raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}")
+
+
 def whole(least: int, most: int | None = None) -> Callable[[str], int]:
     """Return a parser of whole numbers within bounds."""
     limit = f"from {least} to {most}" if most is not None else f"of {least} or more"
@@ -61,15 +95,27 @@ not_negative = whole(0)
 seed = whole(0, MAX_NUMPY_SEED)
 
 
-def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Add the option for the number of processes."""
-    parser.add_argument(
-        "--jobs",
-        type=whole(1, MAX_PROCESSES),
-        default=1,
-        metavar="N",
-        help="number of processes; the output is the same (default: %(default)s)",
-    )
+def number(
+    *, above: float | None = None, minimum: float | None = None, maximum: float | None = None
+) -> Callable[[str], float]:
+    """Return a parser of finite numbers within bounds."""
+
+    def parse(text: str) -> float:
+        try:
+            value = parse_number(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            refuse(text, "a number")
+        if above is not None and value <= above:
+            refuse(text, f"a number above {above:g}")
+        if minimum is not None and value < minimum:
+            refuse(text, f"a number of {minimum:g} or more")
+        if maximum is not None and value > maximum:
+            refuse(text, f"a number of at most {maximum:g}")
+        return value
+
+    return parse
 
 
 def split(text: str) -> str:
@@ -86,36 +132,22 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(filter(None, text.split(",")))
 
 
-def fold(text: str) -> tuple[int, int]:
-    """Parse ``F/N``, fold F (from 0) of N (2 or more)."""
-    found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
-    number, folds = map(int, found.groups()) if found else (0, 0)
-    if folds < 2 or number >= folds:
-        refuse(text, "a fold of two or more: 0/2, 1/2, 0/3, ...")
-    return number, folds
+def different_names(known: Collection[str]) -> Callable[[str], tuple[str, ...]]:
+    """Return a parser of different names, separated by commas; there may be none."""
 
-
-def finite(text: str) -> float:
-    """Parse a finite number."""
-    try:
-        number = parse_number(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        refuse(text, "a number")
-    return number
-
-
-def above(least: float) -> Callable[[str], float]:
-    """Return a parser of finite numbers above `least`."""
-
-    def parse(text: str) -> float:
-        number = finite(text)
-        if number <= least:
-            refuse(text, f"a number above {least:g}")
-        return number
+    def parse(text: str) -> tuple[str, ...]:
+        found = names(text)
+        if len(set(found)) != len(found) or not set(found) <= set(known):
+            refuse(text, f"a comma-separated list of different names out of {', '.join(known)}")
+        return found
 
     return parse
+
+
+def _no_empty_names(text: str) -> tuple[str, ...]:
+    if not all(text.split(",")):
+        refuse(text, "a comma-separated list of names")
+    return names(text)
 
 
 def language(text: str) -> str:
@@ -143,39 +175,26 @@ def add_section_arguments(
     for item in fields(section):
         if names and item.name not in names:
             continue
-        name, explanation = (
-            "--" + item.name.replace("_", "-"),
-            item.metadata["explanation"].replace("%", "%%"),
-        )
-        if types[item.name] is bool:
-            parser.add_argument(name, action="store_true", help=explanation)
-        elif typing.get_origin(types[item.name]) is tuple:
-            chosen: Any = item.default
-            choices = item.metadata.get("choices", ())
+        kind, bounds = types[item.name], item.metadata
+        chosen: Any = item.default
+        choices, explanation = bounds.get("choices", ()), bounds["explanation"].replace("%", "%%")
+        settings: dict[str, Any] = {"default": chosen, "help": f"{explanation} (default: %(default)s)"}
+        if kind is bool:
+            settings = {"action": "store_true", "help": explanation}
+        elif typing.get_origin(kind) is tuple:
             known = f" Known: {', '.join(choices)}." if choices else ""
             shown = ",".join(chosen) or ("all" if choices else "none")
-            parser.add_argument(
-                name,
-                type=_different_names(choices) if choices else _no_empty_names,
-                default=chosen,
-                metavar="NAMES",
-                help=f"{explanation}{known} Separate them with commas (default: {shown}).",
-            )
-        elif "choices" in item.metadata:
-            parser.add_argument(
-                name,
-                choices=item.metadata["choices"],
-                default=item.default,
-                help=f"{explanation} (default: %(default)s)",
-            )
+            settings["help"] = f"{explanation}{known} Separate them with commas (default: {shown})."
+            settings["type"] = different_names(choices) if choices else _no_empty_names
+            settings["metavar"] = "NAMES"
+        elif choices:
+            settings["choices"] = choices
         else:
-            parser.add_argument(
-                name,
-                type=_bounded(types[item.name], item.metadata),
-                default=item.default,
-                metavar="N",
-                help=f"{explanation} (default: %(default)s)",
-            )
+            limits = {name: bounds[name] for name in ("above", "minimum", "maximum") if name in bounds}
+            parse = number(**limits) if kind is float else whole(bounds["minimum"], bounds.get("maximum"))
+            settings["type"] = parse
+            settings["metavar"] = "N"
+        parser.add_argument("--" + item.name.replace("_", "-"), **settings)
 
 
 def add_chosen_section(
@@ -189,8 +208,6 @@ def add_chosen_section(
 
     Parameters
     ----------
-    parser
-        Parser of the step.
     arguments
         Command line after the name of the step.
     option, choices, default
@@ -204,64 +221,14 @@ def add_chosen_section(
             add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
 
 
-def _different_names(known: Collection[str]) -> Callable[[str], tuple[str, ...]]:
-    """Return a parser of different names, separated by commas; there may be none."""
-
-    def parse(text: str) -> tuple[str, ...]:
-        found = names(text)
-        if len(set(found)) != len(found) or not set(found) <= set(known):
-            refuse(text, f"a comma-separated list of different names out of {', '.join(known)}")
-        return found
-
-    return parse
-
-
-def _no_empty_names(text: str) -> tuple[str, ...]:
-    if not all(text.split(",")):
-        refuse(text, "a comma-separated list of names")
-    return names(text)
-
-
-def _bounded(kind: type, bounds: Mapping[str, Any]) -> Callable[[str], Any]:
-    """Return a parser of numbers within the bounds of an option."""
-    if kind is int:
-        return whole(bounds["minimum"], bounds.get("maximum"))
-    number = above(bounds["above"]) if "above" in bounds else not_below(bounds["minimum"])
-    return not_above(number, bounds["maximum"]) if "maximum" in bounds else number
-
-
-def not_below(least: float) -> Callable[[str], float]:
-    """Return a parser of finite numbers of `least` or more."""
-
-    def parse(text: str) -> float:
-        number = finite(text)
-        if number < least:
-            refuse(text, f"a number of {least:g} or more")
-        return number
-
-    return parse
-
-
-def not_above(parse: Callable[[str], float], most: float) -> Callable[[str], float]:
-    """Return a parser that also rejects numbers above `most`."""
-
-    def parse_bounded(text: str) -> float:
-        number = parse(text)
-        if number > most:
-            refuse(text, f"a number of at most {most:g}")
-        return number
-
-    return parse_bounded
-
-
-def add_reference(parser: argparse.ArgumentParser) -> None:
-    """Add the option for the reference translations of one text."""
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the number of processes."""
     parser.add_argument(
-        "--reference",
-        required=True,
-        action="append",
-        metavar="FILE",
-        help="reference translation, one sentence per line, plain or compressed; may be repeated",
+        "--jobs",
+        type=whole(1, MAX_PROCESSES),
+        default=1,
+        metavar="N",
+        help="number of processes; the output is the same (default: %(default)s)",
     )
 
 
@@ -270,16 +237,31 @@ def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument(
         "--input", default="-", help=f"{text}, plain or compressed, or - for standard input (default)"
     )
+    add_text_output(parser)
+
+
+def add_text_output(
+    parser: argparse.ArgumentParser,
+    explanation: str = "file, plain or compressed, or - for standard output (default)",
+) -> None:
+    """Add the option for text that is written to standard output by default."""
+    add_options(parser, {"--output": explanation}, type=output_file, default="-")
+
+
+def add_scoring(parser: argparse.ArgumentParser) -> None:
+    """Add the options of steps that compute BLEU of tokenised translations."""
     parser.add_argument(
-        "--output",
-        type=output_file,
-        default="-",
-        help="file, plain or compressed, or - for standard output (default)",
+        "--reference",
+        required=True,
+        action="append",
+        metavar="FILE",
+        help="reference translation, one sentence per line, plain or compressed; may be repeated",
     )
+    add_tokenize(parser)
 
 
 def add_tokenize(parser: argparse.ArgumentParser) -> None:
-    """Add the option of steps that compute BLEU."""
+    """Add the option for the tokenisation of tokenised translations."""
     parser.add_argument(
         "--tokenize",
         choices=("13a", "none"),
@@ -288,12 +270,12 @@ def add_tokenize(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_tokenizer(parser: argparse.ArgumentParser) -> None:
+def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") -> None:
     """Add the option of steps that compute BLEU of detokenised text."""
     parser.add_argument(
         "--tokenizer",
         choices=TOKENIZERS,
-        default="13a",
+        default=default,
         help="sacrebleu's tokenizer for BLEU of detokenised text (default: 13a)",
     )
 
@@ -304,55 +286,3 @@ def add_randomization_arguments(parser: argparse.ArgumentParser) -> None:
         "--trials", type=positive, default=10_000, help="number of random trials (default: 10000)"
     )
     parser.add_argument("--seed", type=seed, default=1, help="seed of the trials (default: 1)")
-
-
-def add_templates(parser: argparse._ActionsContainer, default: Sequence[str], meaning: str) -> None:
-    """Add the option that names templates of sparse features."""
-    shown = ",".join(default) or "all that the shard has"
-    parser.add_argument(
-        "--templates",
-        type=_different_names(TEMPLATES),
-        default=tuple(default),
-        metavar="A,B,..",
-        help=f"{meaning}: {', '.join(TEMPLATES)} (default: {shown})",
-    )
-
-
-def add_tuning_arguments(parser: argparse.ArgumentParser, output: str, settings: Any) -> None:
-    """Add the options of steps that decode a shard for tuning.
-
-    Parameters
-    ----------
-    parser
-        Parser of the step.
-    output
-        Help of ``--output``.
-    settings
-        The section with the settings of the decoder.
-    """
-    files = parser.add_argument_group("files")
-    files.add_argument("--shard", required=True, metavar="FILE", help="shard.h5 with references")
-    files.add_argument("--model", required=True, metavar="FILE", help="compiled language model")
-    files.add_argument(
-        "--weights",
-        metavar="FILE",
-        help="weights, .h5 or text (default: fixed weights of the dense features, for the first iteration)",
-    )
-    files.add_argument("--output", required=True, type=output_file, metavar="FILE", help=output)
-    place = parser.add_argument_group("position in the run, recorded in the file")
-    place.add_argument(
-        "--iteration", type=positive, default=1, metavar="T", help="number of the iteration (default: 1)"
-    )
-    place.add_argument(
-        "--shard-number",
-        type=not_negative,
-        default=0,
-        metavar="Z",
-        help="number of the shard, from 0 (default: 0)",
-    )
-    add_section_arguments(parser.add_argument_group("decoding"), settings)
-
-
-def refuse(text: str, wanted: str) -> NoReturn:
-    """Raise the error for an option whose value is not `wanted`."""
-    raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from itersel.cli.arguments import Parser
+from itersel.cli.arguments import Parser, add_step
 
 SHELLS = ("bash", "zsh", "fish")
 # Options that decide which further options a step has.
@@ -24,7 +23,7 @@ class PrintCompletion(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        """Print it; no step is needed."""
+        """Print it."""
         import shtab
 
         print(shtab.complete(full_parser(parser, self.const), shell=values))
@@ -32,23 +31,14 @@ class PrintCompletion(argparse.Action):
 
 
 def full_parser(parser: argparse.ArgumentParser, modules: Mapping[str, str]) -> argparse.ArgumentParser:
-    """Give all steps of a parser all their options, those of every learner and tuner included; returns it.
-
-    Parameters
-    ----------
-    parser
-        The parser of the command line, in which no step has options.
-    modules
-        The module of each step.
-    """
+    """Give the steps of a parser, which have none, all options of all learners and tuners; returns it."""
     import shtab
 
     (steps,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     for name, step in steps.choices.items():
-        command = importlib.import_module(f"itersel.cli.{modules[name]}")
         # learners share options
         step.conflict_handler = "resolve"
-        command.add_arguments(step)
+        command = add_step(step, name, modules[name])
         for option, choice in _choices(step):
             command.add_chosen_arguments(step, [option, choice])
         for action in _all_actions(step):

@@ -5,41 +5,47 @@ from __future__ import annotations
 import argparse
 import sys
 
-from itersel.cli.arguments import output_file
+from itersel.cli.arguments import add_substeps, add_text_output
 from itersel.errors import InputError, located
 from itersel.project import SCHEMA
-from itersel.storage.files import STANDARD_STREAM, open_output
+from itersel.storage.files import open_output
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-steps check, template, schema and documentation."""
-    steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
-    check = steps.add_parser("check", help="check a config file")
-    check.description = (
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """Add the sub-steps."""
+    add_substeps(
+        parser,
+        {
+            "check": (_add_check, _check, "check a config file"),
+            "template": (_add_template, _template, "print a config file that explains every key"),
+            "schema": (add_text_output, _schema, "print the JSON schema, for editors"),
+            "documentation": (
+                add_text_output,
+                _documentation,
+                "print the documentation of all keys, as Markdown",
+            ),
+        },
+    )
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
         "Check keys and values, read all text that the config names, and estimate the cost of the run, "
         "without language models. Downloads are not checked."
     )
-    check.add_argument("config", help="YAML or JSON file")
-    check.add_argument("--no-text", action="store_true", help="do not read the text")
-    check.set_defaults(run=_check)
-    template = steps.add_parser("template", help="print a config file that explains every key")
-    template.add_argument("config", help="config file that supplies the values")
-    template.add_argument(
+    parser.add_argument("config", help="YAML or JSON file")
+    parser.add_argument("--no-text", action="store_true", help="do not read the text")
+
+
+def _add_template(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("config", help="config file that supplies the values")
+    parser.add_argument(
         "--schema",
         metavar="PATH",
         default=str(SCHEMA),
         help="JSON schema with which editors check the file (default: the installed one)",
     )
-    schema = steps.add_parser("schema", help="print the JSON schema, for editors")
-    documentation = steps.add_parser("documentation", help="print the documentation of all keys, as Markdown")
-    for step, run in ((template, _template), (schema, _schema), (documentation, _documentation)):
-        step.add_argument(
-            "--output",
-            type=output_file,
-            default=STANDARD_STREAM,
-            help="output file (default: standard output)",
-        )
-        step.set_defaults(run=run)
+    add_text_output(parser)
 
 
 def _check(options: argparse.Namespace) -> None:

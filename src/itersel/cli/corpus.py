@@ -10,8 +10,20 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import above, add_jobs, language, names, positive, refuse, split, whole
+from itersel.cli.arguments import (
+    add_jobs,
+    add_options,
+    add_substeps,
+    language,
+    names,
+    number,
+    positive,
+    refuse,
+    split,
+    whole,
+)
 from itersel.cli.corpora import add_corpora, corpora_of, held_out_of
+from itersel.config.options import section_of
 from itersel.errors import InputError
 from itersel.limits import (
     DEBIAN_MIRROR,
@@ -31,19 +43,21 @@ if TYPE_CHECKING:
 LONG_LINE = "; break the line, or raise data.max_line_bytes in the config (--max-line-bytes)"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the subcommands."""
-    forms = parser.add_subparsers(dest="form", metavar="FORM", required=True)
-    _add_libreoffice_help(
-        forms.add_parser("libreoffice-help", help="fetch the LibreOffice Help in two languages")
+def add_corpus(parser: argparse.ArgumentParser) -> None:
+    """Add the sub-steps."""
+    add_substeps(
+        parser,
+        {
+            "libreoffice-help": (
+                _add_libreoffice_help,
+                _libreoffice_help,
+                "fetch the LibreOffice Help in two languages",
+            ),
+            "fetch": (_add_fetch, _fetch, "fetch a corpus with mtdata, or a test set with sacrebleu"),
+            "prepare": (_add_prepare, _prepare, "tokenise, lowercase, split and filter parallel text"),
+            "statistics": (_add_statistics, _statistics, "print statistics of prepared text as a table"),
+        },
     )
-    _add_fetch(forms.add_parser("fetch", help="fetch a corpus with mtdata, or a test set with sacrebleu"))
-    _add_prepare(forms.add_parser("prepare", help="tokenise, lowercase, split and filter parallel text"))
-    statistics = forms.add_parser("statistics", help="print statistics of prepared text as a table")
-    statistics.add_argument(
-        "input", nargs="+", metavar="FILE", help="statistics.json of 'itersel corpus prepare'"
-    )
-    statistics.set_defaults(run=_statistics)
 
 
 def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
@@ -52,19 +66,8 @@ def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
         "DIR/target.gz, DIR/task.gz (the module of each) and DIR/statistics.json. The packages "
         "libreoffice-help-LANGUAGE are fetched from a Debian mirror, unless --from names their folder."
     )
-    parser.add_argument(
-        "--source-language",
-        required=True,
-        type=language,
-        metavar="CODE",
-        help="as in Debian's package names, such as de",
-    )
-    parser.add_argument(
-        "--target-language",
-        required=True,
-        type=language,
-        metavar="CODE",
-        help="as in Debian's package names, such as en-us",
+    _add_languages(
+        parser, "as in Debian's package names, such as de", "as in Debian's package names, such as en-us"
     )
     parser.add_argument(
         "--from",
@@ -73,17 +76,22 @@ def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="folder with the unpacked help or the two .deb files",
     )
-    parser.add_argument(
-        "--mirror",
-        default=DEBIAN_MIRROR,
-        metavar="ADDRESS",
-        help="Debian mirror (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--release", default=DEBIAN_RELEASE, metavar="NAME", help="Debian release (default: %(default)s)"
-    )
-    parser.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder to write to")
-    parser.set_defaults(run=_libreoffice_help)
+    mirror = {"--mirror ADDRESS": "Debian mirror (default: %(default)s)"}
+    add_options(parser, mirror, default=DEBIAN_MIRROR)
+    release = {"--release NAME": "Debian release (default: %(default)s)"}
+    add_options(parser, release, default=DEBIAN_RELEASE)
+    _add_folder(parser)
+
+
+def _add_languages(
+    parser: argparse.ArgumentParser, source: str, target: str, is_required: bool = True
+) -> None:
+    languages = {"--source-language CODE": source, "--target-language CODE": target}
+    add_options(parser, languages, required=is_required, type=language)
+
+
+def _add_folder(parser: argparse.ArgumentParser) -> None:
+    add_options(parser, {"--output DIR": "folder to write to"}, required=True, type=Path)
 
 
 def _add_fetch(parser: argparse.ArgumentParser) -> None:
@@ -98,13 +106,9 @@ def _add_fetch(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         help="dataset of the package mtdata, such as Statmt-europarl-7-deu-eng; may be repeated",
     )
-    package.add_argument("--sacrebleu", metavar="NAME", help="test set of sacrebleu, such as wmt11")
-    for side, example in (("source", "de"), ("target", "en")):
-        parser.add_argument(
-            f"--{side}-language", required=True, type=language, metavar="CODE", help=f"such as {example}"
-        )
-    parser.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder to write to")
-    parser.set_defaults(run=_fetch)
+    add_options(package, {"--sacrebleu NAME": "test set of sacrebleu, such as wmt11"})
+    _add_languages(parser, "such as de", "such as en")
+    _add_folder(parser)
 
 
 def _add_prepare(parser: argparse.ArgumentParser) -> None:
@@ -122,18 +126,13 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="additional target text for the language model; may be repeated",
     )
-    parser.add_argument(
-        "--source-language", type=language, metavar="CODE", help="selects the tokenisation rules, such as de"
-    )
-    parser.add_argument(
-        "--target-language", type=language, metavar="CODE", help="selects the tokenisation rules, such as en"
-    )
-    parser.add_argument(
-        "--tokenized", action="store_true", help="the text is already tokenised, separated by spaces"
-    )
-    parser.add_argument(
-        "--split-compounds", action="store_true", help="split source compounds, as learned from train"
-    )
+    rules = "selects the tokenisation rules, such as"
+    _add_languages(parser, f"{rules} de", f"{rules} en", is_required=False)
+    flags = {
+        "--tokenized": "the text is already tokenised, separated by spaces",
+        "--split-compounds": "split source compounds, as learned from train",
+    }
+    add_options(parser, flags, action="store_true")
     parser.add_argument(
         "--protect",
         type=_pattern,
@@ -150,13 +149,12 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
         help="preparation.json of the training corpus: prepare in the same way (replaces the five options "
         "above)",
     )
-    _add_prepare_bounds(parser)
+    _add_filters(parser)
     add_jobs(parser)
-    parser.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder to write to")
-    parser.set_defaults(run=_prepare)
+    _add_folder(parser)
 
 
-def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
+def _add_filters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--split",
         type=split,
@@ -165,20 +163,10 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
         help="split that the text belongs to: train, dev, devtest, test, or test.NAME or devtest.NAME for a "
         "named test set; hash: a hash of the source decides for each unique pair (default)",
     )
-    parser.add_argument(
-        "--max-length",
-        type=positive,
-        default=80,
-        metavar="N",
-        help="maximum number of tokens per side in train (default: 80)",
-    )
-    parser.add_argument(
-        "--max-ratio",
-        type=above(0),
-        default=9.0,
-        metavar="R",
-        help="maximum length ratio in train (default: 9)",
-    )
+    length = {"--max-length N": "maximum number of tokens per side in train (default: 80)"}
+    add_options(parser, length, type=positive, default=80)
+    ratio = {"--max-ratio R": "maximum length ratio in train (default: 9)"}
+    add_options(parser, ratio, type=number(above=0), default=9.0)
     parser.add_argument(
         "--max-line-bytes",
         type=whole(MIN_RAW_LINE_BYTES, MAX_RAW_LINE_BYTES),
@@ -191,16 +179,12 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="drop pairs with control characters, ||| or words that are reserved in grammars (default: stop)",
     )
-    parser.add_argument(
-        "--modules", type=names, default=(), metavar="A,B,..", help="keep only pairs with these task labels"
-    )
-    parser.add_argument(
-        "--held-out-modules",
-        type=names,
-        default=(),
-        metavar="A,B,..",
-        help="with --split hash: write all pairs with these task labels to separate test sets, test.LABEL",
-    )
+    labels = {
+        "--modules A,B,..": "keep only pairs with these task labels",
+        "--held-out-modules A,B,..": "with --split hash: write all pairs with these task labels to separate "
+        "test sets, test.LABEL",
+    }
+    add_options(parser, labels, type=names, default=())
     parser.add_argument(
         "--deduplicate",
         choices=DEDUPLICATION,
@@ -219,36 +203,28 @@ def _add_prepare_bounds(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--keep-overlap",
-        action="store_true",
+        dest="drop_overlap",
+        action="store_false",
         help="keep pairs in train that also stand in a --held-out set (default: drop them)",
     )
+    sizes = {
+        "--max-train N": "maximum number of pairs in train, chosen by hash",
+        "--max-held-out N": "the same for each of the other splits",
+    }
+    add_options(parser, sizes, type=positive, default=0)
+
+
+def _add_statistics(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--max-train",
-        type=positive,
-        default=0,
-        metavar="N",
-        help="maximum number of pairs in train, chosen by hash",
-    )
-    parser.add_argument(
-        "--max-held-out",
-        type=positive,
-        default=0,
-        metavar="N",
-        help="the same for each of the other splits",
+        "input", nargs="+", metavar="FILE", help="statistics.json of 'itersel corpus prepare'"
     )
 
 
 def _libreoffice_help(options: argparse.Namespace) -> None:
     from itersel.corpus.fetch import fetch
 
-    collection = fetch(
-        options.source_language,
-        options.target_language,
-        options.output,
-        options.folder,
-        options.mirror,
-        options.release,
-    )
+    languages = options.source_language, options.target_language
+    collection = fetch(*languages, options.output, options.folder, options.mirror, options.release)
     lost = ", ".join(f"{name} {count:,}" for name, count in collection.counts.items())
     print(f"{collection.bitext.size:,} unique pairs; {lost}")
 
@@ -285,19 +261,8 @@ def _prepare(options: argparse.Namespace) -> None:
     if held_out and not has_train:
         raise InputError(f"--held-out is compared with train; it has no effect with --split {options.split}")
     _check_test_sets(options.held_out_modules)
-    settings = Settings(
-        split=options.split,
-        split_compounds=options.split_compounds,
-        max_length=options.max_length,
-        max_ratio=options.max_ratio,
-        modules=options.modules,
-        held_out_modules=options.held_out_modules,
-        max_train=options.max_train,
-        max_held_out=options.max_held_out,
-        deduplicate=options.deduplicate,
-        cut=dict(options.cut),
-        drop_overlap=not options.keep_overlap,
-    )
+    options.cut = dict(options.cut)
+    settings = section_of(Settings, options)
     languages = preparation.source_language, preparation.target_language
     dropped: Counter[str] | None = Counter() if options.drop_invalid else None
     reading = Reading(*languages, preparation.tokenized, options.max_line_bytes, LONG_LINE, dropped)
@@ -338,10 +303,10 @@ def _cut(text: str) -> tuple[str, int]:
 
 
 def _check_test_sets(names: Sequence[str]) -> None:
-    for number, name in enumerate(names):
+    for place, name in enumerate(names):
         if not is_test_set_name(name):
             raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
-        if name in names[:number]:
+        if name in names[:place]:
             raise InputError(f"two test sets are named '{name}'; remove one")
 
 

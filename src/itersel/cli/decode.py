@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import IO
 
-from itersel.cli.arguments import add_section_arguments, output_file, whole
+from itersel.cli.arguments import add_options, add_section_arguments, add_text_output, whole
 from itersel.config.options import section_of
 from itersel.config.search import Search
 from itersel.errors import InputError
 from itersel.limits import MAX_K_BEST
 
-FilePath = str | os.PathLike[str]
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_decode(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
-    parser.add_argument("--shard", required=True, help="sentences with grammars (HDF5)")
-    parser.add_argument("--model", required=True, help="compiled language model")
-    parser.add_argument("--weights", required=True, help="weights: .h5, or text 'name value'")
+    files = {
+        "--shard": "sentences with grammars (HDF5)",
+        "--model": "compiled language model",
+        "--weights": "weights: .h5, or text 'name value'",
+    }
+    add_options(parser, files, required=True)
     parser.add_argument(
         "--k-best",
         type=whole(0, MAX_K_BEST),
@@ -29,43 +29,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "instead of one best translation per line",
     )
     add_section_arguments(parser, Search)
-    parser.add_argument(
-        "--output",
-        type=output_file,
-        default="-",
-        help="file, plain or compressed, or - for standard output (default)",
-    )
-    parser.set_defaults(run=run)
+    add_text_output(parser)
 
 
-def run(options: argparse.Namespace) -> None:
+def run_decode(options: argparse.Namespace) -> None:
     """Decode, and write the complete output or nothing."""
     from itersel.storage.files import open_output
 
     with open_output(options.output) as stream:
         try:
-            translate_shard(
-                stream,
-                shard=options.shard,
-                model=options.model,
-                weights=options.weights,
-                search=section_of(Search, options),
-                k_best=options.k_best,
-            )
+            _decode(stream, options)
         except InputError as error:
             raise InputError(error.message, error.path or options.shard, error.line) from None
 
 
-def translate_shard(
-    stream: IO[str],
-    *,
-    shard: FilePath,
-    model: FilePath,
-    weights: FilePath,
-    search: Search,
-    k_best: int = 0,
-) -> None:
-    """Write the best translation of each sentence of a shard, one per line, or `k_best` lists."""
+def _decode(stream: IO[str], options: argparse.Namespace) -> None:
+    """Write the best translation of each sentence of a shard, one per line, or k-best lists."""
     from itersel.decode.decoder import Decoder
     from itersel.decode.output import best_line, kbest_lines
     from itersel.grammar.shard import read_shard
@@ -73,14 +52,15 @@ def translate_shard(
     from itersel.progress import progress
     from itersel.vectors.weights import read_weights
 
-    read_weight = read_weights(weights)
-    sentences = read_shard(shard, search.templates, search.features)
-    decoder = Decoder(sentences, load_model(model), search)
-    vectors = decoder.weight_vectors(read_weight)
+    weights = read_weights(options.weights)
+    search = section_of(Search, options)
+    sentences = read_shard(options.shard, search.templates, search.features)
+    decoder = Decoder(sentences, load_model(options.model), search)
+    vectors = decoder.weight_vectors(weights)
     words = sentences.vocabulary.to_list()
     for sentence in progress(range(sentences.sentence_count), "decode"):
-        found = decoder.decode(sentence, *vectors, k=max(k_best, 1))
-        if k_best:
+        found = decoder.decode(sentence, *vectors, k=max(options.k_best, 1))
+        if options.k_best:
             lines = kbest_lines(sentence, found, words, decoder.dense_names, sentences.feature_name)
         else:
             lines = iter([best_line(found, words)])

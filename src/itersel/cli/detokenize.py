@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_text_files, add_tokenizer, output_file
+from itersel.cli.arguments import add_options, add_text_files, add_tokenizer, output_file
 from itersel.errors import InputError
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_detokenize(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
         "Restore the case of tokenised lowercased translations and detokenise them (Moses' rules). Text of a "
         "corpus that was given tokenised stays tokenised. With --counts, also write the n-gram matches and "
         "edits of each sentence, from which 'itersel report table' computes the scores."
     )
-    parser.add_argument(
-        "--preparation",
-        required=True,
-        metavar="FILE",
-        help="preparation.json of the training corpus",
-    )
-    parser.add_argument(
-        "--recaser", required=True, metavar="FILE", help="recaser.json of the training corpus"
-    )
+    files = {
+        "--preparation FILE": "preparation.json of the training corpus",
+        "--recaser FILE": "recaser.json of the training corpus",
+    }
+    add_options(parser, files, required=True)
     add_text_files(parser, "translations")
     parser.add_argument(
         "--references",
@@ -32,18 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="original references, to count against",
     )
-    parser.add_argument(
-        "--counts",
-        type=output_file,
-        metavar="FILE",
-        help="file for the n-grams and edits of each sentence (HDF5)",
-    )
-    add_tokenizer(parser)
+    counts = {"--counts FILE": "file for the n-grams and edits of each sentence (HDF5)"}
+    add_options(parser, counts, type=output_file)
     # no default, so that --tokenizer without --counts can be rejected
-    parser.set_defaults(tokenizer=None, run=run)
+    add_tokenizer(parser, default=None)
 
 
-def run(options: argparse.Namespace) -> None:
+def run_detokenize(options: argparse.Namespace) -> None:
     """Restore the case of translations and detokenise them."""
     from itersel.corpus.prepare import read_preparation
     from itersel.corpus.recase import read_recaser

@@ -4,55 +4,62 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_section_arguments, add_templates, output_file
+from itersel.cli.arguments import (
+    add_options,
+    add_output,
+    add_section_arguments,
+    add_substeps,
+    different_names,
+)
 from itersel.config.options import section_of
 from itersel.config.search import Grammar
-from itersel.limits import DEFAULT_TEMPLATES
+from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-steps index, extract, export and import."""
-    steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
-    _add_index(steps.add_parser("index", help="index a word-aligned corpus for extraction"))
-    _add_extract(steps.add_parser("extract", help="extract grammars for sentences into a shard"))
-    _add_export(steps.add_parser("export", help="write the grammars of a shard in cdec's format"))
-    _add_import(steps.add_parser("import", help="make a shard from grammars in cdec's format"))
+def add_grammar(parser: argparse.ArgumentParser) -> None:
+    """Add the sub-steps."""
+    add_substeps(
+        parser,
+        {
+            "index": (_add_index, _index, "index a word-aligned corpus for extraction"),
+            "extract": (_add_extract, _extract, "extract grammars for sentences into a shard"),
+            "export": (_add_export, _export, "write the grammars of a shard in cdec's format"),
+            "import": (_add_import, _import, "make a shard from grammars in cdec's format"),
+        },
+    )
 
 
 def _add_index(parser: argparse.ArgumentParser) -> None:
     parser.description = "Index a word-aligned parallel corpus for `itersel grammar extract`."
-    parser.add_argument(
-        "--source", required=True, metavar="TEXT", help="tokenised source text, plain or compressed"
-    )
-    parser.add_argument(
-        "--target", required=True, metavar="TEXT", help="its translation, one sentence per line"
-    )
-    parser.add_argument(
-        "--alignment", required=True, help="word alignment of each line, source-target in Pharaoh format"
-    )
-    parser.add_argument("--output", required=True, type=output_file, metavar="INDEX", help="index to write")
-    parser.set_defaults(run=_index)
+    files = {
+        "--source TEXT": "tokenised source text, plain or compressed",
+        "--target TEXT": "its translation, one sentence per line",
+        "--alignment": "word alignment of each line, source-target in Pharaoh format",
+    }
+    add_options(parser, files, required=True)
+    add_output(parser, "index to write", "--output INDEX")
 
 
 def _add_extract(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Extract the hierarchical rules (Chiang 2007) that apply to each sentence, with their features."
     )
-    parser.add_argument("--index", required=True, help="index of the training corpus")
-    parser.add_argument("--input", required=True, metavar="TEXT", help="sentences to translate, tokenised")
+    files = {
+        "--index": "index of the training corpus",
+        "--input TEXT": "sentences to translate, tokenised",
+    }
+    add_options(parser, files, required=True)
     parser.add_argument(
         "--leave-one-out",
         metavar="IDS",
         help="line numbers in the indexed corpus, from 0: each line of the file has that of a sentence and "
         "those of its copies, without which the sentence's grammar is extracted",
     )
-    _add_references(parser)
-    parser.add_argument("--output", required=True, type=output_file, metavar="SHARD", help="shard")
+    _add_shard(parser)
     add_section_arguments(parser, Grammar)
-    parser.set_defaults(run=_extract)
 
 
-def _add_references(parser: argparse.ArgumentParser) -> None:
+def _add_shard(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--references",
         action="append",
@@ -61,15 +68,14 @@ def _add_references(parser: argparse.ArgumentParser) -> None:
         help="one reference a line; needed for training. Repeat it for further references; an empty line "
         "means that the sentence has no such reference",
     )
+    add_output(parser, "shard", "--output SHARD")
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Write grammar.0.gz, grammar.1.gz ... in cdec's text format, without glue and pass-through rules."
     )
-    parser.add_argument("--shard", required=True, help="shard")
-    parser.add_argument("--output", required=True, metavar="DIR", help="folder for the grammars")
-    parser.set_defaults(run=_export)
+    add_options(parser, {"--shard": "shard", "--output DIR": "folder for the grammars"}, required=True)
 
 
 def _add_import(parser: argparse.ArgumentParser) -> None:
@@ -78,29 +84,24 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
         "||| a [NN,1] ||| name=value ... ||| 0-0`. Nonterminals may have any name; a sentence is an [S]. "
         "Glue rules ([S] -> [S] [X], [S] -> [X]) and rules for copying words are added."
     )
+    sentences = 'tokenised sentences, one per line, or lines <seg grammar="FILE" id="N"> text </seg>'
+    add_options(parser, {"--input TEXT": sentences}, required=True)
+    grammars = {
+        "--grammars DIR": "folder of grammar.0.gz, grammar.1.gz ... (or plain files); required if the input "
+        "names no grammars",
+        "--grammar FILE": "one grammar for all sentences, whatever the input names; each sentence gets the "
+        "rules whose words it contains",
+    }
+    add_options(parser.add_mutually_exclusive_group(), grammars)
+    _add_shard(parser)
     parser.add_argument(
-        "--input",
-        required=True,
-        metavar="TEXT",
-        help='tokenised sentences, one per line, or lines <seg grammar="FILE" id="N"> text </seg>',
+        "--templates",
+        type=different_names(TEMPLATES),
+        default=DEFAULT_TEMPLATES,
+        metavar="A,B,..",
+        help="templates of the sparse features (Count cannot be computed): "
+        f"{', '.join(TEMPLATES)} (default: {','.join(DEFAULT_TEMPLATES)})",
     )
-    grammar = parser.add_mutually_exclusive_group()
-    grammar.add_argument(
-        "--grammars",
-        metavar="DIR",
-        help="folder of grammar.0.gz, grammar.1.gz ... (or plain files); required if the input names no "
-        "grammars",
-    )
-    grammar.add_argument(
-        "--grammar",
-        metavar="FILE",
-        help="one grammar for all sentences, whatever the input names; each sentence gets the rules whose "
-        "words it contains",
-    )
-    _add_references(parser)
-    add_templates(parser, DEFAULT_TEMPLATES, "templates of the sparse features (Count cannot be computed)")
-    parser.add_argument("--output", required=True, type=output_file, metavar="SHARD", help="shard")
-    parser.set_defaults(run=_import)
 
 
 def _index(options: argparse.Namespace) -> None:

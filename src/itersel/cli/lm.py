@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 
 from itersel.atomic import temporary_folder
-from itersel.cli.arguments import fold, output_file, whole
+from itersel.cli.arguments import add_options, add_output, add_substeps, add_text_output, refuse, whole
 from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
 from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
@@ -15,12 +16,16 @@ from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
 COMPILED = ".bin"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-steps estimate, compile and score."""
-    steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
-    _add_estimate(steps.add_parser("estimate", help="estimate a model from text"))
-    _add_compile(steps.add_parser("compile", help="compile an ARPA file for scoring and decoding"))
-    _add_score(steps.add_parser("score", help="print the log10 probability and unknown words of each line"))
+def add_lm(parser: argparse.ArgumentParser) -> None:
+    """Add the sub-steps."""
+    add_substeps(
+        parser,
+        {
+            "estimate": (_add_estimate, _estimate, "estimate a model from text"),
+            "compile": (_add_compile, _compile, "compile an ARPA file for scoring and decoding"),
+            "score": (_add_score, _score, "print the log10 probability and unknown words of each line"),
+        },
+    )
 
 
 def _add_estimate(parser: argparse.ArgumentParser) -> None:
@@ -28,9 +33,8 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
         "Interpolated modified Kneser-Ney estimation without pruning; gives the same numbers as KenLM's "
         "lmplz."
     )
-    parser.add_argument(
-        "--order", type=whole(1, MAX_ORDER), required=True, help="length of the longest n-grams"
-    )
+    order = {"--order": "length of the longest n-grams"}
+    add_options(parser, order, type=whole(1, MAX_ORDER), required=True)
     parser.add_argument(
         "--input",
         nargs="+",
@@ -39,38 +43,38 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
         help="tokenised text, one sentence per line, plain or compressed (- is standard input); several are "
         "joined",
     )
-    parser.add_argument(
-        "--vocabulary",
-        metavar="TEXT",
-        help="replace words that do not occur in this text by <unk> before estimation (open vocabulary)",
+    further = {
+        "--vocabulary TEXT": "replace words that do not occur in this text by <unk> before estimation (open "
+        "vocabulary)",
+        "--leave-out SHARDS": "folder that 'itersel shard' made from the first text; its shards F, F + N, "
+        "... are left out, with all copies of their lines",
+    }
+    add_options(parser, further)
+    add_options(parser, {"--fold F/N": "with --leave-out: fold F of N, such as 0/10 to 9/10"}, type=_fold)
+    model = (
+        "ARPA file (compressed by name; - is standard output), or a compiled model, which needs memory for "
+        f"all n-grams: NAME{COMPILED}"
     )
-    parser.add_argument(
-        "--leave-out",
-        metavar="SHARDS",
-        help="folder that 'itersel shard' made from the first text; its shards F, F + N, ... are left out, "
-        "with all copies of their lines",
-    )
-    parser.add_argument(
-        "--fold", type=fold, metavar="F/N", help="with --leave-out: fold F of N, such as 0/10 to 9/10"
-    )
-    parser.add_argument(
-        "--output",
-        required=True,
-        type=output_file,
-        help="ARPA file (compressed by name; - is standard output), or a compiled model, which needs memory "
-        f"for all n-grams: NAME{COMPILED}",
-    )
-    parser.set_defaults(run=_estimate)
+    add_output(parser, model, "--output")
+
+
+def _fold(text: str) -> tuple[int, int]:
+    """Parse ``F/N``, fold F (from 0) of N (2 or more)."""
+    found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+    number, folds = map(int, found.groups()) if found else (0, 0)
+    if folds < 2 or number >= folds:
+        refuse(text, "a fold of two or more: 0/2, 1/2, 0/3, ...")
+    return number, folds
 
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Compile an ARPA file to memory-mapped arrays, of which all processes on a machine share one copy."
     )
-    parser.add_argument("--input", required=True, help="ARPA file, plain or compressed (- is standard input)")
-    parser.add_argument("--order", type=whole(1, MAX_ORDER), help="reject a model of another order")
-    parser.add_argument("--output", required=True, type=output_file, help="compiled model")
-    parser.set_defaults(run=_compile)
+    arpa = {"--input": "ARPA file, plain or compressed (- is standard input)"}
+    add_options(parser, arpa, required=True)
+    add_options(parser, {"--order": "reject a model of another order"}, type=whole(1, MAX_ORDER))
+    add_output(parser, "compiled model", "--output")
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
@@ -78,14 +82,11 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
         "For each line, print the log10 of its probability including </s>, a tab, and the number of unknown "
         "words."
     )
-    parser.add_argument("--model", required=True, help="compiled model")
+    add_options(parser, {"--model": "compiled model"}, required=True)
     parser.add_argument(
         "--input", default=STANDARD_STREAM, help="tokenised text, one sentence per line (default: -)"
     )
-    parser.add_argument(
-        "--output", type=output_file, default=STANDARD_STREAM, help="output file (default: -)"
-    )
-    parser.set_defaults(run=_score)
+    add_text_output(parser, "output file (default: -)")
 
 
 def _estimate(options: argparse.Namespace) -> None:

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 DESCRIPTION = "Discriminative training of hierarchical translation systems on whole training corpora."
 
-# step: (module of itersel.cli, one line of help). Only the module of the requested step is imported, so that
-# `itersel bleu` does not wait for numba.
+# step: (module of itersel.cli, one line of help). The module has the functions `add_STEP`, which adds the
+# options, and `run_STEP`, unless its sub-steps have their own. Only the module of the requested step is
+# imported, so that `itersel bleu` does not wait for numba.
 STEPS = {
-    "init": ("init", "write a project that uses the installed workflow"),
+    "init": ("run", "write a project that uses the installed workflow"),
     "run": ("run", "run the workflow; all arguments are Snakemake's"),
     "corpus": ("corpus", "fetch, prepare and split parallel text"),
     "align": ("align", "word-align parallel text or symmetrise alignments"),
@@ -33,41 +34,23 @@ STEPS = {
     "decode": ("decode", "translate the sentences of a shard"),
     "train": ("train", "train one shard for one epoch"),
     "kbest": ("kbest", "write the k-best lists of a shard for tuning"),
-    "forest": ("forest", "write the pruned forests of a shard for tuning"),
+    "forest": ("kbest", "write the pruned forests of a shard for tuning"),
     "tune": ("tune", "tune weights on k-best lists or forests: MERT, PRO, k-best MIRA"),
     "mix": ("mix", "select features over all shards of an epoch and mix their weights"),
     "weights": ("weights", "show and export weights"),
     "detokenize": ("detokenize", "restore the case of translations and detokenise them"),
     "bleu": ("bleu", "compute BLEU of one or more systems"),
-    "compare": ("compare", "compare systems with a baseline: BLEU and approximate randomization"),
+    "compare": ("bleu", "compare systems with a baseline: BLEU and approximate randomization"),
     "report": ("report", "choose the best epochs and make tables of experiments"),
     "explain": ("explain", "show how two systems translated the sentences on which they differ most"),
     "translate": ("translate", "translate raw text with a trained system"),
-    "bundle": ("bundle", "write a trained system to one file that translates elsewhere"),
-    "export": ("export", "write a trained system in the format of another decoder"),
+    "bundle": ("translate", "write a trained system to one file that translates elsewhere"),
+    "export": ("translate", "write a trained system in the format of another decoder"),
     "config": ("config", "check a config; print its schema, documentation and a template"),
     "warm-up": ("warm_up", "compile all kernels into the cache"),
 }
-
-
-# Steps that run kernels; see `warm_up.warm_up_once`.
-STEPS_WITH_KERNELS = frozenset(
-    {
-        "align",
-        "lm",
-        "grammar",
-        "train",
-        "kbest",
-        "forest",
-        "tune",
-        "mix",
-        "decode",
-        "explain",
-        "translate",
-        "bundle",
-        "export",
-    }
-)
+# Modules whose steps run no kernels; for the others, see `warm_up.warm_up_once`.
+WITHOUT_KERNELS = {"run", "corpus", "shard", "weights", "detokenize", "bleu", "report", "config", "warm_up"}
 
 # Control characters and line ends, which messages may quote from files.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -112,9 +95,9 @@ def _run(arguments: list[str]) -> int:
     is_silent = arguments[0] in ("warm-up", "translate")
     sign = contextlib.nullcontext if is_silent else signs_of_life
     compilation: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
-    if arguments[0] in STEPS_WITH_KERNELS:
-        from itersel.cli.linear_algebra import leave_out_linear_algebra
+    if STEPS[arguments[0]][0] not in WITHOUT_KERNELS:
         from itersel.cli.warm_up import announced_compilation, warm_up_once
+        from itersel.compiler import leave_out_linear_algebra
 
         leave_out_linear_algebra()
         with sign("compiling kernels"):
@@ -128,7 +111,7 @@ def _run(arguments: list[str]) -> int:
 def make_parser(arguments: Sequence[str] = ()) -> Parser:
     """Return the parser; only the step that the arguments begin with has its options."""
     from itersel import __version__
-    from itersel.cli.arguments import Parser
+    from itersel.cli.arguments import Parser, add_step
     from itersel.cli.completion import add_print_completion
 
     parser = Parser(prog="itersel", description=DESCRIPTION)
@@ -139,8 +122,7 @@ def make_parser(arguments: Sequence[str] = ()) -> Parser:
     for name, (module, summary) in STEPS.items():
         step = steps.add_parser(name, help=summary, description=summary)
         if arguments[:1] == [name]:
-            command = importlib.import_module(f"itersel.cli.{module}")
-            command.add_arguments(step)
+            command = add_step(step, name, module)
             # options that depend on the values of others
             getattr(command, "add_chosen_arguments", lambda *_: None)(step, arguments[1:])
     return parser

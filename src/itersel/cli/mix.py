@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import above, finite, not_above, not_below, output_file, positive
+from itersel.cli.arguments import add_options, add_output, number, output_file, positive
+from itersel.config.options import section_of
 
 DESCRIPTIONS = {
     "none": "the weights of the single shard",
@@ -15,22 +16,18 @@ DESCRIPTIONS = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_mix(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
-    parser.add_argument(
-        "--inputs",
-        required=True,
-        metavar="LIST",
-        help="text file that lists one file of weights (.h5 from 'itersel train') per line, for shards 0 to "
-        "Z - 1 in any order; - is standard input",
-    )
-    parser.add_argument(
-        "--shards",
-        required=True,
-        type=positive,
-        metavar="Z",
-        help="required number of shards; fewer are never mixed",
-    )
+    files = {
+        "--inputs LIST": "text file that lists one file of weights (.h5 from 'itersel train') per line, for "
+        "shards 0 to Z - 1 in any order; - is standard input"
+    }
+    add_options(parser, files, required=True)
+    numbers = {
+        "--shards Z": "required number of shards; fewer are never mixed",
+        "--epoch T": "number of the epoch, from 1",
+    }
+    add_options(parser, numbers, type=positive, required=True)
     parser.add_argument(
         "--mixing",
         required=True,
@@ -38,57 +35,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="; ".join(f"{name}: {text}" for name, text in DESCRIPTIONS.items()),
     )
     parser.add_argument(
-        "--epoch", required=True, type=positive, metavar="T", help="number of the epoch, from 1"
-    )
-    parser.add_argument(
         "--previous",
         metavar="FILE",
         help="mixed weights of the previous epoch, .h5; from epoch 2 on for mean-of-epochs and "
         "path-following",
     )
-    parser.add_argument(
-        "--output",
-        required=True,
-        type=output_file,
-        metavar="FILE",
-        help="mixed weights, .h5 or text (text cannot be the --previous of the next epoch)",
-    )
-    parser.add_argument(
-        "--matrix",
-        type=output_file,
-        metavar="FILE",
-        help="also write the weights of all shards, the norms and the selection, .h5",
-    )
-    _add_selection_options(parser.add_argument_group("selection and path-following"))
-    parser.set_defaults(run=run)
-
-
-def _add_selection_options(selection: argparse._ArgumentGroup) -> None:
+    add_output(parser, "mixed weights, .h5 or text (text cannot be the --previous of the next epoch)")
+    matrix = {"--matrix FILE": "also write the weights of all shards, the norms and the selection, .h5"}
+    add_options(parser, matrix, type=output_file)
+    selection = parser.add_argument_group("selection and path-following")
     limit = selection.add_mutually_exclusive_group()
     limit.add_argument(
         "--select", type=positive, metavar="K", help="selection: keep the K features with the largest norm"
     )
     limit.add_argument(
         "--threshold",
-        type=finite,
+        type=number(),
         metavar="L",
         help="selection: keep the features with a norm above L; path-following: L of the first epoch",
     )
     limit.add_argument(
         "--relative-threshold",
-        type=not_above(not_below(0), 1),
+        type=number(minimum=0, maximum=1),
         metavar="R",
         help="selection: keep the features with a norm of at least R times the largest norm",
     )
     selection.add_argument(
         "--epsilon",
-        type=above(0),
+        type=number(above=0),
         metavar="E",
         help="path-following: the threshold is at most the decrease of the training loss divided by E",
     )
     selection.add_argument(
         "--minimum",
-        type=not_below(0),
+        type=number(minimum=0),
         metavar="M",
         help="path-following: the weights stop changing once the threshold would be below M",
     )
@@ -108,22 +88,12 @@ def _add_selection_options(selection: argparse._ArgumentGroup) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> None:
+def run_mix(options: argparse.Namespace) -> None:
     """Select and mix."""
     from itersel.select.mix import mix
     from itersel.select.settings import MixSettings
     from itersel.storage.files import read_names
 
-    settings = MixSettings(
-        mixing=options.mixing,
-        epoch=options.epoch,
-        shards=options.shards,
-        select=options.select,
-        threshold=options.threshold,
-        relative_threshold=options.relative_threshold,
-        norm=options.norm,
-        keep=tuple(options.keep),
-        epsilon=options.epsilon,
-        minimum=options.minimum,
-    )
+    options.keep = tuple(options.keep)
+    settings = section_of(MixSettings, options)
     mix(read_names(options.inputs), options.output, settings, options.previous, options.matrix)

@@ -5,40 +5,287 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from typing import Any
 
-from itersel.cli import report_arguments as arguments
-from itersel.cli.formats import write_formats
-from itersel.cli.report_arguments import INDEX, PROGRESS
+from itersel.cli.arguments import (
+    add_options,
+    add_output,
+    add_randomization_arguments,
+    add_scoring,
+    add_section_arguments,
+    add_substeps,
+    add_tokenize,
+    add_tokenizer,
+    output_file,
+    positive,
+    whole,
+)
 from itersel.config.options import section_of
 from itersel.config.search import Grammar
 from itersel.errors import InputError
-from itersel.limits import TOKENIZED_BLEU
+from itersel.limits import MAX_POP_LIMIT, TEXT_SCORES, TOKENIZED_BLEU
+
+# Pages in the folder of results. That of an unfinished run has a different name because the other one is an
+# output of the workflow.
+INDEX, PROGRESS = "report/index.html", "report/progress.html"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_report(parser: argparse.ArgumentParser) -> None:
     """Add the sub-steps."""
-    steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
-    for name, (add, run, summary) in {
-        "choose": (arguments.add_choose, _choose, "choose the best epoch of an experiment on devtest"),
-        "resources": (
-            arguments.add_resources,
-            _resources,
-            "record what a system needs to translate text",
-        ),
-        "table": (arguments.add_table, _table, "make a table of systems: scores and significant differences"),
-        "tasks": (arguments.add_tasks, _tasks, "make a table of systems by task of the test sentences"),
-        "join": (arguments.add_join, _join, "join translations by models for single tasks"),
-        "selection": (arguments.add_selection, _selection, "make a table of what was selected in each epoch"),
-        "rules": (arguments.add_rules, _rules, "count the rules in the grammars of some shards"),
-        "corpus": (arguments.add_corpus, _corpus, "make a table of the corpora: sentences, words, rules"),
-        "paper": (arguments.add_paper, _paper, "write the table of systems for a paper: LaTeX, Markdown"),
-        "page": (arguments.add_page, _page, "write the page of a run: one HTML file"),
-        "watch": (arguments.add_watch, _watch, "write the page of an unfinished run whenever it changes"),
-    }.items():
-        step = steps.add_parser(name, help=summary)
-        add(step)
-        step.set_defaults(run=run)
+    add_substeps(
+        parser,
+        {
+            "choose": (_add_choose, _choose, "choose the best epoch of an experiment on devtest"),
+            "resources": (_add_resources, _resources, "record what a system needs to translate text"),
+            "table": (_add_table, _table, "make a table of systems: scores and significant differences"),
+            "tasks": (_add_tasks, _tasks, "make a table of systems by task of the test sentences"),
+            "join": (_add_join, _join, "join translations by models for single tasks"),
+            "selection": (_add_selection, _selection, "make a table of what was selected in each epoch"),
+            "rules": (_add_rules, _rules, "count the rules in the grammars of some shards"),
+            "corpus": (_add_corpus, _corpus, "make a table of the corpora: sentences, words, rules"),
+            "paper": (_add_paper, _paper, "write the table of systems for a paper: LaTeX, Markdown"),
+            "page": (_add_page, _page, "write the page of a run: one HTML file"),
+            "watch": (_add_watch, _watch, "write the page of an unfinished run whenever it changes"),
+        },
+    )
+
+
+def _add_choose(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Score the translations of devtest after each epoch, copy the weights of the best epoch (the "
+        "earliest in case of ties), and describe the system. With --labels and --task, score only the "
+        "sentences of a task."
+    )
+    add_scoring(parser)
+    parser.add_argument(
+        "--by",
+        choices=(TOKENIZED_BLEU, *TEXT_SCORES),
+        default=TOKENIZED_BLEU,
+        help="score by which the epoch is chosen (default: %(default)s); all other scores are of detokenised "
+        "translations and require the next three options",
+    )
+    parser.add_argument(
+        "--raw-references", nargs="+", metavar="FILE", help="original references, before preparation"
+    )
+    files = {
+        "--preparation FILE": "preparation.json of the training corpus",
+        "--recaser FILE": "recaser.json of the training corpus",
+        "--labels FILE": "task label of each line of devtest",
+        "--task LABEL": "score only the lines with this label",
+    }
+    add_options(parser, files)
+    add_tokenizer(parser)
+    one_each = dict.fromkeys(("--translations", "--weights"), "one file per epoch, in order")
+    add_options(parser, one_each, nargs="+", required=True)
+    description = {
+        "--name": "name of the experiment",
+        "--learner": "learner that trained the shards",
+        "--mixing": "how the weights of the shards were mixed",
+        "--tune-on": "corpus used for training",
+        "--features": "features of the system",
+    }
+    add_options(parser, description, required=True)
+    add_options(parser, {"--repeat N": "number of the run, from 1 (default: 1)"}, type=positive, default=1)
+    split = {"--devtest": "split that was translated (default: %(default)s)"}
+    add_options(parser, split, default="devtest")
+    add_options(parser, {"--tasks": "kind of shards (default: %(default)s)"}, default="random")
+    add_options(parser, {"--shards": "number of shards"}, type=positive, required=True)
+    add_output(parser, "copy of the weights of the best epoch", "--output-weights")
+    add_output(parser, "description of the system (JSON)", "--output")
+
+
+def _add_resources(parser: argparse.ArgumentParser) -> None:
+    files = {
+        "--model": "compiled language model",
+        "--index": "index of the training corpus",
+        "--preparation": "preparation.json of 'itersel corpus prepare'",
+        "--recaser": "recaser.json of 'itersel corpus prepare'",
+    }
+    add_options(parser, files, required=True)
+    pop_limit = {"--pop-limit": "pop limit of the decoder"}
+    add_options(parser, pop_limit, type=whole(1, MAX_POP_LIMIT), required=True)
+    features = {"--features": "features of the decoder"}
+    add_options(parser, features, choices=("dense", "all"), required=True)
+    add_section_arguments(parser, Grammar)
+    add_output(parser, "resources.json in the folder of the system", "--output")
+
+
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Score systems on one or more test sets, and test every pair of systems for a significant "
+        "difference. Systems with the same name are runs of one experiment; their scores are averaged. For "
+        "several test sets, repeat --test-set, --systems, --translations and, if used, --counts in the same "
+        "order; another table then scores all sentences together."
+    )
+    add_tokenize(parser)
+    add_randomization_arguments(parser)
+    parser.add_argument(
+        "--test-set",
+        nargs="+",
+        action="append",
+        required=True,
+        metavar=("NAME", "REFERENCE"),
+        help="name of the test set and its reference translations, one sentence per line",
+    )
+    files = {
+        "--systems FILE": "descriptions made by 'itersel report choose'",
+        "--translations FILE": "translations of the test set, in the order of --systems",
+    }
+    add_options(parser, files, nargs="+", action="append", required=True)
+    parser.add_argument(
+        "--counts",
+        nargs="+",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="output of 'itersel detokenize --counts' for each system, in the order of --systems, for scores "
+        "of detokenised text",
+    )
+    parser.add_argument(
+        "--stays-tokenized",
+        action="store_true",
+        help="the corpus was given tokenised, so the counted text is tokenised, too",
+    )
+    _add_outputs(parser, TABLES)
+
+
+def _add_tasks(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Score systems on the sentences of each task of a test set and on all tasks together, and test every "
+        "pair of systems for a significant difference on each. Systems with the same name are runs of one "
+        "experiment; their scores are averaged. Sentences with other labels are left out."
+    )
+    add_scoring(parser)
+    add_randomization_arguments(parser)
+    _add_labels(parser)
+    parser.add_argument(
+        "--system",
+        nargs=2,
+        action="append",
+        required=True,
+        metavar=("NAME", "FILE"),
+        help="name of an experiment and its translations of the test set; may be repeated",
+    )
+    _add_outputs(parser, TABLES)
+
+
+def _add_join(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Take the translation of each sentence from the model of its task. Lines with other labels are empty."
+    )
+    _add_labels(parser)
+    parser.add_argument(
+        "--translations",
+        nargs="+",
+        required=True,
+        metavar="FILE",
+        help="translations of the whole text by the model of each task, in the order of --tasks",
+    )
+    add_output(parser, "joined translations", "--output")
+
+
+def _add_labels(parser: argparse.ArgumentParser) -> None:
+    add_options(parser, {"--labels FILE": "task label of each line"}, required=True)
+    add_options(parser, {"--tasks LABEL": "labels of the tasks"}, nargs="+", required=True)
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "For each epoch and group of features, show how many features were selected, how many of these had "
+        "been selected before, how many shards share them, and their norms."
+    )
+    parser.add_argument("--matrices", nargs="+", required=True, help="selection.h5 of each epoch, in order")
+    _add_outputs(parser, TABLES)
+
+
+def _add_rules(parser: argparse.ArgumentParser) -> None:
+    listed = {"--shards": "file that lists one shard per line (- is standard input)"}
+    add_options(parser, listed, required=True)
+    add_output(parser, "number of rules (JSON)", "--output")
+
+
+def _add_corpus(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--preparation", nargs="+", required=True, help="statistics.json files of 'itersel corpus prepare'"
+    )
+    add_options(parser, {"--collection FILE": "statistics.json of 'itersel corpus libreoffice-help'"})
+    parser.add_argument(
+        "--rules",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("SPLIT", "FILE"),
+        help="output of 'itersel report rules' for a split; may be repeated",
+    )
+    _add_outputs(parser, TABLES)
+
+
+def _add_paper(parser: argparse.ArgumentParser) -> None:
+    add_options(parser, {"--table FILE": "table.json of 'itersel report table'"}, required=True)
+    _add_outputs(parser, PAPERS)
+
+
+def _add_page(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Show a run as one HTML file that needs no network: tables, learning curves, features, translations. "
+        "Parts whose files do not exist yet are left out."
+    )
+    _add_page_files(parser, INDEX)
+
+
+def _add_watch(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Write the page of an unfinished run, and rewrite it whenever files of the run change. An open "
+        "browser reloads it. Ends when the run has its final page, or with Ctrl-C."
+    )
+    _add_page_files(parser, PROGRESS)
+    seconds = {"--seconds N": "time between two checks (default: 30)"}
+    add_options(parser, seconds, type=positive, default=30)
+    parser.add_argument("--once", action="store_true", help="write the page once and stop")
+
+
+def _add_page_files(parser: argparse.ArgumentParser, default: str) -> None:
+    results = {"--results FOLDER": "results of a run: <output>/<name> of its config"}
+    add_options(parser, results, type=Path, required=True)
+    page = {"--output FILE": f"HTML file (default: {default} in the folder of results)"}
+    add_options(parser, page, type=output_file)
+
+
+# How the names of output files end, which determines their formats.
+TABLES, PAPERS = (".txt", ".tsv", ".json"), (".tex", ".md")
+
+
+def _add_outputs(parser: argparse.ArgumentParser, suffixes: tuple[str, ...]) -> None:
+    files = {"--output": f"output files; the name determines the format: {', '.join(suffixes)}"}
+    add_options(parser, files, nargs="+", type=output_file, required=True)
+
+
+Form = Callable[[Any], list[str]]
+
+
+def _write(paths: list[str], content: Any, forms: dict[str, Form]) -> None:
+    """Write lines in the formats that the names of the files end in; if one has none, no file is written."""
+    from itersel.storage.files import write_lines
+
+    chosen: dict[str, Form] = {}
+    for path in paths:
+        suffix = next((suffix for suffix in forms if path.endswith(suffix)), None)
+        if suffix is None:
+            raise InputError(f"the name must end in {', '.join(forms)}", path)
+        chosen[path] = forms[suffix]
+    for path, form in chosen.items():
+        write_lines(path, form(content))
+
+
+def _write_table(paths: list[str], table: Any, text: Form, tsv: Form) -> None:
+    _write(paths, table, dict(zip(TABLES, (text, tsv, _json), strict=True)))
+
+
+def _json(table: object) -> list[str]:
+    return [json.dumps(table, indent=2, ensure_ascii=False)]
 
 
 def _choose(options: argparse.Namespace) -> None:
@@ -73,20 +320,13 @@ def _choose(options: argparse.Namespace) -> None:
         chosen_by = score_epochs_as_text(text, options.translations, options.labels, options.task)
     epoch = choose_epoch(chosen_by, options.by)
     active = keep_weights(options.weights[epoch - 1], options.output_weights)
+    described = ("name", "repeat", "learner", "mixing", "tune_on", "features", "tasks", "shards", "devtest")
     system = System(
-        name=options.name,
-        repeat=options.repeat,
-        learner=options.learner,
-        mixing=options.mixing,
-        tune_on=options.tune_on,
-        features=options.features,
-        tasks=options.tasks,
-        shards=options.shards,
+        **{name: getattr(options, name) for name in described},
         epoch=epoch,
         devtest_bleu=bleu,
         chosen_by=options.by,
         devtest_scores=chosen_by,
-        devtest=options.devtest,
         signature=signature,
         active_features=active,
         devtest_brevity_penalty=tuple(score.brevity_penalty for score in scores),
@@ -97,16 +337,9 @@ def _choose(options: argparse.Namespace) -> None:
 def _resources(options: argparse.Namespace) -> None:
     from itersel.report.resources import Resources, write_resources
 
-    resources = Resources(
-        model=options.model,
-        index=options.index,
-        preparation=options.preparation,
-        recaser=options.recaser,
-        pop_limit=options.pop_limit,
-        features=options.features,
-        extraction=section_of(Grammar, options),
-    )
-    write_resources(options.output, resources)
+    names = ("model", "index", "preparation", "recaser", "pop_limit", "features")
+    files = {name: getattr(options, name) for name in names}
+    write_resources(options.output, Resources(**files, extraction=section_of(Grammar, options)))
 
 
 def _table(options: argparse.Namespace) -> None:
@@ -138,7 +371,7 @@ def _table(options: argparse.Namespace) -> None:
     how = {key: getattr(options, key) for key in ("tokenize", "trials", "seed")}
     table = compare(test_sets, **how)
     text = partial(text_table, stays_tokenized=options.stays_tokenized)
-    write_formats(options.output, table, text, tsv_table)
+    _write_table(options.output, table, text, tsv_table)
 
 
 def _tasks(options: argparse.Namespace) -> None:
@@ -157,7 +390,7 @@ def _tasks(options: argparse.Namespace) -> None:
         texts.setdefault(name, []).append(read_translations(path, references, options.reference[0]))
     how = {key: getattr(options, key) for key in ("tokenize", "trials", "seed")}
     table = compare_tasks(texts, references, labels, options.tasks, **how)
-    write_formats(options.output, table, text_table, tsv_table)
+    _write_table(options.output, table, text_table, tsv_table)
 
 
 def _join(options: argparse.Namespace) -> None:
@@ -170,7 +403,7 @@ def _join(options: argparse.Namespace) -> None:
 def _selection(options: argparse.Namespace) -> None:
     from itersel.report.selection import describe_selection, text_table, tsv_table
 
-    write_formats(options.output, describe_selection(options.matrices), text_table, tsv_table)
+    _write_table(options.output, describe_selection(options.matrices), text_table, tsv_table)
 
 
 def _rules(options: argparse.Namespace) -> None:
@@ -184,40 +417,27 @@ def _corpus(options: argparse.Namespace) -> None:
     from itersel.report.corpus import describe_corpus, text_table, tsv_table
 
     corpus = describe_corpus(options.preparation, dict(options.rules), options.collection)
-    write_formats(options.output, corpus, text_table, tsv_table)
+    _write_table(options.output, corpus, text_table, tsv_table)
 
 
 def _paper(options: argparse.Namespace) -> None:
-    from pathlib import Path
-
     from itersel.report.page.paper import latex, markdown
     from itersel.report.page.table import read_table
-    from itersel.storage.files import write_lines
 
     table = read_table(Path(options.table))
     if table is None:
         raise InputError("no such file", options.table)
-    writers = {".tex": latex, ".md": markdown}
-    for path in options.output:
-        if Path(path).suffix not in writers:
-            raise InputError(f"the name must end in {', '.join(writers)}", path)
-    for path in options.output:
-        write_lines(path, writers[Path(path).suffix](table))
+    _write(options.output, table, dict(zip(PAPERS, (latex, markdown), strict=True)))
 
 
 def _page(options: argparse.Namespace) -> None:
-    from pathlib import Path
-
     from itersel.report.page.write import write_page
 
-    write_page(Path(options.results), options.output or Path(options.results, INDEX))
+    write_page(options.results, options.output or options.results / INDEX)
 
 
 def _watch(options: argparse.Namespace) -> None:
-    from pathlib import Path
-
     from itersel.report.page.write import watch
 
-    results = Path(options.results)
-    output = options.output or results / PROGRESS
-    watch(results, output, results / INDEX, seconds=options.seconds, once=options.once)
+    output = options.output or options.results / PROGRESS
+    watch(options.results, output, options.results / INDEX, seconds=options.seconds, once=options.once)

@@ -1,9 +1,10 @@
-"""``itersel run``: Snakemake, with the workflow of the installed package where the folder has none."""
+"""``itersel init`` and ``itersel run``: a project, and Snakemake with the installed workflow."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,26 @@ from typing import NoReturn
 _SNAKEFILES = ("Snakefile", "snakefile", "workflow/Snakefile", "workflow/snakefile")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_init(parser: argparse.ArgumentParser) -> None:
+    """Add the folder."""
+    parser.description = (
+        "Write config.yaml, the profiles for Slurm and Grid Engine, and a Snakefile that includes the "
+        "workflow of the installed itersel. Existing files are never replaced."
+    )
+    parser.add_argument("folder", type=Path, metavar="DIR", help="folder to write to; created if missing")
+
+
+def run_init(options: argparse.Namespace) -> None:
+    """Write a project."""
+    from itersel.project import create_project
+
+    create_project(options.folder)
+    print("To run the experiments in config.yaml:")
+    print(f"  cd {shlex.quote(str(options.folder))}")
+    print("  itersel run")
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
     """Add what the help shows; `run_snakemake` takes the arguments as they are."""
     parser.description = (
         "Run Snakemake with the Snakefile of this folder or, if there is none, the workflow of the "
@@ -23,13 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_snakemake(arguments: Sequence[str]) -> NoReturn:
-    """Replace this process by Snakemake.
-
-    Parameters
-    ----------
-    arguments
-        Those of Snakemake.
-    """
+    """Replace this process by Snakemake."""
     from itersel.project import SNAKEFILE
 
     if not arguments and not Path("config.yaml").exists():

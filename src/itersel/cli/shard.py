@@ -6,11 +6,11 @@ import argparse
 import re
 from functools import partial
 
-from itersel.cli.arguments import positive, refuse, seed
+from itersel.cli.arguments import add_options, positive, refuse, seed
 from itersel.errors import InputError
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_shard(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
         "Cut parallel text into Z shards, numbered from 0: DIR/z.source.gz, DIR/z.target.gz and DIR/z.ids, "
@@ -18,7 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--leave-one-out'. The sizes of the shards (with --labels: of the shards of a task) differ by at "
         "most one."
     )
-    parser.add_argument("--source", required=True, metavar="FILE", help="source text, one sentence per line")
+    add_options(parser, {"--source FILE": "source text, one sentence per line"}, required=True)
+    add_options(parser, {"--output DIR": "folder to write to"}, required=True)
     parser.add_argument(
         "--target",
         required=True,
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="its translation, one sentence per line; repeat for more references (DIR/z.target.1.gz)",
     )
-    parser.add_argument("--shards", type=positive, metavar="Z", help="number of shards")
+    add_options(parser, {"--shards Z": "number of shards"}, type=positive)
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument(
         "--labels",
@@ -41,7 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LABEL",
         help="tasks whose sentences are shuffled together before cutting; needs --task",
     )
-    parser.add_argument("--task", metavar="FILE", help="task label of each line")
+    files = {
+        "--task FILE": "task label of each line",
+        "--scored FILE": "with --labels: labels of the text on which epochs are chosen by task; it must have "
+        "all of them",
+    }
+    add_options(parser, files)
     parser.add_argument(
         "--size",
         choices=("all", "one"),
@@ -55,21 +61,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="drop",
         help="sentences with other labels: drop them, or join them in an additional shard (default: drop)",
     )
-    parser.add_argument(
-        "--minimum", type=positive, default=1, metavar="N", help="minimum sentences of a task (default: 1)"
-    )
-    parser.add_argument(
-        "--scored",
-        metavar="FILE",
-        help="with --labels: labels of the text on which epochs are chosen by task; it must have all of them",
-    )
+    minimum = {"--minimum N": "minimum sentences of a task (default: 1)"}
+    add_options(parser, minimum, type=positive, default=1)
     order = parser.add_mutually_exclusive_group()
     order.add_argument("--seed", type=seed, default=1, help="seed for shuffling before cutting (default: 1)")
     order.add_argument(
         "--keep-order", action="store_true", help="do not shuffle: the lines of a shard are adjacent"
     )
-    parser.add_argument("--output", required=True, metavar="DIR", help="folder to write to")
-    parser.set_defaults(run=run)
 
 
 def _label(text: str) -> tuple[str, int]:
@@ -79,7 +77,7 @@ def _label(text: str) -> tuple[str, int]:
     return found[1], int(found[2])
 
 
-def run(options: argparse.Namespace) -> None:
+def run_shard(options: argparse.Namespace) -> None:
     """Cut a corpus into shards."""
     from itersel.corpus.labels import read_labels, require_label
     from itersel.corpus.sharding import (

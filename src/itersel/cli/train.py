@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import (
     add_chosen_section,
+    add_options,
+    add_output,
     add_section_arguments,
     not_negative,
-    output_file,
     positive,
     seed,
 )
@@ -20,11 +20,8 @@ from itersel.config.options import section_of
 from itersel.config.search import ListSettings
 from itersel.errors import InputError
 
-if TYPE_CHECKING:
-    from itersel.learn.train import TrainSettings
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_train(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     files = parser.add_argument_group("files")
     files.add_argument(
@@ -41,16 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="compiled language model; one for all files of the shard, or one per file",
     )
-    files.add_argument(
-        "--weights", metavar="FILE", help="weights to start from, .h5 or text (default: all zero)"
-    )
-    files.add_argument(
-        "--output",
-        required=True,
-        type=output_file,
-        metavar="FILE",
-        help="output file for all nonzero weights, .h5 or text",
-    )
+    add_options(files, {"--weights FILE": "weights to start from, .h5 or text (default: all zero)"})
+    add_output(files, "output file for all nonzero weights, .h5 or text")
     search = parser.add_argument_group("decoding")
     add_section_arguments(search, ListSettings)
     search.add_argument(
@@ -61,11 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="number of sentences decoded at the same time, at most the learner's delay; does not change any "
         "result (default: 1)",
     )
-    _add_learning_options(parser.add_argument_group("learning"))
-    parser.set_defaults(run=run)
-
-
-def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
+    learning = parser.add_argument_group("learning")
     learning.add_argument(
         "--learner",
         choices=LEARNERS,
@@ -78,24 +63,18 @@ def _add_learning_options(learning: argparse._ArgumentGroup) -> None:
         help="first decode all sentences with the initial weights and record their loss, for 'itersel mix "
         "--mixing path-following'; if the path has ended, pass its weights on without training",
     )
-    learning.add_argument(
-        "--seed", type=seed, default=1, metavar="N", help="random seed for --pairs pro (default: 1)"
-    )
-    learning.add_argument(
-        "--epoch",
-        type=positive,
-        default=1,
-        metavar="T",
-        help="number of the epoch: recorded, part of the seed of --pairs pro, and the position in schedules "
-        "(default: 1)",
-    )
-    learning.add_argument(
-        "--shard-number",
-        type=not_negative,
-        default=0,
-        metavar="Z",
-        help="number of the shard, from 0: recorded, and part of the seed of --pairs pro (default: 0)",
-    )
+    random = {"--seed N": "random seed for --pairs pro (default: 1)"}
+    add_options(learning, random, type=seed, default=1)
+    epoch = {
+        "--epoch T": "number of the epoch: recorded, part of the seed of --pairs pro, and the position in "
+        "schedules (default: 1)"
+    }
+    add_options(learning, epoch, type=positive, default=1)
+    number = {
+        "--shard-number Z": "number of the shard, from 0: recorded, and part of the seed of --pairs pro "
+        "(default: 0)"
+    }
+    add_options(learning, number, type=not_negative, default=0)
 
 
 def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -103,11 +82,18 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
     add_chosen_section(parser, arguments, "learner", LEARNERS, "perceptron")
 
 
-def run(options: argparse.Namespace) -> None:
+def run_train(options: argparse.Namespace) -> None:
     """Train one shard for one epoch."""
     from itersel.learn.shard_file import ShardFile
-    from itersel.learn.state import has_stopped, read_start, training_attributes, write_training
+    from itersel.learn.state import (
+        has_stopped,
+        provenance,
+        read_start,
+        training_attributes,
+        write_training,
+    )
     from itersel.learn.train import TrainSettings, train_parts
+    from itersel.vectors.weights import read_weights, write_weights
 
     if len(options.model) not in (1, len(options.shard)):
         raise InputError(
@@ -125,7 +111,9 @@ def run(options: argparse.Namespace) -> None:
         shard=options.shard_number,
     )
     if options.measure_loss and options.epoch > 1 and options.weights and has_stopped(options.weights):
-        _pass_on(options.weights, options.output, settings)
+        # the path has ended: its weights are those of the shard
+        attributes = {**provenance(settings), "stopped": 1}
+        write_weights(options.output, read_weights(options.weights), attributes)
         return
     start = None if options.weights is None else read_start(options.weights)
     models = options.model * (len(options.shard) // len(options.model))
@@ -135,11 +123,3 @@ def run(options: argparse.Namespace) -> None:
     ]
     result = train_parts(parts, start, settings, options.measure_loss)
     write_training(options.output, result, training_attributes(settings, result))
-
-
-def _pass_on(start: str, output: str, settings: TrainSettings) -> None:
-    """Write the weights of a path that has ended as weights of the shard."""
-    from itersel.learn.state import provenance
-    from itersel.vectors.weights import read_weights, write_weights
-
-    write_weights(output, read_weights(start), {**provenance(settings), "stopped": 1})

@@ -1,4 +1,4 @@
-"""``itersel translate``: from raw text to translations, with a trained system."""
+"""``itersel translate``, ``bundle`` and ``export``: what a trained system is used for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_jobs, add_text_files, whole
+from itersel.cli.arguments import add_jobs, add_options, add_substeps, add_text_files, output_file, whole
 from itersel.limits import MAX_K_BEST
 from itersel.storage.files import STANDARD_STREAM
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from itersel.translate.document import Details
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_translate(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
         "Translate raw text, one sentence per line. The text is prepared like that of the run; the case of "
         "translations is restored, and they are detokenised unless the corpus was given tokenised. Input is "
         "translated as it arrives: a line written to a pipe is answered before the next one."
     )
-    add_system(parser)
+    _add_system(parser)
     add_text_files(parser, "text")
     parser.add_argument(
         "--keep-tokens",
@@ -39,22 +39,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="the K best different translations of each sentence, with their scores",
     )
-    details.add_argument(
-        "--feature-values", action="store_true", help="the features of each translation that are not zero"
-    )
-    details.add_argument(
-        "--alignments",
-        action="store_true",
-        help="the word alignment that the rules of each translation imply",
-    )
-    details.add_argument(
-        "--derivations", action="store_true", help="the rules of each translation, as a tree, with scores"
-    )
-    parser.set_defaults(run=run)
+    flags = {
+        "--feature-values": "the features of each translation that are not zero",
+        "--alignments": "the word alignment that the rules of each translation imply",
+        "--derivations": "the rules of each translation, as a tree, with scores",
+    }
+    add_options(details, flags, action="store_true")
 
 
-def add_system(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names a system."""
+def _add_system(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--system",
         required=True,
@@ -63,7 +56,7 @@ def add_system(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> None:
+def run_translate(options: argparse.Namespace) -> None:
     """Translate, and write each line as soon as it is ready."""
     from itersel.progress import count_up
     from itersel.storage.files import open_output
@@ -98,3 +91,53 @@ def _details(options: argparse.Namespace) -> Details | None:
     if options.k_best is None and not any(wanted):
         return None
     return Details(options.k_best or 1, *wanted)
+
+
+def add_bundle(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `itersel bundle`."""
+    parser.description = (
+        "Write all that a system needs to translate new text to one file: index of the training corpus, "
+        "language model, weights, preparation of text, recaser. `itersel translate --system FILE` needs "
+        "nothing else from the run."
+    )
+    parser.add_argument(
+        "system", metavar="SYSTEM", help="folder of a system, such as experiments/NAME/best in a run"
+    )
+    parser.add_argument("output", type=output_file, metavar="OUTPUT", help="bundle to write")
+
+
+def run_bundle(options: argparse.Namespace) -> None:
+    """Read the system with all checks, and write it."""
+    from itersel.translate.system import load_system, write_bundle
+
+    write_bundle(options.output, load_system(options.system))
+
+
+def add_export(parser: argparse.ArgumentParser) -> None:
+    """Add the sub-step."""
+    add_substeps(parser, {"cdec": (_add_cdec, _cdec, "write a folder that cdec runs as it is")})
+
+
+def _add_cdec(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Write everything that cdec needs to translate a text: cdec.ini, the text with a grammar for each "
+        "sentence, the weights, and the language model. Run it with: cd FOLDER && cdec -c cdec.ini"
+    )
+    _add_system(parser)
+    files = {
+        "--input TEXT": "raw text, plain or compressed (.gz, .xz, .zst), or - for standard input",
+        "--output FOLDER": "folder to write, new or empty",
+    }
+    add_options(parser, files, required=True)
+    parser.add_argument(
+        "--arpa",
+        metavar="FILE",
+        help="ARPA file of the language model (default: the one of the run). Needed for bundles, and if the "
+        "config named an ARPA file",
+    )
+
+
+def _cdec(options: argparse.Namespace) -> None:
+    from itersel.translate.cdec import export_cdec
+
+    export_cdec(options.system, options.input, options.output, options.arpa)

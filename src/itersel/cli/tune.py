@@ -6,12 +6,7 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from itersel.cli.arguments import (
-    add_chosen_section,
-    output_file,
-    positive,
-    seed,
-)
+from itersel.cli.arguments import add_chosen_section, add_options, add_output, positive, seed
 from itersel.config.options import section_of
 from itersel.config.tuners import TUNERS, LineSearch
 from itersel.errors import InputError
@@ -24,7 +19,7 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OPENBLAS_CORETYPE="Nehalem")
 CHOICES = {**TUNERS, "line-search": LineSearch}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_tune(parser: argparse.ArgumentParser) -> None:
     """Add the options of the step."""
     parser.description = (
         "Tune weights on the k-best lists or forests of all shards and all iterations so far. Equal "
@@ -37,43 +32,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="tuner; 'itersel tune --tuner NAME --help' shows its own options; forest-mert reads files from "
         "'itersel forest', the others from 'itersel kbest'",
     )
-    parser.add_argument(
-        "--lists",
-        required=True,
-        metavar="LIST",
-        help="text file that lists one file of k-best lists (or forests) per line, for all shards and "
-        "iterations in any order; - is standard input",
+    lists = (
+        "text file that lists one file of k-best lists (or forests) per line, for all shards and iterations "
+        "in any order; - is standard input"
     )
-    parser.add_argument("--shards", required=True, type=positive, metavar="Z", help="number of shards")
-    parser.add_argument(
-        "--iteration", required=True, type=positive, metavar="T", help="number of the iteration, from 1"
-    )
-    parser.add_argument(
-        "--previous",
-        metavar="FILE",
-        help="weights that decoded the newest lists, .h5 or text (default: those of 'itersel kbest')",
-    )
+    add_options(parser, {"--lists LIST": lists}, required=True)
+    numbers = {"--shards Z": "number of shards", "--iteration T": "number of the iteration, from 1"}
+    add_options(parser, numbers, required=True, type=positive)
+    weights = {
+        "--previous FILE": "weights that decoded the newest lists, .h5 or text (default: those of 'itersel "
+        "kbest')",
+        "--last FILE": "line-search with --sum-sparse: weights of the previous epoch; without them, the "
+        "direction 'step' is left out",
+    }
+    add_options(parser, weights)
     parser.add_argument(
         "--sum-sparse",
         action="store_true",
         help="tune the dense features and one factor for all sparse features (forests: only those of "
         "iteration T); requires --previous",
     )
-    parser.add_argument(
-        "--last",
-        metavar="FILE",
-        help="line-search with --sum-sparse: weights of the previous epoch; without them, the direction "
-        "'step' is left out",
-    )
-    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="random seed (default: 1)")
-    parser.add_argument(
-        "--output",
-        required=True,
-        type=output_file,
-        metavar="FILE",
-        help="output file for the weights, .h5 or text",
-    )
-    parser.set_defaults(run=run)
+    add_options(parser, {"--seed N": "random seed (default: 1)"}, type=seed, default=1)
+    add_output(parser, "output file for the weights, .h5 or text")
 
 
 def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -81,7 +61,7 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
     add_chosen_section(parser, arguments, "tuner", CHOICES)
 
 
-def run(options: argparse.Namespace) -> None:
+def run_tune(options: argparse.Namespace) -> None:
     """Tune, and write all weights or nothing."""
     from itersel.storage.files import read_names
     from itersel.tune.tuner import tune

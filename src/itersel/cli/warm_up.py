@@ -21,7 +21,7 @@ from numba.core import event
 from itersel.atomic import remove_leftovers
 from itersel.errors import InputError
 from itersel.kernel_cache import cache_folder, make_writable
-from itersel.progress import duration
+from itersel.progress import Clock, duration
 
 SOURCE = ["das haus ist klein .", "das kleine haus", "ein haus ist das", "klein ist das haus ."]
 TARGET = ["the house is small .", "the small house", "a house is that", "small is the house ."]
@@ -30,26 +30,25 @@ ALIGNMENT = ["0-0 1-1 2-2 3-3 4-4", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1 2
 
 # Set by the workflow: the first job on a kind of machine compiles the kernels for all others.
 WARM_UP_VARIABLE = "ITERSEL_WARM_UP"
-COMPILING = "compiling kernels, once for this machine and version; about a minute"
+COMPILING = "compiling kernels, once for this machine and version"
 # A step that spends less on compilation says nothing.
 SILENT_SECONDS = 1.5
 # The command line: arguments in, exit status out.
 Main = Callable[[Sequence[str]], int]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the step."""
+def add_warm_up(parser: argparse.ArgumentParser) -> None:
+    """Add nothing but the description."""
     parser.description = (
         "Compile all kernels into the cache ($ITERSEL_CACHE, or else the user's cache folder), so that jobs "
         "that start together do not each compile them. Kernels that are already in the cache are only loaded."
     )
-    parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> None:
+def run_warm_up(options: argparse.Namespace) -> None:
     """Run the steps, whatever is in the cache."""
     warm_up(options.main)
-    print(f"kernels are in {cache_folder()}", file=sys.stderr)
+    _say(f"kernels are in {cache_folder()}")
 
 
 def warm_up(main: Main) -> None:
@@ -59,12 +58,12 @@ def warm_up(main: Main) -> None:
     remove_leftovers(cache_folder())
     start, was_warm = time.monotonic(), is_warm()
     if not was_warm:
-        print(COMPILING, file=sys.stderr, flush=True)
+        _say(f"{COMPILING}; about a minute")
     with tempfile.TemporaryDirectory() as folder:
         _steps(Path(folder), main)
     _marker().touch()
     if not was_warm:
-        print(compiled_in(time.monotonic() - start), file=sys.stderr, flush=True)
+        _say(f"kernels compiled in {duration(time.monotonic() - start)}")
 
 
 def warm_up_once(main: Main) -> None:
@@ -80,8 +79,7 @@ def warm_up_once(main: Main) -> None:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            message = f"waiting for another job that compiles the kernels into {cache_folder()}"
-            print(message, file=sys.stderr, flush=True)
+            _say(f"waiting for another job that compiles the kernels into {cache_folder()}")
             fcntl.flock(stream, fcntl.LOCK_EX)
         except OSError:
             pass  # no locks here
@@ -94,30 +92,22 @@ def is_warm() -> bool:
     return _marker().exists()
 
 
-def compiled_in(seconds: float) -> str:
-    """Return the line that follows a compilation."""
-    return f"kernels compiled in {duration(seconds)}"
-
-
 class Announcer(event.Listener):
-    """Says that a step compiles kernels, and at the end how long it took; silent if it takes no time.
+    """Says that a step compiles kernels, and at the end how long it took; silent if it takes no time."""
 
-    Parameters
-    ----------
-    clock
-        Returns seconds since any fixed time.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock, self._depth, self._begin = clock, 0, 0.0
         self._seconds, self._is_said = 0.0, False
 
     def on_start(self, event: object) -> None:
         """Note that a kernel is compiled; its compilation includes that of those it calls."""
+        now = self._clock()
         if self._depth == 0:
-            self._begin = self._clock()
+            self._begin = now
         self._depth += 1
-        self._say()
+        if not self._is_said and self._seconds + now - self._begin >= SILENT_SECONDS:
+            self._is_said = True
+            _say(f"{COMPILING}; up to a minute (`itersel warm-up` compiles all of them)")
 
     def on_end(self, event: object) -> None:
         """Note that a kernel has been compiled."""
@@ -125,28 +115,22 @@ class Announcer(event.Listener):
         if self._depth == 0:
             self._seconds += self._clock() - self._begin
 
-    def _say(self) -> None:
-        seconds = self._seconds + self._clock() - self._begin
-        if not self._is_said and seconds >= SILENT_SECONDS:
-            self._is_said = True
-            message = "compiling kernels, once for this machine and version; up to a minute"
-            print(f"{message} (`itersel warm-up` compiles all of them)", file=sys.stderr, flush=True)
-
     def close(self) -> None:
         """Say how long it took."""
         if self._is_said:
-            print(compiled_in(self._seconds), file=sys.stderr, flush=True)
+            _say(f"kernels compiled in {duration(self._seconds)}")
 
 
 @contextlib.contextmanager
 def announced_compilation() -> Iterator[None]:
     """Say so if the block compiles kernels for a while."""
     announcer = Announcer()
-    with event.install_listener("numba:compile", announcer):
-        try:
-            yield
-        finally:
-            announcer.close()
+    with event.install_listener("numba:compile", announcer), contextlib.closing(announcer):
+        yield
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _marker() -> Path:
@@ -249,17 +233,8 @@ def _learn(folder: Path, main: Main) -> None:
     decode = ["decode", "--shard", path("plain.h5"), *model, "--weights", path("v.h5")]
     itersel(*decode, "--k-best", "10", "--output", path("translations"))
     itersel("forest", "--shard", path("loo.h5"), *model, "--output", path("forests.h5"))
-    tune = [
-        "tune",
-        "--lists",
-        path("lists"),
-        "--shards",
-        "1",
-        "--iteration",
-        "1",
-        "--output",
-        path("tuned.h5"),
-    ]
+    tune = ["tune", "--lists", path("lists"), "--shards", "1", "--iteration", "1"]
+    tune += ["--output", path("tuned.h5")]
     Path(path("lists")).write_text(path("forests.h5") + "\n")
     itersel(*tune, "--tuner", "forest-mert")
     for features, tuners in (("dense", ("mert", "pro")), ("all", ("kbest-mira",))):

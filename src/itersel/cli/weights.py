@@ -6,8 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import not_negative, output_file
-from itersel.storage.files import STANDARD_STREAM
+from itersel.cli.arguments import add_substeps, add_text_output, not_negative
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,11 +15,15 @@ if TYPE_CHECKING:
     from itersel.vectors.weights import Weights
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-steps show and export."""
-    steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
-    _add_show(steps.add_parser("show", help="print the largest weights and their provenance"))
-    _add_export(steps.add_parser("export", help="write all weights in cdec's text format"))
+def add_weights(parser: argparse.ArgumentParser) -> None:
+    """Add the sub-steps."""
+    add_substeps(
+        parser,
+        {
+            "show": (_add_show, _show, "print the largest weights and their provenance"),
+            "export": (_add_export, _export, "write all weights in cdec's text format"),
+        },
+    )
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
@@ -42,23 +45,18 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
         default="magnitude",
         help="sort by largest magnitude, by largest value, or by name (default: %(default)s)",
     )
-    parser.set_defaults(run=show)
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.description = "Write one feature per line (name, tab, weight), sorted by name, as cdec reads it."
     parser.add_argument("file", metavar="FILE", help="weights (.h5 or text), folder of a system, or bundle")
-    parser.add_argument(
-        "--output",
-        type=output_file,
-        default=STANDARD_STREAM,
-        help="text file, compressed if the name ends in .gz, .xz or .zst; - is standard output (default)",
+    add_text_output(
+        parser,
+        "text file, compressed if the name ends in .gz, .xz or .zst; - is standard output (default)",
     )
-    parser.set_defaults(run=export)
 
 
-def show(options: argparse.Namespace) -> None:
-    """Print the first weights in the chosen order."""
+def _show(options: argparse.Namespace) -> None:
     from itersel.storage.hdf5 import open_hdf5, read_header
     from itersel.vectors.weights import FORMAT
 
@@ -74,8 +72,7 @@ def show(options: argparse.Namespace) -> None:
         print(f"{weights.name.get(row)}\t{float(weights.value[row])!r}")
 
 
-def export(options: argparse.Namespace) -> None:
-    """Write all weights as text."""
+def _export(options: argparse.Namespace) -> None:
     from itersel.errors import InputError
     from itersel.vectors.weights import write_weights
 
