@@ -9,52 +9,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from itersel.api import (
-        Translation,
-        decode_shard,
-        load_model,
-        mix_weights,
-        score_bleu,
-        train_epoch,
-        write_training,
-    )
-    from itersel.config.learners import AdaGrad, MarginPerceptron, Mira, Perceptron
-    from itersel.config.search import Search
-    from itersel.errors import InputError
-    from itersel.evaluate.bleu import CorpusScore
-    from itersel.grammar.shard import Shard, read_shard
-    from itersel.learn.train import Training, TrainSettings
-    from itersel.lm.binary import LanguageModel
-    from itersel.vectors.weights import Weights, make_weights, read_weights, write_weights
+    from itersel.api import Translation as Translation
+    from itersel.api import decode_shard as decode_shard
+    from itersel.api import load_model as load_model
+    from itersel.api import mix_weights as mix_weights
+    from itersel.api import score_bleu as score_bleu
+    from itersel.api import train_epoch as train_epoch
+    from itersel.api import write_training as write_training
+    from itersel.config.learners import AdaGrad as AdaGrad
+    from itersel.config.learners import MarginPerceptron as MarginPerceptron
+    from itersel.config.learners import Mira as Mira
+    from itersel.config.learners import Perceptron as Perceptron
+    from itersel.config.search import Search as Search
+    from itersel.errors import InputError as InputError
+    from itersel.evaluate.bleu import CorpusScore as CorpusScore
+    from itersel.grammar.shard import Shard as Shard
+    from itersel.grammar.shard import read_shard as read_shard
+    from itersel.learn.train import Training as Training
+    from itersel.learn.train import TrainSettings as TrainSettings
+    from itersel.lm.binary import LanguageModel as LanguageModel
+    from itersel.vectors.weights import Weights as Weights
+    from itersel.vectors.weights import make_weights as make_weights
+    from itersel.vectors.weights import read_weights as read_weights
+    from itersel.vectors.weights import write_weights as write_weights
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "AdaGrad",
-    "CorpusScore",
-    "InputError",
-    "LanguageModel",
-    "MarginPerceptron",
-    "Mira",
-    "Perceptron",
-    "Search",
-    "Shard",
-    "TrainSettings",
-    "Training",
-    "Translation",
-    "Weights",
-    "__version__",
-    "decode_shard",
-    "load_model",
-    "make_weights",
-    "mix_weights",
-    "read_shard",
-    "read_weights",
-    "score_bleu",
-    "train_epoch",
-    "write_training",
-    "write_weights",
-]
 
 # Where each name is defined.
 _MODULES = {
@@ -79,6 +58,7 @@ _MODULES = {
 
 # Hidden from type checkers, which would accept any name.
 if not TYPE_CHECKING:
+    __all__ = sorted(["__version__", *(name for names in _MODULES.values() for name in names)])
 
     def __getattr__(name: str) -> object:
         """Import a name when it is first used (PEP 562)."""

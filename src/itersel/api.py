@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from itersel.grammar.shard import Shard
     from itersel.learn.train import Training, TrainSettings
     from itersel.lm.binary import LanguageModel
+    from itersel.storage.formats import FilePath
     from itersel.vectors.weights import Weights
-
-FilePath = str | os.PathLike[str]
 
 
 class Translation(NamedTuple):
@@ -100,7 +99,7 @@ def decode_shard(
         If the shard has no such sentence.
     """
     from itersel.decode.decoder import DEFAULT, Decoder
-    from itersel.decode.output import text_of
+    from itersel.decode.output import feature_values, text_of
 
     decoder = Decoder(shard, model, DEFAULT if search is None else search)
     vectors = decoder.weight_vectors(weights)
@@ -111,11 +110,7 @@ def decode_shard(
         found = decoder.decode(sentence, *vectors, k=k_best)
         translations = []
         for rank, score in enumerate(found.score.tolist()):
-            dense = zip(decoder.dense_names, found.dense[rank].tolist(), strict=True)
-            values = {name: value for name, value in dense if value}
-            row = slice(*found.feature_offset[rank : rank + 2])
-            sparse = zip(found.feature[row].tolist(), found.feature_value[row].tolist(), strict=True)
-            values |= {shard.feature_name.get(number): value for number, value in sparse}
+            values = dict(feature_values(found, rank, decoder.dense_names, shard.feature_name))
             translations.append(Translation(text_of(found, rank, words), score, values))
         yield translations
 
@@ -161,8 +156,7 @@ def train_epoch(
         begin: Start | None = read_start(start)
     else:
         begin = None if start is None else Start(start)
-    decoder = Decoder(shard, model, settings)
-    return train_shard(shard, [decoder], begin, settings)
+    return train_shard(shard, [Decoder(shard, model, settings)], begin, settings)
 
 
 def write_training(path: FilePath, training: Training, settings: TrainSettings | None = None) -> None:

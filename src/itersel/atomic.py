@@ -30,12 +30,7 @@ def atomic_path(path: str | os.PathLike[str], durable: bool = True) -> Iterator[
     disk, so a power failure never leaves a partial file. If `path` is a link, its target is replaced; a pipe
     or device receives everything at the end.
 
-    Parameters
-    ----------
-    path
-        The output.
-    durable
-        Whether to wait for the disk; if not, a power failure may leave a partial file.
+    Unless it is `durable`, nothing waits for the disk, and a power failure may leave a partial file.
 
     Raises
     ------
@@ -99,11 +94,7 @@ def remove_leftovers(folder: str | os.PathLike[str]) -> list[Path]:
     """Remove temporary files of `atomic_path` left in a folder tree by killed processes of this host.
 
     Files of other hosts are kept, because their processes may still be running. Links are not followed.
-
-    Returns
-    -------
-    list of Path
-        The removed files.
+    Returns the removed files.
     """
     removed = []
     for parent, _, names in os.walk(folder):
@@ -123,12 +114,7 @@ def remove_stale_lists(folder: str | os.PathLike[str], name: str = "files.txt") 
     """Remove the lists of files in a folder tree that name a file which does not exist.
 
     Somebody may delete files to save space when a run has ended. As long as there is a list, a workflow whose
-    jobs depend on it takes them for complete.
-
-    Returns
-    -------
-    list of Path
-        The removed lists.
+    jobs depend on it takes them for complete. Returns the removed lists.
     """
     # looked up once, because there may be tens of thousands
     present = {os.path.normpath(parent): set(names) for parent, _, names in os.walk(folder)}
@@ -151,6 +137,6 @@ def _is_alive(process: int) -> bool:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except PermissionError:
-        return True
+    except PermissionError:  # another user's
+        pass
     return True

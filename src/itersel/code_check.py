@@ -39,19 +39,7 @@ def is_changed(expected: str, folder: str | os.PathLike[str] = PACKAGE) -> bool:
 def check_code(variable: str = CODE_VARIABLE, folder: Path = PACKAGE) -> None:
     """Compare code with that of the run of Snakemake that started this process, if one did.
 
-    Parameters
-    ----------
-    variable
-        Environment variable with the fingerprint of the run's code.
-    folder
-        Folder of the code; by default, this package.
-
-    Raises
-    ------
-    CodeChangedError
-        If it differs.
-    InputError
-        If it cannot be read.
+    The environment variable has the fingerprint of the run's code. Raises CodeChangedError if it differs.
     """
     expected = os.environ.get(variable)
     try:

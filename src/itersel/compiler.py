@@ -41,50 +41,46 @@ from numba.core.untyped_passes import (
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class Canonicalize(IRProcessing):
+class _Canonicalize(IRProcessing):
     """Rearrange loops as numba needs them, without lifetimes of variables, which later passes find anew."""
 
     _name = "itersel_canonicalize"
 
     def run_pass(self, state: Any) -> bool:
-        """Run the pass; returns whether it may have changed anything."""
         state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
         return True
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class PruneForNone(DeadBranchPrune):
+class _PruneForNone(DeadBranchPrune):
     """Remove branches that are never taken because an argument is None."""
 
     _name = "itersel_prune_for_none"
 
     def run_pass(self, state: Any) -> bool:
-        """Run the pass; returns whether it may have changed anything."""
         has_none = any(isinstance(argument, types.NoneType) for argument in state.args)
         return has_none and bool(super().run_pass(state))
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class AssignOnce(ReconstructSSA):
+class _AssignOnce(ReconstructSSA):
     """Make each variable be assigned once, without the lifetimes of variables."""
 
     _name = "itersel_assign_once"
 
     def run_pass(self, state: Any) -> bool:
-        """Run the pass; returns whether it may have changed anything."""
         state.func_ir = reconstruct_ssa(state.func_ir)
         state.func_ir._definitions = build_definitions(state.func_ir.blocks)
         return True
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class RewriteArrays(NopythonRewrites):
+class _RewriteArrays(NopythonRewrites):
     """Turn arithmetic on whole arrays into loops, if there is any."""
 
     _name = "itersel_rewrite_arrays"
 
     def run_pass(self, state: Any) -> bool:
-        """Run the pass; returns whether it may have changed anything."""
         has_any = any(
             isinstance(node, ir.Expr)
             and node.op in ("unary", "binop")
@@ -99,13 +95,13 @@ class RewriteArrays(NopythonRewrites):
 PASSES = (
     TranslateByteCode,
     FixupArgs,
-    Canonicalize,
-    PruneForNone,
+    _Canonicalize,
+    _PruneForNone,
     GenericRewrites,
-    AssignOnce,
+    _AssignOnce,
     NopythonTypeInference,
     PreLowerStripPhis,
-    RewriteArrays,
+    _RewriteArrays,
     IRLegalization,
     NativeLowering,
     NoPythonBackend,
@@ -116,16 +112,10 @@ class Typing:
     """numba's typing context, but it remembers the types of calls of numba's functions.
 
     Type inference asks for each call many times, and numba then tries all definitions of the function.
-
-    Parameters
-    ----------
-    context
-        The context of numba.
-    found
-        Signatures and implementations, by function and types of the arguments.
     """
 
     def __init__(self, context: Any, found: dict[Any, Any]) -> None:
+        # signatures and implementations, by function and types of the arguments
         self._context, self._found = context, found
 
     def __getattr__(self, name: str) -> Any:
@@ -205,7 +195,7 @@ class Library(JITCodeLibrary):
         self.complete()
 
     def complete(self) -> None:
-        """Declare the code as complete."""
+        """Accept no more code."""
         self._finalize_dynamic_globals()
         self._finalized = True
 
@@ -321,13 +311,7 @@ def widened(argument: Any) -> Any:
 
 
 class Wrapping(_FunctionCompiler):  # type: ignore[misc]
-    """Turns the intermediate code of a kernel into machine code that Python can call.
-
-    Parameters
-    ----------
-    compile_inner
-        Returns the intermediate code for arguments of some types.
-    """
+    """Turns the intermediate code of a kernel, from a function, into machine code that Python can call."""
 
     def __init__(self, compile_inner: Callable[[tuple[Any, ...]], Any], *settings: Any) -> None:
         super().__init__(*settings)
@@ -369,9 +353,10 @@ def reduce_inner(compiled: Any) -> tuple[Any, ...]:
     return code, compiled.fndesc, compiled.environment, compiled.signature, compiled.reload_init
 
 
-def rebuild_inner(target: Any, reduced: tuple[Any, ...]) -> Any:
+def rebuild_inner(
+    target: Any, code: bytes, fndesc: Any, environment: Any, signature: Any, reload_init: Any
+) -> Any:
     """Return the intermediate code of a kernel that was read."""
-    code, fndesc, environment, signature, reload_init = reduced
     for initialize in reload_init:
         initialize()
     library = Library(target.codegen(), "kernel")

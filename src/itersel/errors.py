@@ -38,13 +38,7 @@ class InputError(Exception):
 
 
 class CombinedInputError(InputError):
-    """Several errors in one input, each shown on its own line.
-
-    Parameters
-    ----------
-    errors
-        At least one; combined errors are flattened.
-    """
+    """Several errors in one input (at least one), each shown on its own line."""
 
     def __init__(self, errors: Sequence[InputError]) -> None:
         self.errors = [one for error in errors for one in errors_of(error)]
@@ -74,13 +68,7 @@ def located(error: InputError, path: str | os.PathLike[str]) -> InputError:
 
 
 def attempt_all(calls: Iterable[Callable[[], T]]) -> list[T]:
-    """Make all calls and return their results; if any fail, raise all their errors together.
-
-    Raises
-    ------
-    InputError
-        The error if there is only one, else a CombinedInputError.
-    """
+    """Make all calls and return their results; if any fail, raise all their InputErrors together."""
     results, errors = [], []
     for call in calls:
         try:

@@ -148,7 +148,8 @@ class _Kernel(CPUDispatcher):
         self._inner = _InnerKernel(function, flags)
         super().__init__(function, targetoptions=flags)
         self._compiler = Wrapping(self._inner.compiled, function, self.targetdescr, flags, {}, None)
-        self._cache = _cache(function, "outer", compiler.CompileResult._reduce, _rebuild_outer)
+        result = compiler.CompileResult
+        self._cache = _cache(function, "outer", result._reduce, result._rebuild)
 
     def compile(self, signature: Any) -> Any:
         """Compile the kernel for some types, without garbage collection, a tenth of the time."""
@@ -175,8 +176,3 @@ def _cache(function: Callable[..., object], use: str, reduce: Reduce, rebuild: R
     """Return the cache of a kernel; kernels outside the package have none, as no folder depends on them."""
     is_known = function.__module__.split(".")[0] == PACKAGE.name
     return KernelCache(function, use, reduce, rebuild) if is_known else NullCache()
-
-
-def _rebuild_outer(target: Any, reduced: tuple[Any, ...]) -> Any:
-    """Return the machine code of a kernel that was read."""
-    return compiler.CompileResult._rebuild(target, *reduced)

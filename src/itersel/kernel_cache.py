@@ -18,7 +18,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ import numpy as np
 from llvmlite.binding import get_host_cpu_name, get_process_triple
 from numba.core import config as numba_config
 from numba.core import serialize
-from numba.core.caching import _Cache
+from numba.core.caching import NullCache
 from numba.core.codegen import get_host_cpu_features
 from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import rtsys
@@ -38,6 +38,7 @@ from itersel.atomic import atomic_path
 from itersel.errors import InputError
 
 CACHE_VARIABLE = "ITERSEL_CACHE"
+ADVICE = f"name another folder in {CACHE_VARIABLE} or as `cache` in the config"
 PACKAGE = Path(__file__).parent
 DIGEST_BYTES = 32
 # Names of folders, as `_folder_name` makes them.
@@ -49,35 +50,29 @@ SETTINGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VE
 
 # A compiled kernel as values that can be pickled, and back.
 Reduce = Callable[[Any], Any]
-Rebuild = Callable[[Any, Any], Any]
+Rebuild = Callable[..., Any]
 
 
 def cache_folder() -> Path:
-    """Return the folder of compiled kernels: below $ITERSEL_CACHE, else below the user's cache folder.
-
-    Raises
-    ------
-    InputError
-        If the user has no home folder.
-    """
+    """Return the folder of compiled kernels: below $ITERSEL_CACHE, else below the user's cache folder."""
     root = os.environ.get(CACHE_VARIABLE)
     if not root:
         users = os.environ.get("XDG_CACHE_HOME", "")
         try:
             root = os.path.join(users if os.path.isabs(users) else Path.home() / ".cache", "itersel")
         except RuntimeError:
-            message = (
-                "there is no home folder to keep compiled kernels in; name another folder in "
-                f"{CACHE_VARIABLE} or as `cache` in the config"
-            )
-            raise InputError(message) from None
+            raise InputError(f"there is no home folder to keep compiled kernels in; {ADVICE}") from None
     return Path(root) / _folder_name(PACKAGE)
 
 
 @functools.cache
 def _folder_name(package: Path) -> str:
     """Return a name that depends on everything that affects machine code: processor, versions, sources."""
-    processor, features = _processor()
+    # numba's own settings, if there are any, come first
+    processor = numba_config.CPU_NAME  # type: ignore[attr-defined]
+    processor = get_host_cpu_name() if processor is None else processor
+    features = numba_config.CPU_FEATURES  # type: ignore[attr-defined]
+    features = get_host_cpu_features() if features is None else features
     settings = [getattr(numba_config, name) for name in SETTINGS]
     versions = [sys.version_info[:2], sys.abiflags, numba.__version__, llvmlite.__version__, np.__version__]
     digest = hashlib.sha256(repr([get_process_triple(), processor, features, versions, settings]).encode())
@@ -88,41 +83,17 @@ def _folder_name(package: Path) -> str:
     return f"{sys.implementation.cache_tag}-{machine}-{digest.hexdigest()[:16]}"
 
 
-def _processor() -> tuple[str, str]:
-    """Return the name and the features of the processor that numba compiles for."""
-    name = numba_config.CPU_NAME  # type: ignore[attr-defined]
-    features = numba_config.CPU_FEATURES  # type: ignore[attr-defined]
-    return (
-        get_host_cpu_name() if name is None else name,
-        get_host_cpu_features() if features is None else features,
-    )
-
-
 def kernel_sources(package: Path) -> list[Path]:
     """Return all kernel modules, those with their constants and types, and the compiler and cache modules."""
-    kernels = set(package.rglob("*kernels*.py"))
-    imported = (path for kernel in kernels for path in _imported(kernel, package))
-    return sorted({*kernels, *imported, package / "compiler.py", package / Path(__file__).name})
+    found = {*package.rglob("*kernels*.py"), package / "compiler.py", package / Path(__file__).name}
+    for kernel in [*package.rglob("*kernels*.py")]:
+        for name in re.findall(r"(?m)^from itersel\.([\w.]+) import", kernel.read_text(encoding="utf-8")):
+            found.add(package.joinpath(*name.split(".")).with_suffix(".py"))
+    return sorted(found)
 
 
-def _imported(path: Path, package: Path) -> Iterator[Path]:
-    """Yield the modules of the package that a module imports from."""
-    for name in re.findall(r"(?m)^from itersel\.([\w.]+) import", path.read_text(encoding="utf-8")):
-        yield package.joinpath(*name.split(".")).with_suffix(".py")
-
-
-class KernelCache(_Cache):
-    """The compiled versions of one kernel on disk.
-
-    Parameters
-    ----------
-    function
-        The kernel.
-    use
-        The way in which the kernel is compiled; part of the file names.
-    reduce, rebuild
-        Convert numba's result to something that can be pickled, and back.
-    """
+class KernelCache(NullCache):
+    """The compiled versions of one kernel on disk; `use` is the way in which it is compiled."""
 
     def __init__(self, function: Callable[..., object], use: str, reduce: Reduce, rebuild: Rebuild) -> None:
         module = function.__module__.removeprefix(f"{PACKAGE.name}.")
@@ -139,7 +110,7 @@ class KernelCache(_Cache):
         rtsys.initialize(target_context)
         types, reduced = self._read(self._path(sig))
         if types == sig:
-            return self._rebuild(target_context, reduced)
+            return self._rebuild(target_context, *reduced)
         make_writable(cache_folder())  # fails before compilation, not after
         return None
 
@@ -167,15 +138,6 @@ class KernelCache(_Cache):
                 temporary.write_bytes(hashlib.sha256(pickled).digest() + pickled)
         except OSError as error:
             raise _not_kept(path.parent, error) from None
-
-    def enable(self) -> None:
-        """Do nothing: kernels are always kept."""
-
-    def disable(self) -> None:
-        """Do nothing: kernels are always kept."""
-
-    def flush(self) -> None:
-        """Do nothing: each version of the sources has its own folder."""
 
     def _path(self, sig: Any) -> Path:
         # type names are the same in every process; `load_overload` compares the types themselves
@@ -225,13 +187,7 @@ def remove_unused(root: Path) -> None:
 
 @functools.cache
 def make_writable(folder: Path) -> None:
-    """Make a folder for compiled kernels; if it is new, remove those that are no longer used.
-
-    Raises
-    ------
-    InputError
-        If nothing can be written there.
-    """
+    """Make a folder for compiled kernels, which must be writable; if it is new, remove unused ones."""
     try:
         if not folder.is_dir():
             folder.mkdir(parents=True, exist_ok=True)
@@ -243,6 +199,4 @@ def make_writable(folder: Path) -> None:
 
 
 def _not_kept(folder: Path, error: OSError) -> InputError:
-    reason = error.strerror or error
-    advice = f"name another folder in {CACHE_VARIABLE} or as `cache` in the config"
-    return InputError(f"compiled kernels cannot be kept in {folder}: {reason}; {advice}")
+    return InputError(f"compiled kernels cannot be kept in {folder}: {error.strerror or error}; {ADVICE}")

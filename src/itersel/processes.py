@@ -28,13 +28,8 @@ def map_blocks(
 ) -> Iterator[Result]:
     """Yield the results of a function for blocks, in order.
 
-    Parameters
-    ----------
-    make
-        Returns the function; called once in each process. With several processes, `make`, blocks and results
-        are sent between them. A result is never None, nor an exception.
-    processes
-        With one, it is this process.
+    In each process, `make` is called once and returns the function; one process is this process. Several
+    are sent `make` and blocks, and send results, which are neither None nor exceptions.
 
     Raises
     ------
@@ -44,8 +39,11 @@ def map_blocks(
     if processes == 1:
         yield from map(make(), blocks)
         return
-    with _Pool(make, blocks, processes) as pool:
+    pool = _Pool(make, blocks, processes)
+    try:
         yield from pool.results()
+    finally:
+        pool.end()
 
 
 class _Pool(Generic[Given, Result]):
@@ -66,16 +64,11 @@ class _Pool(Generic[Given, Result]):
         self._running: list[multiprocessing.process.BaseProcess] = []
         self._ended = False
         # Daemons, because they may be waiting for input that never comes.
-        self._threads = [
-            threading.Thread(target=self._feed, args=(number,), daemon=True) for number in range(processes)
-        ]
+        for number in range(processes):
+            threading.Thread(target=self._feed, args=(number,), daemon=True).start()
 
-    def __enter__(self) -> _Pool[Given, Result]:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def end(self) -> None:
+        """End all processes."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
@@ -148,15 +141,7 @@ class _Pool(Generic[Given, Result]):
             self._changed.notify_all()
 
     def _start(self) -> Connection:
-        """Start a process, and return the connection to it.
-
-        Raises
-        ------
-        InputError
-            If the system refuses another process.
-        EOFError
-            If no more results are wanted.
-        """
+        """Start a process, and return the connection to it; an EOFError if no more results are wanted."""
         with self._changed:
             if self._ended:
                 raise EOFError
@@ -165,9 +150,8 @@ class _Pool(Generic[Given, Result]):
                 process = self._context.Process(target=_work, args=(there, self._make), daemon=True)
                 process.start()
             except OSError as error:
-                raise InputError(
-                    f"cannot start another process ({error.strerror}); try fewer --jobs"
-                ) from None
+                message = f"cannot start another process ({error.strerror}); try fewer --jobs"
+                raise InputError(message) from None
             self._running.append(process)
         there.close()
         return here

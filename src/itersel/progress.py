@@ -11,9 +11,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar, cast
 
 Item = TypeVar("Item")
+# Returns seconds since any fixed time.
 Clock = Callable[[], float]
 
 # Seconds between two updates.
@@ -25,13 +26,7 @@ SILENT_SECONDS = 72.0
 
 
 class Display:
-    """Shows a changing text on standard error at a limited rate.
-
-    Parameters
-    ----------
-    clock
-        Returns seconds since any fixed time.
-    """
+    """Shows a changing text on standard error at a limited rate."""
 
     # When this process last showed something; see `signs_of_life`.
     last_shown = float("-inf")
@@ -73,16 +68,12 @@ def progress(
 
     Parameters
     ----------
-    items
-        A sequence, or with `count` any iterable.
+    items, count
+        A sequence; or any iterable, and the number of its items.
     what
-        The activity, for display.
-    count
-        The number of items.
+        The activity.
     status
         Returns additional text to show.
-    clock
-        Returns seconds since any fixed time.
     """
     total = len(cast(Sequence[Item], items)) if count is None else count
     display = Display(clock)
@@ -111,13 +102,6 @@ def count_up(
     display.clear()
 
 
-class Ending(Protocol):
-    """The part of `threading.Event` that `watch` uses."""
-
-    def wait(self, timeout: float) -> bool:
-        """Wait for the end for at most `timeout` seconds, and return whether it was reached."""
-
-
 @contextlib.contextmanager
 def signs_of_life(what: str) -> Iterator[None]:
     """Log that the block is still running whenever nothing else has been shown for a while.
@@ -138,7 +122,7 @@ def signs_of_life(what: str) -> Iterator[None]:
         thread.join()
 
 
-def watch(what: str, ended: Ending, clock: Clock = time.monotonic) -> None:
+def watch(what: str, ended: threading.Event, clock: Clock = time.monotonic) -> None:
     """Write a line whenever nothing has been shown for `SILENT_SECONDS`, until `ended`."""
     display = Display(clock)
     start = clock()

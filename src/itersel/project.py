@@ -35,19 +35,8 @@ rule results:
 def create_project(folder: Path) -> None:
     """Write a project: a Snakefile that includes the workflow, config.yaml with its schema, and profiles.
 
-    As in a checkout, scheduler profiles are linked to where ``--profile slurm`` finds them.
-
-    Parameters
-    ----------
-    folder
-        The project folder; created if missing. It must not contain any of these files yet.
-
-    Raises
-    ------
-    InputError
-        If one of the files already exists; nothing is written.
-    OSError
-        If the folder cannot be written to; names the folder.
+    As in a checkout, scheduler profiles are linked to where ``--profile slurm`` finds them. If one of the
+    files already exists, nothing is written.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file, a folder was expected; choose another name", folder)

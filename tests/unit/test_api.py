@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import random
 import re
 import subprocess
 import sys
@@ -12,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.systems import sentences
 
 import itersel
 from itersel.cli.main import main
 from itersel.sources import PACKAGE
 
-NOUNS = {"haus": "house", "hund": "dog", "baum": "tree", "brief": "letter"}
-VERBS = {"gesehen": "seen", "gefunden": "found", "gemalt": "painted"}
 SENTENCES = 24
 
 
@@ -30,27 +28,19 @@ def run(*arguments: object) -> None:
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the files of a run that docs/api.md names, created by the commands."""
     folder = tmp_path_factory.mktemp("project") / "results/toy"
-    source = random.Random(1)
-    pairs = []
-    for _ in range(SENTENCES):
-        (noun, dog), (verb, seen) = source.choice([*NOUNS.items()]), source.choice([*VERBS.items()])
-        pairs.append((f"ich habe den {noun} {verb} .", f"i have {seen} the {dog} ."))
-    for path in ("lm/2-shards/2-folds", "shards/train/2", "shards/test/1", "evaluation/test"):
-        (folder / path).mkdir(parents=True)
-    text, other = folder / "text", folder / "translation"
-    text.write_text("".join(f"{one}\n" for one, _ in pairs))
-    other.write_text("".join(f"{two}\n" for _, two in pairs))
-    (folder / "align").write_text("0-0 1-1 2-3 3-4 4-2 5-5\n" * SENTENCES)
+    for name in ("lm/2-shards/2-folds", "shards/train/2", "shards/test/1", "evaluation/test"):
+        (folder / name).mkdir(parents=True)
+    text, other, links = folder / "text", folder / "translation", folder / "align"
+    for path, lines in zip((text, other, links), zip(*sentences(SENTENCES), strict=True), strict=True):
+        path.write_text("".join(f"{line}\n" for line in lines))
     run("lm", "estimate", "--order", 3, "--input", other, "--output", folder / "arpa")
     for name in ("lm.bin", "2-shards/2-folds/0.bin", "2-shards/2-folds/1.bin"):
         run("lm", "compile", "--input", folder / "arpa", "--output", folder / "lm" / name)
-    files = ("--source", text, "--target", other, "--alignment", folder / "align")
+    files = ("--source", text, "--target", other, "--alignment", links)
     run("grammar", "index", *files, "--output", folder / "index")
-    shards = ("test/1/0.h5", "train/2/0.h5", "train/2/1.h5")
-    for name in shards:
-        lines = ("--input", text, "--references", other)
-        output = folder / "shards" / name
-        run("grammar", "extract", "--index", folder / "index", *lines, "--output", output)
+    for name in ("test/1/0.h5", "train/2/0.h5", "train/2/1.h5"):
+        lines = ("--input", text, "--references", other, "--output", folder / "shards" / name)
+        run("grammar", "extract", "--index", folder / "index", *lines)
     (folder / "evaluation/test/reference.0.txt").write_text(other.read_text())
     best = folder / "experiments/selected/best"
     best.mkdir(parents=True)
@@ -183,12 +173,13 @@ def test_bleu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     score = itersel.score_bleu(*texts.values())
     assert (f"{score.bleu:.2f}", f"{score.brevity_penalty:.3f}") == (printed[0], printed[2])
     assert score.bleu != itersel.score_bleu(texts["system"], texts["one"]).bleu
-    with pytest.raises(itersel.InputError, match="reference 1 has 1 lines for 2 translations"):
-        itersel.score_bleu(texts["system"], texts["one"], ["a"])
-    with pytest.raises(itersel.InputError, match="no reference"):
-        itersel.score_bleu(texts["system"])
-    with pytest.raises(itersel.InputError, match="no translations"):
-        itersel.score_bleu([], [])
+    for wrong, message in (
+        ([["a", "b"], ["a", "b"], ["a"]], "reference 1 has 1 lines for 2 translations"),
+        ([["a"]], "no reference"),
+        ([[], []], "no translations"),
+    ):
+        with pytest.raises(itersel.InputError, match=message):
+            itersel.score_bleu(*wrong)
     with pytest.raises(itersel.InputError, match="tokenize is 'intl'; choose one of 13a, none"):
         itersel.score_bleu(["a"], ["a"], tokenize="intl")
 
@@ -212,33 +203,31 @@ def test_wrong_arguments_of_mixing(tmp_path: Path, arguments: dict[str, Any], me
     assert list(tmp_path.iterdir()) == []
 
 
-def test_wrong_settings_of_training(results: Path) -> None:
-    with pytest.raises(itersel.InputError, match="templates is 'Nope'; choose one of R, RBS, "):
-        itersel.TrainSettings(templates=("R", "Nope"))
+@pytest.mark.parametrize(
+    ("settings", "wrong", "message"),
+    [
+        (itersel.TrainSettings, {"templates": ("R", "Nope")}, "templates is 'Nope'; choose one of R, RBS, "),
+        (itersel.TrainSettings, {"max_span": 0}, "max_span is 0; it must be a whole number, 1 or more"),
+        (itersel.Search, {"features": "sparse"}, "features is 'sparse'; choose one of dense, all"),
+        (itersel.Search, {"pop_limit": 0}, "pop_limit is 0; it must be a whole number, between"),
+        (itersel.Search, {"pop_limit": 2.5}, "pop_limit is 2.5; it must be a whole number"),
+        (itersel.Search, {"templates": "R"}, "templates is 'R'; it must be a tuple"),
+    ],
+)
+def test_wrong_settings(settings: Any, wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(itersel.InputError, match=re.escape(message)):
+        settings(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"epoch": 0}, {"shard": -1}])
+def test_wrong_numbers_of_training(results: Path, wrong: dict[str, int]) -> None:
     read = itersel.read_shard(results / "shards/train/2/0.h5"), itersel.load_model(results / "lm/lm.bin")
-    for settings in (itersel.TrainSettings(epoch=0), itersel.TrainSettings(shard=-1)):
-        with pytest.raises(itersel.InputError, match="epochs count from 1, shards from 0"):
-            itersel.train_epoch(*read, settings=settings)
-
-
-def test_wrong_settings_of_the_search() -> None:
-    with pytest.raises(itersel.InputError, match="features is 'sparse'; choose one of dense, all"):
-        itersel.Search(features="sparse")
-    with pytest.raises(itersel.InputError, match="pop_limit is 0; it must be a whole number, between"):
-        itersel.Search(pop_limit=0)
-    with pytest.raises(itersel.InputError, match="max_span is 0; it must be a whole number, 1 or more"):
-        itersel.TrainSettings(max_span=0)
-    with pytest.raises(itersel.InputError, match=r"pop_limit is 2\.5; it must be a whole number"):
-        itersel.Search(pop_limit=2.5)  # type: ignore[arg-type]
-    with pytest.raises(itersel.InputError, match="templates is 'R'; it must be a tuple"):
-        itersel.Search(templates="R")  # type: ignore[arg-type]
+    with pytest.raises(itersel.InputError, match="epochs count from 1, shards from 0"):
+        itersel.train_epoch(*read, settings=itersel.TrainSettings(**wrong))
 
 
 def test_templates_that_the_shard_was_not_read_with(results: Path) -> None:
-    shard = itersel.read_shard(results / "shards/test/1/0.h5"), itersel.load_model(results / "lm/lm.bin")
+    read = itersel.read_shard(results / "shards/test/1/0.h5"), itersel.load_model(results / "lm/lm.bin")
+    search = itersel.Search(templates=("Shape",))
     with pytest.raises(itersel.InputError, match=r"read with the templates R, .*, the search needs Shape"):
-        list(
-            itersel.decode_shard(
-                *shard, itersel.make_weights({}), search=itersel.Search(templates=("Shape",))
-            )
-        )
+        next(itersel.decode_shard(*read, itersel.make_weights({}), search=search))

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,18 +39,19 @@ def test_contents_count_and_times_do_not(folder: Path) -> None:
     assert not is_changed(before, folder)
 
 
-@pytest.mark.parametrize("edit", ["change", "add", "remove", "rename"])
-def test_edits(folder: Path, edit: str) -> None:
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda path: path.write_text("# deep/c.py\n"),
+        lambda path: path.with_name("c.py").touch(),
+        lambda path: path.unlink(),
+        lambda path: path.rename(path.with_name("c.py")),
+    ],
+    ids=["change", "add", "remove", "rename"],
+)
+def test_edits(folder: Path, edit: Callable[[Path], object]) -> None:
     before = fingerprint(folder)
-    path = folder / "deep/b.py"
-    if edit == "change":
-        path.write_text("# deep/c.py\n")
-    elif edit == "add":
-        (folder / "deep/c.py").touch()
-    elif edit == "remove":
-        path.unlink()
-    else:
-        path.rename(folder / "deep/c.py")
+    edit(folder / "deep/b.py")
     assert is_changed(before, folder)
 
 

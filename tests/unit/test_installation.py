@@ -7,33 +7,27 @@ import shutil
 import subprocess
 from pathlib import Path
 
-
-def test_conda_environment_runs_the_code_as_it_is(root: Path, tmp_path: Path) -> None:
-    """From any folder, the script installs the project's folder itself, not a copy of its code."""
-    (tmp_path / "python").write_text('#!/bin/sh\necho "$PWD: $@"\n')
-    (tmp_path / "python").chmod(0o755)
-    script = tmp_path / "copy.post-deploy.sh"
-    script.write_bytes((root / "envs/itersel.post-deploy.sh").read_bytes())
-    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "ITERSEL_PROJECT": str(root)}
-    command = ["bash", str(script)]
-    result = subprocess.run(
-        command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    editable = "--editable packages/snakemake-executor-plugin-arrays --editable ."
-    assert result.stdout == f"{root}: -m pip install --constraint envs/constraints.txt {editable}\n"
+import pytest
 
 
-def test_conda_environment_of_a_wheel(root: Path, tmp_path: Path) -> None:
-    """Without a checkout, the same version is downloaded."""
-    script(tmp_path / "python", 'echo "$@"')
+@pytest.mark.parametrize("is_checkout", [True, False])
+def test_conda_environment_runs_the_code_as_it_is(root: Path, tmp_path: Path, is_checkout: bool) -> None:
+    """From any folder, the script installs the project's folder itself or, with a wheel, the same version."""
+    script(tmp_path / "python", 'echo "$PWD: $@"')
+    project = root if is_checkout else tmp_path / "wheel"
+    project.mkdir(exist_ok=True)
+    copy = shutil.copy(root / "envs/itersel.post-deploy.sh", tmp_path)
     environment = {
         "PATH": f"{tmp_path}:{os.environ['PATH']}",
-        "ITERSEL_PROJECT": str(tmp_path),
+        "ITERSEL_PROJECT": str(project),
         "ITERSEL_VERSION": "1.2.3",
     }
-    command = ["bash", str(root / "envs/itersel.post-deploy.sh")]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert result.stdout == "-m pip install --constraint envs/constraints.txt itersel==1.2.3\n"
+    result = subprocess.run(
+        ["bash", copy], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    editable = "--editable packages/snakemake-executor-plugin-arrays --editable ."
+    installed = editable if is_checkout else "itersel==1.2.3"
+    assert result.stdout == f"{project}: -m pip install --constraint envs/constraints.txt {installed}\n"
 
 
 def script(path: Path, text: str) -> str:

@@ -43,10 +43,8 @@ def start(package: Path, cache: Path) -> subprocess.Popen[str]:
     """Start a process that uses the package in a given folder."""
     environment = {**os.environ, "ITERSEL_CACHE": str(cache), "PYTHONPATH": str(package.parent)}
     environment.pop("NUMBA_DISABLE_JIT", None)
-    command = [sys.executable, "-c", CODE]
-    return subprocess.Popen(
-        command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", CODE], env=environment, text=True, **pipes)
 
 
 def end(process: subprocess.Popen[str]) -> tuple[int, int, str]:
@@ -80,7 +78,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_another_checkout_finds_the_kernels(filled, tmp_path):
     package = copied(tmp_path)
+    [folder] = filled.iterdir()
+    os.utime(folder, (0, 0))
     assert end(start(package, filled)) == (2, 0, str(package / "__init__.py"))
+    # which marks the folder as used
+    assert time.time() - folder.stat().st_mtime < 3600
 
 
 @pytest.mark.slow
@@ -94,9 +96,12 @@ def test_a_changed_kernel_is_compiled_again(filled, tmp_path):
 
 
 @pytest.mark.slow
-def test_damaged_files_are_compiled_again(filled, tmp_path):
+def test_unusable_files_are_compiled_again(filled, tmp_path):
     cache = shutil.copytree(filled, tmp_path / "cache")
     first, second, third = sorted(cache.rglob("*.nbc"))
+    # for other types: file names are digests, so the contents are compared
+    first.write_bytes(second.read_bytes())
+    assert end(start(PACKAGE, cache))[:2] == (1, 1)
     first.write_bytes(first.read_bytes()[:-1])
     second.write_bytes(b"")
     third.write_bytes(b"x" * 99)
@@ -104,24 +109,10 @@ def test_damaged_files_are_compiled_again(filled, tmp_path):
     assert end(start(PACKAGE, cache))[:2] == (2, 0)
 
 
-@pytest.mark.slow
-def test_kernels_for_other_types_are_not_used(filled, tmp_path):
-    """File names are digests, so the contents are compared."""
-    cache = shutil.copytree(filled, tmp_path / "cache")
-    first, second, _ = sorted(cache.rglob("*.nbc"))
-    first.write_bytes(second.read_bytes())
-    assert end(start(PACKAGE, cache))[:2] == (1, 1)
-
-
-def test_a_cache_that_cannot_be_written(filled, tmp_path):
-    """It can be used without compiling; otherwise one line is shown before compilation."""
-    place = tmp_path / "file"
-    place.touch()
-    process = start(PACKAGE, place)
-    errors = process.communicate()[1]
-    assert "InputError: compiled kernels cannot be kept in" in errors
+def test_a_cache_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"file/x: Not a directory; name another folder in ITERSEL_CACHE or"):
-        make_writable(place / "x")
+        make_writable(tmp_path / "file/x")
 
 
 def test_unused_folders_are_removed(tmp_path):
@@ -139,16 +130,8 @@ def test_unused_folders_are_removed(tmp_path):
     assert (other / "file").exists()
 
 
-@pytest.mark.slow
-def test_a_folder_that_is_used_is_marked(filled, tmp_path):
-    cache = shutil.copytree(filled, tmp_path / "cache")
-    [folder] = cache.iterdir()
-    os.utime(folder, (0, 0))
-    assert end(start(PACKAGE, cache))[:2] == (2, 0)
-    assert time.time() - folder.stat().st_mtime < 3600
-
-
 def test_one_line_of_a_step(tmp_path):
+    """Before it compiles anything."""
     (tmp_path / "file").touch()
     (tmp_path / "text").write_text("a b\n")
     options = ["--source", "text", "--target", "text", "--alignment", "text", "--output", "index"]
@@ -194,11 +177,10 @@ def test_another_machine_or_version_has_another_folder(monkeypatch, place, name,
 
 
 def test_name_of_the_folder(monkeypatch):
-    monkeypatch.setattr(kernel_cache, "get_host_cpu_name", lambda: "some/cpu 1")
-    version = "".join(map(str, sys.version_info[:2]))
-    with monkeypatch.context():
+    with monkeypatch.context() as patch:
+        patch.setattr(kernel_cache, "get_host_cpu_name", lambda: "some/cpu 1")
+        version = "".join(map(str, sys.version_info[:2]))
         assert folder_name().startswith(f"cpython-{version}-some_cpu_1-")
-    monkeypatch.undo()
     folder_name()
 
 

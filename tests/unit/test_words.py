@@ -44,34 +44,27 @@ def corpus(tmp_path: Path) -> Path:
 
 def test_every_step_has_the_same_words(corpus: Path) -> None:
     """Index, extraction, language model and decoder: all of them know all words."""
-
-    def run(*arguments: str) -> None:
-        assert main([word.replace("%", f"{corpus}/") for word in arguments]) == 0
-
-    run("grammar", "index", "--source", "%source", "--target", "%target", "--alignment", "%alignment",
-        "--output", "%index")  # fmt: skip
-    run("grammar", "extract", "--index", "%index", "--input", "%source", "--references", "%target",
-        "--output", "%shard.h5")  # fmt: skip
+    (corpus / "weights").write_text("PassThrough -10\nLanguageModel 1\n")
+    for step in (
+        "grammar index --source %source --target %target --alignment %alignment --output %index",
+        "grammar extract --index %index --input %source --references %target --output %shard.h5",
+        "lm estimate --order 2 --input %target --output %lm.arpa",
+        "lm compile --input %lm.arpa --output %lm.bin",
+        "lm score --model %lm.bin --input %target --output %scores",
+        "decode --shard %shard.h5 --model %lm.bin --weights %weights --k-best 1 --output %out",
+    ):
+        assert main([word.replace("%", f"{corpus}/") for word in step.split()]) == 0
     shard = read_shard(corpus / "shard.h5")
     assert shard.sentence_count == 2 + len(SPACES)
     assert np.diff(shard.source_offset).tolist() == [3, 2] + [2] * len(SPACES)
     assert {WORD, *(f"x{space}y" for space in SPACES)} <= set(shard.vocabulary.to_list())
-    run("lm", "estimate", "--order", "2", "--input", "%target", "--output", "%lm.arpa")
-    run("lm", "compile", "--input", "%lm.arpa", "--output", "%lm.bin")
-    run("lm", "score", "--model", "%lm.bin", "--input", "%target", "--output", "%scores")
     unknown = [line.split("\t")[1] for line in (corpus / "scores").read_text().splitlines()]
     assert unknown == ["0"] * (2 + len(SPACES))
-    (corpus / "weights").write_text("PassThrough -10\nLanguageModel 1\n")
-    run("decode", "--shard", "%shard.h5", "--model", "%lm.bin", "--weights", "%weights", "--k-best", "1",
-        "--output", "%out")  # fmt: skip
-    lines = (corpus / "out").read_text(encoding="utf-8").split("\n")[:-1]
-    assert len(lines) == 2 + len(SPACES)
-    for line, target in zip(lines, (corpus / "target").read_text(encoding="utf-8").split("\n"), strict=False):
-        fields = line.split(" ||| ")
-        translation = fields[1] if len(fields) > 1 else fields[0]
-        assert translation == target
-        assert "PassThrough" not in line
-        assert "LanguageModel_OOV" not in line or "LanguageModel_OOV=0" in line
+    lines = [line.split(" ||| ") for line in (corpus / "out").read_text("utf-8").split("\n")[:-1]]
+    assert [text for _, text, *_ in lines] == (corpus / "target").read_text("utf-8").split("\n")[:-1]
+    for _, _, features, _ in lines:
+        assert "PassThrough" not in features
+        assert "LanguageModel_OOV" not in features
 
 
 def test_rules_and_features_of_text_grammars() -> None:
@@ -108,14 +101,8 @@ def test_points_count_the_same_words(corpus: Path) -> None:
 
 
 def test_alignment_of_words_with_spaces(corpus: Path) -> None:
-    command = [
-        "align",
-        "--source",
-        f"{corpus}/source",
-        "--target",
-        f"{corpus}/target",
-    ]
-    assert main([*command, "--output", f"{corpus}/points"]) == 0
+    files = ["--source", f"{corpus}/source", "--target", f"{corpus}/target", "--output", f"{corpus}/points"]
+    assert main(["align", *files]) == 0
     lengths = [len(split_words(line)) for line in (corpus / "source").read_text("utf-8").split("\n")]
     for length, line in zip(lengths, (corpus / "points").read_text().splitlines(), strict=False):
         assert all(int(point.split("-")[0]) < length for point in line.split())
