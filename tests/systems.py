@@ -90,5 +90,11 @@ def make_system(
     return best
 
 
+def translate(system: Path, text: Path, output: Path, *options: str) -> list[str]:
+    """Return what `itersel translate` writes."""
+    _itersel("translate", "--system", system, "--input", text, "--output", output, *options)
+    return output.read_text().splitlines()
+
+
 def _itersel(*arguments: object) -> None:
     assert main(list(map(str, arguments))) == 0

@@ -53,17 +53,11 @@ def assets_digest() -> str:
 def used_modules(command: str) -> list[str]:
     """Return the names of all modules that a command uses, sorted.
 
-    Its module in `itersel.cli`, which `STEPS` names, has the function `run_train`, or for ``grammar extract``
-    and the like `_extract`.
-
-    Raises
-    ------
-    LookupError
-        If there is no such step, or the module has no such function.
+    Its module in `itersel.cli`, which `STEPS` names, has the function `_train`, or for ``grammar extract``
+    and the like `_extract`; without it, there is a LookupError.
     """
-    step, _, form = command.partition(" ")
-    root, function = f"itersel.cli.{_modules_of_steps()[step]}", f"_{form}" if form else f"run_{step}"
-    function = function.replace("-", "_")
+    step, function = command.split()[0], command.split()[-1]
+    root, function = f"itersel.cli.{_modules_of_steps()[step]}", f"_{function.replace('-', '_')}"
     found, waiting = {root}, [*_imported(_reached(_tree(root), function))]
     while waiting:
         module = waiting.pop()

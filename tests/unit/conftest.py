@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from tests.systems import make_system
 
 from itersel.cli import warm_up
 
@@ -15,6 +16,12 @@ from itersel.cli import warm_up
 def silent_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps that run in the test's process print only their own messages, even if kernels are compiled."""
     monkeypatch.setattr(warm_up, "SILENT_SECONDS", math.inf)
+
+
+@pytest.fixture(scope="session")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a small trained system, in a run; tests must not change it."""
+    return make_system(tmp_path_factory.mktemp("a run"))
 
 
 @pytest.fixture

@@ -19,46 +19,9 @@ import itersel.cli.weights
 from itersel.atomic import atomic_path
 from itersel.cli import warm_up
 from itersel.cli.arguments import add_step
-from itersel.cli.main import STEPS, main, make_parser
+from itersel.cli.main import STEPS, main
 from itersel.errors import InputError
 from itersel.kernel_cache import cache_folder
-
-# Fixed command lines; --reference, --output and the like stand for any file.
-FORMS = """\
-lm estimate --order 3 --input train.en --output lm.arpa.gz
-lm estimate --order 3 --input train.en --leave-out shards --fold 0/10 --output lm.arpa.gz
-lm compile --input lm.arpa.gz --output lm.bin
-lm score --model lm.bin
-align --source train.de --target train.en --output train.align
-grammar index --source train.de --target train.en --alignment train.align --output index
-grammar extract --index index --input text --output shard.h5
-grammar extract --index index --input text --output shard.h5 --leave-one-out IDS
-grammar export --shard shard.h5 --output DIR
-grammar import --input text --grammars DIR --output shard.h5
-grammar import --input text --grammars DIR --references text --output shard.h5
-decode --shard shard.h5 --model lm.bin --weights weights.txt --output FILE
-decode --shard shard.h5 --model lm.bin --weights weights.txt --k-best 100 --output FILE
-decode --shard shard.h5 --model lm.bin --weights w.h5 --pop-limit 200 --features dense --output FILE
-bleu --reference test.en one two
-compare --reference test.en baseline one two
-weights show weights.h5
-weights export weights.h5
-translate --system DIR
-translate --system FILE --k-best 10 --derivations --alignments --feature-values --jobs 4
-bundle DIR FILE
-export cdec --system DIR --input text --output DIR
-train --shard shard.h5 --model lm.bin --output w.h5
-kbest --shard shard.h5 --model lm.bin --k-best 100 --features dense --output lists.h5
-forest --shard shard.h5 --model lm.bin --density 50 --output forests.h5
-tune --tuner mert --lists LIST --shards 1 --iteration 1 --output w.h5
-tune --tuner pro --lists LIST --shards 1 --iteration 2 --previous w.h5 --seed 2 --output w.h5
-mix --inputs LIST --output v.h5 --shards 4 --matrix W.h5 --mixing selection --epoch 1 --select 100
-""".splitlines()
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_fixed_forms(form):
-    assert callable(make_parser(form.split()).parse_args(form.split()).run)
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -30,11 +30,6 @@ input=input.sgm
 """
 
 
-@pytest.fixture(scope="module")
-def system(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_system(tmp_path_factory.mktemp("run"))
-
-
 @pytest.fixture
 def text(tmp_path: Path) -> Path:
     path = tmp_path / "raw"
@@ -132,27 +127,17 @@ def test_a_failed_export_leaves_nothing_behind(system, tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("das a</seg>b haus", "'</seg>' ends a sentence"), ("((('x',1,1),),) haus", "'((('' begins a lattice")],
+    [
+        ("das a</seg>b haus", ":2: '</seg>' ends a sentence for cdec; remove it"),
+        ("((('x',1,1),),) haus", ":2: '((('' begins a lattice for cdec; remove it"),
+        ("das [wort] haus", ": '[wort]' in a rule of this text would be a nonterminal of cdec"),
+    ],
 )
-def test_words_with_a_special_meaning_in_cdec(tmp_path, capsys, line, message):
+def test_words_with_a_special_meaning_in_cdec(system, tmp_path, capsys, line, message):
     """In tokenised text, since the tokeniser would split them."""
-    run = tmp_path / "run"
-    system = make_system(run)
+    run = shutil.copytree(system.parents[2], tmp_path / "run")
     preparation = run / "preparation.json"
     preparation.write_text(preparation.read_text().replace('"tokenized": false', '"tokenized": true'))
     (tmp_path / "raw").write_text(f"haus\n{line}\n")
-    capsys.readouterr()
-    export(system, tmp_path / "raw", tmp_path / "out", status=1)
-    assert capsys.readouterr().err.startswith(f"itersel export: {tmp_path}/raw:2: {message}")
-
-
-def test_words_that_cdec_takes_for_nonterminals(tmp_path, capsys):
-    run = tmp_path / "run"
-    system = make_system(run)
-    preparation = run / "preparation.json"
-    preparation.write_text(preparation.read_text().replace('"tokenized": false', '"tokenized": true'))
-    (tmp_path / "raw").write_text("haus\ndas [wort] haus\n")
-    capsys.readouterr()
-    export(system, tmp_path / "raw", tmp_path / "out", status=1)
-    message = "'[wort]' in a rule of this text would be a nonterminal of cdec"
-    assert capsys.readouterr().err == f"itersel export: {tmp_path}/raw: {message}\n"
+    export(run / system.relative_to(system.parents[2]), tmp_path / "raw", tmp_path / "out", status=1)
+    assert capsys.readouterr().err == f"itersel export: {tmp_path}/raw{message}\n"

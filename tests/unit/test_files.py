@@ -96,8 +96,8 @@ import random
 from itersel.cli import main
 main.STEPS = {"write": ("write", "")}
 class Write:
-    add_write = lambda parser: None
-    run_write = lambda options: run()
+    _add_write = lambda parser: None
+    _write = lambda options: run()
 def run():
     from itersel.storage.files import write_lines
     write_lines(sys.argv[1], (str(random.random()) for _ in range(100_000)))

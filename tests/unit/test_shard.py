@@ -59,8 +59,8 @@ def read(path):
 
 def run(*arguments):
     parser = argparse.ArgumentParser()
-    command.add_shard(parser)
-    command.run_shard(parser.parse_args(list(arguments)))
+    command._add_shard(parser)
+    command._shard(parser.parse_args(list(arguments)))
 
 
 @pytest.mark.parametrize("order", [["--seed", "3"], ["--keep-order"], []])

@@ -14,13 +14,12 @@ from unittest import mock
 import numba
 import psutil
 import pytest
-from tests.systems import WEIGHTS, make_system, raw_text
+from tests.systems import WEIGHTS, make_system, raw_text, translate
 
 from itersel.cli.main import main
 from itersel.limits import MAX_SENTENCE, MAX_SENTENCE_BYTES
-from itersel.translate.document import Details
 from itersel.translate.system import load_system
-from itersel.translate.translator import Block, Translator, read_blocks
+from itersel.translate.translator import Block, Details, Translator, read_blocks
 
 DETAILS = ["--k-best", "4", "--feature-values", "--alignments", "--derivations"]
 COMMAND = [sys.executable, "-m", "itersel.cli.main", "translate"]
@@ -29,21 +28,10 @@ SENTENCES = 36 if numba.config.DISABLE_JIT else 171
 
 
 @pytest.fixture(scope="module")
-def system(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_system(tmp_path_factory.mktemp("a run"))
-
-
-@pytest.fixture(scope="module")
 def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("text") / "raw"
     path.write_text("".join(line + "\n" for line in [*raw_text(SENTENCES - 21), "", *raw_text(20, 7)]))
     return path
-
-
-def translate(system: Path, text: Path, output: Path, *options: str) -> list[str]:
-    arguments = ["--system", str(system), "--input", str(text), "--output", str(output), *options]
-    assert main(["translate", *arguments]) == 0
-    return output.read_text().splitlines()
 
 
 def test_text_is_prepared_and_restored(system, tmp_path):
@@ -99,23 +87,22 @@ def test_jobs_give_the_same_bytes(system, text, tmp_path, monkeypatch, details):
 
 
 def stream(system: Path, *options: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*COMMAND, "--system", str(system), *options],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen([*COMMAND, "--system", str(system), *options], text=True, **pipes)
+
+
+def answer(process: subprocess.Popen[str], line: str) -> str:
+    """Return the translation of a line; blocks if more input is needed, and the test run has a time limit."""
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
+    return process.stdout.readline()
 
 
 @pytest.mark.parametrize("options", [["--k-best", "1"], ["--jobs", "2"]], ids=" ".join)
 def test_a_line_is_answered_before_the_end_of_input(system, options):
     process = stream(system, *options)
     for source, expected in (("Boot", "Ship"), ("a", "A"), ("", ""), ("Das kalte Haus.", "The cold house.")):
-        process.stdin.write(source + "\n")
-        process.stdin.flush()
-        # blocks forever if the translation waits for more input; the test run has a time limit
-        line = process.stdout.readline()
+        line = answer(process, source)
         if "--k-best" in options:
             line = json.loads(line)["translations"][0]["text"] + "\n"
         assert line == expected + "\n"
@@ -126,21 +113,26 @@ def test_a_line_is_answered_before_the_end_of_input(system, options):
 
 def test_a_stream_ends_at_a_bad_line_after_translating_earlier_ones(system):
     process = stream(system)
-    process.stdin.write("Boot\n")
-    process.stdin.flush()
-    assert process.stdout.readline() == "Ship\n"
+    assert answer(process, "Boot") == "Ship\n"
     output, error = process.communicate("Fluss\tHaus\n")
     assert (output, process.returncode) == ("", 1)
     message = "control character U+0009; remove it or replace it by a space"
     assert error == f"itersel translate: <stdin>:2: {message}\n"
 
 
-def test_a_killed_process_is_reported(system):
+@pytest.mark.parametrize("victim", ["children", "parent"])
+def test_a_killed_process(system, victim):
+    """Processes end with their parent, which reports it if they are killed."""
     process = stream(system, "--jobs", "2")
-    process.stdin.write("Boot\n")
-    process.stdin.flush()
-    process.stdout.readline()
+    answer(process, "Boot")
     children = psutil.Process(process.pid).children(recursive=True)
+    assert children
+    if victim == "parent":
+        process.kill()
+        process.wait()
+        _, alive = psutil.wait_procs(children, timeout=60)
+        assert not alive
+        return
     for child in children:
         child.kill()
     output, error = process.communicate("Boot\n")
@@ -157,27 +149,27 @@ def test_a_process_that_cannot_be_started_is_reported(system, text, capsys):
     assert capsys.readouterr().err == error
 
 
-def test_processes_end_with_their_parent(system):
-    process = stream(system, "--jobs", "2")
-    process.stdin.write("Boot\n")
-    process.stdin.flush()
-    process.stdout.readline()
-    children = psutil.Process(process.pid).children(recursive=True)
-    assert children
-    process.kill()
-    process.wait()
-    _, alive = psutil.wait_procs(children, timeout=60)
-    assert not alive
-
-
-def test_no_partial_output(system, tmp_path, capsys):
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("|||", "'|||' separates the fields"),
+        # both would take minutes without any message, so they are rejected before extraction
+        ("a" * (MAX_SENTENCE_BYTES + 1), f"is longer than {MAX_SENTENCE_BYTES:,} bytes; break the line\n"),
+        (
+            "a " * (MAX_SENTENCE + 1),
+            f"a sentence of {MAX_SENTENCE + 1} words; up to {MAX_SENTENCE} are translated, cut it\n",
+        ),
+    ],
+    ids=["reserved", "bytes", "words"],
+)
+def test_no_partial_output(system, tmp_path, capsys, line, message, jobs):
     text, output = tmp_path / "text", tmp_path / "out"
-    text.write_text("Boot\nBoot\n|||\n")
-    for jobs in ("1", "2"):
-        arguments = ["--system", str(system), "--input", str(text), "--output", str(output), "--jobs", jobs]
-        assert main(["translate", *arguments]) == 1
-        assert capsys.readouterr().err.startswith(f"itersel translate: {text}:3: '|||' separates the fields")
-        assert os.listdir(tmp_path) == ["text"]
+    text.write_text(f"Boot\nBoot\n{line}\n")
+    arguments = ["--system", str(system), "--input", str(text), "--output", str(output), "--jobs", jobs]
+    assert main(["translate", *arguments]) == 1
+    assert capsys.readouterr().err.startswith(f"itersel translate: {text}:3: {message}")
+    assert os.listdir(tmp_path) == ["text"]
 
 
 @pytest.fixture(scope="module")
@@ -250,15 +242,14 @@ def test_alignments_are_those_of_the_rules(system):
     assert best["alignment"] == [[0, 0], [1, 1], [2, 2], [3, 4], [3, 5], [4, 6], [5, 3], [6, 7]]
 
 
-def test_only_requested_details_are_written(system, text, tmp_path):
-    for option, key in (
-        ("--alignments", "alignment"),
-        ("--derivations", "derivation"),
-        ("--feature-values", "features"),
-    ):
-        first = json.loads(translate(system, text, tmp_path / "out", option)[0])
-        assert list(first) == ["line", "source", "tokens", "translations"]
-        assert [list(one) for one in first["translations"]] == [["text", "tokens", "score", key]]
+@pytest.mark.parametrize(
+    ("option", "key"),
+    [("--alignments", "alignment"), ("--derivations", "derivation"), ("--feature-values", "features")],
+)
+def test_only_requested_details_are_written(system, text, tmp_path, option, key):
+    first = json.loads(translate(system, text, tmp_path / "out", option)[0])
+    assert list(first) == ["line", "source", "tokens", "translations"]
+    assert [list(one) for one in first["translations"]] == [["text", "tokens", "score", key]]
 
 
 def test_a_long_sentence_has_a_derivation(system):
@@ -297,28 +288,6 @@ def test_start_up_does_not_read_input_of_a_broken_system(tmp_path, capsys):
     for jobs in ("1", "2"):
         assert main(["translate", "--system", str(tmp_path / "none"), "--jobs", jobs, "--input", "none"]) == 1
         assert capsys.readouterr().err == f"itersel translate: {tmp_path}/none: no such file or folder\n"
-
-
-def test_a_line_that_is_too_long_to_prepare(system, tmp_path, capsys):
-    text = tmp_path / "text"
-    text.write_text("a b\n" + "a" * (MAX_SENTENCE_BYTES + 1) + "\n")
-    assert main(["translate", "--system", str(system), "--input", str(text)]) == 1
-    error = f"itersel translate: {text}:2: is longer than {MAX_SENTENCE_BYTES:,} bytes; break the line\n"
-    assert capsys.readouterr().err.endswith(error)
-
-
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_sentence_that_is_too_long_to_translate(system, tmp_path, capsys, jobs):
-    """It would take minutes without any message, so it is rejected before extraction."""
-    text = tmp_path / "text"
-    text.write_text("a b\n" + "a " * (MAX_SENTENCE + 1) + "\n")
-    assert main(["translate", "--system", str(system), "--input", str(text), "--jobs", jobs]) == 1
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err == (
-        f"itersel translate: {text}:2: a sentence of {MAX_SENTENCE + 1} words; up to {MAX_SENTENCE} are "
-        "translated, cut it\n"
-    )
 
 
 def test_weights_of_a_folder_and_of_a_bundle(system, tmp_path, capsys):

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from itersel.corpus.pharaoh import Point
 
 
-def add_align(parser: argparse.ArgumentParser) -> None:
-    """Add the options for training, for trained models and for given alignments."""
+def _add_align(parser: argparse.ArgumentParser) -> None:
     from itersel.align.symmetrize import DIRECTIONS, HEURISTICS
 
     parser.description = (
@@ -56,8 +55,7 @@ def add_align(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "alignment to write, plain or compressed")
 
 
-def run_align(options: argparse.Namespace) -> None:
-    """Align text, or symmetrise alignments."""
+def _align(options: argparse.Namespace) -> None:
     from itersel.align.symmetrize import symmetrize
     from itersel.corpus.pharaoh import format_points
     from itersel.storage.files import write_lines

@@ -38,24 +38,22 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_step(step: argparse.ArgumentParser, name: str, module: str) -> ModuleType:
-    """Add the options of a step, and what runs it; returns its module in `itersel.cli`."""
-    command, function = importlib.import_module(f"itersel.cli.{module}"), name.replace("-", "_")
-    step.set_defaults(run=getattr(command, f"run_{function}", None))
-    getattr(command, f"add_{function}")(step)
+    """Add the options of a step, and what runs it; returns its module in `itersel.cli`.
+
+    The step `warm-up` has functions ``_add_warm_up`` and ``_warm_up``. If the module names `SUBSTEPS` of the
+    step, each with a line of help, these have such functions instead.
+    """
+    command = importlib.import_module(f"itersel.cli.{module}")
+    parsers = {name: step}
+    substeps = getattr(command, "SUBSTEPS", {}).get(name)
+    if substeps:
+        steps = step.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
+        parsers = {one: steps.add_parser(one, help=summary) for one, summary in substeps.items()}
+    for one, parser in parsers.items():
+        function = one.replace("-", "_")
+        getattr(command, f"_add_{function}")(parser)
+        parser.set_defaults(run=getattr(command, f"_{function}", None))
     return command
-
-
-# What adds the options of a sub-step, what runs it, and a line of help.
-Substep = tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], None], str]
-
-
-def add_substeps(parser: argparse.ArgumentParser, substeps: Mapping[str, Substep]) -> None:
-    """Add the sub-steps of a step, by name."""
-    steps = parser.add_subparsers(dest="substep", metavar="SUBSTEP", required=True)
-    for name, (add, run, summary) in substeps.items():
-        step = steps.add_parser(name, help=summary)
-        add(step)
-        step.set_defaults(run=run)
 
 
 def add_options(parser: argparse._ActionsContainer, options: Mapping[str, str], **settings: Any) -> None:
@@ -223,13 +221,8 @@ def add_chosen_section(
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Add the option for the number of processes."""
-    parser.add_argument(
-        "--jobs",
-        type=whole(1, MAX_PROCESSES),
-        default=1,
-        metavar="N",
-        help="number of processes; the output is the same (default: %(default)s)",
-    )
+    jobs = {"--jobs N": "number of processes; the output is the same (default: %(default)s)"}
+    add_options(parser, jobs, type=whole(1, MAX_PROCESSES), default=1)
 
 
 def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:
@@ -282,7 +275,6 @@ def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") 
 
 def add_randomization_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of steps that test significance."""
-    parser.add_argument(
-        "--trials", type=positive, default=10_000, help="number of random trials (default: 10000)"
-    )
-    parser.add_argument("--seed", type=seed, default=1, help="seed of the trials (default: 1)")
+    trials = {"--trials": "number of random trials (default: 10000)"}
+    add_options(parser, trials, type=positive, default=10_000)
+    add_options(parser, {"--seed": "seed of the trials (default: 1)"}, type=seed, default=1)

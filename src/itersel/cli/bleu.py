@@ -7,8 +7,7 @@ import argparse
 from itersel.cli.arguments import add_randomization_arguments, add_scoring
 
 
-def add_bleu(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `itersel bleu`."""
+def _add_bleu(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Compute lowercased BLEU as in mteval-v11b, with sacrebleu. Prints one line per system (BLEU, the "
         "precisions of 1-grams to 4-grams, the brevity penalty, the file), then sacrebleu's signature."
@@ -19,8 +18,7 @@ def add_bleu(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run_bleu(options: argparse.Namespace) -> None:
-    """Print BLEU of systems."""
+def _bleu(options: argparse.Namespace) -> None:
     from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
 
     references = read_references(options.reference)
@@ -34,8 +32,7 @@ def run_bleu(options: argparse.Namespace) -> None:
     print(f"# {signature(metric)}")
 
 
-def add_compare(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `itersel compare`."""
+def _add_compare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Compute lowercased BLEU of a baseline and other systems, and for each system the p-value of its "
         "difference from the baseline by approximate randomization (paired, two-sided)."
@@ -46,8 +43,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="translations of the other systems")
 
 
-def run_compare(options: argparse.Namespace) -> None:
-    """Compare systems with a baseline."""
+def _compare(options: argparse.Namespace) -> None:
     from itersel.evaluate.bleu import make_bleu, read_references, read_translations, score_corpus, signature
     from itersel.evaluate.metrics import tokenized_bleu
     from itersel.evaluate.significance import p_values

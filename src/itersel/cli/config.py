@@ -5,27 +5,21 @@ from __future__ import annotations
 import argparse
 import sys
 
-from itersel.cli.arguments import add_substeps, add_text_output
+from itersel.cli.arguments import add_text_output
 from itersel.errors import InputError, located
 from itersel.project import SCHEMA
 from itersel.storage.files import open_output
 
+SUBSTEPS = {
+    "config": {
+        "check": "check a config file",
+        "template": "print a config file that explains every key",
+        "schema": "print the JSON schema, for editors",
+        "documentation": "print the documentation of all keys, as Markdown",
+    }
+}
 
-def add_config(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-steps."""
-    add_substeps(
-        parser,
-        {
-            "check": (_add_check, _check, "check a config file"),
-            "template": (_add_template, _template, "print a config file that explains every key"),
-            "schema": (add_text_output, _schema, "print the JSON schema, for editors"),
-            "documentation": (
-                add_text_output,
-                _documentation,
-                "print the documentation of all keys, as Markdown",
-            ),
-        },
-    )
+_add_schema = _add_documentation = add_text_output
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:

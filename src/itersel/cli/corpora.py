@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from itersel.cli.arguments import refuse, split
+from itersel.cli.arguments import add_options, refuse, split
 from itersel.corpus.corpora import (
     FORMATS,
     RECORDS,
@@ -61,82 +61,44 @@ class _OfCorpus(argparse.Action):
 
 def add_corpora(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `corpora_of`."""
-    add = parser.add_argument_group(
+    group = parser.add_argument_group(
         "corpora", "Options with FILE may be repeated; files of a kind are joined in order."
-    ).add_argument
+    )
     common: dict[str, Any] = {"action": _OfCorpus, "default": argparse.SUPPRESS}
-    add(
-        "--corpus",
-        dest="name",
-        metavar="NAME",
-        type=_name,
-        help="name of the corpus that the following options describe, and task label of its pairs if it has "
-        "no others; train may have several corpora",
-        **common,
+    corpus = (
+        "name of the corpus that the following options describe, and task label of its pairs if it has no "
+        "others; train may have several corpora"
     )
-    add(
-        "--held-out",
-        metavar="SPLIT",
-        type=split,
-        help="with train: the following options describe this held-out set; its pairs are dropped from train",
-        **common,
+    add_options(group, {"--corpus NAME": corpus}, dest="name", type=_name, **common)
+    held_out = (
+        "with train: the following options describe this held-out set; its pairs are dropped from train"
     )
-    add(
-        "--source",
-        metavar="FILE",
-        help="source text, one sentence per line, UTF-8, plain or compressed (.gz, .xz, .zst)",
-        **common,
+    add_options(group, {"--held-out SPLIT": held_out}, type=split, **common)
+    files = {
+        "--source FILE": "source text, one sentence per line, UTF-8, plain or compressed (.gz, .xz, .zst)",
+        "--target FILE": "its translation, one sentence per line; in a tuning or test set, repeated ones are "
+        "additional references",
+        "--file FILE": f"file with both sides ({', '.join(FORMATS)}), instead of --source and --target",
+        "--task FILE": "task label of each line",
+        "--alignment FILE": "word alignment of each line (0-0 1-2 ...); needs --tokenized",
+    }
+    add_options(group, files, **common)
+    columns = (
+        "columns of source, target and task label in TSV files, and in CSV files without a header "
+        "(default: 1,2)"
     )
-    add(
-        "--target",
-        metavar="FILE",
-        help="its translation, one sentence per line; in a tuning or test set, repeated ones are additional "
-        "references",
-        **common,
+    add_options(group, {"--columns S,T[,L]": columns}, type=_columns, **common)
+    fields = (
+        "fields of source, target and task label in CSV files with a header, JSON lines and Parquet "
+        "(default: source,target)"
     )
-    add(
-        "--file",
-        metavar="FILE",
-        help=f"file with both sides ({', '.join(FORMATS)}), instead of --source and --target",
-        **common,
-    )
-    add(
-        "--columns",
-        metavar="S,T[,L]",
-        type=_columns,
-        help="columns of source, target and task label in TSV files, and in CSV files without a header "
-        "(default: 1,2)",
-        **common,
-    )
-    add(
-        "--fields",
-        metavar="S,T[,L]",
-        type=_fields,
-        help="fields of source, target and task label in CSV files with a header, JSON lines and Parquet "
-        "(default: source,target)",
-        **common,
-    )
-    add("--task", metavar="FILE", help="task label of each line", **common)
-    add(
-        "--alignment",
-        metavar="FILE",
-        help="word alignment of each line (0-0 1-2 ...); needs --tokenized",
-        **common,
-    )
+    add_options(group, {"--fields S,T[,L]": fields}, type=_fields, **common)
 
 
 def corpora_of(options: argparse.Namespace, has_references: bool) -> list[Corpus]:
-    """Return the corpora that the options describe.
+    """Return the corpora that the options describe; an InputError if they do not go together.
 
-    Parameters
-    ----------
-    has_references
-        Whether there is only one corpus, whose targets are references of one source instead of parts.
-
-    Raises
-    ------
-    InputError
-        If files are missing, exclude each other, or have no effect.
+    With `has_references`, there is only one, whose targets are references of one source instead of parts.
     """
     corpora: Sequence[Corpus] = getattr(options, "corpora", ())
     if not corpora:
@@ -155,7 +117,7 @@ def corpora_of(options: argparse.Namespace, has_references: bool) -> list[Corpus
 
 
 def held_out_of(options: argparse.Namespace) -> dict[str, Corpus]:
-    """Return the held-out sets that the options describe; raises InputError as `corpora_of` does."""
+    """Return the held-out sets that the options describe; an InputError as in `corpora_of`."""
     sets: dict[str, Corpus] = getattr(options, "held_out", {})
     for name in {"train", "hash"} & sets.keys():
         raise InputError(f"--held-out {name} is not a held-out set; give dev, devtest, test or test.NAME")

@@ -6,6 +6,7 @@ import argparse
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import fields
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING
 from itersel.cli.arguments import (
     add_jobs,
     add_options,
-    add_substeps,
     language,
     names,
     number,
@@ -23,7 +23,6 @@ from itersel.cli.arguments import (
     whole,
 )
 from itersel.cli.corpora import add_corpora, corpora_of, held_out_of
-from itersel.config.options import section_of
 from itersel.errors import InputError
 from itersel.limits import (
     DEBIAN_MIRROR,
@@ -42,22 +41,14 @@ if TYPE_CHECKING:
 
 LONG_LINE = "; break the line, or raise data.max_line_bytes in the config (--max-line-bytes)"
 
-
-def add_corpus(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-steps."""
-    add_substeps(
-        parser,
-        {
-            "libreoffice-help": (
-                _add_libreoffice_help,
-                _libreoffice_help,
-                "fetch the LibreOffice Help in two languages",
-            ),
-            "fetch": (_add_fetch, _fetch, "fetch a corpus with mtdata, or a test set with sacrebleu"),
-            "prepare": (_add_prepare, _prepare, "tokenise, lowercase, split and filter parallel text"),
-            "statistics": (_add_statistics, _statistics, "print statistics of prepared text as a table"),
-        },
-    )
+SUBSTEPS = {
+    "corpus": {
+        "libreoffice-help": "fetch the LibreOffice Help in two languages",
+        "fetch": "fetch a corpus with mtdata, or a test set with sacrebleu",
+        "prepare": "tokenise, lowercase, split and filter parallel text",
+        "statistics": "print statistics of prepared text as a table",
+    }
+}
 
 
 def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
@@ -262,7 +253,7 @@ def _prepare(options: argparse.Namespace) -> None:
         raise InputError(f"--held-out is compared with train; it has no effect with --split {options.split}")
     _check_test_sets(options.held_out_modules)
     options.cut = dict(options.cut)
-    settings = section_of(Settings, options)
+    settings = Settings(**{item.name: getattr(options, item.name) for item in fields(Settings)})
     languages = preparation.source_language, preparation.target_language
     dropped: Counter[str] | None = Counter() if options.drop_invalid else None
     reading = Reading(*languages, preparation.tokenized, options.max_line_bytes, LONG_LINE, dropped)

@@ -12,8 +12,7 @@ from itersel.errors import InputError
 from itersel.limits import MAX_K_BEST
 
 
-def add_decode(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the step."""
+def _add_decode(parser: argparse.ArgumentParser) -> None:
     files = {
         "--shard": "sentences with grammars (HDF5)",
         "--model": "compiled language model",
@@ -32,18 +31,17 @@ def add_decode(parser: argparse.ArgumentParser) -> None:
     add_text_output(parser)
 
 
-def run_decode(options: argparse.Namespace) -> None:
-    """Decode, and write the complete output or nothing."""
+def _decode(options: argparse.Namespace) -> None:
     from itersel.storage.files import open_output
 
     with open_output(options.output) as stream:
         try:
-            _decode(stream, options)
+            _write_translations(stream, options)
         except InputError as error:
             raise InputError(error.message, error.path or options.shard, error.line) from None
 
 
-def _decode(stream: IO[str], options: argparse.Namespace) -> None:
+def _write_translations(stream: IO[str], options: argparse.Namespace) -> None:
     """Write the best translation of each sentence of a shard, one per line, or k-best lists."""
     from itersel.decode.decoder import Decoder
     from itersel.decode.output import best_line, kbest_lines

@@ -8,8 +8,7 @@ from itersel.cli.arguments import add_options, add_text_files, add_tokenizer, ou
 from itersel.errors import InputError
 
 
-def add_detokenize(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the step."""
+def _add_detokenize(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Restore the case of tokenised lowercased translations and detokenise them (Moses' rules). Text of a "
         "corpus that was given tokenised stays tokenised. With --counts, also write the n-gram matches and "
@@ -34,8 +33,7 @@ def add_detokenize(parser: argparse.ArgumentParser) -> None:
     add_tokenizer(parser, default=None)
 
 
-def run_detokenize(options: argparse.Namespace) -> None:
-    """Restore the case of translations and detokenise them."""
+def _detokenize(options: argparse.Namespace) -> None:
     from itersel.corpus.prepare import read_preparation
     from itersel.corpus.recase import read_recaser
     from itersel.corpus.restore import restore

@@ -9,8 +9,7 @@ from itersel.cli.arguments import add_options, add_output, add_section_arguments
 from itersel.config.search import Search
 
 
-def add_explain(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the step."""
+def _add_explain(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Retranslate the test sentences on which a baseline and the best system differ most, and write their "
         "derivations: rules with scores and features, and the word alignment that they imply."
@@ -26,8 +25,7 @@ def add_explain(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "derivations (JSON)", "--output")
 
 
-def run_explain(options: argparse.Namespace) -> None:
-    """Decode, and write the derivations."""
+def _explain(options: argparse.Namespace) -> None:
     from pathlib import Path
 
     from itersel.report.page.derivations import explain

@@ -8,25 +8,20 @@ from itersel.cli.arguments import (
     add_options,
     add_output,
     add_section_arguments,
-    add_substeps,
     different_names,
 )
 from itersel.config.options import section_of
 from itersel.config.search import Grammar
 from itersel.limits import DEFAULT_TEMPLATES, TEMPLATES
 
-
-def add_grammar(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-steps."""
-    add_substeps(
-        parser,
-        {
-            "index": (_add_index, _index, "index a word-aligned corpus for extraction"),
-            "extract": (_add_extract, _extract, "extract grammars for sentences into a shard"),
-            "export": (_add_export, _export, "write the grammars of a shard in cdec's format"),
-            "import": (_add_import, _import, "make a shard from grammars in cdec's format"),
-        },
-    )
+SUBSTEPS = {
+    "grammar": {
+        "index": "index a word-aligned corpus for extraction",
+        "extract": "extract grammars for sentences into a shard",
+        "export": "write the grammars of a shard in cdec's format",
+        "import": "make a shard from grammars in cdec's format",
+    }
+}
 
 
 def _add_index(parser: argparse.ArgumentParser) -> None:

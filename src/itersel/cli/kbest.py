@@ -12,23 +12,20 @@ from itersel.config.search import ForestSettings, ListSettings
 from itersel.errors import InputError
 
 
-def add_kbest(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `itersel kbest`."""
+def _add_kbest(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Decode a shard and write the n-gram matches, the length and the features of each translation."
     )
     _add(parser, "k-best lists, .h5", ListSettings)
 
 
-def run_kbest(options: argparse.Namespace) -> None:
-    """Decode, and write all lists or nothing."""
+def _kbest(options: argparse.Namespace) -> None:
     from itersel.tune.generate import generate_lists
 
     _generate(options, ListSettings, generate_lists)
 
 
-def add_forest(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `itersel forest`."""
+def _add_forest(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Decode a shard and write the best edges of every sentence's forest: rules, their dense features and "
         "words, and the contribution of the language model."
@@ -36,8 +33,7 @@ def add_forest(parser: argparse.ArgumentParser) -> None:
     _add(parser, "forests, .h5", ForestSettings)
 
 
-def run_forest(options: argparse.Namespace) -> None:
-    """Decode, and write all forests or nothing."""
+def _forest(options: argparse.Namespace) -> None:
     from itersel.tune.forests import generate_forests
 
     _generate(options, ForestSettings, generate_forests)

@@ -7,7 +7,7 @@ import re
 import sys
 
 from itersel.atomic import temporary_folder
-from itersel.cli.arguments import add_options, add_output, add_substeps, add_text_output, refuse, whole
+from itersel.cli.arguments import add_options, add_output, add_text_output, refuse, whole
 from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
 from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
@@ -15,17 +15,13 @@ from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
 # how the names of compiled models end
 COMPILED = ".bin"
 
-
-def add_lm(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-steps."""
-    add_substeps(
-        parser,
-        {
-            "estimate": (_add_estimate, _estimate, "estimate a model from text"),
-            "compile": (_add_compile, _compile, "compile an ARPA file for scoring and decoding"),
-            "score": (_add_score, _score, "print the log10 probability and unknown words of each line"),
-        },
-    )
+SUBSTEPS = {
+    "lm": {
+        "estimate": "estimate a model from text",
+        "compile": "compile an ARPA file for scoring and decoding",
+        "score": "print the log10 probability and unknown words of each line",
+    }
+}
 
 
 def _add_estimate(parser: argparse.ArgumentParser) -> None:

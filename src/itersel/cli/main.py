@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 DESCRIPTION = "Discriminative training of hierarchical translation systems on whole training corpora."
 
-# step: (module of itersel.cli, one line of help). The module has the functions `add_STEP`, which adds the
-# options, and `run_STEP`, unless its sub-steps have their own. Only the module of the requested step is
+# step: (module of itersel.cli, one line of help); see `add_step`. Only the module of the requested step is
 # imported, so that `itersel bleu` does not wait for numba.
 STEPS = {
     "init": ("run", "write a project that uses the installed workflow"),

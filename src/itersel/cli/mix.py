@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import add_options, add_output, number, output_file, positive
-from itersel.config.options import section_of
 
 DESCRIPTIONS = {
     "none": "the weights of the single shard",
@@ -16,8 +15,7 @@ DESCRIPTIONS = {
 }
 
 
-def add_mix(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the step."""
+def _add_mix(parser: argparse.ArgumentParser) -> None:
     files = {
         "--inputs LIST": "text file that lists one file of weights (.h5 from 'itersel train') per line, for "
         "shards 0 to Z - 1 in any order; - is standard input"
@@ -88,8 +86,8 @@ def add_mix(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run_mix(options: argparse.Namespace) -> None:
-    """Select and mix."""
+def _mix(options: argparse.Namespace) -> None:
+    from itersel.config.options import section_of
     from itersel.select.mix import mix
     from itersel.select.settings import MixSettings
     from itersel.storage.files import read_names

@@ -16,7 +16,6 @@ from itersel.cli.arguments import (
     add_randomization_arguments,
     add_scoring,
     add_section_arguments,
-    add_substeps,
     add_tokenize,
     add_tokenizer,
     output_file,
@@ -32,25 +31,21 @@ from itersel.limits import MAX_POP_LIMIT, TEXT_SCORES, TOKENIZED_BLEU
 # output of the workflow.
 INDEX, PROGRESS = "report/index.html", "report/progress.html"
 
-
-def add_report(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-steps."""
-    add_substeps(
-        parser,
-        {
-            "choose": (_add_choose, _choose, "choose the best epoch of an experiment on devtest"),
-            "resources": (_add_resources, _resources, "record what a system needs to translate text"),
-            "table": (_add_table, _table, "make a table of systems: scores and significant differences"),
-            "tasks": (_add_tasks, _tasks, "make a table of systems by task of the test sentences"),
-            "join": (_add_join, _join, "join translations by models for single tasks"),
-            "selection": (_add_selection, _selection, "make a table of what was selected in each epoch"),
-            "rules": (_add_rules, _rules, "count the rules in the grammars of some shards"),
-            "corpus": (_add_corpus, _corpus, "make a table of the corpora: sentences, words, rules"),
-            "paper": (_add_paper, _paper, "write the table of systems for a paper: LaTeX, Markdown"),
-            "page": (_add_page, _page, "write the page of a run: one HTML file"),
-            "watch": (_add_watch, _watch, "write the page of an unfinished run whenever it changes"),
-        },
-    )
+SUBSTEPS = {
+    "report": {
+        "choose": "choose the best epoch of an experiment on devtest",
+        "resources": "record what a system needs to translate text",
+        "table": "make a table of systems: scores and significant differences",
+        "tasks": "make a table of systems by task of the test sentences",
+        "join": "join translations by models for single tasks",
+        "selection": "make a table of what was selected in each epoch",
+        "rules": "count the rules in the grammars of some shards",
+        "corpus": "make a table of the corpora: sentences, words, rules",
+        "paper": "write the table of systems for a paper: LaTeX, Markdown",
+        "page": "write the page of a run: one HTML file",
+        "watch": "write the page of an unfinished run whenever it changes",
+    }
+}
 
 
 def _add_choose(parser: argparse.ArgumentParser) -> None:

@@ -14,8 +14,7 @@ from typing import NoReturn
 _SNAKEFILES = ("Snakefile", "snakefile", "workflow/Snakefile", "workflow/snakefile")
 
 
-def add_init(parser: argparse.ArgumentParser) -> None:
-    """Add the folder."""
+def _add_init(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Write config.yaml, the profiles for Slurm and Grid Engine, and a Snakefile that includes the "
         "workflow of the installed itersel. Existing files are never replaced."
@@ -23,8 +22,7 @@ def add_init(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, metavar="DIR", help="folder to write to; created if missing")
 
 
-def run_init(options: argparse.Namespace) -> None:
-    """Write a project."""
+def _init(options: argparse.Namespace) -> None:
     from itersel.project import create_project
 
     create_project(options.folder)
@@ -33,8 +31,7 @@ def run_init(options: argparse.Namespace) -> None:
     print("  itersel run")
 
 
-def add_run(parser: argparse.ArgumentParser) -> None:
-    """Add what the help shows; `run_snakemake` takes the arguments as they are."""
+def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Run Snakemake with the Snakefile of this folder or, if there is none, the workflow of the "
         "installed itersel. 'snakemake --help' lists the arguments."

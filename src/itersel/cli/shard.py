@@ -10,8 +10,7 @@ from itersel.cli.arguments import add_options, positive, refuse, seed
 from itersel.errors import InputError
 
 
-def add_shard(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
+def _add_shard(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Cut parallel text into Z shards, numbered from 0: DIR/z.source.gz, DIR/z.target.gz and DIR/z.ids, "
         "the line number (from 0) of each sentence and those of its copies, for 'itersel grammar extract "
@@ -77,8 +76,7 @@ def _label(text: str) -> tuple[str, int]:
     return found[1], int(found[2])
 
 
-def run_shard(options: argparse.Namespace) -> None:
-    """Cut a corpus into shards."""
+def _shard(options: argparse.Namespace) -> None:
     from itersel.corpus.labels import read_labels, require_label
     from itersel.corpus.sharding import (
         NaturalShards,

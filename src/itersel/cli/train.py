@@ -21,8 +21,7 @@ from itersel.config.search import ListSettings
 from itersel.errors import InputError
 
 
-def add_train(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the step."""
+def _add_train(parser: argparse.ArgumentParser) -> None:
     files = parser.add_argument_group("files")
     files.add_argument(
         "--shard",
@@ -82,8 +81,7 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
     add_chosen_section(parser, arguments, "learner", LEARNERS, "perceptron")
 
 
-def run_train(options: argparse.Namespace) -> None:
-    """Train one shard for one epoch."""
+def _train(options: argparse.Namespace) -> None:
     from itersel.learn.shard_file import ShardFile
     from itersel.learn.state import (
         has_stopped,

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_jobs, add_options, add_substeps, add_text_files, output_file, whole
+from itersel.cli.arguments import add_jobs, add_options, add_text_files, output_file, whole
 from itersel.limits import MAX_K_BEST
-from itersel.storage.files import STANDARD_STREAM
 
-if TYPE_CHECKING:
-    from itersel.translate.document import Details
+SUBSTEPS = {"export": {"cdec": "write a folder that cdec runs as it is"}}
 
 
-def add_translate(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the step."""
+def _add_translate(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Translate raw text, one sentence per line. The text is prepared like that of the run; the case of "
         "translations is restored, and they are detokenised unless the corpus was given tokenised. Input is "
@@ -56,14 +51,13 @@ def _add_system(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run_translate(options: argparse.Namespace) -> None:
-    """Translate, and write each line as soon as it is ready."""
+def _translate(options: argparse.Namespace) -> None:
     from itersel.progress import count_up
-    from itersel.storage.files import open_output
+    from itersel.storage.files import STANDARD_STREAM, open_output
     from itersel.translate.translator import (
         BLOCK_SENTENCES,
         LEAST_BLOCK,
-        Job,
+        Details,
         read_blocks,
         translate_blocks,
     )
@@ -71,8 +65,12 @@ def run_translate(options: argparse.Namespace) -> None:
     # smaller blocks keep more processes busy to the end
     size = max(LEAST_BLOCK, BLOCK_SENTENCES // options.jobs)
     blocks = read_blocks(options.input, size)
-    job = Job(options.system, options.input, options.keep_tokens, _details(options))
-    translations: Iterator[list[str]] = translate_blocks(blocks, job, options.jobs)
+    wanted = (options.feature_values, options.alignments, options.derivations)
+    is_plain = options.k_best is None and not any(wanted)
+    details = None if is_plain else Details(options.k_best or 1, *wanted)
+    translations = translate_blocks(
+        blocks, options.system, options.input, options.keep_tokens, details, options.jobs
+    )
     is_stream = options.output == STANDARD_STREAM
     if not (is_stream and sys.stdout.isatty()):
         translations = count_up(translations, "sentences translated", len)
@@ -83,18 +81,7 @@ def run_translate(options: argparse.Namespace) -> None:
                 stream.flush()
 
 
-def _details(options: argparse.Namespace) -> Details | None:
-    """Return what is written of each sentence; None: its translation."""
-    from itersel.translate.document import Details
-
-    wanted = (options.feature_values, options.alignments, options.derivations)
-    if options.k_best is None and not any(wanted):
-        return None
-    return Details(options.k_best or 1, *wanted)
-
-
-def add_bundle(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `itersel bundle`."""
+def _add_bundle(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Write all that a system needs to translate new text to one file: index of the training corpus, "
         "language model, weights, preparation of text, recaser. `itersel translate --system FILE` needs "
@@ -106,16 +93,10 @@ def add_bundle(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", type=output_file, metavar="OUTPUT", help="bundle to write")
 
 
-def run_bundle(options: argparse.Namespace) -> None:
-    """Read the system with all checks, and write it."""
+def _bundle(options: argparse.Namespace) -> None:
     from itersel.translate.system import load_system, write_bundle
 
     write_bundle(options.output, load_system(options.system))
-
-
-def add_export(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-step."""
-    add_substeps(parser, {"cdec": (_add_cdec, _cdec, "write a folder that cdec runs as it is")})
 
 
 def _add_cdec(parser: argparse.ArgumentParser) -> None:

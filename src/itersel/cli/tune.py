@@ -19,8 +19,7 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OPENBLAS_CORETYPE="Nehalem")
 CHOICES = {**TUNERS, "line-search": LineSearch}
 
 
-def add_tune(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the step."""
+def _add_tune(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Tune weights on the k-best lists or forests of all shards and all iterations so far. Equal "
         "translations of a sentence count once."
@@ -61,8 +60,7 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
     add_chosen_section(parser, arguments, "tuner", CHOICES)
 
 
-def run_tune(options: argparse.Namespace) -> None:
-    """Tune, and write all weights or nothing."""
+def _tune(options: argparse.Namespace) -> None:
     from itersel.storage.files import read_names
     from itersel.tune.tuner import tune
     from itersel.vectors.weights import read_weights

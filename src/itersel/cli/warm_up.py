@@ -23,10 +23,42 @@ from itersel.errors import InputError
 from itersel.kernel_cache import cache_folder, make_writable
 from itersel.progress import Clock, duration
 
-SOURCE = ["das haus ist klein .", "das kleine haus", "ein haus ist das", "klein ist das haus ."]
-TARGET = ["the house is small .", "the small house", "a house is that", "small is the house ."]
-ALIGNMENT = ["0-0 1-1 2-2 3-3 4-4", "0-0 1-1 2-2", "0-0 1-1 2-2 3-3", "0-0 1-1 2-2 3-3 4-4"]
-
+# % stands for the folder. The files that lists name are made later.
+FILES = {
+    "source": "das haus ist klein .|das kleine haus|ein haus ist das|klein ist das haus .",
+    "target": "the house is small .|the small house|a house is that|small is the house .",
+    "alignment": "0-0 1-1 2-2 3-3 4-4|0-0 1-1 2-2|0-0 1-1 2-2 3-3|0-0 1-1 2-2 3-3 4-4",
+    "ids": "0|1|2|3",
+    **{f"{name}.list": f"%{name}.h5" for name in ("shard", "forests", "dense", "all")},
+}
+# From text to shards and a language model.
+PREPARATION = """\
+align --source %source --target %target --direction forward --output %links
+lm estimate --order 3 --input %target --output %arpa
+lm compile --input %arpa --output %lm
+lm score --model %lm --input %target --output %scores
+grammar index --source %source --target %target --alignment %alignment --output %index
+grammar extract --index %index --input %source --references %target --output %plain.h5
+grammar extract --index %index --input %source --references %target --leave-one-out %ids --output %loo.h5
+"""
+_TRAIN = "train --shard %loo.h5 --model %lm --k-best 10 --output %shard.h5 --learner"
+_TUNE = "tune --shards 1 --iteration 1 --output %tuned.h5"
+LEARNING = f"""\
+{_TRAIN} perceptron --update sentence
+{_TRAIN} perceptron --update sequential --regularization l1 --strength 0.1
+{_TRAIN} adagrad
+{_TRAIN} mira --constraints hope-fear --candidates forest
+{_TRAIN} mira --constraints all
+mix --inputs %shard.list --shards 1 --epoch 1 --mixing selection --select 10 --matrix %W.h5 --output %v.h5
+decode --shard %plain.h5 --model %lm --weights %v.h5 --k-best 10 --output %translations
+forest --shard %loo.h5 --model %lm --output %forests.h5
+{_TUNE} --lists %forests.list --tuner forest-mert
+kbest --shard %loo.h5 --model %lm --features dense --k-best 10 --output %dense.h5
+{_TUNE} --lists %dense.list --tuner mert
+{_TUNE} --lists %dense.list --tuner pro
+kbest --shard %loo.h5 --model %lm --features all --k-best 10 --output %all.h5
+{_TUNE} --lists %all.list --tuner kbest-mira
+"""
 
 # Set by the workflow: the first job on a kind of machine compiles the kernels for all others.
 WARM_UP_VARIABLE = "ITERSEL_WARM_UP"
@@ -37,16 +69,14 @@ SILENT_SECONDS = 1.5
 Main = Callable[[Sequence[str]], int]
 
 
-def add_warm_up(parser: argparse.ArgumentParser) -> None:
-    """Add nothing but the description."""
+def _add_warm_up(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Compile all kernels into the cache ($ITERSEL_CACHE, or else the user's cache folder), so that jobs "
         "that start together do not each compile them. Kernels that are already in the cache are only loaded."
     )
 
 
-def run_warm_up(options: argparse.Namespace) -> None:
-    """Run the steps, whatever is in the cache."""
+def _warm_up(options: argparse.Namespace) -> None:
     warm_up(options.main)
     _say(f"kernels are in {cache_folder()}")
 
@@ -143,12 +173,12 @@ def _steps(folder: Path, main: Main) -> None:
     # where processors cannot be counted, as on macOS, one process is right
     if len(getattr(os, "sched_getaffinity", lambda _: {0})(0)) == 1:
         _prepare(folder, main)
-        _learn(folder, main)
+        _run_steps(LEARNING, folder, main)
         return
     # what the second reads is made without compiling anything
     (folder / "again").mkdir()
     _run_processes([partial(_prepare_interpreted, folder, main)])
-    _run_processes([partial(_prepare, folder / "again", main), partial(_learn, folder, main)])
+    _run_processes([partial(_prepare, folder / "again", main), partial(_run_steps, LEARNING, folder, main)])
 
 
 def _prepare_interpreted(folder: Path, main: Main) -> None:
@@ -172,11 +202,11 @@ def _run_processes(tasks: Sequence[Callable[[], None]]) -> None:
     try:
         for _, receiver in running:
             try:
-                error = receiver.recv_bytes().decode()
+                error: InputError | None = receiver.recv()
             except EOFError:
-                error = "the kernels could not be compiled: a process was killed"
-            if error:
-                raise InputError(error)
+                error = InputError("the kernels could not be compiled: a process was killed")
+            if error is not None:
+                raise error
     except BaseException:
         for process, _ in running:
             process.terminate()
@@ -187,62 +217,25 @@ def _run_processes(tasks: Sequence[Callable[[], None]]) -> None:
 
 
 def _send_error(task: Callable[[], None], sender: Connection) -> None:
-    """Run a task, and send the message of the error that it ends with, if any."""
-    error = ""
-    try:
-        task()
-    except InputError as wrong:
-        error = str(wrong)
-    except KeyboardInterrupt:
-        return  # the process that waits is interrupted, too
-    sender.send_bytes(error.encode())
+    """Run a task, and send the error that it ends with, or None."""
+    # the process that waits is interrupted, too
+    with contextlib.suppress(KeyboardInterrupt):
+        try:
+            task()
+            sender.send(None)
+        except InputError as wrong:
+            sender.send(wrong)
 
 
 def _prepare(folder: Path, main: Main) -> None:
-    """Run the steps from text to shards and a language model."""
-    path, itersel = partial(os.path.join, folder), partial(_itersel, main)
-    for name, lines in (("source", SOURCE), ("target", TARGET), ("alignment", ALIGNMENT), ("ids", "0123")):
-        Path(path(name)).write_text("".join(line + "\n" for line in lines))
-    sides = ["--source", path("source"), "--target", path("target")]
-    itersel("align", *sides, "--direction", "forward", "--output", path("links"))
-    itersel("lm", "estimate", "--order", "3", "--input", path("target"), "--output", path("arpa"))
-    itersel("lm", "compile", "--input", path("arpa"), "--output", path("lm"))
-    itersel("lm", "score", "--model", path("lm"), "--input", path("target"), "--output", path("scores"))
-    itersel("grammar", "index", *sides, "--alignment", path("alignment"), "--output", path("index"))
-    extract = ["--index", path("index"), "--input", path("source"), "--references", path("target")]
-    itersel("grammar", "extract", *extract, "--output", path("plain.h5"))
-    itersel("grammar", "extract", *extract, "--leave-one-out", path("ids"), "--output", path("loo.h5"))
+    for name, text in FILES.items():
+        (folder / name).write_text(text.replace("%", f"{folder}/").replace("|", "\n") + "\n")
+    _run_steps(PREPARATION, folder, main)
 
 
-def _learn(folder: Path, main: Main) -> None:
-    """Run the steps that decode and learn."""
-    path, itersel = partial(os.path.join, folder), partial(_itersel, main)
-    model = ["--model", path("lm")]
-    train = ["train", "--shard", path("loo.h5"), *model, "--k-best", "10", "--output", path("shard.h5")]
-    for learner in (
-        ["perceptron", "--update", "sentence"],
-        ["perceptron", "--update", "sequential", "--regularization", "l1", "--strength", "0.1"],
-        ["adagrad"],
-        ["mira", "--constraints", "hope-fear", "--candidates", "forest"],
-        ["mira", "--constraints", "all"],
-    ):
-        itersel(*train, "--learner", *learner)
-    Path(path("list")).write_text(path("shard.h5") + "\n")
-    mix = ["mix", "--inputs", path("list"), "--shards", "1", "--epoch", "1", "--mixing", "selection"]
-    itersel(*mix, "--select", "10", "--matrix", path("W.h5"), "--output", path("v.h5"))
-    decode = ["decode", "--shard", path("plain.h5"), *model, "--weights", path("v.h5")]
-    itersel(*decode, "--k-best", "10", "--output", path("translations"))
-    itersel("forest", "--shard", path("loo.h5"), *model, "--output", path("forests.h5"))
-    tune = ["tune", "--lists", path("lists"), "--shards", "1", "--iteration", "1"]
-    tune += ["--output", path("tuned.h5")]
-    Path(path("lists")).write_text(path("forests.h5") + "\n")
-    itersel(*tune, "--tuner", "forest-mert")
-    for features, tuners in (("dense", ("mert", "pro")), ("all", ("kbest-mira",))):
-        lists = ["kbest", "--shard", path("loo.h5"), *model, "--features", features, "--k-best", "10"]
-        itersel(*lists, "--output", path("lists.h5"))
-        Path(path("lists")).write_text(path("lists.h5") + "\n")
-        for tuner in tuners:
-            itersel(*tune, "--tuner", tuner)
+def _run_steps(steps: str, folder: Path, main: Main) -> None:
+    for step in steps.splitlines():
+        _itersel(main, *(word.replace("%", f"{folder}/") for word in step.split()))
 
 
 def _itersel(main: Main, *arguments: str) -> None:

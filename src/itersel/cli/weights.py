@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_substeps, add_text_output, not_negative
+from itersel.cli.arguments import add_text_output, not_negative
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,16 +14,12 @@ if TYPE_CHECKING:
 
     from itersel.vectors.weights import Weights
 
-
-def add_weights(parser: argparse.ArgumentParser) -> None:
-    """Add the sub-steps."""
-    add_substeps(
-        parser,
-        {
-            "show": (_add_show, _show, "print the largest weights and their provenance"),
-            "export": (_add_export, _export, "write all weights in cdec's text format"),
-        },
-    )
+SUBSTEPS = {
+    "weights": {
+        "show": "print the largest weights and their provenance",
+        "export": "write all weights in cdec's text format",
+    }
+}
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:

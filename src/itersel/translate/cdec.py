@@ -41,20 +41,11 @@ def export_cdec(system: FilePath, text: FilePath, output: FilePath, arpa: FilePa
     ----------
     system
         Folder or bundle.
-    text
-        Raw text, one sentence per line.
     output
-        The folder to write, which must be empty or not exist. It gets ``cdec.ini``, ``weights.txt``,
-        ``lm.arpa``, ``input.sgm`` and ``grammars``. Paths in the files are relative to it.
+        The folder to write, which must be empty or not exist. Paths in the files are relative to it.
     arpa
-        The ARPA file of the system's language model (default: ``NAME.arpa.gz`` or ``NAME.arpa`` next to the
-        compiled model ``NAME.bin``, as in the folder of a run).
-
-    Raises
-    ------
-    InputError
-        If the system or the text is invalid, the ARPA file is not the one that the system's model was
-        compiled from, or the folder is not empty.
+        The ARPA file that the system's model was compiled from (default: ``NAME.arpa.gz`` or ``NAME.arpa``
+        next to the compiled model ``NAME.bin``, as in the folder of a run).
     """
     if os.path.exists(output) and not (os.path.isdir(output) and not os.listdir(output)):
         raise InputError("exists, and is not an empty folder; name another one", output)

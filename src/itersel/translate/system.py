@@ -9,9 +9,11 @@ equal systems give equal bytes.
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
 
@@ -39,23 +41,7 @@ _TEXTS = ("preparation", "recaser")
 
 @dataclass(frozen=True)
 class TrainedSystem:
-    """A trained system.
-
-    Attributes
-    ----------
-    index
-        The training corpus, from which grammars are extracted.
-    model
-        Language model.
-    weights
-        Feature weights.
-    preparation
-        How raw text is prepared.
-    recaser
-        Restores the case of translations.
-    settings
-        Settings of extraction and decoding.
-    """
+    """A trained system; grammars are extracted from the index of the training corpus."""
 
     index: grammar_index.GrammarIndex
     model: binary.LanguageModel
@@ -66,68 +52,38 @@ class TrainedSystem:
 
 
 def load_system(path: FilePath) -> TrainedSystem:
-    """Load a system from a folder ``experiments/NAME/best`` of a run, or from a bundle.
-
-    Raises
-    ------
-    InputError
-        If the folder or file does not exist, or it or a file that it refers to is damaged.
-    """
-    if os.path.isdir(path):
-        return load_folder(path)
-    return read_bundle(path)
-
-
-def load_folder(folder: FilePath) -> TrainedSystem:
-    """Load a system from a folder of a run."""
-    resources = read_resources(folder)
-    index = grammar_index.load_index(resources.index)
+    """Load a system from a folder ``experiments/NAME/best`` of a run, or from a bundle."""
+    if not os.path.isdir(path):
+        return read_bundle(path)
+    resources = read_resources(path)
     return TrainedSystem(
-        index,
+        grammar_index.load_index(resources.index),
         binary.load_model(resources.model),
-        weight_file.read_weights(Path(folder, WEIGHTS)),
+        weight_file.read_weights(Path(path, WEIGHTS)),
         read_preparation(resources.preparation),
         read_recaser(resources.recaser),
         Settings(resources.pop_limit, resources.features, resources.extraction),
     )
 
 
-def _arrays_of_part(part: str, format: FileFormat) -> dict[str, Array]:
-    """Return the declarations of a part; names are prefixed because parts do not share sizes."""
+def _declarations(part: str, format: FileFormat) -> Iterator[tuple[str, Array]]:
+    """Yield the arrays of a part; names are prefixed because parts do not share sizes."""
 
     def named(size: str | int | None) -> Any:
         return f"{part}/{size}" if isinstance(size, str) else size
 
-    return {
-        named(name): replace(
-            array,
-            shape=tuple(map(named, array.shape)),
-            below=named(array.below),
-            into=named(array.into),
-            text=named(array.text),
-        )
-        for name, array in format.arrays.items()
-    }
-
-
-def _version() -> int:
-    """Return a number that changes with the layout of any part."""
-    version = _LAYOUT
-    for part in _PARTS.values():
-        version = 1000 * version + part.version
-    return version
+    for name, array in format.arrays.items():
+        names = {key: named(getattr(array, key)) for key in ("below", "into", "text")}
+        yield named(name), replace(array, shape=tuple(map(named, array.shape)), **names)
 
 
 FORMAT = FileFormat(
     "bundle",
-    _version(),
+    # changes with the layout of any part
+    functools.reduce(lambda version, part: 1000 * version + part.version, _PARTS.values(), _LAYOUT),
     "itersel bundle",
     {
-        **{
-            name: array
-            for part, format in _PARTS.items()
-            for name, array in _arrays_of_part(part, format).items()
-        },
+        **dict(chain.from_iterable(starmap(_declarations, _PARTS.items()))),
         **{text: Array("|u1", (f"bytes of {text}",)) for text in _TEXTS},
     },
 )
@@ -152,14 +108,7 @@ def write_bundle(path: FilePath, system: TrainedSystem) -> None:
 
 
 def read_bundle(path: FilePath) -> TrainedSystem:
-    """Map a bundle.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, not a bundle, of another version, truncated or damaged, or has content that
-        extraction or the decoder cannot use.
-    """
+    """Map a bundle, and check that extraction and the decoder can use its content."""
     if not os.path.exists(path):
         raise InputError("no such file or folder", path)
     arrays, attributes = map_arrays(path, FORMAT)

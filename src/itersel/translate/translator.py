@@ -6,22 +6,27 @@ and ties are broken by its order.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from itersel.corpus.restore import restore
 from itersel.corpus.text import check_tokens, split_words, text_blocks
 from itersel.decode.decoder import Decoder
-from itersel.decode.output import best_line
+from itersel.decode.output import best_line, feature_values, text_of
+from itersel.decode.trees import Derivation, Node, derive_all
 from itersel.errors import InputError
+from itersel.grammar.categories import S, X
 from itersel.grammar.extract import Extractor
 from itersel.grammar.shard import Shard
 from itersel.limits import MAX_SENTENCE, MAX_SENTENCE_BYTES
 from itersel.processes import map_blocks
 from itersel.storage.formats import FilePath
-from itersel.translate.document import Details, document_line
 from itersel.translate.system import TrainedSystem, load_system
 
 # Sentences that are extracted together share patterns and rules: with 64 at a time, extraction takes 2.2
@@ -41,11 +46,6 @@ def read_blocks(path: FilePath, size: int = BLOCK_SENTENCES) -> Iterator[Block]:
     """Yield the lines of a text in blocks of at most `size`.
 
     Blocks contain the lines available so far: lines that arrive one by one through a pipe are blocks of one.
-
-    Raises
-    ------
-    InputError
-        See `itersel.corpus.text.text_blocks`; lines have at most `MAX_SENTENCE_BYTES`.
     """
     first = 1
     for lines in text_blocks(path, limit=MAX_SENTENCE_BYTES, advice="; break the line"):
@@ -54,49 +54,45 @@ def read_blocks(path: FilePath, size: int = BLOCK_SENTENCES) -> Iterator[Block]:
         first += len(lines)
 
 
-class Job(NamedTuple):
-    """What to translate with.
+class Details(NamedTuple):
+    """What a line of JSON holds for each of `k_best` different translations, besides text and score."""
 
-    Attributes
-    ----------
-    system
-        Folder or bundle.
-    input
-        Name of the text, for messages.
-    keep_tokens, details
-        See `Translator`.
-    """
-
-    system: FilePath
-    input: FilePath
-    keep_tokens: bool
-    details: Details | None
+    k_best: int = 1
+    features: bool = False
+    alignments: bool = False
+    derivations: bool = False
 
 
-def translate_blocks(blocks: Iterator[Block], job: Job, processes: int) -> Iterator[list[str]]:
+def translate_blocks(
+    blocks: Iterator[Block],
+    system: FilePath,
+    path: FilePath,
+    keep_tokens: bool,
+    details: Details | None,
+    processes: int,
+) -> Iterator[list[str]]:
     """Yield lists of translations in order: a line of text or JSON for each line of the blocks.
 
-    Raises
-    ------
-    InputError
-        If reading `blocks` or translating fails, or a process was killed.
+    The system is a folder or bundle; `path` is the name of the text, for messages; see also `Translator`.
     """
     # with any number of processes, so errors in the system are reported before any text is read
-    system = load_system(job.system)
+    loaded = load_system(system)
     if processes == 1:
-        translator = Translator(system, job.keep_tokens, job.details)
+        translator = Translator(loaded, keep_tokens, details)
         for block in blocks:
             # one line at a time, so each translation is available as soon as possible
-            for line in translator.translate(block, job.input):
+            for line in translator.translate(block, path):
                 yield [line]
         return
-    del system
-    yield from map_blocks(partial(_translation, job), blocks, processes)
+    del loaded
+    yield from map_blocks(partial(_translation, system, path, keep_tokens, details), blocks, processes)
 
 
-def _translation(job: Job) -> Callable[[Block], list[str]]:
-    translator = Translator(load_system(job.system), job.keep_tokens, job.details)
-    return lambda block: list(translator.translate(block, job.input))
+def _translation(
+    system: FilePath, path: FilePath, keep_tokens: bool, details: Details | None
+) -> Callable[[Block], list[str]]:
+    translator = Translator(load_system(system), keep_tokens, details)
+    return lambda block: list(translator.translate(block, path))
 
 
 class Translator:
@@ -104,8 +100,6 @@ class Translator:
 
     Parameters
     ----------
-    system
-        The trained system.
     keep_tokens
         Return the decoder's output: lowercased words separated by spaces.
     details
@@ -116,21 +110,14 @@ class Translator:
         self, system: TrainedSystem, keep_tokens: bool = False, details: Details | None = None
     ) -> None:
         self.system, self.keep_tokens, self.details = system, keep_tokens, details
-        settings = system.settings
-        extraction = settings.extraction
-        if settings.features == "dense":
+        extraction = system.settings.extraction
+        if system.settings.features == "dense":
             # saves a quarter of the extraction time if the decoder ignores these features
             extraction = replace(extraction, templates=())
         self._extractor = Extractor(system.index, extraction)
 
     def prepare(self, block: Block, path: FilePath) -> list[list[str]]:
-        """Return the words to translate; `path` is for messages.
-
-        Raises
-        ------
-        InputError
-            If a sentence is too long, or contains a word that is reserved in grammars or language models.
-        """
+        """Return the words to translate; InputErrors (too many words, reserved ones) name `path`."""
         preparation = self.system.preparation
         if preparation.tokenized:
             check_tokens(block.lines, path, range(block.first, block.first + len(block.lines)))
@@ -147,41 +134,84 @@ class Translator:
         return self._extractor.extract(sentences)
 
     def translate(self, block: Block, path: FilePath) -> Iterator[str]:
-        """Yield a line of text or JSON for each line of raw text; see `prepare`."""
+        """Yield a line of text or JSON (docs/translate.md) for each line of raw text; see `prepare`."""
         shard = self.extract(self.prepare(block, path))
-        settings, system = self.system.settings, self.system
+        system = self.system
         try:
-            decoder = Decoder(shard, system.model, settings.search())
-            if self.details is None:
-                yield from self._plain(decoder)
-            else:
-                yield from self._documents(decoder, block, self.details)
+            decoder = Decoder(shard, system.model, system.settings.search())
+            vectors = decoder.weight_vectors(system.weights)
+            words = shard.vocabulary.to_list()
+            for sentence, source in enumerate(block.lines):
+                if self.details is None:
+                    found = decoder.decode(sentence, *vectors, k=1)
+                    yield from self._restore([best_line(found, words)])
+                    continue
+                tokens = shard.source[slice(*shard.source_offset[sentence : sentence + 2])].tolist()
+                document = {
+                    "line": block.first + sentence,
+                    "source": source,
+                    "tokens": [words[word] for word in tokens],
+                    "translations": self._translations(decoder, sentence, vectors, words, self.details),
+                }
+                yield json.dumps(document, ensure_ascii=False)
         except InputError as error:
             # the rules come from the index
             raise InputError(error.message, error.path or system.index.path, error.line) from None
 
-    def _plain(self, decoder: Decoder) -> Iterator[str]:
-        vectors = decoder.weight_vectors(self.system.weights)
-        words = decoder.shard.vocabulary.to_list()
-        for sentence in range(decoder.shard.sentence_count):
-            found = decoder.decode(sentence, *vectors, k=1)
-            yield from self._restore([best_line(found, words)])
-
-    def _documents(self, decoder: Decoder, block: Block, details: Details) -> Iterator[str]:
-        vectors = decoder.weight_vectors(self.system.weights)
-        words = decoder.shard.vocabulary.to_list()
-        for sentence, source in enumerate(block.lines):
-            yield document_line(
-                decoder,
-                sentence,
-                vectors,
-                words,
-                {"line": block.first + sentence, "source": source},
-                details,
-                self._restore,
-            )
+    def _translations(
+        self,
+        decoder: Decoder,
+        sentence: int,
+        vectors: tuple[NDArray[np.float64], NDArray[np.float64]],
+        words: Sequence[str],
+        details: Details,
+    ) -> list[dict[str, Any]]:
+        trees: Sequence[Derivation] = ()
+        if details.alignments or details.derivations:
+            found, trees = derive_all(decoder, sentence, *vectors, words, details.k_best)
+        else:
+            found = decoder.decode(sentence, *vectors, k=details.k_best)
+        lines = [text_of(found, rank, words) for rank in range(found.score.shape[0])]
+        translations = []
+        for rank, (line, text) in enumerate(zip(lines, self._restore(lines), strict=True)):
+            one: dict[str, Any] = {"text": text, "tokens": line.split(" ") if line else []}
+            one["score"] = float(found.score[rank])
+            if details.features:
+                names = decoder.dense_names, decoder.shard.feature_name
+                one["features"] = dict(feature_values(found, rank, *names))
+            if details.alignments:
+                one["alignment"] = trees[rank].links
+            if details.derivations:
+                one["derivation"] = _derivation(trees[rank])
+            translations.append(one)
+        return translations
 
     def _restore(self, lines: list[str]) -> list[str]:
         if self.keep_tokens:
             return lines
         return restore(lines, self.system.preparation, self.system.recaser)
+
+
+def _derivation(tree: Derivation) -> list[dict[str, Any]]:
+    """Return the rules in pre-order, as a list because the tree of a long sentence is too deep for JSON."""
+    nodes: list[dict[str, Any]] = []
+    last: dict[int, int] = {}  # the latest node at each depth
+    for number, node in enumerate(tree.nodes):
+        span = [node.begin, node.end]
+        nodes.append({"rule": _rule(node), "span": span, "score": node.score, "children": []})
+        if node.depth:
+            nodes[last[node.depth - 1]]["children"].append(number)
+        last[node.depth] = number
+    return nodes
+
+
+def _rule(node: Node) -> str:
+    """Return a rule in the format of text grammars; rules without words are the glue rules."""
+    is_glue = not any(isinstance(symbol, str) for symbol in node.source)
+    left, first = (S if is_glue else X), (S if is_glue and len(node.source) > 1 else X)
+    names = {-1: f"[{first},1]", -2: f"[{X},2]"}
+    source, target = (
+        " ".join(symbol if isinstance(symbol, str) else names[symbol] for symbol in side)
+        for side in (node.source, node.target)
+    )
+    return f"[{left}] ||| {source} ||| {target}"
