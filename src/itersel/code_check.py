@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 from itersel.errors import InputError
@@ -52,22 +51,19 @@ def check_code(variable: str = CODE_VARIABLE, folder: Path = PACKAGE) -> None:
 
 
 def _digest(folder: str | os.PathLike[str], of_contents: bool) -> str:
+    """Return the digest of all code, always in the same order; none if the folder is not on this machine."""
     digest = hashlib.sha256()
-    for path in _files(folder):
-        with contextlib.suppress(FileNotFoundError):  # an editor's file, or a broken link
-            status = os.stat(path)
-            found = b"" if of_contents else f" {status.st_mtime_ns}".encode()
-            name = os.fsencode(os.path.relpath(path, folder))
-            digest.update(b"%b\0%d%b\0" % (name, status.st_size, found))
-            if of_contents:
-                digest.update(Path(path).read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _files(folder: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield the paths of all code, always in the same order; none if the folder is not on this machine."""
     for parent, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
-            if name.endswith((".py", ".smk")) and not name.startswith("."):
-                yield os.path.join(parent, name)
+            path = os.path.join(parent, name)
+            if not name.endswith((".py", ".smk")) or name.startswith("."):
+                continue
+            with contextlib.suppress(FileNotFoundError):  # an editor's file, or a broken link
+                status = os.stat(path)
+                found = b"" if of_contents else f" {status.st_mtime_ns}".encode()
+                shown = os.fsencode(os.path.relpath(path, folder))
+                digest.update(b"%b\0%d%b\0" % (shown, status.st_size, found))
+                if of_contents:
+                    digest.update(Path(path).read_bytes())
+    return digest.hexdigest()[:16]

@@ -108,24 +108,17 @@ class KernelCache(NullCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the kernel compiled for arguments of some types, or None if there is no usable file."""
         rtsys.initialize(target_context)
-        types, reduced = self._read(self._path(sig))
-        if types == sig:
-            return self._rebuild(target_context, *reduced)
+        path, content = self._path(sig), b""
+        with suppress(OSError):  # errors of the folder are reported when it is written to
+            content = path.read_bytes()
+        digest, pickled = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
+        if hashlib.sha256(pickled).digest() == digest:
+            _mark_used(path.parent)
+            types, reduced = _Unpickler(io.BytesIO(pickled)).load()
+            if types == sig:
+                return self._rebuild(target_context, *reduced)
         make_writable(cache_folder())  # fails before compilation, not after
         return None
-
-    def _read(self, path: Path) -> tuple[Any, Any]:
-        """Return the types of the arguments and the compiled kernel; None, None if the file is not usable."""
-        try:
-            content = path.read_bytes()
-        except OSError:
-            content = b""  # errors of the folder are reported when it is written to
-        digest, pickled = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
-        if hashlib.sha256(pickled).digest() != digest:
-            return None, None
-        _mark_used(path.parent)
-        types, reduced = _Unpickler(io.BytesIO(pickled)).load()
-        return types, reduced
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store a kernel compiled for arguments of some types."""

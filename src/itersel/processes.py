@@ -18,18 +18,17 @@ from itersel.errors import InputError
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
+# Returns the function; called once in each process.
+Make = Callable[[], Callable[[Given], Result]]
 
 AHEAD = 4
 KILLED = "a process was killed; is there enough memory? Try fewer --jobs"
 
 
-def map_blocks(
-    make: Callable[[], Callable[[Given], Result]], blocks: Iterator[Given], processes: int
-) -> Iterator[Result]:
-    """Yield the results of a function for blocks, in order.
+def map_blocks(make: Make[Given, Result], blocks: Iterator[Given], processes: int) -> Iterator[Result]:
+    """Yield the results of a function for blocks, in order; one process is this process.
 
-    In each process, `make` is called once and returns the function; one process is this process. Several
-    are sent `make` and blocks, and send results, which are neither None nor exceptions.
+    Several are sent `make` and blocks, and send results, which are neither None nor exceptions.
 
     Raises
     ------
@@ -49,9 +48,7 @@ def map_blocks(
 class _Pool(Generic[Given, Result]):
     """Processes, their threads, and results that have not been yielded yet."""
 
-    def __init__(
-        self, make: Callable[[], Callable[[Given], Result]], blocks: Iterator[Given], processes: int
-    ) -> None:
+    def __init__(self, make: Make[Given, Result], blocks: Iterator[Given], processes: int) -> None:
         self._make, self._blocks = make, blocks
         self._taken = self._yielded = 0
         # Blocks that may wait for the consumer of the results.
@@ -157,7 +154,7 @@ class _Pool(Generic[Given, Result]):
         return here
 
 
-def _work(connection: Connection, make: Callable[[], Callable[[Given], Result]]) -> None:
+def _work(connection: Connection, make: Make[Given, Result]) -> None:
     """Apply the function to blocks until there are no more; errors go back like results."""
     # Ctrl-C reaches all processes of a terminal; the parent ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -35,18 +35,19 @@ WITHOUT_INFLUENCE = frozenset(
 @functools.cache
 def step_digest(command: str) -> str:
     """Return a short digest of all modules that a command uses, such as ``train`` or ``grammar extract``."""
-    digest = hashlib.sha256()
-    for module in used_modules(command):
-        digest.update(module.encode() + b"\0" + _file(module).read_bytes() + b"\0")
-    return digest.hexdigest()[:12]
+    return _digest((module, _file(module)) for module in used_modules(command))
 
 
 @functools.cache
 def assets_digest() -> str:
     """Return a short digest of the report page's template, styles and scripts, which nothing imports."""
+    return _digest((path.name, path) for path in sorted((PACKAGE / "report/page/assets").iterdir()))
+
+
+def _digest(files: Iterable[tuple[str, Path]]) -> str:
     digest = hashlib.sha256()
-    for path in sorted((PACKAGE / "report" / "page" / "assets").iterdir()):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for name, path in files:
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:12]
 
 

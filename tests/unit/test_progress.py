@@ -77,14 +77,11 @@ def test_short_jobs_write_nothing(capsys):
 
 def test_status_is_current(capsys):
     clock, done = Clock(), []
-    status = "sum {}".format
-    for item in progress(clock.pass_time([1, 2, 3], 60), "add", 3, lambda: status(sum(done)), clock):
+    items = clock.pass_time([1, 2, 3], 60)
+    for item in progress(items, "add", 3, lambda: f"sum {sum(done)}", clock):
         done.append(item)
-    assert [line.rpartition(", ")[2] for line in capsys.readouterr().err.splitlines()] == [
-        "sum 1",
-        "sum 3",
-        "sum 6",
-    ]
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.rpartition(", ")[2] for line in lines] == ["sum 1", "sum 3", "sum 6"]
 
 
 def test_count_up(capsys):

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from itersel.cli.arguments import Parser, add_step
+from itersel.cli.arguments import add_step
 
 SHELLS = ("bash", "zsh", "fish")
 # Options that decide which further options a step has.
@@ -64,15 +64,3 @@ def _all_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
             for step in action.choices.values():
                 yield from _all_actions(step)
         yield action
-
-
-def add_print_completion(parser: Parser, modules: Mapping[str, str]) -> None:
-    """Add the option to the parser of the command line; `modules` are those of the steps."""
-    parser.add_argument(
-        "--print-completion",
-        action=PrintCompletion,
-        const=modules,
-        choices=SHELLS,
-        metavar="SHELL",
-        help=f"print the completion script for {', '.join(SHELLS[:-1])} or {SHELLS[-1]}, and exit",
-    )

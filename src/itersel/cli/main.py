@@ -111,12 +111,19 @@ def make_parser(arguments: Sequence[str] = ()) -> Parser:
     """Return the parser; only the step that the arguments begin with has its options."""
     from itersel import __version__
     from itersel.cli.arguments import Parser, add_step
-    from itersel.cli.completion import add_print_completion
+    from itersel.cli.completion import SHELLS, PrintCompletion
 
     parser = Parser(prog="itersel", description=DESCRIPTION)
     parser.set_defaults(main=main)  # for `warm-up`, which runs the other steps
     parser.add_argument("--version", action="version", version=f"itersel {__version__}")
-    add_print_completion(parser, {name: module for name, (module, _) in STEPS.items()})
+    parser.add_argument(
+        "--print-completion",
+        action=PrintCompletion,
+        const={name: module for name, (module, _) in STEPS.items()},
+        choices=SHELLS,
+        metavar="SHELL",
+        help=f"print the completion script for {', '.join(SHELLS[:-1])} or {SHELLS[-1]}, and exit",
+    )
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
     for name, (module, summary) in STEPS.items():
         step = steps.add_parser(name, help=summary, description=summary)

@@ -17,8 +17,8 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
         "--leave-one-out'. The sizes of the shards (with --labels: of the shards of a task) differ by at "
         "most one."
     )
-    add_options(parser, {"--source FILE": "source text, one sentence per line"}, required=True)
-    add_options(parser, {"--output DIR": "folder to write to"}, required=True)
+    required = {"--source FILE": "source text, one sentence per line", "--output DIR": "folder to write to"}
+    add_options(parser, required, required=True)
     parser.add_argument(
         "--target",
         required=True,
