@@ -25,7 +25,7 @@ import sys
 import numpy as np
 from itersel.decode.queue_kernels import goes_before
 from itersel.jit import kernel
-from itersel.learn.logistic_kernels import logistic_coefficients
+from itersel.learn.learner_kernels import logistic_coefficients
 
 @kernel
 def before(score):

@@ -29,8 +29,7 @@ from itersel.config.learners import (
     Perceptron,
 )
 from itersel.errors import InputError
-from itersel.learn.logistic_kernels import logistic_coefficients
-from itersel.learn.mira_kernels import solve_constraints
+from itersel.learn.learner_kernels import logistic_coefficients, solve_constraints
 from itersel.learn.train import TrainSettings, train_shard
 from itersel.learn.weight_table import Start
 from itersel.vectors.weights import make_weights

@@ -10,10 +10,9 @@ from tests.learners import close, sentences, train
 
 from itersel.cli.main import main
 from itersel.config.learners import LEARNERS, AdaGrad, Perceptron
-from itersel.learn.parameters import Memory
 from itersel.learn.state import read_start, training_attributes, write_training
 from itersel.learn.train import TrainSettings
-from itersel.learn.weight_table import Start
+from itersel.learn.weight_table import Memory, Start
 from itersel.vectors.weights import make_weights
 
 

@@ -105,7 +105,7 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
 
 def run(options: argparse.Namespace) -> None:
     """Train one shard for one epoch."""
-    from itersel.learn.shard_file import ShardFile
+    from itersel.learn.parts import ShardFile
     from itersel.learn.state import has_stopped, read_start, training_attributes, write_training
     from itersel.learn.train import TrainSettings, train_parts
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.learn.pair_kernels import pairs_across_levels
-
 # Hopkins & May 2011, section 4: Gamma, the threshold of alpha, and Xi
 PRO_DRAWN = 5000
 PRO_THRESHOLD = 0.05
@@ -26,7 +24,7 @@ def multipartite_pairs(bleu: NDArray[np.float64]) -> NDArray[np.int64]:
     """
     count = bleu.shape[0]
     tenth = max(1, (count + 5) // 10)
-    level = np.ones(count, np.int64)
+    level = np.ones(count, np.int8)
     level[count - tenth :] = 2
     level[:tenth] = 0
     return _pairs(bleu, level)
@@ -42,21 +40,18 @@ def pro_pairs(
 ) -> NDArray[np.int64]:
     """Draw 5000 pairs, drop those less than 0.05 BLEU apart, and keep the 50 widest of the rest.
 
+    Pairs are drawn with replacement (Hopkins & May 2011, figure 4), so a pair may occur twice. Equally wide
+    pairs stay in the order in which they were drawn.
+
     Parameters
     ----------
     bleu
         float64 (k).
     seed
-        Not negative; for example seed, epoch, shard and sentence, which makes the draws independent of the
-        order in which sentences are processed.
+        Not negative; with the number of the sentence, draws do not depend on the order of sentences.
     max_difference
         Pairs further apart are dropped, too. This excludes overlong translations with a BLEU near 0, the
         monsters of Nakov et al. (2013). No pair is further apart than 1.
-
-    Notes
-    -----
-    Pairs are drawn with replacement (Hopkins & May 2011, figure 4), so a pair may occur twice. Equally wide
-    pairs stay in the order in which they were drawn.
     """
     # The raw bits of a generator never change between numpy versions, but derived distributions may.
     raw = np.random.PCG64(list(seed)).random_raw(2 * PRO_DRAWN) >> np.uint64(32)
@@ -77,11 +72,9 @@ def make_pairs(strategy: str, bleu: NDArray[np.float64], seed: tuple[int, ...]) 
     return pro_pairs(bleu, seed)
 
 
-def leads(pairs: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return, for each pair, the model score of the better translation minus that of the worse one."""
-    return score[pairs[:, 0]] - score[pairs[:, 1]]
-
-
-def _pairs(bleu: NDArray[np.float64], level: NDArray[np.int64]) -> NDArray[np.int64]:
+def _pairs(bleu: NDArray[np.float64], level: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Pair translations of different levels, which ascend from the best translation to the worst."""
     order = np.argsort(-bleu, kind="stable")
-    return order[pairs_across_levels(bleu[order], level)]
+    ranked = bleu[order]
+    better, worse = np.nonzero((level[:, None] < level) & (ranked[:, None] > ranked))
+    return np.column_stack((order[better], order[worse]))

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 import itersel
 from itersel.errors import InputError
-from itersel.learn.parameters import Memory
-from itersel.learn.weight_table import Start
+from itersel.learn.weight_table import Memory, Start
 from itersel.limits import MAX_INTEGER
 from itersel.storage.formats import Array
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
