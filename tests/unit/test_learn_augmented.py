@@ -27,7 +27,7 @@ from itersel.grammar.references import References, make_references
 from itersel.grammar.shard import Shard
 from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch, Direction, largest_bleu
-from itersel.learn.partial_kernels import MOST_COUNTED, index_references
+from itersel.learn.augmented_kernels import MOST_COUNTED, index_references
 from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu, Target
 from itersel.learn.train import Training, TrainSettings, train_shard
 from itersel.learn.weight_table import Start

@@ -14,9 +14,16 @@ from itersel.decode.derivations import SentenceForest
 from itersel.decode.kbest_kernels import Best, Trees, unfold
 from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
 from itersel.grammar.references import References
-from itersel.learn.augmented_kernels import Objective, Scratch, Task, search_augmented
+from itersel.learn.augmented_kernels import (
+    Objective,
+    ReferenceNgrams,
+    Scratch,
+    Task,
+    index_references,
+    make_partials,
+    search_augmented,
+)
 from itersel.learn.bleu_kernels import ORDER
-from itersel.learn.partial_kernels import ReferenceNgrams, index_references, make_partials
 from itersel.learn.sentence_bleu import Target
 
 # Number of partial translations kept per item; docs/learning.md has the measurements.

@@ -183,8 +183,8 @@ def violated_pairs(
     """Return wins minus losses of each translation over all updates, float64 (k), and the number of updates.
 
     A pair, int64 (p, 2), causes an update if its better translation leads by less than `margin`, or does not
-    lead. With `sequential`, `score` (k) follows the weights: an update by a pair changes the score of translation
-    t by rate * (gram[t, better] - gram[t, worse]). Otherwise `gram` is unused.
+    lead. With `sequential`, `score` (k) follows the weights: an update by a pair changes the score of
+    translation t by rate * (gram[t, better] - gram[t, worse]). Otherwise `gram` is unused.
     """
     count = score.shape[0]
     coefficient, shift = np.zeros(count), np.zeros(count)

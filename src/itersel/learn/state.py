@@ -42,10 +42,7 @@ STATE = replace(
 
 
 def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
-    """Return the attributes of a shard's weights that say what made them.
-
-    ``settings`` is equal for all shards and epochs of an experiment.
-    """
+    """Return what made a shard's weights; ``settings`` is equal for all shards and epochs."""
     values = settings.to_dict()
     epoch, shard = values.pop("epoch"), values.pop("shard")
     return {

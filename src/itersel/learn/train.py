@@ -87,22 +87,9 @@ def train_shard(
     settings: TrainSettings,
     measure_loss: bool = False,
 ) -> Training:
-    """Train on a shard in memory: `train_parts` with one part.
+    """Train on a shard in memory with references; see `train_parts`.
 
-    Parameters
-    ----------
-    shard
-        Sentences with references.
-    decoders
-        Decoders for this shard, made with `settings.features`, `settings.pop_limit` and
-        `settings.max_span`: one for each thread. Their number does not affect the result.
-    start, settings, measure_loss
-        See `train_parts`.
-
-    Raises
-    ------
-    InputError
-        See `train_parts`.
+    There is a decoder for each thread, made with the same settings; their number does not affect the result.
     """
     return train_parts([LoadedPart(shard, decoders)], start, settings, measure_loss)
 
