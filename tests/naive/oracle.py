@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from tests.naive.learning import PAIRS, Bleu, Hypothesis, dot, update_pairs
 
 from itersel.config.learners import Perceptron, learner_name
-from itersel.decode.decoder import Decoder, KBest
-from itersel.decode.derivations import DerivationFinder
+from itersel.decode.decoder import Decoder, DerivationFinder, KBest
 from itersel.grammar.shard import Shard
 from itersel.learn.train import TrainSettings
 from itersel.storage.ragged import offsets_of

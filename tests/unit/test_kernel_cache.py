@@ -23,7 +23,7 @@ from itersel.kernel_cache import PACKAGE, cache_folder, kernel_sources, make_wri
 CODE = """
 import sys
 import numpy as np
-from itersel.decode.queue_kernels import goes_before
+from itersel.decode.search_kernels import goes_before
 from itersel.jit import kernel
 from itersel.learn.learner_kernels import logistic_coefficients
 

@@ -18,8 +18,7 @@ from tests.naive.strategies import TARGET_WORDS, Problem, small_grammars, solve,
 
 from itersel.config.learners import Mira
 from itersel.config.search import Search
-from itersel.decode.decoder import Decoder, KBest
-from itersel.decode.derivations import SentenceForest, extend
+from itersel.decode.decoder import Decoder, KBest, SentenceForest, extend
 from itersel.decode.kbest_kernels import Best
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
@@ -185,14 +184,14 @@ def test_an_ngram_count_that_exceeds_a_byte() -> None:
 def best_of(texts: list[list[int]], score: list[float]) -> Best:
     offset = np.cumsum([0] + [len(words) for words in texts]).astype(np.int64)
     word = np.array([word for words in texts for word in words], np.int32)
-    return Best(np.array(score), -np.array(score), word + 10, offset, word, offset, True)
+    return Best(np.array(score), -np.array(score), word + 10, offset, word, offset)
 
 
 def test_an_extended_list_has_distinct_texts() -> None:
     best = best_of([[1, 2], [3]], [5.0, 4.0])
-    assert extend(best, [best_of([[3], [1, 2]], [3.0, 2.0])]) is best
-    assert extend(best, [best_of([], [])]) is best
-    longer = extend(best, [best_of([[], [1], [3]], [1.0, 2.0, 4.0]), best_of([[1]], [3.0])])
+    assert extend(best, [best_of([[3]], [3.0]), best_of([[1, 2]], [2.0]), best_of([], [])]) is best
+    texts: list[tuple[list[int], float]] = [([], 1.0), ([1], 2.0), ([3], 4.0), ([1], 3.0)]
+    longer = extend(best, [best_of([text], [score]) for text, score in texts])
     assert longer.score.tolist() == [5, 4, 3, 1]
     assert longer.model.tolist() == [-5, -4, -3, -1]
     assert longer.word.tolist() == [1, 2, 3, 1]

@@ -67,7 +67,7 @@ def translate_shard(
 ) -> None:
     """Write the best translation of each sentence of a shard, one per line, or `k_best` lists."""
     from itersel.decode.decoder import Decoder
-    from itersel.decode.output import best_line, kbest_lines
+    from itersel.decode.output import kbest_lines, text_of
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model
     from itersel.progress import progress
@@ -83,5 +83,5 @@ def translate_shard(
         if k_best:
             lines = kbest_lines(sentence, found, words, decoder.dense_names, sentences.feature_name)
         else:
-            lines = iter([best_line(found, words)])
+            lines = iter([text_of(found, 0, words)])
         stream.writelines(line + "\n" for line in lines)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.derivations import SentenceForest
+from itersel.decode.decoder import SentenceForest
+from itersel.decode.hypothesis_kernels import Kept, best_through_edges, keep_edges
 from itersel.decode.kbest_kernels import Best, Trees, unfold
-from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
 from itersel.grammar.references import References
 from itersel.learn.augmented_kernels import (
     Objective,
@@ -152,7 +152,7 @@ def _search(forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objecti
     search_augmented(task, Scratch(np.empty(ORDER), np.empty(ORDER)), partials, np.zeros(items, np.int64))
     best = partials.rank[(items - 1) * BEAM :][: min(1, partials.size[-1])]
     trees = Trees(partials.model, partials.edge, partials.first, partials.second)
-    return unfold(found, rules, table, trees, best, True)
+    return unfold(found, rules, table, trees, best)
 
 
 def _best_edges(through: NDArray[np.float64]) -> float:

@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.hypotheses import GOAL_RULE
-from itersel.decode.prune_kernels import Kept
-from itersel.decode.trie_kernels import NONE
+from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept
+from itersel.decode.rule_kernels import NONE
 from itersel.grammar.references import References
 from itersel.jit import kernel, leaf_kernel
 from itersel.learn.bleu_kernels import ORDER, closest_length, score_counts

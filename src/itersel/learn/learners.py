@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.config.learners import AdaGrad, Learner, MarginPerceptron, Mira, Perceptron
-from itersel.decode.decoder import KBest
-from itersel.decode.derivations import DerivationFinder
+from itersel.decode.decoder import DerivationFinder, KBest
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch
 from itersel.learn.learner_kernels import (
     Columns,

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from itersel.config.learners import Learner, Perceptron, learner_name
 from itersel.config.search import Search, k_best_option
-from itersel.decode.decoder import Decoder, KBest
-from itersel.decode.derivations import DerivationFinder
+from itersel.decode.decoder import Decoder, DerivationFinder, KBest
 from itersel.errors import InputError
 from itersel.grammar.shard import Shard
 from itersel.learn.learners import Example, Move, OnlineLearner, make_learner

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from itersel.corpus.restore import restore
 from itersel.corpus.text import check_tokens, split_words, text_blocks
 from itersel.decode.decoder import Decoder
-from itersel.decode.output import best_line
+from itersel.decode.output import text_of
 from itersel.errors import InputError
 from itersel.grammar.extract import Extractor
 from itersel.grammar.shard import Shard
@@ -165,7 +165,7 @@ class Translator:
         words = decoder.shard.vocabulary.to_list()
         for sentence in range(decoder.shard.sentence_count):
             found = decoder.decode(sentence, *vectors, k=1)
-            yield from self._restore([best_line(found, words)])
+            yield from self._restore([text_of(found, 0, words)])
 
     def _documents(self, decoder: Decoder, block: Block, details: Details) -> Iterator[str]:
         vectors = decoder.weight_vectors(self.system.weights)
