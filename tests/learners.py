@@ -25,12 +25,28 @@ def sentences(seed: int, count: int = 6, *, exact: bool = False) -> list[oracle.
 
 
 def train(
-    corpus: list[oracle.Sentence], learner: Any, start: Start | None = None, threads: int = 1, epoch: int = 1
+    corpus: list[oracle.Sentence],
+    learner: Any,
+    start: Start | None = None,
+    threads: int = 1,
+    measure_loss: bool = False,
+    **options: Any,
 ) -> Training:
     shard = oracle.make_shard(corpus, NAMES)
     decoders = [oracle.OracleDecoder(corpus, shard) for _ in range(threads)]
-    how = TrainSettings(k_best=15, learner=learner, epoch=epoch)
-    return train_shard(shard, decoders, start or Start(make_weights(START)), how)
+    how = TrainSettings(k_best=15, learner=learner, **options)
+    return train_shard(shard, decoders, start or Start(make_weights(START)), how, measure_loss)
+
+
+def assert_same(found: Training, expected: Training) -> None:
+    """Check that all but the measured loss is identical."""
+    assert found.weights.to_dict() == expected.weights.to_dict()
+    assert found[2:-1] == expected[2:-1]
+    assert (found.state is None) == (expected.state is None)
+    if found.state is not None and expected.state is not None:
+        assert found.state.weights.to_dict() == expected.state.weights.to_dict()
+        memories = [() if one is None else one for one in (found.state.memory, expected.state.memory)]
+        assert [array.tolist() for array in memories[0]] == [array.tolist() for array in memories[1]]
 
 
 def close(found: Vector, expected: Vector) -> bool:

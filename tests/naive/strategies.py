@@ -29,18 +29,9 @@ CATEGORIES = ("A", "X", "S", "B")
 
 
 class Problem(NamedTuple):
-    """The input of a decoder for one sentence.
+    """The input of a decoder for one sentence: the words, their grammar, and weights by feature name.
 
-    Attributes
-    ----------
-    words
-        The source sentence.
-    rules
-        Its grammar, in the form of `itersel.grammar.build.make_shard`.
-    weights
-        Weights by feature name, dense and sparse.
-    model, order
-        Language model: log10 probability and backoff of n-grams.
+    The language model has log10 probability and backoff of n-grams.
     """
 
     words: tuple[str, ...]

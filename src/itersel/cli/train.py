@@ -106,7 +106,7 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
 def run(options: argparse.Namespace) -> None:
     """Train one shard for one epoch."""
     from itersel.learn.parts import ShardFile
-    from itersel.learn.state import has_stopped, read_start, training_attributes, write_training
+    from itersel.learn.state import has_stopped, read_start, write_training
     from itersel.learn.train import TrainSettings, train_parts
 
     if len(options.model) not in (1, len(options.shard)):
@@ -134,7 +134,7 @@ def run(options: argparse.Namespace) -> None:
         for shard, model in zip(options.shard, models, strict=True)
     ]
     result = train_parts(parts, start, settings, options.measure_loss)
-    write_training(options.output, result, training_attributes(settings, result))
+    write_training(options.output, result, settings)
 
 
 def _pass_on(start: str, output: str, settings: TrainSettings) -> None:

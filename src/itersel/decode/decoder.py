@@ -190,15 +190,7 @@ class Decoder:
     ) -> tuple[SentenceRules, Hypotheses]:
         """Return the rules of a sentence with at least one word, and its forest with the language model.
 
-        Parameters
-        ----------
-        sentence, dense_weights, sparse_weights
-            See `decode`.
-
-        Returns
-        -------
-        tuple
-            The rules, and the items and edges, whose arrays are reused for the next sentence.
+        The arrays of the forest are reused for the next sentence.
         """
         words = self.shard.source[slice(*self.shard.source_offset[sentence : sentence + 2])]
         rules = self._sentence_rules(sentence)
@@ -326,15 +318,13 @@ def _rule_dense(shard: Shard, model_word: NDArray[np.int32]) -> NDArray[np.float
     terminal = shard.rule_target >= 0
     unknown = np.zeros(shard.rule_target.shape[0], bool)
     unknown[terminal] = model_word[shard.rule_target[terminal]] == 0
+    values = {
+        "Glue": shard.rule_kind == GLUE,
+        "PassThrough": shard.rule_kind == PASS_THROUGH,
+        "WordPenalty": WORD_PENALTY * np.diff(offsets_of(terminal)[shard.rule_target_offset]),
+        "LanguageModel_OOV": np.diff(offsets_of(unknown)[shard.rule_target_offset]),
+    }
     dense = np.zeros((shard.rule_kind.shape[0], len(DECODER_FEATURES)))
-    dense[:, DECODER_FEATURES.index("Glue")] = shard.rule_kind == GLUE
-    dense[:, DECODER_FEATURES.index("PassThrough")] = shard.rule_kind == PASS_THROUGH
-    words = _count_by_rule(terminal, shard.rule_target_offset)
-    dense[:, DECODER_FEATURES.index("WordPenalty")] = WORD_PENALTY * words
-    dense[:, DECODER_FEATURES.index("LanguageModel_OOV")] = _count_by_rule(unknown, shard.rule_target_offset)
+    for name, column in values.items():
+        dense[:, DECODER_FEATURES.index(name)] = column
     return dense
-
-
-def _count_by_rule(marked: NDArray[np.bool_], offset: NDArray[np.int64]) -> NDArray[np.int64]:
-    total = np.concatenate(([0], np.cumsum(marked)))
-    return total[offset[1:]] - total[offset[:-1]]

@@ -160,12 +160,6 @@ def combine(
 
 
 @inline_kernel
-def rule_at(task: Task, bundle: int, rank: int) -> int:
-    """Return the rule at a rank of a bundle."""
-    return np.int64(task.trie.rule[task.trie.rule_offset[task.forest.trie_node[bundle]] + rank])
-
-
-@inline_kernel
 def item_at(found: Hypotheses, node: int, rank: int) -> int:
     """Return the item at a rank of a node, -1 if there is no node."""
     if node == NONE:
@@ -307,7 +301,7 @@ def make_neighbour(task: Task, queue: Queue, found: Hypotheses, candidate: int, 
         source_side = task.forest.trie_node[bundle]
         if rank >= task.trie.rule_offset[source_side + 1] - task.trie.rule_offset[source_side]:
             return False
-        rule = rule_at(task, bundle, rank)
+        rule = np.int64(task.trie.rule[task.trie.rule_offset[source_side] + rank])
     elif axis == 1:
         first_rank += 1
         antecedent = np.int64(task.forest.first[bundle])

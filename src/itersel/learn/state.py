@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,20 +53,17 @@ def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
     }
 
 
-def training_attributes(settings: TrainSettings, training: Training) -> dict[str, str | int | float]:
-    """Return all attributes of a shard's weights: what made them, and what was counted in training."""
-    attributes = {
+def write_training(path: str | os.PathLike[str], training: Training, settings: TrainSettings) -> None:
+    """Write the weights of a shard, with its state if it has one and the file is HDF5."""
+    attributes: dict[str, str | int | float] = {
         **provenance(settings),
         "sentences": training.sentences,
         "pairs": training.pairs,
         "updates": training.updates,
         "mean_bleu": training.mean_bleu,
     }
-    return attributes if training.loss is None else {**attributes, "loss": training.loss}
-
-
-def write_training(path: str | os.PathLike[str], training: Training, attributes: Mapping[str, Any]) -> None:
-    """Write the weights of a shard, with its state if it has one and the file is HDF5."""
+    if training.loss is not None:
+        attributes["loss"] = training.loss
     state = training.state
     if state is None or not os.fspath(path).endswith(".h5"):
         write_weights(path, training.weights, attributes)
