@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from tests.naive.learning import Hypothesis, Pair
+
+from itersel.config.learners import Learner
 
 Vector = dict[str, float]
 
@@ -49,22 +50,12 @@ def mira_step(
     return {name: min(c, loss / length) * value for name, value in x.items()}
 
 
-class Steps(NamedTuple):
-    """Learning rate, regularisation and the like."""
-
-    rate: float
-    schedule: str
-    adaptive: bool
-    regularization: str
-    strength: float
-
-
 class EagerWeights:
     """Weights that are all regularised and summed after every step."""
 
-    def __init__(self, weights: Vector, names: Sequence[str], steps: Steps) -> None:
+    def __init__(self, weights: Vector, names: Sequence[str], learner: Learner) -> None:
         self.weights = {name: weights.get(name, 0.0) for name in names}
-        self.steps, self.count = steps, 0
+        self.learner, self.count = learner, 0
         self.squares = dict.fromkeys(names, 0.0)
         self.paid = dict.fromkeys(names, 0.0)
         self.sum = dict.fromkeys(names, 0.0)
@@ -72,14 +63,14 @@ class EagerWeights:
     def step(self, gradient: Vector) -> None:
         self.count += 1
         scale = {"constant": 1.0, "1/t": 1 / self.count, "1/sqrt(t)": 1 / math.sqrt(self.count)}
-        rate = self.steps.rate * scale[self.steps.schedule]
+        rate = self.learner.learning_rate * scale[self.learner.schedule]
         for name, value in gradient.items():
             if value == 0:
                 continue
             self.squares[name] += value * value
-            if self.steps.adaptive and self.squares[name] == 0:
+            if self.learner.adaptive and self.squares[name] == 0:
                 continue
-            step = value / math.sqrt(self.squares[name]) if self.steps.adaptive else value
+            step = value / math.sqrt(self.squares[name]) if self.learner.adaptive else value
             self.weights[name] += rate * step
         for name in self.weights:
             before = self.weights[name]
@@ -88,14 +79,14 @@ class EagerWeights:
             self.sum[name] += self.weights[name]
 
     def regularized(self, name: str, w: float) -> float:
-        strength, owed = self.steps.strength, self.steps.strength * self.count
-        if self.steps.regularization == "l1":
+        strength, owed = self.learner.strength, self.learner.strength * self.count
+        if self.learner.regularization == "l1":
             return math.copysign(max(0.0, abs(w) - strength), w) if w else 0.0
-        if self.steps.regularization == "l1-cumulative":
+        if self.learner.regularization == "l1-cumulative":
             if w > 0:
                 return max(0.0, w - (owed + self.paid[name]))
             return min(0.0, w + (owed - self.paid[name]))
-        return w / (1 + strength) if self.steps.regularization == "l2" else w
+        return w / (1 + strength) if self.learner.regularization == "l2" else w
 
     def average(self) -> Vector:
         return {name: total / self.count for name, total in self.sum.items()}

@@ -15,8 +15,8 @@ from tests.examples import MANY
 from tests.learners import ALL_NAMES, START, assert_same, close, sentences, train
 from tests.naive import learners as naive
 from tests.naive import oracle
-from tests.naive.learners import EagerWeights, Steps, Vector
-from tests.naive.learning import PAIRS, Bleu, Hypothesis, counts, dot, update_pairs
+from tests.naive.learners import EagerWeights, Vector
+from tests.naive.learning import PAIRS, Bleu, Hypothesis, counts, update_pairs
 
 from itersel.config.learners import (
     LEARNERS,
@@ -51,9 +51,7 @@ def direction(learner: Any, kbest: list[Hypothesis], bleu: list[float], words: f
 
 def eager(corpus: list[oracle.Sentence], learner: Any, exact: bool = False) -> EagerWeights:
     """Train on a shard with weights that are always up to date."""
-    rate, schedule = learner.learning_rate, learner.schedule
-    steps = Steps(rate, schedule, isinstance(learner, AdaGrad), learner.regularization, learner.strength)
-    state, bleu = EagerWeights(START, [*ALL_NAMES, "elsewhere"], steps), Bleu(learner.bleu)
+    state, bleu = EagerWeights(START, [*ALL_NAMES, "elsewhere"], learner), Bleu(learner.bleu)
     for first in range(0, len(corpus), learner.delay):
         weights = dict(state.weights)
         for sentence in corpus[first : first + learner.delay]:
@@ -208,32 +206,6 @@ def test_gradients_whose_square_underflows(lead: float) -> None:
     found = train(corpus, learner, Start(make_weights(start))).weights.to_dict()
     step = learner.learning_rate if math.exp(-lead) ** 2 > 0 else 0.0
     assert found == pytest.approx({"feature3": lead + step}, abs=1e-9, rel=0)
-
-
-SEPARABLE = [
-    oracle.Sentence(
-        ((1, 2, 3, 4, 0),),
-        ((0, 0), (1, 2, 3, 4, 0), (4, 3)),
-        ({"feature0": 1.0, "feature1": 1.0}, {"feature1": 2.0}, {"feature0": 1.0, "feature2": 1.0}),
-    ),
-    oracle.Sentence(
-        ((4, 3, 2, 1),), ((1, 1), (4, 3, 2, 1)), ({"feature0": 2.0, "feature3": 1.0}, {"feature3": 1.0})
-    ),
-]
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_a_separable_problem_is_separated(name: str) -> None:
-    learner = dataclasses.replace(LEARNERS[name](), bleu="nakov")
-    if isinstance(learner, AdaGrad):
-        learner = dataclasses.replace(learner, pairs="all")
-    weights: Vector = {}
-    for epoch in range(1, 30):
-        result = train(SEPARABLE, learner, Start(make_weights(weights)), epoch=epoch)
-        weights = result.weights.to_dict()
-    for sentence in SEPARABLE:
-        scores = [dot(weights, features) for features in sentence.features]
-        assert np.argmax(scores) == sentence.translations.index(sentence.references[0])
 
 
 @pytest.mark.parametrize("name", LEARNERS)

@@ -56,12 +56,7 @@ HOPE, ORACLE, FEAR = Direction(1, 1), Direction(0, 1), Direction(1, -1)
 class AugmentedSearch:
     """Finds the derivation with the best objective in each direction; see `augmented_kernels`.
 
-    Parameters
-    ----------
-    directions
-        The objectives.
-    target
-        Target of the sentence; its references have at least one word.
+    The references of the target have at least one word.
     """
 
     def __init__(self, directions: tuple[Direction, ...], target: Target) -> None:

@@ -172,6 +172,22 @@ def squared_distance(columns: Columns, first: int, second: int) -> float:
 
 
 @kernel
+def pairs_across_levels(score: NDArray[np.float64], level: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return all pairs with different levels and different scores, int64 (p, 2).
+
+    `score` (k) descends and `level` (k) ascends; pairs are sorted by better, then by worse position.
+    """
+    count, found = score.shape[0], 0
+    pairs = np.empty((count * (count - 1) // 2, 2), np.int64)
+    for better in range(count):
+        for worse in range(better + 1, count):
+            if level[better] < level[worse] and score[better] > score[worse]:
+                pairs[found, 0], pairs[found, 1] = better, worse
+                found += 1
+    return pairs[:found]
+
+
+@kernel
 def violated_pairs(
     score: NDArray[np.float64],
     pairs: NDArray[np.int64],

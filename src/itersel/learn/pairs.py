@@ -11,28 +11,29 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.learn.learner_kernels import pairs_across_levels
+
 # Hopkins & May 2011, section 4: Gamma, the threshold of alpha, and Xi
 PRO_DRAWN = 5000
 PRO_THRESHOLD = 0.05
 PRO_KEPT = 50
 
 
-def multipartite_pairs(bleu: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Pair the best tenth with all others, and the rest with the worst tenth [S12, section 3].
+def make_pairs(strategy: str, bleu: NDArray[np.float64], seed: tuple[int, ...]) -> NDArray[np.int64]:
+    """Form pairs with a strategy from `itersel.config.learners.PAIRS`; only ``pro`` uses the seed.
 
-    A tenth is rounded (half up), and is at least 1.
+    ``all`` pairs every translation with every worse one; ``multipartite`` the best tenth with all others, and
+    the rest with the worst tenth [S12, section 3]. A tenth is rounded (half up), and is at least 1.
     """
+    if strategy == "pro":
+        return pro_pairs(bleu, seed)
     count = bleu.shape[0]
-    tenth = max(1, (count + 5) // 10)
-    level = np.ones(count, np.int8)
-    level[count - tenth :] = 2
-    level[:tenth] = 0
-    return _pairs(bleu, level)
-
-
-def all_pairs(bleu: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Pair every translation with every worse one."""
-    return _pairs(bleu, np.arange(bleu.shape[0]))
+    level = np.arange(count)
+    if strategy == "multipartite":
+        tenth = max(1, (count + 5) // 10)
+        level = np.where(level < tenth, 0, np.where(level < count - tenth, 1, 2))
+    order = np.argsort(-bleu, kind="stable")
+    return order[pairs_across_levels(bleu[order], level)]
 
 
 def pro_pairs(
@@ -61,20 +62,3 @@ def pro_pairs(
     kept = np.flatnonzero((width >= PRO_THRESHOLD) & (width <= max_difference))
     kept = kept[np.argsort(-width[kept], kind="stable")[:PRO_KEPT]]
     return np.where(difference[kept, None] > 0, drawn[kept], drawn[kept, ::-1])
-
-
-def make_pairs(strategy: str, bleu: NDArray[np.float64], seed: tuple[int, ...]) -> NDArray[np.int64]:
-    """Form pairs with a strategy from `itersel.config.learners.PAIRS`; only ``pro`` uses the seed."""
-    if strategy == "multipartite":
-        return multipartite_pairs(bleu)
-    if strategy == "all":
-        return all_pairs(bleu)
-    return pro_pairs(bleu, seed)
-
-
-def _pairs(bleu: NDArray[np.float64], level: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Pair translations of different levels, which ascend from the best translation to the worst."""
-    order = np.argsort(-bleu, kind="stable")
-    ranked = bleu[order]
-    better, worse = np.nonzero((level[:, None] < level) & (ranked[:, None] > ranked))
-    return np.column_stack((order[better], order[worse]))

@@ -68,23 +68,10 @@ class Start(NamedTuple):
 
 
 class Steps:
-    """How the weights of a learner move, and how many steps they have taken.
+    """How the weights of a learner move, and the numbers of the last step before this epoch and so far.
 
-    Parameters
-    ----------
-    settings
-        How they move.
-    before
-        Number of steps before this epoch, from which schedules continue.
-    goes_on
-        Whether the weights have a `Memory` of earlier steps; if not, cumulative l1 starts at 0.
-
-    Attributes
-    ----------
-    rule
-        The update rule, for the kernels.
-    first, now
-        Numbers of the last step before this epoch, and of the last step.
+    Schedules continue from the `before` steps of earlier epochs. Other counts go on only if the weights have
+    a `Memory` of these steps; if not, cumulative l1 starts at 0.
     """
 
     def __init__(self, settings: Learner, before: int, goes_on: bool) -> None:
@@ -100,23 +87,13 @@ class Steps:
 
 
 class Features(NamedTuple):
-    """Dense or sparse features of a shard, and their weights in its order.
+    """Dense or sparse features of a shard, and their weights in its order."""
 
-    Attributes
-    ----------
-    key, name
-        Ascending keys, and the names.
-    order
-        Row of each feature in `weights`.
-    known, row
-        Features that the table already had: their positions in `key`, and their rows in the table.
-    """
-
-    key: NDArray[np.uint64]
+    key: NDArray[np.uint64]  # ascending
     name: Strings
-    order: NDArray[np.int64]
-    known: NDArray[np.int64]
-    row: NDArray[np.int64]
+    order: NDArray[np.int64]  # row of each feature in `weights`
+    known: NDArray[np.int64]  # features that the table already had: their positions in `key`
+    row: NDArray[np.int64]  # and their rows in the table
     weights: Coordinates
 
     def name_of(self, row: int) -> str:
@@ -174,14 +151,7 @@ class WeightTable:
     """All weights: those of the start, and those of features that the shards so far have updated.
 
     Shards are trained one after another. A weight's history carries over from one to the next, so the result
-    is the same as for one shard with all sentences.
-
-    Parameters
-    ----------
-    start
-        Where training starts.
-    settings, before
-        See `Steps`.
+    is the same as for one shard with all sentences. `before` is the number of steps in earlier epochs.
     """
 
     def __init__(self, start: Start, settings: Learner, before: int) -> None:
