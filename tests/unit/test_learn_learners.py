@@ -1,4 +1,4 @@
-"""Online learners, steps and regularisers, compared with plain Python that updates all weights."""
+"""Pairs, online learners, steps and regularisers, compared with plain Python that updates all weights."""
 
 from __future__ import annotations
 
@@ -12,11 +12,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.examples import MANY
-from tests.learners import ALL_NAMES, START, assert_same, close, sentences, train
-from tests.naive import learners as naive
-from tests.naive import oracle
-from tests.naive.learners import EagerWeights, Vector
-from tests.naive.learning import PAIRS, Bleu, Hypothesis, counts, update_pairs
+from tests.naive import learning, oracle
+from tests.naive.learning import PAIRS, Bleu, EagerWeights, Hypothesis, Vector, counts, update_pairs
 
 from itersel.config.learners import (
     LEARNERS,
@@ -32,18 +29,62 @@ from itersel.config.learners import (
 )
 from itersel.errors import InputError
 from itersel.learn.learner_kernels import logistic_coefficients, solve_constraints
-from itersel.learn.train import TrainSettings
+from itersel.learn.pairs import make_pairs, pro_pairs
+from itersel.learn.train import Training, TrainSettings, train_shard
 from itersel.learn.weight_table import Start
 from itersel.vectors.weights import make_weights
+
+NAMES = [f"feature{i}" for i in range(8)]
+ALL_NAMES = [*oracle.DENSE_NAMES, *NAMES]
+# "elsewhere" is not a feature of the shard
+START = {"feature2": 0.25, "LanguageModel": -0.5, "feature5": -0.0625, "elsewhere": 0.75}
+
+
+def sentences(seed: int, count: int = 6, *, exact: bool = False) -> list[oracle.Sentence]:
+    random = np.random.default_rng(seed)
+    return [oracle.random_sentence(random, NAMES, exact=exact) for _ in range(count)]
+
+
+def train(
+    corpus: list[oracle.Sentence],
+    learner: Any,
+    start: Start | None = None,
+    threads: int = 1,
+    measure_loss: bool = False,
+    **options: Any,
+) -> Training:
+    shard = oracle.make_shard(corpus, NAMES)
+    decoders = [oracle.OracleDecoder(corpus, shard) for _ in range(threads)]
+    how = TrainSettings(k_best=15, learner=learner, **options)
+    return train_shard(shard, decoders, start or Start(make_weights(START)), how, measure_loss)
+
+
+def assert_same(found: Training, expected: Training) -> None:
+    """Check that all but the measured loss is identical."""
+    assert found.weights.to_dict() == expected.weights.to_dict()
+    assert found[2:-1] == expected[2:-1]
+    assert (found.state is None) == (expected.state is None)
+    if found.state is not None and expected.state is not None:
+        assert found.state.weights.to_dict() == expected.state.weights.to_dict()
+        memories = [() if one is None else one for one in (found.state.memory, expected.state.memory)]
+        assert [array.tolist() for array in memories[0]] == [array.tolist() for array in memories[1]]
+
+
+def close(found: Vector, expected: Vector) -> bool:
+    """Whether lazy weights equal eager ones up to the rounding of sums of a few dozen terms."""
+    return all(
+        math.isclose(found.get(name, 0.0), value, rel_tol=1e-9, abs_tol=1e-12)
+        for name, value in expected.items()
+    )
 
 
 def direction(learner: Any, kbest: list[Hypothesis], bleu: list[float], words: float) -> Vector:
     """Return the direction of a learner's update, from its formula."""
     if isinstance(learner, Mira):
-        return naive.mira_step(kbest, bleu, words, learner.c, learner.hope, learner.fear)
+        return learning.mira_step(kbest, bleu, words, learner.c, learner.hope, learner.fear)
     pairs = PAIRS[learner.pairs](bleu)
     if isinstance(learner, AdaGrad):
-        return naive.logistic_gradient(kbest, pairs)
+        return learning.logistic_gradient(kbest, pairs)
     assert isinstance(learner, Perceptron)
     moved, _ = update_pairs({}, kbest, pairs, "perceptron", "sentence", 1.0)
     return moved
@@ -318,3 +359,45 @@ def test_shifted_feature_with_different_values() -> None:
     assert found.updates == 45
     expected = oracle.train([sentence], {}, TrainSettings(k_best=15, learner=learner))
     assert found.weights.to_dict() == expected
+
+
+@pytest.mark.parametrize(
+    ("strategy", "count", "pairs"),
+    [
+        ("all", 100, 100 * 99 // 2),
+        ("multipartite", 100, 10 * 80 + 10 * 10 + 80 * 10),
+        # a tenth is rounded and at least one
+        ("multipartite", 1, 0),
+        ("multipartite", 2, 1),
+        ("multipartite", 3, 3),
+        ("multipartite", 14, 25),
+        ("multipartite", 15, 2 * 11 * 2 + 4),
+    ],
+)
+def test_number_of_pairs_of_different_scores(strategy: str, count: int, pairs: int) -> None:
+    bleu = np.random.default_rng(count).permutation(count) / count
+    assert len(make_pairs(strategy, bleu, (1,))) == pairs
+
+
+@given(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.7]), min_size=1, max_size=40))
+def test_equal_plain_python_in_order(bleu: list[float]) -> None:
+    for strategy, plain in learning.PAIRS.items():
+        found = make_pairs(strategy, np.array(bleu), (1,))
+        assert (found.dtype, found.shape) == (np.int64, (len(found), 2))
+        assert [tuple(pair) for pair in found.tolist()] == plain(bleu)
+
+
+@given(
+    st.lists(st.floats(0.0, 1.0), min_size=1, max_size=40),
+    st.integers(0, 2**32),
+    st.sampled_from([0.0, 0.06, 0.2, 1.0]),
+)
+def test_pro_equals_plain_python(bleu: list[float], seed: int, most: float) -> None:
+    raw = np.random.PCG64([seed]).random_raw(10_000).tolist()
+    found = pro_pairs(np.array(bleu), (seed,), most)
+    assert [tuple(pair) for pair in found.tolist()] == learning.pro_pairs(bleu, raw, most)
+
+
+def test_pro_drops_close_pairs_and_keeps_50() -> None:
+    assert len(pro_pairs(np.array([0.5, 0.549]), (1,))) == 0
+    assert pro_pairs(np.array([0.5, 0.551]), (1,)).tolist() == [[1, 0]] * 50

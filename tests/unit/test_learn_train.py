@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.learners import NAMES, START, assert_same, close, sentences, train
 from tests.naive import oracle
-from tests.naive.learners import Vector
+from tests.naive.learning import Vector
+from tests.unit.test_learn_learners import NAMES, START, assert_same, close, sentences, train
 
 from itersel.cli.main import main
 from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES, AdaGrad, Perceptron
