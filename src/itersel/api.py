@@ -172,8 +172,7 @@ def write_training(path: FilePath, training: Training, settings: TrainSettings |
     from itersel.learn import state
     from itersel.learn.train import TrainSettings
 
-    settings = TrainSettings() if settings is None else settings
-    state.write_training(path, training, state.training_attributes(settings, training))
+    state.write_training(path, training, TrainSettings() if settings is None else settings)
 
 
 def mix_weights(

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from tests.naive.learning import ORDER, Bleu, counts, mean_length
 
-from itersel.decode.derivations import SentenceForest
-from itersel.decode.hypotheses import GOAL_RULE
+from itersel.decode.decoder import SentenceForest
+from itersel.decode.hypothesis_kernels import GOAL_RULE
 
 Words = tuple[int, ...]
 

@@ -8,6 +8,7 @@ only on the string.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -75,26 +76,9 @@ def decode(
     k: int = 100,
     max_span: int = 15,
 ) -> list[Translation]:
-    """Translate a sentence (at least one word) with `rules`, glue and pass-through rules.
+    """Return the k best distinct translations of a sentence, best first, ties in alphabetical order.
 
-    Parameters
-    ----------
-    words
-        The source sentence.
-    rules
-        Its grammar; see `grammar_rule`.
-    weights
-        Weights of features by name; 0 if missing.
-    log10_probability, is_known
-        The language model: log10 probability of a sentence with its end, and whether a word is known.
-    k
-        Number of translations.
-    max_span
-        Longest source span of an X.
-
-    Returns
-    -------
-    The k best distinct translations, best first, ties in alphabetical order.
+    The language model is the log10 probability of a sentence with its end, and whether a word is known.
     """
     all_rules = [GLUE_START, GLUE, *rules, *map(pass_through, dict.fromkeys(words))]
     goal = Chart(words, all_rules, weights, max_span).item("S", 0, len(words))
@@ -141,7 +125,7 @@ class Chart:
 
     def _combine(self, item: Item, number: int, antecedents: list[Item]) -> None:
         """Add every string that a rule builds from its antecedents; keep the better derivation."""
-        for parts in choices(antecedents):
+        for parts in itertools.product(*antecedents):
             derivations = [antecedent[part] for antecedent, part in zip(antecedents, parts, strict=True)]
             string = substitute(self.rules[number].target, parts)
             score = self.rule_score[number] + sum(derivation.score for derivation in derivations)
@@ -164,17 +148,7 @@ def match(source: tuple[Symbol, ...], words: Sequence[str], begin: int, end: int
                 yield [(begin, middle), *spans]
 
 
-def choices(antecedents: list[Item]) -> Iterator[list[Words]]:
-    """Yield every choice of one string from each antecedent."""
-    if not antecedents:
-        yield []
-        return
-    for string in antecedents[0]:
-        for rest in choices(antecedents[1:]):
-            yield [string, *rest]
-
-
-def substitute(target: tuple[Symbol, ...], parts: list[Words]) -> Words:
+def substitute(target: tuple[Symbol, ...], parts: Sequence[Words]) -> Words:
     """Return the target side with strings in place of its nonterminals."""
     return tuple(
         word for symbol in target for word in ((symbol,) if isinstance(symbol, str) else parts[-symbol - 1])

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from hypothesis import strategies as st
 from tests.naive import decoder as naive_decoder
 from tests.naive import lm as naive_lm
 
+from itersel.config.search import Search
+from itersel.decode.decoder import Decoder
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import Shard
 from itersel.limits import DECODER_FEATURES, GRAMMAR_FEATURES
+from itersel.lm.binary import LanguageModel, compile_model, load_model
 
 SOURCE_WORDS = ("a", "b", "c=d")
 TARGET_WORDS = ("x", "y", "z")
@@ -25,18 +29,9 @@ CATEGORIES = ("A", "X", "S", "B")
 
 
 class Problem(NamedTuple):
-    """The input of a decoder for one sentence.
+    """The input of a decoder for one sentence: the words, their grammar, and weights by feature name.
 
-    Attributes
-    ----------
-    words
-        The source sentence.
-    rules
-        Its grammar, in the form of `itersel.grammar.build.make_shard`.
-    weights
-        Weights by feature name, dense and sparse.
-    model, order
-        Language model: log10 probability and backoff of n-grams.
+    The language model has log10 probability and backoff of n-grams.
     """
 
     words: tuple[str, ...]
@@ -155,6 +150,19 @@ def to_arpa(model: naive_lm.Model, order: int) -> list[str]:
             fields = [str(probability), " ".join(ngram), *([str(backoff)] if n < order else [])]
             lines.append("\t".join(fields))
     return [*lines, "", "\\end\\"]
+
+
+def load_arpa(lines: Sequence[str], folder: Path) -> LanguageModel:
+    """Compile and load the lines of an ARPA file."""
+    (folder / "lm.arpa").write_text("\n".join(lines) + "\n")
+    compile_model(folder / "lm.arpa", folder / "lm.bin")
+    return load_model(folder / "lm.bin")
+
+
+def make_decoder(problem: Problem, folder: Path, search: Search, *references: Sequence[str]) -> Decoder:
+    """Return a decoder for a shard of one sentence."""
+    model = load_arpa(to_arpa(problem.model, problem.order), folder)
+    return Decoder(to_shard(problem, *references), model, search)
 
 
 def solve(problem: Problem, k: int = 100, max_span: int = 15) -> list[naive_decoder.Translation]:

@@ -7,7 +7,7 @@ import pytest
 
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
-from itersel.decode.output import text_of
+from itersel.decode.output import feature_values, text_of
 from itersel.grammar.shard import read_shard
 from itersel.grammar.text import import_grammars
 from itersel.lm.binary import compile_model, load_model
@@ -62,11 +62,15 @@ def recorded(path):
 
 def features_of(decoder, found, rank):
     """Return all non-zero features of a translation."""
-    values = dict(zip(decoder.dense_names, found.dense[rank].tolist(), strict=True))
-    begin, end = found.feature_offset[rank : rank + 2]
-    for i, value in zip(found.feature[begin:end], found.feature_value[begin:end], strict=True):
-        values[decoder.shard.feature_name.get(i)] = float(value)
-    return {name: value for name, value in values.items() if value}
+    return dict(feature_values(found, rank, decoder.dense_names, decoder.shard.feature_name))
+
+
+def ranks_of(at_200, path):
+    """Yield each list and what was recorded for it, with the ranks of its texts."""
+    decoder, lists = at_200
+    words = decoder.shard.vocabulary.to_list()
+    for found, expected in zip(lists, recorded(path), strict=True):
+        yield found, expected, {text_of(found, i, words): i for i in range(found.score.shape[0])}
 
 
 def test_best_scores_at_a_high_pop_limit_equal_cdecs(problem, parity):
@@ -84,21 +88,15 @@ def test_mean_best_score_at_pop_limit_200_is_no_worse_than_cdecs(at_200, parity)
 
 
 def test_lists_are_as_long_as_cdecs_and_have_distinct_strings(at_200, parity):
-    decoder, lists = at_200
-    words = decoder.shard.vocabulary.to_list()
-    for found, expected in zip(lists, recorded(parity / "decode" / "kbest.pop200.gz"), strict=True):
-        texts = [text_of(found, rank, words) for rank in range(found.score.shape[0])]
-        assert len(texts) >= len(expected)
-        assert len(set(texts)) == len(texts)
+    for found, expected, rank_of in ranks_of(at_200, parity / "decode" / "kbest.pop200.gz"):
+        assert len(expected) <= len(rank_of) == found.score.shape[0]
 
 
 def test_strings_of_both_lists_have_the_same_scores_and_dense_features(problem, at_200, parity):
-    decoder, lists = at_200
-    words = decoder.shard.vocabulary.to_list()
+    decoder = at_200[0]
     weighted = set(problem[2].to_dict())
     shared = lower = equal = other = elsewhere = 0
-    for found, expected in zip(lists, recorded(parity / "decode" / "kbest.pop200.gz"), strict=True):
-        rank_of = {text_of(found, rank, words): rank for rank in range(found.score.shape[0])}
+    for found, expected, rank_of in ranks_of(at_200, parity / "decode" / "kbest.pop200.gz"):
         for text, features, score in expected:
             if text not in rank_of:
                 continue
@@ -124,11 +122,8 @@ def same_values(ours, theirs, names):
 
 
 def test_sparse_features_have_cdecs_names_and_values(at_200, parity):
-    decoder, lists = at_200
-    words = decoder.shard.vocabulary.to_list()
-    compared = 0
-    for found, expected in zip(lists, recorded(parity / "decode" / "kbest20.sparse.gz"), strict=True):
-        rank_of = {text_of(found, rank, words): rank for rank in range(found.score.shape[0])}
+    decoder, compared = at_200[0], 0
+    for found, expected, rank_of in ranks_of(at_200, parity / "decode" / "kbest20.sparse.gz"):
         for text, features, _ in expected:
             if text not in rank_of:
                 continue

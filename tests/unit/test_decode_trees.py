@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from tests.naive.strategies import small_grammars, to_arpa, to_shard
-from tests.unit.test_decoder import ARPA, model_of
+from tests.naive.strategies import load_arpa, make_decoder, small_grammars
+from tests.unit.test_decoder import ARPA
 
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
-from itersel.decode.output import best_line
-from itersel.decode.trees import derive
+from itersel.decode.output import text_of
+from itersel.decode.trees import derive_all
 from itersel.grammar.build import Rule, make_shard
 from itersel.vectors.weights import make_weights
 
@@ -32,13 +32,11 @@ def read(nodes):
 
 @given(problem=small_grammars() | small_grammars(categories=True))
 def test_trees_yield_the_best_translation(problem, tmp_path):
-    shard = to_shard(problem)
-    decoder = Decoder(shard, model_of(to_arpa(problem.model, problem.order), tmp_path), Search(pop_limit=100))
-    vectors = decoder.weight_vectors(make_weights(problem.weights))
+    decoder = make_decoder(problem, tmp_path, Search(pop_limit=100))
+    shard = decoder.shard
     words = shard.vocabulary.to_list()
-    found = derive(decoder, 0, *vectors, words)
-    best = decoder.decode(0, *vectors, k=1)
-    assert " ".join(found.words) == best_line(best, words)
+    best, [found] = derive_all(decoder, 0, *decoder.weight_vectors(make_weights(problem.weights)), words, 1)
+    assert " ".join(found.words) == text_of(best, 0, words)
     assert found.score == best.score[0]
     assert sum(node.score for node in found.nodes) + found.model == pytest.approx(found.score, abs=1e-9)
     source, target, rest = read(list(found.nodes))
@@ -58,9 +56,9 @@ def test_alignment_of_swapped_nonterminals(tmp_path):
         Rule(("c",), ("y",), {"Class:1": 0.5}, ((0, 0),)),
     ]
     shard = make_shard([("a", "b", "v", "c")], None, [rules])
-    decoder = Decoder(shard, model_of(ARPA, tmp_path))
+    decoder = Decoder(shard, load_arpa(ARPA, tmp_path))
     vectors = decoder.weight_vectors(make_weights({"Swap": 1.0, "PassThrough": -1.0, "Class:1": 2.0}))
-    found = derive(decoder, 0, *vectors, shard.vocabulary.to_list())
+    _, [found] = derive_all(decoder, 0, *vectors, shard.vocabulary.to_list(), 1)
     assert found.words == ("y", "x", "y", "x", "z")
     # a-z, b-x; v with both words in the middle; c with the first word
     assert found.links == ((0, 4), (1, 3), (2, 1), (2, 2), (3, 0))
@@ -76,6 +74,6 @@ def test_alignment_of_swapped_nonterminals(tmp_path):
 
 def test_a_sentence_without_words(tmp_path):
     shard = make_shard([()], None, [[]])
-    decoder = Decoder(shard, model_of(ARPA, tmp_path))
-    found = derive(decoder, 0, *decoder.weight_vectors(make_weights({})), shard.vocabulary.to_list())
+    decoder = Decoder(shard, load_arpa(ARPA, tmp_path))
+    _, [found] = derive_all(decoder, 0, *decoder.weight_vectors(make_weights({})), [], 1)
     assert (found.nodes, found.words, found.links, found.score) == ((), (), (), 0.0)

@@ -1,35 +1,31 @@
-"""The decoder compared with the naive one, and edge cases."""
+"""The decoder compared with the naive one, edge cases, and its heap compared with sorting."""
 
-import math
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from tests.examples import MANY
-from tests.naive.strategies import small_grammars, solve, to_arpa, to_shard
+from tests.naive.features import ALL_X
+from tests.naive.strategies import load_arpa, make_decoder, small_grammars, solve
 
 from itersel.config.search import Search
-from itersel.decode.decoder import Decoder
-from itersel.decode.forest_kernels import parse
-from itersel.decode.output import best_line, kbest_lines, text_of
-from itersel.decode.trie_kernels import Trie
+from itersel.decode.decoder import Decoder, KBest
+from itersel.decode.output import feature_values, kbest_lines, text_of
+from itersel.decode.search_kernels import make_queue, sift_down, sift_up
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.categories import MAX_CATEGORY_SENTENCE
-from itersel.lm.binary import compile_model, load_model
+from itersel.jit import kernel
 from itersel.vectors.weights import make_weights
 
 ARPA = [
-    "\\data\\",
-    "ngram 1=5",
-    "",
-    "\\1-grams:",
-    "-1\t<unk>",
-    "-1\t<s>",
-    "-1\t</s>",
-    "-1\tx",
-    "-2\ty",
-    "\\end\\",
+    *("\\data\\", "ngram 1=5", "", "\\1-grams:"),
+    *("-1\t<unk>", "-1\t<s>", "-1\t</s>", "-1\tx", "-2\ty", "\\end\\"),
 ]
 BIGRAMS = [
     *("\\data\\", "ngram 1=5", "ngram 2=3", "", "\\1-grams:"),
@@ -38,54 +34,46 @@ BIGRAMS = [
 ]
 
 
-def model_of(arpa, folder):
-    """Compile the lines of an ARPA file."""
-    (folder / "lm.arpa").write_text("\n".join(arpa) + "\n")
-    compile_model(folder / "lm.arpa", folder / "lm.bin")
-    return load_model(folder / "lm.bin")
+def decode(decoder: Decoder, weights: dict[str, float], sentence: int = 0, k: int = 100) -> KBest:
+    return decoder.decode(sentence, *decoder.weight_vectors(make_weights(weights)), k=k)
+
+
+def texts_of(decoder: Decoder, found: KBest) -> list[str]:
+    words = decoder.shard.vocabulary.to_list()
+    return [text_of(found, rank, words) for rank in range(found.score.shape[0])]
+
+
+def features_of(decoder: Decoder, found: KBest, rank: int = 0) -> dict[str, float]:
+    return dict(feature_values(found, rank, decoder.dense_names, decoder.shard.feature_name))
 
 
 @MANY
-@given(problem=small_grammars() | small_grammars(categories=True))
-def test_k_best_lists_equal_the_naive_decoder(problem, tmp_path):
-    expected = solve(problem, k=20)
-    shard = to_shard(problem)
+@given(problem=small_grammars() | small_grammars(categories=True), max_span=st.integers(1, 6))
+def test_k_best_lists_equal_the_naive_decoder(problem, max_span, tmp_path):
     # far more pops than any of these forests has hypotheses, so nothing is pruned
-    decoder = Decoder(
-        shard, model_of(to_arpa(problem.model, problem.order), tmp_path), Search(pop_limit=5000)
-    )
-    vectors = decoder.weight_vectors(make_weights(problem.weights))
-    found = decoder.decode(0, *vectors, k=20)
-    words = shard.vocabulary.to_list()
-    texts = [text_of(found, rank, words) for rank in range(found.score.shape[0])]
-
+    decoder = make_decoder(problem, tmp_path, Search(pop_limit=5000, max_span=max_span))
+    found = decode(decoder, problem.weights, k=20)
+    texts = texts_of(decoder, found)
+    everything = solve(problem, 10**6, max_span)
     assert len(set(texts)) == len(texts)
-    assert found.score == pytest.approx([translation.score for translation in expected], abs=1e-4)
+    assert found.score == pytest.approx([translation.score for translation in everything[:20]], abs=1e-4)
     assert np.all(np.diff(found.score) <= 1e-9)
-    best = {" ".join(translation.words): translation for translation in solve(problem, k=10**6)}
+    best = {" ".join(translation.words): translation for translation in everything}
     for rank, text in enumerate(texts):
         # ties may be ordered differently, but each string has the score of its best derivation
         assert found.score[rank] == pytest.approx(best[text].score, abs=1e-4)
-        features = dict(zip(decoder.dense_names, found.dense[rank], strict=True))
-        begin, end = found.feature_offset[rank : rank + 2]
-        for i, value in zip(found.feature[begin:end], found.feature_value[begin:end], strict=True):
-            features[shard.feature_name.get(i)] = value
+        features = features_of(decoder, found, rank)
         score = sum(problem.weights.get(name, 0) * value for name, value in features.items())
         assert score == pytest.approx(found.score[rank], abs=1e-4)
-        assert features["LanguageModel"] == pytest.approx(
-            best[text].features.get("LanguageModel", 0), abs=1e-4
-        )
+        for name in ("LanguageModel", "LanguageModel_OOV", "WordPenalty"):
+            assert features.get(name, 0) == pytest.approx(best[text].features.get(name, 0), abs=1e-4)
 
 
 def test_ties_are_in_grammar_order_for_any_pop_limit(tmp_path):
-    rules = [Rule(("a",), (word,), {}) for word in ("y", "x", "z")]
-    shard = make_shard([("a",)], None, [rules])
-    model = model_of(ARPA, tmp_path)
+    shard = make_shard([("a",)], None, [[Rule(("a",), (word,), {}) for word in ("y", "x", "z")]])
     for pop_limit in (10, 100):
-        decoder = Decoder(shard, model, Search(pop_limit=pop_limit))
-        found = decoder.decode(0, *decoder.weight_vectors(make_weights({})))
-        words = shard.vocabulary.to_list()
-        assert [text_of(found, rank, words) for rank in range(4)] == ["y", "x", "z", "a"]
+        decoder = Decoder(shard, load_arpa(ARPA, tmp_path), Search(pop_limit=pop_limit))
+        assert texts_of(decoder, decode(decoder, {})) == ["y", "x", "z", "a"]
 
 
 def test_a_sentence_may_be_any_s_and_begins_once(tmp_path):
@@ -100,100 +88,65 @@ def test_a_sentence_may_be_any_s_and_begins_once(tmp_path):
     ]
     shard = make_shard([("a", "b", "c")], None, [rules])
     assert shard.category.to_list() == ["X", "S", "N", "V", "Q", "R"]
-    model = model_of(BIGRAMS, tmp_path)
-    decoder = Decoder(shard, model)
-    weights = {"Swap": 1.0, "Lone": 1.0, "PassThrough": -1.0}
-    found = decoder.decode(0, *decoder.weight_vectors(make_weights(weights)))
-    words = shard.vocabulary.to_list()
-    assert [text_of(found, rank, words) for rank in range(4)] == ["y x y", "y a b", "x y c", "a b c"]
-    features = dict(zip(decoder.dense_names, found.dense[0], strict=True))
+    decoder = Decoder(shard, load_arpa(BIGRAMS, tmp_path))
+    found = decode(decoder, {"Swap": 1.0, "Lone": 1.0, "PassThrough": -1.0})
+    assert texts_of(decoder, found)[:4] == ["y x y", "y a b", "x y c", "a b c"]
     assert found.score.tolist() == [2, 0, -1, -3]
     # <s> y, y x, y after x, </s> after y: the last two are not in the model, and backoff is free
-    assert features["LanguageModel"] == pytest.approx(-0.125 - 0.5 - 1 - 1)
-
-
-def test_a_sentence_out_of_bounds_is_an_error(tmp_path):
-    words = ("a",) * (MAX_CATEGORY_SENTENCE + 1)
-    shard = make_shard([words], None, [[Rule(("a",), ("x",), categories=("A", "X", "X"))]])
-    decoder = Decoder(shard, model_of(ARPA, tmp_path))
-    with pytest.raises(InputError, match="a sentence of 201 words; with other categories than X"):
-        decoder.decode(0, *decoder.weight_vectors(make_weights({})))
-
-
-def test_a_word_without_rules_passes_through(tmp_path):
-    shard = make_shard([("new", "words")], None, [[]])
-    decoder = Decoder(shard, model_of(ARPA, tmp_path))
-    found = decoder.decode(0, *decoder.weight_vectors(make_weights({"PassThrough": -1.0})))
-    assert best_line(found, shard.vocabulary.to_list()) == "new words"
-    features = dict(zip(decoder.dense_names, found.dense[0], strict=True))
-    assert features["PassThrough"] == 2
-    assert features["Glue"] == 1
-    assert features["LanguageModel_OOV"] == 2
-    assert features["WordPenalty"] == pytest.approx(-2 / math.log(10))
-    assert features["LanguageModel"] == pytest.approx(-3)
-    assert found.score.tolist() == pytest.approx([-2])
+    assert features_of(decoder, found)["LanguageModel"] == pytest.approx(-0.125 - 0.5 - 1 - 1)
 
 
 def test_words_after_an_empty_antecedent_are_scored(tmp_path):
     rules = [Rule(("b", -1, -2), (-1, "y", -2, "x"), {"Whole": 1.0}), Rule(("a",), (), {"Nothing": 1.0})]
-    shard = make_shard([("b", "a", "a")], None, [rules])
-    decoder = Decoder(shard, model_of(ARPA, tmp_path))
-    found = decoder.decode(0, *decoder.weight_vectors(make_weights({"Whole": 1.0, "Nothing": 1.0})))
-    assert best_line(found, shard.vocabulary.to_list()) == "y x"
-    features = dict(zip(decoder.dense_names, found.dense[0], strict=True))
-    assert features["LanguageModel"] == pytest.approx(-4)
+    decoder = Decoder(make_shard([("b", "a", "a")], None, [rules]), load_arpa(ARPA, tmp_path))
+    found = decode(decoder, {"Whole": 1.0, "Nothing": 1.0})
+    assert texts_of(decoder, found)[0] == "y x"
+    assert features_of(decoder, found)["LanguageModel"] == pytest.approx(-4)
 
 
 def test_an_empty_sentence_translates_to_an_empty_line(tmp_path):
     shard = make_shard([(), ("a",)], None, [[], []])
-    decoder = Decoder(shard, model_of(ARPA, tmp_path))
-    found = decoder.decode(0, *decoder.weight_vectors(make_weights({"LanguageModel": 1.0})))
-    words = shard.vocabulary.to_list()
-    assert best_line(found, words) == ""
-    assert list(kbest_lines(0, found, words, decoder.dense_names, shard.feature_name)) == [
-        "0 |||  |||  ||| 0"
-    ]
-
-
-def test_a_sentence_that_nothing_covers_has_no_nodes():
-    words = np.array([5, 6], np.int32)
-    trie = Trie(
-        key=np.full(16, -1, np.int64),
-        child=np.zeros(16, np.int32),
-        rule_offset=np.zeros(2, np.int64),
-        rule=np.zeros(0, np.int32),
-        takes_nonterminal=np.zeros(1, np.bool_),
-        category=np.full(1, -1, np.int32),
-        other=np.full(1, -1, np.int32),
-    )
-    forest = parse(words, trie, 15, np.arange(3, dtype=np.int32))
-    assert forest.is_glue.shape[0] == 0
-
-
-def test_x_spans_are_limited_and_glue_is_not(tmp_path):
-    words = ("a",) * 20
-    long_rule = Rule(("a", -1, "a"), ("x", -1, "x"), {"Long": 1.0})
-    shard = make_shard([words], None, [[long_rule]])
-    decoder = Decoder(shard, model_of(ARPA, tmp_path), Search(max_span=3))
-    found = decoder.decode(0, *decoder.weight_vectors(make_weights({"Long": 1.0})), k=1)
-    assert best_line(found, shard.vocabulary.to_list()).split().count("x") == 12
-    assert len(best_line(found, shard.vocabulary.to_list()).split()) == 20
+    decoder = Decoder(shard, load_arpa(ARPA, tmp_path))
+    found = decode(decoder, {"LanguageModel": 1.0})
+    lines = kbest_lines(0, found, shard.vocabulary.to_list(), decoder.dense_names, shard.feature_name)
+    assert list(lines) == ["0 |||  |||  ||| 0"]
 
 
 def test_dense_features_exclude_sparse_ones(tmp_path):
     shard = make_shard([("a",)], None, [[Rule(("a",), ("x",), {})]])
-    decoder = Decoder(shard, model_of(ARPA, tmp_path), Search("dense"))
-    found = decoder.decode(0, *decoder.weight_vectors(make_weights({"R:X:a:x": 5.0, "PassThrough": -1.0})))
+    found = decode(
+        Decoder(shard, load_arpa(ARPA, tmp_path), Search("dense")), {"R:X:a:x": 5.0, "PassThrough": -1.0}
+    )
     assert found.feature.shape[0] == 0
     assert found.score.tolist() == [0.0, -1.0]
 
 
-@pytest.mark.parametrize("k", [0, 10**9])
-def test_a_list_out_of_bounds_is_an_error(k, tmp_path):
-    shard = make_shard([("a",)], None, [[]])
-    decoder = Decoder(shard, model_of(ARPA, tmp_path))
-    with pytest.raises(InputError, match="best translations"):
-        decoder.decode(0, *decoder.weight_vectors(make_weights({})), k=k)
+LONG = MAX_CATEGORY_SENTENCE + 1
+
+
+@pytest.mark.parametrize(
+    ("length", "categories", "k", "message"),
+    [
+        (1, ALL_X, 0, "0 best translations are out of bounds; choose 1 to "),
+        (1, ALL_X, 10**9, "best translations are out of bounds"),
+        (
+            LONG,
+            ("A", "X", "X"),
+            1,
+            "has a sentence of 201 words; with other categories than X the limit is 200",
+        ),
+        (2, ("A", "X", "X"), 1, "has no rules for some words of the sentence 'a a'; recreate the file"),
+        (2, ALL_X, 1, "has no rules for some words of the sentence 'a a'; recreate the file"),
+    ],
+)
+def test_bad_input(length: int, categories: tuple[str, str, str], k: int, message: str, tmp_path: Path):
+    shard = make_shard([("a",) * length], None, [[Rule(("b",), ("x",), {}, (), categories)]])
+    # as in a damaged file: without the rule that passes "a" through
+    shard = dataclasses.replace(
+        shard, grammar_rule=shard.grammar_rule[:0], grammar_offset=np.zeros(2, np.int64)
+    )
+    with pytest.raises(InputError, match=message):
+        decode(Decoder(shard, load_arpa(ARPA, tmp_path)), {}, k=k)
 
 
 def test_sentences_do_not_depend_on_those_decoded_before(tmp_path):
@@ -201,27 +154,48 @@ def test_sentences_do_not_depend_on_those_decoded_before(tmp_path):
     rules = [Rule(("a",), (x,), {"CountEF": float(i)}) for i, x in enumerate("xyz")]
     lengths = (3, 40, 3, 1, 12)
     shard = make_shard([("a",) * n for n in lengths], None, [rules] * len(lengths))
-    model = model_of(ARPA, tmp_path)
-    weights = make_weights({"CountEF": 0.1, "LanguageModel": 1.0})
+    model, weights = load_arpa(ARPA, tmp_path), {"CountEF": 0.1, "LanguageModel": 1.0}
     one = Decoder(shard, model)
     for sentence in range(len(lengths)):
-        fresh = Decoder(shard, model)
-        expected = fresh.decode(sentence, *fresh.weight_vectors(weights))
-        found = one.decode(sentence, *one.weight_vectors(weights))
+        expected = decode(Decoder(shard, model), weights, sentence)
+        found = decode(one, weights, sentence)
         assert found.score.tolist() == expected.score.tolist()
         assert found.word.tolist() == expected.word.tolist()
 
 
 def test_tables_that_are_too_small_grow(tmp_path, monkeypatch):
-    monkeypatch.setattr("itersel.decode.decoder.PAIRS_PER_WORD", 1)
     rules = [Rule(("a",), (x, y), {"CountEF": float(i)}) for i, (x, y) in enumerate(["xy", "yx", "zz", "zx"])]
-    shard = make_shard([("a",) * 4], None, [rules])
-    model = model_of(ARPA, tmp_path)
-    weights = make_weights({"CountEF": 0.1, "LanguageModel": 1.0})
-    decoder = Decoder(shard, model)
-    small = decoder.decode(0, *decoder.weight_vectors(weights))
-    monkeypatch.undo()
-    decoder = Decoder(shard, model)
-    large = decoder.decode(0, *decoder.weight_vectors(weights))
+    shard, model = make_shard([("a",) * 4], None, [rules]), load_arpa(ARPA, tmp_path)
+    weights = {"CountEF": 0.1, "LanguageModel": 1.0}
+    large = decode(Decoder(shard, model), weights)
+    monkeypatch.setattr("itersel.decode.decoder.PAIRS_PER_WORD", 1)
+    small = decode(Decoder(shard, model), weights)
     assert small.score.tolist() == large.score.tolist()
     assert small.word.tolist() == large.word.tolist()
+
+
+@kernel
+def pop_all(queue, score, built, pushed, order):
+    """Build a heap from the first corners at once, push the others, and pop all."""
+    size = built
+    for i in range(size):
+        queue.heap[i], queue.heap_score[i] = i, score[i]
+    for place in range((size >> 1) - 1, -1, -1):
+        sift_down(queue, size, place, queue.heap[place], queue.heap_score[place])
+    for i in range(built, built + pushed):
+        sift_up(queue, size, i, score[i])
+        size += 1
+    for i in range(order.shape[0]):
+        order[i] = queue.heap[0]
+        size -= 1
+        sift_down(queue, size, 0, queue.heap[size], queue.heap_score[size])
+
+
+@MANY
+@given(st.lists(st.integers(-3, 3), max_size=40), st.lists(st.integers(-3, 3), max_size=40))
+def test_corners_are_popped_best_first_with_ties_by_age(built, pushed):
+    scores = np.array([*built, *pushed], np.float64)
+    queue = make_queue(scores.shape[0] + 1, 1)
+    order = np.full(scores.shape[0], -1)
+    pop_all(queue, scores, len(built), len(pushed), order)
+    assert order.tolist() == sorted(range(scores.shape[0]), key=lambda i: (-scores[i], i))

@@ -93,20 +93,3 @@ def train(folder: Path, epoch: int) -> tuple[dict[str, float], tuple[float, floa
 def test_weights_equal_dtrain(toy: Path) -> None:
     for epoch, means in enumerate(DTRAIN_EPOCHS, 1):
         assert train(toy, epoch) == (DTRAIN, means)
-
-
-def test_lists_equal_those_worked_out_by_hand(toy: Path) -> None:
-    (toy / "weights").write_text("".join(f"{name} {value}\n" for name, value in DTRAIN.items()))
-    (toy / "zero").write_text("")
-    files = ["decode", "--shard", str(toy / "shard.h5"), "--model", str(toy / "lm")]
-    found = {}
-    for weights, k in (("zero", 4), ("zero", 99), ("weights", 99)):
-        arguments = ["--weights", str(toy / weights), "--k-best", str(k), "--output", str(toy / "out")]
-        assert main([*files, *arguments]) == 0
-        lines = [line.split(" ||| ") for line in (toy / "out").read_text().splitlines()]
-        found[weights, k] = [(line[1], float(line[3])) for line in lines if line[0] == "0"]
-    scores = [5, 2, 0, -3]
-    grammar = [f"i saw a {words}" for words in ("little house", "little shell", "small house", "small shell")]
-    assert found["weights", 99] == [*zip(grammar, scores, strict=True), (SOURCE[0], -41)]
-    assert sorted(found["zero", 99]) == sorted((text, 0) for text in (*grammar, SOURCE[0]))
-    assert {text for text, _ in found["zero", 4]} == {*grammar, SOURCE[0]} - {"i saw a little shell"}

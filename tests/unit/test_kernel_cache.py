@@ -23,9 +23,9 @@ from itersel.kernel_cache import PACKAGE, cache_folder, kernel_sources, make_wri
 CODE = """
 import sys
 import numpy as np
-from itersel.decode.queue_kernels import goes_before
+from itersel.decode.search_kernels import goes_before
 from itersel.jit import kernel
-from itersel.learn.logistic_kernels import logistic_coefficients
+from itersel.learn.learner_kernels import logistic_coefficients
 
 @kernel
 def before(score):

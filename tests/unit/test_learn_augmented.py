@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -14,12 +15,11 @@ from hypothesis import strategies as st
 from tests.examples import MANY
 from tests.naive import augmented as naive
 from tests.naive import learning
-from tests.naive.strategies import TARGET_WORDS, Problem, small_grammars, solve, to_arpa, to_shard
+from tests.naive.strategies import TARGET_WORDS, Problem, load_arpa, make_decoder, small_grammars, solve
 
 from itersel.config.learners import Mira
 from itersel.config.search import Search
-from itersel.decode.decoder import Decoder, KBest
-from itersel.decode.derivations import SentenceForest, extend
+from itersel.decode.decoder import Decoder, KBest, SentenceForest, extend
 from itersel.decode.kbest_kernels import Best
 from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
@@ -27,11 +27,11 @@ from itersel.grammar.references import References, make_references
 from itersel.grammar.shard import Shard
 from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch, Direction, largest_bleu
-from itersel.learn.partial_kernels import MOST_COUNTED, index_references
+from itersel.learn.augmented_kernels import MOST_COUNTED, index_references
 from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu, Target
 from itersel.learn.train import Training, TrainSettings, train_shard
 from itersel.learn.weight_table import Start
-from itersel.lm.binary import compile_model, load_model
+from itersel.lm.binary import LanguageModel
 from itersel.vectors.weights import make_weights
 
 EVERYTHING = 10**4  # a beam larger than any item of a small forest needs
@@ -53,12 +53,7 @@ class Case(NamedTuple):
     direction: Direction
 
     def decoder(self, folder: Path) -> Decoder:
-        problem = self.problem
-        (folder / "lm.arpa").write_text("\n".join(to_arpa(problem.model, problem.order)) + "\n")
-        compile_model(folder / "lm.arpa", folder / "lm.bin")
-        return Decoder(
-            to_shard(problem, *self.references), load_model(folder / "lm.bin"), Search(pop_limit=5000)
-        )
+        return make_decoder(self.problem, folder, Search(pop_limit=5000), *self.references)
 
     def target(self, shard: Shard) -> Target:
         return make_target(self.variant, shard.references(0), self.context)
@@ -161,22 +156,6 @@ def test_bound_of_bleu(
     assert bleu[0] <= largest_bleu(target) + 1e-12
 
 
-def test_ngrams_of_a_reference() -> None:
-    ngrams = index_references(make_references([7, 3, 7, 3, 5]), 9)
-    assert ngrams.number.tolist() == [0, 0, 0, 2, 0, 3, 0, 1, 0]
-    assert np.diff(ngrams.offset).tolist() == [3, 3, 3, 2]
-    # 7, 3 and 5; 7 3, 3 7 and 3 5; ...
-    assert ngrams.available.tolist() == [0, 2, 2, 1, 2, 1, 1, 1, 1, 1, 1, 1]
-    assert ngrams.child[ngrams.child[0, 2], 1] == 4
-
-
-def test_ngrams_of_several_references() -> None:
-    ngrams = index_references(make_references([7, 3, 7], [3, 3, 3, 5], [5]), 9)
-    assert np.diff(ngrams.offset).tolist() == [3, 4, 3, 1]
-    # 7, 3 and 5; 7 3, 3 7, 3 3 and 3 5; 7 3 7, 3 3 3 and 3 3 5; 3 3 3 5
-    assert ngrams.available.tolist() == [0, 2, 3, 1, 1, 1, 2, 1, 1, 1, 1, 1]
-
-
 def test_an_ngram_count_that_exceeds_a_byte() -> None:
     ngrams = index_references(make_references([0] * (MOST_COUNTED + 50)), 1)
     assert ngrams.available.tolist() == [0, *[MOST_COUNTED] * 4]
@@ -185,14 +164,14 @@ def test_an_ngram_count_that_exceeds_a_byte() -> None:
 def best_of(texts: list[list[int]], score: list[float]) -> Best:
     offset = np.cumsum([0] + [len(words) for words in texts]).astype(np.int64)
     word = np.array([word for words in texts for word in words], np.int32)
-    return Best(np.array(score), -np.array(score), word + 10, offset, word, offset, True)
+    return Best(np.array(score), -np.array(score), word + 10, offset, word, offset)
 
 
 def test_an_extended_list_has_distinct_texts() -> None:
     best = best_of([[1, 2], [3]], [5.0, 4.0])
-    assert extend(best, [best_of([[3], [1, 2]], [3.0, 2.0])]) is best
-    assert extend(best, [best_of([], [])]) is best
-    longer = extend(best, [best_of([[], [1], [3]], [1.0, 2.0, 4.0]), best_of([[1]], [3.0])])
+    assert extend(best, [best_of([[3]], [3.0]), best_of([[1, 2]], [2.0]), best_of([], [])]) is best
+    texts: list[tuple[list[int], float]] = [([], 1.0), ([1], 2.0), ([3], 4.0), ([1], 3.0)]
+    longer = extend(best, [best_of([text], [score]) for text, score in texts])
     assert longer.score.tolist() == [5, 4, 3, 1]
     assert longer.model.tolist() == [-5, -4, -3, -1]
     assert longer.word.tolist() == [1, 2, 3, 1]
@@ -200,88 +179,91 @@ def test_an_extended_list_has_distinct_texts() -> None:
     assert longer.rule.tolist() == [11, 12, 13, 11]
 
 
-ARPA = "\\data\\\nngram 1=3\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\n-1\t</s>\n\\end\\\n"
+ARPA = ["\\data\\", "ngram 1=3", "", "\\1-grams:", "-1\t<unk>", "-1\t<s>", "-1\t</s>", "\\end\\"]
 RULES = [Rule((s,), (t,), {}) for s in "ab" for t in (s.upper(), s + "1", s + "2", s + "3")]
 MIRA = Mira(bleu="nakov", candidates="forest", c=0.5)
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Shard, Path]:
+def model(tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
+    """A model of no words."""
+    return load_arpa(ARPA, tmp_path_factory.mktemp("augmented"))
+
+
+@pytest.fixture(scope="module")
+def shard() -> Shard:
     """A shard translated into capital letters, with forests far larger than the k-best lists below."""
-    folder = tmp_path_factory.mktemp("augmented")
-    (folder / "arpa").write_text(ARPA)
-    compile_model(folder / "arpa", folder / "model")
     sentences = [tuple(text) for text in ("abba", "", "aabb", "babab", "bb", "aaa", "abab")]
     capital = [tuple(word.upper() for word in sentence) for sentence in sentences]
     capital[4] = ()
-    return make_shard(sentences, capital, [RULES if one else [] for one in sentences]), folder / "model"
+    return make_shard(sentences, capital, [RULES if one else [] for one in sentences])
 
 
-def train(
-    corpus: tuple[Shard, Path], learner: Mira, threads: int = 1, epochs: int = 1, k: int = 2
-) -> Training:
-    shard, model = corpus
-    decoders = [Decoder(shard, load_model(model)) for _ in range(threads)]
-    start = None
-    for epoch in range(1, epochs + 1):
-        result = train_shard(shard, decoders, start, TrainSettings(k_best=k, learner=learner, epoch=epoch))
-        start = Start(result.weights)
-    return result
+@pytest.fixture
+def train(shard: Shard, model: LanguageModel) -> Callable[..., Training]:
+    """A function that trains on the shard."""
+
+    def run(threads: int = 1, epochs: int = 1, k: int = 2, **options: Any) -> Training:
+        learner, start = dataclasses.replace(MIRA, **options), None
+        decoders = [Decoder(shard, model) for _ in range(threads)]
+        for epoch in range(1, epochs + 1):
+            how = TrainSettings(k_best=k, learner=learner, epoch=epoch)
+            result = train_shard(shard, decoders, start, how)
+            start = Start(result.weights)
+        return result
+
+    return run
 
 
 @pytest.mark.parametrize("hope", ["cost-diminished", "oracle"])
 @pytest.mark.parametrize("fear", ["cost-augmented", "prediction"])
 @pytest.mark.parametrize("constraints", ["hope-fear", "all"])
 def test_a_separable_problem_is_separated(
-    corpus: tuple[Shard, Path], hope: str, fear: str, constraints: str
+    shard: Shard,
+    model: LanguageModel,
+    train: Callable[..., Training],
+    hope: str,
+    fear: str,
+    constraints: str,
 ) -> None:
-    learner = dataclasses.replace(MIRA, hope=hope, fear=fear, constraints=constraints)
-    weights = train(corpus, learner, epochs=4).weights
-    shard, model = corpus
-    decoder = Decoder(shard, load_model(model))
-    vectors = decoder.weight_vectors(weights)
+    weights = train(epochs=4, hope=hope, fear=fear, constraints=constraints).weights
+    decoder = Decoder(shard, model)
     for sentence in (0, 2, 3, 5, 6):
-        found = decoder.decode(sentence, *vectors, 1)
+        found = decoder.decode(sentence, *decoder.weight_vectors(weights), 1)
         assert found.word.tolist() == shard.references(sentence).word.tolist()
 
 
-def test_learning_from_translations_that_are_only_in_the_forest(corpus: tuple[Shard, Path]) -> None:
+def test_learning_from_translations_that_are_only_in_the_forest(train: Callable[..., Training]) -> None:
     """The list has only one translation, right or wrong, and nothing to compare it with."""
-    alone = dataclasses.replace(MIRA, candidates="k-best")
-    assert train(corpus, alone, k=1).updates == 0
-    assert train(corpus, MIRA, k=1).updates > 0
+    assert train(k=1, candidates="k-best").updates == 0
+    assert train(k=1).updates > 0
 
 
 @pytest.mark.parametrize("bleu", ["nakov", "chiang"])
-def test_threads_make_no_difference(corpus: tuple[Shard, Path], bleu: str) -> None:
-    learner = dataclasses.replace(MIRA, delay=4, bleu=bleu)
-    one = train(corpus, learner).weights.to_dict()
-    assert one == train(corpus, learner).weights.to_dict()
-    assert one == train(corpus, learner, threads=3).weights.to_dict()
-    assert one != train(corpus, dataclasses.replace(learner, delay=1)).weights.to_dict()
+def test_threads_make_no_difference(train: Callable[..., Training], bleu: str) -> None:
+    one = train(delay=4, bleu=bleu).weights.to_dict()
+    assert one == train(delay=4, bleu=bleu).weights.to_dict()
+    assert one == train(threads=3, delay=4, bleu=bleu).weights.to_dict()
+    assert one != train(delay=1, bleu=bleu).weights.to_dict()
 
 
 @pytest.mark.parametrize(
     ("name", "weight"), [("CountEF", 1.5e308), ("CountEF", -1.5e308), ("R:X:a:A", 1.5e308)]
 )
-def test_overflow_names_sentence_and_feature(corpus: tuple[Shard, Path], name: str, weight: float) -> None:
+def test_overflow_names_sentence_and_feature(model: LanguageModel, name: str, weight: float) -> None:
     rules = [Rule(("a",), (t,), {"CountEF": v}) for t, v in (("A", 1e38), ("x", -1e38))]
     shard = make_shard([("b",), ("a", "a")], [("A",), ("A",)], [[], rules])
-    decoder = Decoder(shard, load_model(corpus[1]))
     start = Start(make_weights({name: weight}))
     with pytest.raises(InputError, match=f"sentence 2 of the shard: .*, mostly because of '{name}'"):
-        train_shard(shard, [decoder], start, TrainSettings(k_best=4, learner=MIRA))
+        train_shard(shard, [Decoder(shard, model)], start, TrainSettings(k_best=4, learner=MIRA))
 
 
 def test_a_forest_larger_than_the_limit_loses_its_worst_edges(
-    corpus: tuple[Shard, Path], monkeypatch: pytest.MonkeyPatch
+    shard: Shard, model: LanguageModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shard, model = corpus
-    decoder = Decoder(shard, load_model(model))
+    decoder = Decoder(shard, model)
     vectors = decoder.weight_vectors(make_weights({"R:X:a:a2": 2.0, "R:X:b:b3": 1.0}))
-    target = SentenceBleu("nakov").target(shard.references(0))
-    whole = decoder.decode(0, *vectors, 1, AugmentedSearch((ORACLE,), target))
-    assert whole.score.shape[0] == 2
+    search = AugmentedSearch((ORACLE,), SentenceBleu("nakov").target(shard.references(0)))
+    assert decoder.decode(0, *vectors, 1, search).score.shape[0] == 2
     monkeypatch.setattr(augmented, "MOST_EDGES", 1)
-    cut = decoder.decode(0, *vectors, 1, AugmentedSearch((ORACLE,), target))
-    assert cut.score.shape[0] == 1
+    assert decoder.decode(0, *vectors, 1, search).score.shape[0] == 1

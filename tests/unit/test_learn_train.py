@@ -1,51 +1,27 @@
-"""Training on a shard for one epoch, with a decoder that ranks fixed lists of translations."""
+"""Training on a shard for an epoch: counts, errors, and what is kept from part to part, epoch to epoch."""
 
 from __future__ import annotations
 
-import dataclasses
+from itertools import chain
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.naive import learning as naive
 from tests.naive import oracle
+from tests.naive.learning import Vector
+from tests.unit.test_learn_learners import NAMES, START, assert_same, close, sentences, train
 
-from itersel.config.learners import LEARNERS, UPDATES, Learner, MarginPerceptron, Mira, Perceptron
+from itersel.cli.main import main
+from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES, AdaGrad, Perceptron
 from itersel.errors import InputError
-from itersel.learn.sentence_bleu import VARIANTS
-from itersel.learn.train import TrainSettings, train_shard
-from itersel.learn.weight_table import Start
+from itersel.learn.parts import LoadedPart
+from itersel.learn.state import read_start, write_training
+from itersel.learn.train import TrainSettings, train_parts, train_shard
+from itersel.learn.weight_table import Memory, Start
 from itersel.vectors.weights import make_weights
-
-NAMES = [f"feature{i}" for i in range(8)]
-RATE = 2.0**-6
-
-
-def sentences(seed: int, count: int = 6, *, exact: bool = True) -> list[oracle.Sentence]:
-    random = np.random.default_rng(seed)
-    return [oracle.random_sentence(random, NAMES, exact=exact) for _ in range(count)]
-
-
-def nonzero(weights: dict[str, float]) -> dict[str, float]:
-    return {name: value for name, value in weights.items() if value}
-
-
-@given(
-    st.integers(0, 2**32),
-    st.sampled_from(["perceptron", "margin-perceptron"]),
-    st.sampled_from(UPDATES),
-    st.sampled_from(sorted(naive.PAIRS)),
-    st.sampled_from(sorted(VARIANTS)),
-)
-def test_equals_plain_python_exactly(seed: int, loss: str, update: str, pairs: str, bleu: str) -> None:
-    corpus = sentences(seed)
-    learner = LEARNERS[loss](update=update, pairs=pairs, bleu=bleu, learning_rate=RATE)
-    how = TrainSettings(k_best=15, learner=learner)
-    start = {"feature2": 0.25, "LanguageModel": -0.5, "of another shard": 0.125}
-    shard = oracle.make_shard(corpus, NAMES)
-    result = train_shard(shard, [oracle.OracleDecoder(corpus, shard)], Start(make_weights(start)), how)
-    assert result.weights.to_dict() == nonzero(oracle.train(corpus, start, how))
 
 
 def test_counts() -> None:
@@ -53,76 +29,147 @@ def test_counts() -> None:
         oracle.Sentence(((1, 2),), ((1, 2), (1, 3), (3,)), ({"feature0": 1.0}, {"feature1": 1.0}, {})),
         oracle.Sentence(((1, 2),), ((1, 2),), ({"feature0": 1.0},)),
     ]
-    shard = oracle.make_shard(corpus, NAMES)
-    settings = TrainSettings(learner=Perceptron(learning_rate=RATE, update="sequential"))
-    result = train_shard(shard, [oracle.OracleDecoder(corpus, shard)], None, settings)
+    learner = Perceptron(learning_rate=2.0**-6, update="sequential")
+    result = train(corpus, learner, Start(make_weights({})))
     # pairs 0 > 1, 0 > 2, 1 > 2: the second one has no loss after the first
     assert result[2:5] == (2, 3, 2)
     # Liang's BLEU of a perfect translation of 2 words, twice: 1/16 + 1/8
     assert result.mean_bleu == pytest.approx(3 / 16)
-    assert result.weights.to_dict() == {"feature0": RATE}
+    assert result.weights.to_dict() == {"feature0": 2.0**-6}
 
 
 def test_weights_are_sorted_and_none_is_zero() -> None:
-    corpus = sentences(3)
-    shard = oracle.make_shard(corpus, NAMES)
     start = make_weights({"feature1": 0.0, "of another shard": 0.0, "a third": 1.0})
-    result = train_shard(shard, [oracle.OracleDecoder(corpus, shard)], Start(start), TrainSettings())
-    key = result.weights.key
-    assert (key[1:] > key[:-1]).all()
-    assert (result.weights.value != 0).all()
-    assert result.weights.to_dict()["a third"] == 1.0
-    assert "of another shard" not in result.weights.to_dict()
+    found = train(sentences(3), Perceptron(), Start(start)).weights
+    assert (found.key[1:] > found.key[:-1]).all()
+    assert (found.value != 0).all()
+    assert found.to_dict()["a third"] == 1.0
+    assert "of another shard" not in found.to_dict()
 
 
-def test_pro_depends_only_on_epoch_and_shard() -> None:
-    corpus = sentences(5, exact=False)
-    shard = oracle.make_shard(corpus, NAMES)
+def test_pro_depends_only_on_seed_epoch_and_shard() -> None:
+    def run(**options: int) -> Vector:
+        return train(sentences(5), Perceptron(pairs="pro"), **options).weights.to_dict()
 
-    def run(how: TrainSettings) -> dict[str, float]:
-        return train_shard(shard, [oracle.OracleDecoder(corpus, shard)], None, how).weights.to_dict()
-
-    how = TrainSettings(learner=Perceptron(pairs="pro"))
-    assert run(how) == run(how)
+    assert run() == run()
     for other in ({"seed": 2}, {"epoch": 2}, {"shard": 2}):
-        assert run(dataclasses.replace(how, **other)) != run(how)
+        assert run(**other) != run()
 
 
-def test_shard_without_references() -> None:
-    shard = oracle.make_shard(sentences(1), NAMES)
-    shard = dataclasses.replace(shard, reference_offset=np.zeros(0, np.int64))
-    with pytest.raises(InputError, match="no references"):
-        train_shard(shard, [oracle.OracleDecoder([], shard)], None, TrainSettings())
-
-
-def test_dense_name_among_the_sparse_ones() -> None:
-    corpus = sentences(1)
-    shard = oracle.make_shard(corpus, [*NAMES, "WordPenalty"])
+def test_features_with_the_same_name_or_key() -> None:
+    corpus, start = sentences(1), make_weights({"feature1": 1.0})
+    decoder = oracle.OracleDecoder(corpus, oracle.make_shard(corpus, NAMES))
     with pytest.raises(InputError, match="'WordPenalty' is both a dense and a sparse feature"):
-        train_shard(shard, [oracle.OracleDecoder(corpus, shard)], None, TrainSettings())
-
-
-def test_two_names_of_one_key() -> None:
-    corpus = sentences(1)
-    shard = oracle.make_shard(corpus, NAMES)
-    start = make_weights({"feature1": 1.0})
+        train_shard(oracle.make_shard(corpus, [*NAMES, "WordPenalty"]), [decoder], None, TrainSettings())
     start = start._replace(name=start.name._replace(data=start.name.data[::-1]))
     with pytest.raises(InputError, match="'feature1' and '1erutaef' have the same 64-bit key"):
-        train_shard(shard, [oracle.OracleDecoder(corpus, shard)], Start(start), TrainSettings())
+        train(corpus, Perceptron(), Start(start))
+
+
+def load(corpus: list[oracle.Sentence]) -> LoadedPart:
+    """Return a part whose table has only the features of its own sentences."""
+    used = {name for one in corpus for features in one.features for name in features}
+    names = sorted(used - set(oracle.DENSE_NAMES))
+    shard = oracle.make_shard(corpus, names)
+    return LoadedPart(shard, [oracle.OracleDecoder(corpus, shard)])
+
+
+@given(
+    st.integers(0, 2**32),
+    st.lists(st.integers(0, 3), min_size=1, max_size=4),
+    st.sampled_from(sorted(LEARNERS)),
+    st.sampled_from(REGULARIZATIONS),
+    st.sampled_from(SCHEDULES),
+    st.booleans(),
+    st.sampled_from(["nakov", "chiang"]),
+)
+def test_equals_one_part_with_all_sentences(
+    seed: int, sizes: list[int], name: str, regularization: str, schedule: str, average: bool, bleu: str
+) -> None:
+    """Results are bit-identical over two consecutive epochs."""
+    random = np.random.default_rng(seed)
+    # each part lacks some features
+    parts = [
+        [oracle.random_sentence(random, NAMES[place : place + 6], exact=False) for _ in range(size)]
+        for place, size in enumerate(sizes)
+    ]
+    options: dict[str, Any] = {"regularization": regularization, "average": average, "bleu": bleu}
+    options |= {"strength": 0.01} if regularization != "none" else {}
+    options |= {"schedule": schedule} if name.endswith("perceptron") else {}
+    options |= {"pairs": "pro"} if name == "perceptron" else {}
+    learner = LEARNERS[name](**options)
+    one = separate = Start(make_weights(START))
+    for epoch in (1, 2):
+        how = TrainSettings(k_best=15, learner=learner, epoch=epoch)
+        expected = train_parts([load(list(chain(*parts)))], one, how, measure_loss=True)
+        found = train_parts([load(part) for part in parts], separate, how, measure_loss=True)
+        assert_same(found, expected)
+        assert found.loss == expected.loss
+        one = expected.state or Start(expected.weights)
+        separate = found.state or Start(found.weights)
 
 
 @pytest.mark.parametrize(
-    ("learner", "start", "advice"),
-    # MIRA takes large steps only if it has large weights to correct
-    [
-        (MarginPerceptron(learning_rate=1e308), 0.0, "learning rate"),
-        (Mira(c=1e300, hope="oracle"), 1e12, "C"),
-    ],
+    ("regularization", "schedule"),
+    [("none", "constant"), ("none", "1/t"), ("l1", "constant"), ("l1-cumulative", "constant")],
 )
-def test_overflow(learner: Learner, start: float, advice: str) -> None:
-    corpus = sentences(1)
-    shard = oracle.make_shard(corpus, NAMES)
-    weights = Start(make_weights({name: start * (-1) ** i for i, name in enumerate(NAMES)}))
-    decoders = [oracle.OracleDecoder(corpus, shard)]
-    with pytest.raises(InputError, match=f"the weight of '.*' overflows; choose a smaller {advice}$"):
-        train_shard(shard, decoders, weights, TrainSettings(learner=learner))
+@pytest.mark.parametrize("name", ["perceptron", "adagrad"])
+def test_training_continues_across_epochs(name: str, regularization: str, schedule: str) -> None:
+    """Two consecutive epochs over the same sentences equal one epoch over all of them twice."""
+    corpus = sentences(9, 5)
+    learner = LEARNERS[name](
+        pairs="all",
+        average=True,
+        bleu="nakov",
+        regularization=regularization,
+        strength=0.001,
+        schedule=schedule,
+        learning_rate=0.05,
+    )
+    first = train(corpus, learner)
+    second = train(corpus, learner, first.state, epoch=2)
+    whole = train(corpus * 2, learner)
+    assert first.state is not None
+    assert second.state is not None
+    assert whole.state is not None
+    assert close(second.state.weights.to_dict(), whole.state.weights.to_dict())
+    halves = [part.weights.to_dict() for part in (first, second)]
+    mean = {name: sum(part.get(name, 0.0) for part in halves) / 2 for name in halves[0] | halves[1]}
+    assert close(mean, whole.weights.to_dict())
+
+
+def test_state_of_adagrad() -> None:
+    """Sums of squares are kept for features that are not in the shard, and for zero weights."""
+    weights = make_weights({"elsewhere": 0.0, "feature1": 0.5})
+    order = [name == "elsewhere" for name in weights.name.to_list()]
+    memory = Memory(np.where(order, 4.0, 0.0), np.zeros(2))
+    state = train(sentences(2), AdaGrad(pairs="all"), Start(weights, memory)).state
+    assert state is not None
+    assert state.memory is not None
+    found = dict(zip(state.weights.name.to_list(), state.memory.squares.tolist(), strict=True))
+    assert found["elsewhere"] == 4.0
+    assert found["feature1"] > 0
+    assert "elsewhere" not in train(sentences(2), Perceptron(), Start(weights)).weights.to_dict()
+
+
+def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path: Path) -> None:
+    """A shard that continues alone keeps its sums of squares; after mixing, they start at zero again."""
+    learner = AdaGrad(pairs="all", bleu="nakov")
+    result = train(sentences(3), learner)
+    write_training(tmp_path / "0.h5", result, TrainSettings(k_best=15, learner=learner))
+    found = read_start(tmp_path / "0.h5")
+    assert result.state is not None
+    assert result.state.memory is not None
+    assert found.memory is not None
+    assert found.steps == result.state.steps == 6
+    assert found.memory.squares.tolist() == result.state.memory.squares.tolist()
+    assert found.memory.squares.max() > 0
+    expected = train(sentences(4), learner, result.state, epoch=2).weights.to_dict()
+    assert train(sentences(4), learner, found, epoch=2).weights.to_dict() == expected
+    (tmp_path / "list").write_text(f"{tmp_path / '0.h5'}\n")
+    mix = ["mix", "--inputs", str(tmp_path / "list"), "--shards", "1", "--epoch", "1", "--mixing", "mean"]
+    assert main([*mix, "--output", str(tmp_path / "v.h5"), "--matrix", str(tmp_path / "W.h5")]) == 0
+    mixed = read_start(tmp_path / "v.h5")
+    assert mixed.memory is None
+    assert mixed.weights.to_dict() == result.weights.to_dict()
+    assert train(sentences(4), learner, mixed, epoch=2).weights.to_dict() != expected

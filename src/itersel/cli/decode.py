@@ -44,7 +44,7 @@ def _decode(options: argparse.Namespace) -> None:
 def _write_translations(stream: IO[str], options: argparse.Namespace) -> None:
     """Write the best translation of each sentence of a shard, one per line, or k-best lists."""
     from itersel.decode.decoder import Decoder
-    from itersel.decode.output import best_line, kbest_lines
+    from itersel.decode.output import kbest_lines, text_of
     from itersel.grammar.shard import read_shard
     from itersel.lm.binary import load_model
     from itersel.progress import progress
@@ -61,5 +61,5 @@ def _write_translations(stream: IO[str], options: argparse.Namespace) -> None:
         if options.k_best:
             lines = kbest_lines(sentence, found, words, decoder.dense_names, sentences.feature_name)
         else:
-            lines = iter([best_line(found, words)])
+            lines = iter([text_of(found, 0, words)])
         stream.writelines(line + "\n" for line in lines)

@@ -82,14 +82,8 @@ def add_chosen_arguments(parser: argparse.ArgumentParser, arguments: Sequence[st
 
 
 def _train(options: argparse.Namespace) -> None:
-    from itersel.learn.shard_file import ShardFile
-    from itersel.learn.state import (
-        has_stopped,
-        provenance,
-        read_start,
-        training_attributes,
-        write_training,
-    )
+    from itersel.learn.parts import ShardFile
+    from itersel.learn.state import has_stopped, provenance, read_start, write_training
     from itersel.learn.train import TrainSettings, train_parts
     from itersel.vectors.weights import read_weights, write_weights
 
@@ -120,4 +114,4 @@ def _train(options: argparse.Namespace) -> None:
         for shard, model in zip(options.shard, models, strict=True)
     ]
     result = train_parts(parts, start, settings, options.measure_loss)
-    write_training(options.output, result, training_attributes(settings, result))
+    write_training(options.output, result, settings)

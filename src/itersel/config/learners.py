@@ -1,8 +1,7 @@
 """The learners and their keys: how a shard learns from its sentences in one epoch.
 
-A learner is a dataclass here, an entry in `LEARNERS`, and a class in a module of `itersel.learn` that
-`itersel.learn.train.make_learner` knows. The config, its documentation and the options of ``itersel train``
-follow.
+A learner is a dataclass here, an entry in `LEARNERS`, and a class in `itersel.learn.learners` that
+`make_learner` knows. The config, its documentation and the options of ``itersel train`` follow.
 """
 
 from __future__ import annotations

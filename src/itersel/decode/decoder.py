@@ -1,34 +1,33 @@
 """The decoder: the k best distinct translations of a sentence, with their feature vectors.
 
 Steps: `rule_kernels` (scores and language model states of the rules), `forest_kernels` (CKY+ without the
-language model), `search_kernels` (cube pruning with it), `kbest_kernels` (lazy k-best extraction),
-`vector_kernels` (features). Single-threaded and deterministic: ties are broken by the order of the grammar.
+language model), `search_kernels` (cube pruning with it), `kbest_kernels` (lazy k-best extraction, features).
+Single-threaded and deterministic: ties are broken by the order of the grammar.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itersel.config.search import Search
-from itersel.decode.derivations import DerivationFinder, SentenceForest, extend
 from itersel.decode.forest_kernels import Forest, parse
-from itersel.decode.hypotheses import Hypotheses, make_hypotheses
-from itersel.decode.kbest_kernels import Best, kbest
-from itersel.decode.queue_kernels import Queue
+from itersel.decode.hypothesis_kernels import Hypotheses, make_hypotheses
+from itersel.decode.kbest_kernels import Best, dense_vectors, kbest, sparse_vectors
 from itersel.decode.rule_kernels import (
     RuleTable,
     SentenceRules,
+    build_trie,
     make_sentence_rules,
     score_rules,
     state_rules,
 )
-from itersel.decode.search_kernels import Task, make_search_queue, search, sort_rules
-from itersel.decode.trie_kernels import build_trie
-from itersel.decode.vector_kernels import dense_vectors, sparse_vectors
+from itersel.decode.search_kernels import Queue, Task, make_queue, search, sort_rules
 from itersel.errors import InputError
 from itersel.grammar.categories import MAX_CATEGORY_SENTENCE
 from itersel.grammar.shard import Shard
@@ -36,6 +35,7 @@ from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.limits import DECODER_FEATURES, MAX_K_BEST
 from itersel.lm.binary import LanguageModel
 from itersel.lm.state_kernels import States, make_states, reset_states
+from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, find_weights
@@ -77,6 +77,26 @@ class KBest(NamedTuple):
     feature_offset: NDArray[np.int64]
 
 
+class SentenceForest(NamedTuple):
+    """The forest of a decoded sentence, with its rules, language model weight and k best derivations.
+
+    Attributes
+    ----------
+    found, rules, table
+        Items and edges, rules of the sentence, rules of the shard.
+    """
+
+    found: Hypotheses
+    rules: SentenceRules
+    table: RuleTable
+    model_weight: float
+    best: Best
+
+
+# Called in the decoder's thread; returns lists of at most one derivation of the goal.
+DerivationFinder: TypeAlias = Callable[[SentenceForest], Sequence[Best]]
+
+
 class Decoder:
     """Decodes the sentences of one shard with one language model in one thread.
 
@@ -111,7 +131,7 @@ class Decoder:
             shard.rule_target_offset,
             shard.rule_feature,
             shard.rule_feature_value,
-            shard.rule_feature_offset,
+            shard.rule_feature_offset if self.use_sparse else np.zeros_like(shard.rule_feature_offset),
             model_word,
             shard.rule_category,
         )
@@ -154,43 +174,27 @@ class Decoder:
         """
         if not 1 <= k <= MAX_K_BEST:
             raise InputError(f"{k} best translations are out of bounds; choose 1 to {MAX_K_BEST}")
-        shard = self.shard
-        words = shard.source[shard.source_offset[sentence] : shard.source_offset[sentence + 1]]
-        if words.shape[0] == 0:
+        if np.ptp(self.shard.source_offset[sentence : sentence + 2]) == 0:
             return self._empty()
-        rules = self._sentence_rules(sentence)
-        score_rules(self._table, rules, dense_weights, sparse_weights, self.use_sparse)
-        model_weight = float(dense_weights[self.model_column])
-        found = self._search(words, rules, model_weight)
+        rules, found = self.search(sentence, dense_weights, sparse_weights)
         best = self._find_best(found, rules, k)
         if finder is not None:
+            model_weight = float(dense_weights[self.model_column])
             best = extend(best, finder(SentenceForest(found, rules, self._table, model_weight, best)))
         dense = dense_vectors(best, rules, self.model_column)
-        if self.use_sparse:
-            feature, value, offset = sparse_vectors(best, rules, self._table)
-        else:
-            feature, value = np.zeros(0, np.int32), np.zeros(0)
-            offset = np.zeros(best.score.shape[0] + 1, np.int64)
-        return KBest(best.word, best.word_offset, best.score, dense, feature, value, offset)
+        sparse = sparse_vectors(best, rules, self._table)
+        return KBest(best.word, best.word_offset, best.score, dense, *sparse)
 
     def search(
         self, sentence: int, dense_weights: NDArray[np.float64], sparse_weights: NDArray[np.float64]
     ) -> tuple[SentenceRules, Hypotheses]:
         """Return the rules of a sentence with at least one word, and its forest with the language model.
 
-        Parameters
-        ----------
-        sentence, dense_weights, sparse_weights
-            See `decode`.
-
-        Returns
-        -------
-        tuple
-            The rules, and the items and edges, whose arrays are reused for the next sentence.
+        The arrays of the forest are reused for the next sentence.
         """
         words = self.shard.source[slice(*self.shard.source_offset[sentence : sentence + 2])]
         rules = self._sentence_rules(sentence)
-        score_rules(self._table, rules, dense_weights, sparse_weights, self.use_sparse)
+        score_rules(self._table, rules, dense_weights, sparse_weights)
         return rules, self._search(words, rules, float(dense_weights[self.model_column]))
 
     @property
@@ -246,7 +250,7 @@ class Decoder:
         pool, rows = 2 * edges + 64 * k, min(items, 20000)
         while True:
             best = kbest(found, rules, self._table, k, pool, rows)
-            if best.complete:
+            if best.score.shape[0]:
                 return best
             pool, rows = 2 * pool, min(2 * rows, items)
 
@@ -258,7 +262,7 @@ class Decoder:
         bundles = int(np.diff(forest.bundle_offset).max())
         if self._queue is None or bundles > self._queue_bundles:
             self._queue_bundles = 2 * bundles
-            self._queue = make_search_queue(self._queue_bundles, self.pop_limit)
+            self._queue = make_queue(self._queue_bundles, self.pop_limit)
         nodes, glue_nodes = forest.is_glue.shape[0], int(forest.is_glue.sum())
         if self._found is None or nodes > self._found_nodes[0] or glue_nodes > self._found_nodes[1]:
             self._found_nodes = 2 * nodes, 2 * glue_nodes
@@ -284,20 +288,43 @@ class Decoder:
         )
 
 
+def extend(best: Best, further: Sequence[Best]) -> Best:
+    """Append derivations, in lists of at most one, whose words are not among the k best; best first.
+
+    The extended list is still sorted: no derivation beats the one with the same words among the k best, and
+    no other beats the last of them.
+    """
+    texts = {best.word[begin:end].tobytes() for begin, end in pairwise(best.word_offset)}
+    parts = [best]
+    for one in sorted((one for one in further if one.score.shape[0]), key=lambda one: -one.score[0]):
+        if one.word.tobytes() not in texts:
+            texts.add(one.word.tobytes())
+            parts.append(one)
+    if len(parts) == 1:
+        return best
+    score, model, rule, rule_offset, word, word_offset = zip(*parts, strict=True)
+    return Best(
+        np.concatenate(score),
+        np.concatenate(model),
+        np.concatenate(rule),
+        offsets_of(np.concatenate(list(map(np.diff, rule_offset)))),
+        np.concatenate(word),
+        offsets_of(np.concatenate(list(map(np.diff, word_offset)))),
+    )
+
+
 def _rule_dense(shard: Shard, model_word: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return the decoder features that depend only on the rule, float64 (rules, decoder features)."""
     terminal = shard.rule_target >= 0
     unknown = np.zeros(shard.rule_target.shape[0], bool)
     unknown[terminal] = model_word[shard.rule_target[terminal]] == 0
+    values = {
+        "Glue": shard.rule_kind == GLUE,
+        "PassThrough": shard.rule_kind == PASS_THROUGH,
+        "WordPenalty": WORD_PENALTY * np.diff(offsets_of(terminal)[shard.rule_target_offset]),
+        "LanguageModel_OOV": np.diff(offsets_of(unknown)[shard.rule_target_offset]),
+    }
     dense = np.zeros((shard.rule_kind.shape[0], len(DECODER_FEATURES)))
-    dense[:, DECODER_FEATURES.index("Glue")] = shard.rule_kind == GLUE
-    dense[:, DECODER_FEATURES.index("PassThrough")] = shard.rule_kind == PASS_THROUGH
-    words = _count_by_rule(terminal, shard.rule_target_offset)
-    dense[:, DECODER_FEATURES.index("WordPenalty")] = WORD_PENALTY * words
-    dense[:, DECODER_FEATURES.index("LanguageModel_OOV")] = _count_by_rule(unknown, shard.rule_target_offset)
+    for name, column in values.items():
+        dense[:, DECODER_FEATURES.index(name)] = column
     return dense
-
-
-def _count_by_rule(marked: NDArray[np.bool_], offset: NDArray[np.int64]) -> NDArray[np.int64]:
-    total = np.concatenate(([0], np.cumsum(marked)))
-    return total[offset[1:]] - total[offset[:-1]]

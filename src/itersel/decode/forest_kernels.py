@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.trie_kernels import NONE, NONTERMINAL, Trie, trie_slot
+from itersel.decode.rule_kernels import NONE, NONTERMINAL, Trie, trie_slot
 from itersel.grammar.array_kernels import doubled
 from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X
 from itersel.jit import kernel, leaf_kernel
@@ -23,52 +23,28 @@ from itersel.jit import kernel, leaf_kernel
 class Forest(NamedTuple):
     """The nodes of the forest, antecedents first.
 
-    Attributes
-    ----------
-    bundle_offset
-        int64 (nodes + 1): the bundles of each node.
-    trie_node
-        int32 (bundles): trie node of the source side, which holds the rules.
-    first, second
-        int32 (bundles): the antecedent nodes, -1 for none.
-    is_glue
-        bool (nodes): the node is an S that starts at the beginning of the sentence. The last node is the
-        goal, S over the whole sentence; if it cannot be derived, there are no nodes.
+    The last node is the goal, S over the whole sentence; if it cannot be derived, there are no nodes.
     """
 
-    bundle_offset: NDArray[np.int64]
-    trie_node: NDArray[np.int32]
-    first: NDArray[np.int32]
+    bundle_offset: NDArray[np.int64]  # (nodes + 1): the bundles of each node
+    trie_node: NDArray[np.int32]  # (bundles): trie node of the source side, which holds the rules
+    first: NDArray[np.int32]  # (bundles): the antecedent nodes, -1 for none
     second: NDArray[np.int32]
-    is_glue: NDArray[np.bool_]
+    is_glue: NDArray[np.bool_]  # (nodes): the node is an S that starts at the beginning of the sentence
 
 
 class Bundles(NamedTuple):
-    """Bundles and nodes under construction, with spare capacity.
+    """Bundles and nodes under construction, with spare capacity."""
 
-    Attributes
-    ----------
-    trie_node, first, second
-        int32 (bundles): columns of `Forest`.
-    end, category
-        int32 (nodes): the end of a node's bundles, and its category.
-    """
-
-    trie_node: NDArray[np.int32]
+    trie_node: NDArray[np.int32]  # (bundles), as the next two: columns of `Forest`
     first: NDArray[np.int32]
     second: NDArray[np.int32]
-    end: NDArray[np.int32]
-    category: NDArray[np.int32]
+    end: NDArray[np.int32]  # (nodes): the end of a node's bundles
+    category: NDArray[np.int32]  # (nodes)
 
 
 class Chart(NamedTuple):
-    """The nodes over each span, by start and length; 0 where there are none.
-
-    Attributes
-    ----------
-    begin, end
-        int32 (starts, lengths + 1): the first node, and one past the last.
-    """
+    """The nodes over each span, int32 (starts, lengths + 1): the first, and one past the last; 0 for none."""
 
     begin: NDArray[np.int32]
     end: NDArray[np.int32]
@@ -78,23 +54,14 @@ class DottedItems(NamedTuple):
     """Rule prefixes that match from one start position: a linked list for each end position.
 
     Also the bundles of a span until all are known: a linked list for each category, in order of rank.
-
-    Attributes
-    ----------
-    node, first, second
-        int32 (items): trie node, and the antecedents so far.
-    next
-        int32 (items): the next item of the same list, -1 at its end.
-    head, tail
-        int32 (positions): the first and last item of each list.
     """
 
-    node: NDArray[np.int32]
-    first: NDArray[np.int32]
+    node: NDArray[np.int32]  # (items): trie node
+    first: NDArray[np.int32]  # (items): the antecedents so far
     second: NDArray[np.int32]
-    next: NDArray[np.int32]
-    head: NDArray[np.int32]
-    tail: NDArray[np.int32]
+    next: NDArray[np.int32]  # (items): the next item of the same list, -1 at its end
+    head: NDArray[np.int32]  # (positions): the first item of each list
+    tail: NDArray[np.int32]  # (positions): the last one
 
 
 @kernel

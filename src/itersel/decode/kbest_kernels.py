@@ -1,4 +1,4 @@
-"""Lazy k-best derivations with distinct yields (Huang and Chiang 2005, algorithm 3).
+"""Lazy k-best derivations with distinct yields (Huang and Chiang 2005, algorithm 3), and their features.
 
 Duplicates are removed at every item: parts with equal yields only lead to derivations with equal yields.
 """
@@ -10,60 +10,56 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.hypotheses import GOAL_RULE, Hypotheses
-from itersel.decode.rule_kernels import RuleTable, SentenceRules
-from itersel.decode.trie_kernels import NONE
-from itersel.grammar.array_kernels import doubled
+from itersel.decode.hypothesis_kernels import GOAL_RULE, Hypotheses
+from itersel.decode.rule_kernels import NONE, RuleTable, SentenceRules
+from itersel.grammar.array_kernels import doubled, sort_stably
 from itersel.jit import kernel, leaf_kernel
 
 
 class Derivations(NamedTuple):
-    """Candidates and derivations of all visited items.
+    """Candidates and derivations of all visited items."""
 
-    Attributes
-    ----------
-    score
-        float64 (pool).
-    edge, first, second
-        int32 (pool): an edge, and the ranks of its antecedents' derivations.
-    first_part, second_part
-        int32 (pool): for a popped candidate, the antecedents' derivations; -1 for none.
-    left, right
-        int32 (pool): links of the skew heap of candidates.
-    hash, power
-        uint64 (pool): hash of a derivation's yield, and the hash base to the power of the yield's length.
-    heap, last, block, size
-        int32 (items): root of the heap of candidates; the candidate whose successors have not been added
-        yet; row in `ranked`, -1 before the first visit; number of derivations found.
-    exhausted
-        bool (items): no derivations are left.
-    ranked
-        int32 (visited items, k): derivations, best first.
-    stack_item, stack_rank
-        int32 (items + 1): the items in progress, and the rank that each must reach.
-    counts
-        int64 (2): number of pool entries and rows in use.
-    """
-
-    score: NDArray[np.float64]
-    edge: NDArray[np.int32]
-    first: NDArray[np.int32]
+    score: NDArray[np.float64]  # (pool)
+    edge: NDArray[np.int32]  # (pool)
+    first: NDArray[np.int32]  # (pool): the ranks of the antecedents' derivations
     second: NDArray[np.int32]
+    # (pool): for a popped candidate, the antecedents' derivations; -1 for none
     first_part: NDArray[np.int32]
     second_part: NDArray[np.int32]
-    left: NDArray[np.int32]
+    left: NDArray[np.int32]  # (pool): links of the skew heap of candidates
     right: NDArray[np.int32]
-    hash: NDArray[np.uint64]
-    power: NDArray[np.uint64]
-    heap: NDArray[np.int32]
-    last: NDArray[np.int32]
-    block: NDArray[np.int32]
-    size: NDArray[np.int32]
-    exhausted: NDArray[np.bool_]
-    ranked: NDArray[np.int32]
+    hash: NDArray[np.uint64]  # (pool): hash of a derivation's yield
+    power: NDArray[np.uint64]  # (pool): the hash base to the power of the yield's length
+    heap: NDArray[np.int32]  # (items): root of the heap of candidates
+    last: NDArray[np.int32]  # (items): the candidate whose successors have not been added yet
+    block: NDArray[np.int32]  # (items): row in `ranked`, -1 before the first visit
+    size: NDArray[np.int32]  # (items): number of derivations found
+    exhausted: NDArray[np.bool_]  # (items): no derivations are left
+    ranked: NDArray[np.int32]  # (visited items, k): derivations, best first
+    # (items + 1): the items in progress, and the rank that each must reach
     stack_item: NDArray[np.int32]
     stack_rank: NDArray[np.int32]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64]  # (2): number of pool entries and rows in use
+
+
+class Trees(NamedTuple):
+    """Derivations and their sub-derivations, one per row."""
+
+    score: NDArray[np.float64]
+    edge: NDArray[np.int32]  # the topmost edge
+    first: NDArray[np.int32]  # the rows of its antecedents' derivations, -1 for none
+    second: NDArray[np.int32]
+
+
+class Best(NamedTuple):
+    """The k best derivations of a sentence, best first; offsets have k + 1 elements."""
+
+    score: NDArray[np.float64]  # (k)
+    model: NDArray[np.float64]  # (k): language-model log10 probability, including `</s>`
+    rule: NDArray[np.int32]  # the rules of each derivation (indices into the sentence's rules)
+    rule_offset: NDArray[np.int64]
+    word: NDArray[np.int32]  # the words of each yield (indices into the shard's vocabulary)
+    word_offset: NDArray[np.int64]
 
 
 @kernel
@@ -272,67 +268,24 @@ def next_derivation(hypotheses: Hypotheses, rules: SentenceRules, found: Derivat
     found.size[item] += 1
 
 
-class Trees(NamedTuple):
-    """Derivations and their sub-derivations, one per row.
-
-    Attributes
-    ----------
-    score
-        float64 (rows).
-    edge
-        int32 (rows): the topmost edge.
-    first, second
-        int32 (rows): the derivations of its antecedents, -1 for none.
-    """
-
-    score: NDArray[np.float64]
-    edge: NDArray[np.int32]
-    first: NDArray[np.int32]
-    second: NDArray[np.int32]
-
-
-class Best(NamedTuple):
-    """The k best derivations of a sentence, best first; offsets have k + 1 elements.
-
-    Attributes
-    ----------
-    score
-        float64 (k).
-    model
-        float64 (k): language-model log10 probability, including `</s>`.
-    rule, rule_offset
-        int32, int64: the rules of each derivation (indices into the sentence's rules).
-    word, word_offset
-        int32, int64: the words of each yield (indices into the shard's vocabulary).
-    complete
-        False if the pool was too small; then nothing else is valid.
-    """
-
-    score: NDArray[np.float64]
-    model: NDArray[np.float64]
-    rule: NDArray[np.int32]
-    rule_offset: NDArray[np.int64]
-    word: NDArray[np.int32]
-    word_offset: NDArray[np.int64]
-    complete: bool
-
-
 @kernel
 def kbest(
     hypotheses: Hypotheses, rules: SentenceRules, table: RuleTable, k: int, pool: int, rows: int
 ) -> Best:
-    """Find the k best derivations of the goal with distinct yields, or fewer if no more exist."""
+    """Find the k best derivations of the goal with distinct yields, or fewer if no more exist.
+
+    There are none at all if the tables, for `pool` candidates and `rows` visited items, are too small.
+    """
     items = hypotheses.counts[0]
     found = make_derivations(items, pool, rows, k)
     goal = items - 1
     find_derivations(hypotheses, rules, found, goal)
-    complete = found.counts[0] <= pool
-    count = found.size[goal] if complete else 0
+    count = found.size[goal] if found.counts[0] <= pool else 0
     wanted = np.empty(count, np.int32)
     for i in range(count):
         wanted[i] = found.ranked[found.block[goal], i]
     trees = Trees(found.score, found.edge, found.first_part, found.second_part)
-    return unfold(hypotheses, rules, table, trees, wanted, complete)
+    return unfold(hypotheses, rules, table, trees, wanted)
 
 
 @kernel
@@ -342,7 +295,6 @@ def unfold(
     table: RuleTable,
     trees: Trees,
     wanted: NDArray[np.int32],
-    complete: bool,
 ) -> Best:
     """Write out the rules and words of some derivations of the goal, given as rows of `trees`, int32 (k)."""
     count = wanted.shape[0]
@@ -385,4 +337,52 @@ def unfold(
                 stack[depth] = first if target == -1 else (second if target == -2 else target)
                 depth += 1
         rule_offset[i + 1], word_offset[i + 1] = used_rules, used_words
-    return Best(score, model, rule[:used_rules], rule_offset, word[:used_words], word_offset, complete)
+    return Best(score, model, rule[:used_rules], rule_offset, word[:used_words], word_offset)
+
+
+@kernel
+def dense_vectors(best: Best, rules: SentenceRules, model_column: int) -> NDArray[np.float64]:
+    """Return float64 (k, C): sums over the rules of each derivation, and the language-model column."""
+    count, columns = best.score.shape[0], rules.dense.shape[1]
+    vectors = np.zeros((count, columns))
+    for i in range(count):
+        for j in range(best.rule_offset[i], best.rule_offset[i + 1]):
+            for column in range(columns):
+                vectors[i, column] += rules.dense[best.rule[j], column]
+        vectors[i, model_column] = best.model[i]
+    return vectors
+
+
+@kernel
+def sparse_vectors(
+    best: Best, rules: SentenceRules, table: RuleTable
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
+    """Return sparse rows (feature, value, offset of k + 1): each feature once per row, in ascending order."""
+    count = best.score.shape[0]
+    total = 0
+    for j in range(best.rule.shape[0]):
+        rule = rules.rule[best.rule[j]]
+        total += table.feature_offset[rule + 1] - table.feature_offset[rule]
+    feature, value = np.empty(total, np.int32), np.empty(total, np.float64)
+    offset = np.zeros(count + 1, np.int64)
+    key, buffer_value = np.empty(total, np.float64), np.empty(total, np.float64)
+    order, other = np.empty(total, np.int64), np.empty(total, np.int64)
+    used = 0
+    for i in range(count):
+        size = 0
+        for j in range(best.rule_offset[i], best.rule_offset[i + 1]):
+            rule = rules.rule[best.rule[j]]
+            for place in range(table.feature_offset[rule], table.feature_offset[rule + 1]):
+                key[size], buffer_value[size] = table.feature[place], table.feature_value[place]
+                order[size] = size
+                size += 1
+        sort_stably(order, key, other, size)
+        for j in range(size):
+            place = order[j]
+            if used > offset[i] and feature[used - 1] == key[place]:
+                value[used - 1] += buffer_value[place]
+            else:
+                feature[used], value[used] = key[place], buffer_value[place]
+                used += 1
+        offset[i + 1] = used
+    return feature[:used], value[:used], offset

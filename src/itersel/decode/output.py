@@ -16,11 +16,6 @@ def text_of(found: KBest, rank: int, words: Sequence[str]) -> str:
     return " ".join(words[i] for i in found.word[begin:end])
 
 
-def best_line(found: KBest, words: Sequence[str]) -> str:
-    """Return the best translation."""
-    return text_of(found, 0, words)
-
-
 def feature_values(
     found: KBest, rank: int, dense_names: Sequence[str], sparse_names: Strings
 ) -> list[tuple[str, float]]:

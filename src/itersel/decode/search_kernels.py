@@ -5,29 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itersel.decode.forest_kernels import Forest
-from itersel.decode.hypotheses import GLUE_FACTOR, GOAL_RULE, Hypotheses
-from itersel.decode.queue_kernels import (
-    BUNDLE,
-    FIRST,
-    FIRST_RANK,
-    INTEGERS,
-    MODEL,
-    NUMBERS,
-    RANK,
-    RULE,
-    SCORE,
-    SECOND,
-    SECOND_RANK,
-    STATE,
-    Queue,
-    make_queue,
-    sift_down,
-    sift_up,
-)
-from itersel.decode.rule_kernels import SentenceRules
-from itersel.decode.trie_kernels import NONE, Trie
+from itersel.decode.hypothesis_kernels import GLUE_FACTOR, GOAL_RULE, Hypotheses
+from itersel.decode.rule_kernels import NONE, SentenceRules, Trie
 from itersel.grammar.array_kernels import sort_stably
 from itersel.jit import inline_kernel, kernel, leaf_kernel
 from itersel.lm.kernels import ModelArrays
@@ -40,30 +22,95 @@ FIRST_RULES = 20
 STATE_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 STATE_SHIFT = np.uint64(40)
 
+# A corner is a row of 64 bytes, a cache line. Its int32 columns: bundle, ranks of the rule and of the
+# antecedent items, the rule and these items.
+BUNDLE, RANK, FIRST_RANK, SECOND_RANK, RULE, FIRST, SECOND = range(7)
+# Its float64 columns: score with the language model; the corner's own contribution to the language model.
+SCORE, MODEL = 4, 5
+# Its int64 column: language-model state of the hypothesis.
+STATE = 6
+INTEGERS, NUMBERS = 16, 8  # columns of a row
+
+
+class Queue(NamedTuple):
+    """Corners of the cubes of one node: a pool, and a binary heap of indices into the pool."""
+
+    corner: NDArray[np.int32]  # (pool * INTEGERS): rows of corners
+    number: NDArray[np.float64]  # (pool * NUMBERS): the same memory
+    state: NDArray[np.int64]  # (pool * NUMBERS): the same memory
+    heap: NDArray[np.int32]  # (pool): indices of corners, in heap order
+    heap_score: NDArray[np.float64]  # (pool): their scores
+    # (power of two): hash table from states to items; slots with items of earlier nodes are free
+    slot: NDArray[np.int32]
+
 
 class Task(NamedTuple):
-    """The input of the search, and its pop limit.
-
-    Attributes
-    ----------
-    forest, trie, rules
-        The bundles of the sentence and their rules, sorted by `sort_rules`.
-    model, model_weight
-        Language model, and the weight of its log10 probability.
-    begin_of_sentence, end_of_sentence
-        Word numbers of `<s>` and `</s>` in the language model; the first is negative if [S] -> [X] adds it.
-    pop_limit
-        Hypotheses popped per node; a node of the glue category gets `GLUE_FACTOR` times as many.
-    """
+    """The input of the search, and its pop limit."""
 
     forest: Forest
     trie: Trie
-    rules: SentenceRules
+    rules: SentenceRules  # sorted by `sort_rules`
     model: ModelArrays
-    model_weight: float
-    begin_of_sentence: int
-    end_of_sentence: int
-    pop_limit: int
+    model_weight: float  # of the log10 probability
+    begin_of_sentence: int  # number of `<s>` in the language model; negative if [S] -> [X] adds it
+    end_of_sentence: int  # number of `</s>`
+    pop_limit: int  # hypotheses popped per node; `GLUE_FACTOR` times as many at a node of the glue category
+
+
+def make_queue(bundles: int, pop_limit: int) -> Queue:
+    """Allocate a queue for nodes of at most `bundles` bundles; a corner has at most three neighbours."""
+    pops = GLUE_FACTOR * pop_limit
+    corners = FIRST_RULES * bundles + 3 * pops
+    # rows begin where cache lines do
+    number = np.empty((corners + 1) * NUMBERS)
+    skipped = -number.ctypes.data // number.itemsize % NUMBERS
+    number = number[skipped : skipped + corners * NUMBERS]
+    return Queue(
+        corner=number.view(np.int32),
+        number=number,
+        state=number.view(np.int64),
+        heap=np.empty(corners, np.int32),
+        heap_score=np.empty(corners),
+        slot=np.empty(1 << (2 * pops).bit_length(), np.int32),
+    )
+
+
+@inline_kernel
+def goes_before(score: float, candidate: int, other_score: float, other: int) -> bool:
+    """Whether a corner precedes another: the higher score, else the older one."""
+    return score > other_score or (score == other_score and candidate < other)
+
+
+@inline_kernel
+def sift_up(queue: Queue, place: int, candidate: int, score: float) -> None:
+    """Insert a corner into the heap at `place`, a leaf, and sift it up."""
+    heap, heap_score = queue.heap, queue.heap_score
+    while place > 0:
+        parent = (place - 1) >> 1
+        if not goes_before(score, candidate, heap_score[parent], heap[parent]):
+            break
+        heap[place], heap_score[place] = heap[parent], heap_score[parent]
+        place = parent
+    heap[place], heap_score[place] = candidate, score
+
+
+@inline_kernel
+def sift_down(queue: Queue, size: int, place: int, candidate: int, score: float) -> None:
+    """Insert a corner into the heap of `size` elements at `place`, and sift it down."""
+    heap, heap_score = queue.heap, queue.heap_score
+    while True:
+        child = 2 * place + 1
+        if child >= size:
+            break
+        if child + 1 < size and goes_before(
+            heap_score[child + 1], heap[child + 1], heap_score[child], heap[child]
+        ):
+            child += 1
+        if goes_before(score, candidate, heap_score[child], heap[child]):
+            break
+        heap[place], heap_score[place] = heap[child], heap_score[child]
+        place = child
+    heap[place], heap_score[place] = candidate, score
 
 
 @kernel
@@ -88,12 +135,6 @@ def sort_rules(trie: Trie, rules: SentenceRules) -> None:
                 trie.rule[begin + i] = rule[order[i]]
 
 
-def make_search_queue(bundles: int, pop_limit: int) -> Queue:
-    """Allocate a queue for nodes of at most `bundles` bundles; a corner has at most three neighbours."""
-    pops = GLUE_FACTOR * pop_limit
-    return make_queue(FIRST_RULES * bundles + 3 * pops, pops)
-
-
 @inline_kernel
 def combine(
     model: ModelArrays, states: States, rules: SentenceRules, rule: int, first: int, second: int
@@ -116,12 +157,6 @@ def combine(
         state, change = compose(model, states, state, right)
         total += change
     return state, total
-
-
-@inline_kernel
-def rule_at(task: Task, bundle: int, rank: int) -> int:
-    """Return the rule at a rank of a bundle."""
-    return np.int64(task.trie.rule[task.trie.rule_offset[task.forest.trie_node[bundle]] + rank])
 
 
 @inline_kernel
@@ -266,7 +301,7 @@ def make_neighbour(task: Task, queue: Queue, found: Hypotheses, candidate: int, 
         source_side = task.forest.trie_node[bundle]
         if rank >= task.trie.rule_offset[source_side + 1] - task.trie.rule_offset[source_side]:
             return False
-        rule = rule_at(task, bundle, rank)
+        rule = np.int64(task.trie.rule[task.trie.rule_offset[source_side] + rank])
     elif axis == 1:
         first_rank += 1
         antecedent = np.int64(task.forest.first[bundle])

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.decoder import Decoder, KBest
-from itersel.decode.derivations import SentenceForest
-from itersel.grammar.shard import Shard
+from itersel.decode.decoder import Decoder, KBest, SentenceForest
 
 FEATURES = 6  # maximum number of features shown for a rule
 
@@ -66,24 +64,14 @@ class Derivation(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A rule, by its number in the sentence and in the shard, and the parts in its nonterminals, in order."""
+    """A rule (its number in the sentence), its sides, and the parts in its nonterminals, in source order."""
 
     number: int
-    rule: int
+    source: list[int]
+    target: list[int]
     children: tuple[_Part, ...]
     source_length: int
     target_length: int
-
-
-def derive(
-    decoder: Decoder,
-    sentence: int,
-    dense: NDArray[np.float64],
-    sparse: NDArray[np.float64],
-    words: Sequence[str],
-) -> Derivation:
-    """Translate a sentence, and return its best derivation; see `derive_all`."""
-    return derive_all(decoder, sentence, dense, sparse, words, 1)[1][0]
 
 
 def derive_all(
@@ -125,57 +113,55 @@ def _derivation(
     weights: tuple[NDArray[np.float64], NDArray[np.float64]],
     words: Sequence[str],
 ) -> Derivation:
-    best = forest.best
-    root = _tree(decoder.shard, forest, best.rule[slice(*best.rule_offset[rank : rank + 2])])
-    nodes, links = [], []
-    for part, depth, begin, output in _walk(decoder.shard, root):
-        nodes.append(_node(decoder, forest, part, depth, begin, weights, words))
-        links += _links(decoder.shard, part, begin, output)
-    target = tuple(words[word] for word in best.word[slice(*best.word_offset[rank : rank + 2])])
+    shard, best = decoder.shard, forest.best
+    nodes: list[Node] = []
+    links: list[tuple[int, int]] = []
+    root = _tree(forest, best.rule[slice(*best.rule_offset[rank : rank + 2])])
+    # parts with their depth and the positions where their source and target begin
+    waiting = [(root, 0, 0, 0)]
+    while waiting:
+        part, depth, begin, output = waiting.pop()
+        source = _offsets(part.source, begin, [one.source_length for one in part.children])
+        target = _offsets(part.target, output, [one.target_length for one in part.children])
+        for gap, child in reversed([*enumerate(part.children, 1)]):
+            places = source[part.source.index(-gap)], target[part.target.index(-gap)]
+            waiting.append((child, depth + 1, *places))
+        rule = forest.rules.rule[part.number]
+        points = shard.rule_alignment[slice(*shard.rule_alignment_offset[rule : rule + 2])]
+        links += [(source[i], target[j]) for i, j in points.tolist()]
+        source_side, target_side = (
+            tuple(words[symbol] if symbol >= 0 else symbol for symbol in side)
+            for side in (part.source, part.target)
+        )
+        score = float(forest.rules.score[part.number])
+        features = _largest(decoder, forest, part.number, weights)
+        end = begin + part.source_length
+        nodes.append(Node(depth, source_side, target_side, begin, end, score, features))
+    text = tuple(words[word] for word in best.word[slice(*best.word_offset[rank : rank + 2])])
     model = forest.model_weight * float(best.model[rank])
-    return Derivation(tuple(nodes), target, tuple(sorted(links)), float(best.score[rank]), model)
+    return Derivation(tuple(nodes), text, tuple(sorted(links)), float(best.score[rank]), model)
 
 
-def _tree(shard: Shard, forest: SentenceForest, rules: NDArray[np.int32]) -> _Part:
+def _tree(forest: SentenceForest, rules: NDArray[np.int32]) -> _Part:
     """Build a tree from rules in pre-order, with children in target order.
 
     Rules are processed from last to first, so deep trees need no recursion.
     """
+    table = forest.table
     waiting: list[_Part] = []
     for number in rules[::-1].tolist():
         rule = int(forest.rules.rule[number])
-        source, target = _sides(shard, rule)
-        gaps = [-symbol for symbol in target if symbol < 0]
-        parts = {gap: waiting.pop() for gap in gaps}
+        source = table.source[slice(*table.source_offset[rule : rule + 2])].tolist()
+        target = table.target[slice(*table.target_offset[rule : rule + 2])].tolist()
+        parts = {-symbol: waiting.pop() for symbol in target if symbol < 0}
         children = tuple(parts[gap] for gap in sorted(parts))
         lengths = (
-            sum(symbol >= 0 for symbol in source) + sum(one.source_length for one in children),
-            sum(symbol >= 0 for symbol in target) + sum(one.target_length for one in children),
+            len(source) - len(parts) + sum(one.source_length for one in children),
+            len(target) - len(parts) + sum(one.target_length for one in children),
         )
-        waiting.append(_Part(number, rule, children, *lengths))
+        waiting.append(_Part(number, source, target, children, *lengths))
     (root,) = waiting
     return root
-
-
-def _walk(shard: Shard, root: _Part) -> Iterator[tuple[_Part, int, int, int]]:
-    """Yield each part with its depth and the positions where its source and target begin."""
-    waiting = [(root, 0, 0, 0)]
-    while waiting:
-        part, depth, begin, output = waiting.pop()
-        yield part, depth, begin, output
-        source, target = _sides(shard, part.rule)
-        begins, outputs = _places(shard, part, begin, output)
-        for gap, child in reversed([*enumerate(part.children, 1)]):
-            waiting.append((child, depth + 1, begins[source.index(-gap)], outputs[target.index(-gap)]))
-
-
-def _places(shard: Shard, part: _Part, begin: int, output: int) -> tuple[list[int], list[int]]:
-    """Return the positions in the sentences where the symbols of the source and target sides begin."""
-    source, target = _sides(shard, part.rule)
-    return (
-        _offsets(source, begin, [one.source_length for one in part.children]),
-        _offsets(target, output, [one.target_length for one in part.children]),
-    )
 
 
 def _offsets(symbols: Sequence[int], begin: int, lengths: Sequence[int]) -> list[int]:
@@ -187,58 +173,19 @@ def _offsets(symbols: Sequence[int], begin: int, lengths: Sequence[int]) -> list
     return found
 
 
-def _links(shard: Shard, part: _Part, begin: int, output: int) -> list[tuple[int, int]]:
-    source, target = _places(shard, part, begin, output)
-    points = shard.rule_alignment[slice(*shard.rule_alignment_offset[part.rule : part.rule + 2])]
-    return [(source[i], target[j]) for i, j in points.tolist()]
-
-
-def _node(
-    decoder: Decoder,
-    forest: SentenceForest,
-    part: _Part,
-    depth: int,
-    begin: int,
-    weights: tuple[NDArray[np.float64], NDArray[np.float64]],
-    words: Sequence[str],
-) -> Node:
-    source, target = (
-        tuple(words[symbol] if symbol >= 0 else symbol for symbol in side)
-        for side in _sides(decoder.shard, part.rule)
-    )
-    return Node(
-        depth,
-        source,
-        target,
-        begin,
-        begin + part.source_length,
-        float(forest.rules.score[part.number]),
-        _largest(decoder, forest, part, weights),
-    )
-
-
 def _largest(
     decoder: Decoder,
     forest: SentenceForest,
-    part: _Part,
+    number: int,
     weights: tuple[NDArray[np.float64], NDArray[np.float64]],
 ) -> tuple[tuple[str, float], ...]:
     """Return the weighted features that contribute most to a rule's score, by magnitude, then by name."""
-    dense = forest.rules.dense[part.number] * weights[0]
+    dense = forest.rules.dense[number] * weights[0]
     found = dict(zip(decoder.dense_names, dense.tolist(), strict=True))
-    if decoder.use_sparse:
-        shard = decoder.shard
-        row = slice(*shard.rule_feature_offset[part.rule : part.rule + 2])
-        values = shard.rule_feature_value[row] * weights[1][shard.rule_feature[row]]
-        for feature, value in zip(shard.rule_feature[row].tolist(), values.tolist(), strict=True):
-            found[shard.feature_name.get(feature)] = value
+    table, rule = forest.table, forest.rules.rule[number]
+    row = slice(*table.feature_offset[rule : rule + 2])
+    values = table.feature_value[row] * weights[1][table.feature[row]]
+    for feature, value in zip(table.feature[row].tolist(), values.tolist(), strict=True):
+        found[decoder.shard.feature_name.get(feature)] = value
     order = sorted((item for item in found.items() if item[1]), key=lambda item: (-abs(item[1]), item[0]))
     return tuple(order[:FEATURES])
-
-
-def _sides(shard: Shard, rule: int) -> tuple[list[int], list[int]]:
-    """Return the symbols of the source and target sides of a rule."""
-    return (
-        shard.rule_source[slice(*shard.rule_source_offset[rule : rule + 2])].tolist(),
-        shard.rule_target[slice(*shard.rule_target_offset[rule : rule + 2])].tolist(),
-    )

@@ -10,13 +10,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.derivations import SentenceForest
+from itersel.decode.decoder import SentenceForest
+from itersel.decode.hypothesis_kernels import Kept, best_through_edges, keep_edges
 from itersel.decode.kbest_kernels import Best, Trees, unfold
-from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
 from itersel.grammar.references import References
-from itersel.learn.augmented_kernels import Objective, Scratch, Task, search_augmented
+from itersel.learn.augmented_kernels import (
+    Objective,
+    ReferenceNgrams,
+    Scratch,
+    Task,
+    index_references,
+    make_partials,
+    search_augmented,
+)
 from itersel.learn.bleu_kernels import ORDER
-from itersel.learn.partial_kernels import ReferenceNgrams, index_references, make_partials
 from itersel.learn.sentence_bleu import Target
 
 # Number of partial translations kept per item; docs/learning.md has the measurements.
@@ -49,12 +56,7 @@ HOPE, ORACLE, FEAR = Direction(1, 1), Direction(0, 1), Direction(1, -1)
 class AugmentedSearch:
     """Finds the derivation with the best objective in each direction; see `augmented_kernels`.
 
-    Parameters
-    ----------
-    directions
-        The objectives.
-    target
-        Target of the sentence; its references have at least one word.
+    The references of the target have at least one word.
     """
 
     def __init__(self, directions: tuple[Direction, ...], target: Target) -> None:
@@ -145,7 +147,7 @@ def _search(forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objecti
     search_augmented(task, Scratch(np.empty(ORDER), np.empty(ORDER)), partials, np.zeros(items, np.int64))
     best = partials.rank[(items - 1) * BEAM :][: min(1, partials.size[-1])]
     trees = Trees(partials.model, partials.edge, partials.first, partials.second)
-    return unfold(found, rules, table, trees, best, True)
+    return unfold(found, rules, table, trees, best)
 
 
 def _best_edges(through: NDArray[np.float64]) -> float:

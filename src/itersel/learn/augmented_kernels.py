@@ -3,8 +3,11 @@
 Cost is 1 - BLEU. BLEU does not decompose over edges, so the search is approximate: bottom-up, each item keeps
 the few partial translations with the best objective, and edges combine those of their antecedents (Chiang,
 Marton & Resnik 2008 and cdec score partial translations in the same way). A partial translation counts each
-n-gram of the references that it contains. So the clipped counts of a complete translation are exact, and so
-is the objective of a derivation of the goal.
+n-gram of the references that it contains, and knows the words at its edges. So the clipped counts of a
+complete translation are exact, and so is the objective of a derivation of the goal.
+
+Shapes: r = words of all references, G = their distinct n-grams, R = their distinct words, m = references,
+P = partial translations.
 """
 
 from __future__ import annotations
@@ -14,76 +17,69 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.hypotheses import GOAL_RULE
-from itersel.decode.prune_kernels import Kept
-from itersel.decode.trie_kernels import NONE
-from itersel.jit import leaf_kernel
+from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept
+from itersel.decode.rule_kernels import NONE
+from itersel.grammar.references import References
+from itersel.jit import kernel, leaf_kernel
 from itersel.learn.bleu_kernels import ORDER, closest_length, score_counts
-from itersel.learn.partial_kernels import (
-    MARGIN,
-    Partials,
-    ReferenceNgrams,
-    append_partial,
-    append_word,
-    keep_row,
-)
+
+# Words at the edge of a partial translation that n-grams across the edge can contain.
+MARGIN = ORDER - 1
+# Counts of an n-gram in a reference are capped at this, so that they fit in a byte.
+MOST_COUNTED = 255
+ROOT = 0
+
+
+class ReferenceNgrams(NamedTuple):
+    """The n-grams of references as a trie from the last word to the first: a child adds a word in front."""
+
+    number: NDArray[np.int32]  # (words of the shard): number of each word in the references, from 1, or 0
+    child: NDArray[np.int32]  # (G + 1, R + 1): child by node and number of the word in front; 0 is none
+    available: NDArray[np.uint8]  # (G + 1): maximum count of the n-gram in any reference
+    offset: NDArray[np.int64]  # (ORDER + 1): the nodes of n-grams of n words start at offset[n - 1]
+
+
+class Partials(NamedTuple):
+    """Partial translations; the last row is scratch."""
+
+    edge: NDArray[np.int32]  # (P)
+    first: NDArray[np.int32]  # (P): the partial translations of the edge's antecedents, -1 for none
+    second: NDArray[np.int32]
+    model: NDArray[np.float64]  # (P): model score
+    objective: NDArray[np.float64]  # (P): what is maximised
+    length: NDArray[np.int32]  # (P): number of words
+    left: NDArray[np.int32]  # (P, MARGIN): numbers of the words at the edge, outermost first; then 0
+    right: NDArray[np.int32]
+    matched: NDArray[np.uint8]  # (P, G + 1): counts of the reference n-grams, clipped to `available`
+    rank: NDArray[np.int32]  # (P): the rows that an item keeps, best first, from item * beam on
+    size: NDArray[np.int32]  # (items): number of these rows
 
 
 class Objective(NamedTuple):
-    """The objective of the search: share * model score + gain * BLEU.
+    """The objective of the search: share * model score + gain * BLEU."""
 
-    Attributes
-    ----------
-    share, gain
-        1 and 1: hope; 1 and -1: fear; 0 and 1: oracle.
-    variant, context
-        Variant of sentence BLEU, and its context, float64 (CONTEXT_SIZE).
-    order
-        The order of the longest n-gram in a reference, at most `ORDER`.
-    lengths
-        int64 (m): words of each reference.
-    mean_length
-        Mean number of words of a reference, positive.
-    model_weight
-        Weight of the language model.
-    """
-
-    share: float
-    gain: float
-    variant: int
-    context: NDArray[np.float64]
-    order: int
-    lengths: NDArray[np.int64]
-    mean_length: float
-    model_weight: float
+    share: float  # and gain: 1 and 1: hope; 1 and -1: fear; 0 and 1: oracle
+    gain: float  # times the factor of BLEU as a cost
+    variant: int  # of sentence BLEU
+    context: NDArray[np.float64]  # (CONTEXT_SIZE)
+    order: int  # of the longest n-gram in a reference, at most ORDER
+    lengths: NDArray[np.int64]  # (m): words of each reference
+    mean_length: float  # their mean, positive
+    model_weight: float  # of the language model
 
 
 class Task(NamedTuple):
     """The forest to search and the objective, with only the arrays needed: more would slow down compilation.
 
-    Attributes
-    ----------
-    edge_rule, edge_first, edge_second, edge_model
-        Edges: see `itersel.decode.hypotheses.Hypotheses`.
-    kept
-        Items and edges to search.
-    rule, rule_score
-        Rules of the sentence: see `itersel.decode.rule_kernels.SentenceRules`.
-    source, source_offset, target, target_offset
-        Rules of the shard: see `itersel.decode.rule_kernels.RuleTable`.
-    ngrams
-        N-grams of the references.
-    objective
-        The objective to maximise.
-    beam
-        Number of partial translations that an item keeps.
+    The arrays are those of the forest (`Hypotheses`), the sentence's rules (`SentenceRules`) and the rules of
+    the shard (`RuleTable`).
     """
 
     edge_rule: NDArray[np.int32]
     edge_first: NDArray[np.int32]
     edge_second: NDArray[np.int32]
     edge_model: NDArray[np.float64]
-    kept: Kept
+    kept: Kept  # items and edges to search
     rule: NDArray[np.int32]
     rule_score: NDArray[np.float64]
     source: NDArray[np.int32]
@@ -92,7 +88,7 @@ class Task(NamedTuple):
     target_offset: NDArray[np.int64]
     ngrams: ReferenceNgrams
     objective: Objective
-    beam: int
+    beam: int  # number of partial translations that an item keeps
 
 
 class Scratch(NamedTuple):
@@ -100,6 +96,151 @@ class Scratch(NamedTuple):
 
     matches: NDArray[np.float64]
     ngrams: NDArray[np.float64]
+
+
+@kernel
+def index_references(references: References, words: int) -> ReferenceNgrams:
+    """Return the n-grams of the references of a sentence; `words` is the size of the vocabulary."""
+    length = references.word.shape[0]
+    number = np.zeros(words, np.int32)
+    distinct = 0
+    for word in references.word:
+        if number[word] == 0:
+            distinct += 1
+            number[word] = distinct
+    child = np.zeros((ORDER * length + 1, distinct + 1), np.int32)
+    available, count = np.zeros(ORDER * length + 1, np.uint8), np.zeros(ORDER * length + 1, np.uint8)
+    offset = np.zeros(ORDER + 1, np.int64)
+    # for each position, the node of the n-gram that ends there
+    node = np.full(length, ROOT, np.int64)
+    nodes = 1
+    for n in range(ORDER):
+        offset[n] = nodes
+        for one in range(references.offset.shape[0] - 1):
+            begin, stop = references.offset[one] + n, references.offset[one + 1]
+            for end in range(begin, stop):
+                before = number[references.word[end - n]]
+                if child[node[end], before] == ROOT:
+                    child[node[end], before] = nodes
+                    nodes += 1
+                node[end] = child[node[end], before]
+                count[node[end]] = min(MOST_COUNTED, np.int64(count[node[end]]) + 1)
+            for end in range(begin, stop):
+                available[node[end]] = max(available[node[end]], count[node[end]])
+                count[node[end]] = 0
+    offset[ORDER] = nodes
+    return ReferenceNgrams(number, child[:nodes], available[:nodes], offset)
+
+
+def make_partials(items: int, beam: int, nodes: int) -> Partials:
+    """Allocate partial translations for `items` items."""
+    rows = items * beam + 1
+    return Partials(
+        np.empty(rows, np.int32), np.empty(rows, np.int32), np.empty(rows, np.int32), np.empty(rows),
+        np.empty(rows), np.empty(rows, np.int32), np.empty((rows, MARGIN), np.int32),
+        np.empty((rows, MARGIN), np.int32), np.empty((rows, nodes), np.uint8), np.empty(rows, np.int32),
+        np.zeros(items, np.int32),
+    )  # fmt: skip
+
+
+@leaf_kernel
+def append_word(ngrams: ReferenceNgrams, partials: Partials, row: int, word: int, least: int) -> None:
+    """Append a word (its number) to a partial translation, counting n-grams of at least `least` words."""
+    length = partials.length[row]
+    node = np.int64(ngrams.child[ROOT, word])
+    for n in range(1, ORDER + 1):
+        if node == ROOT:
+            break
+        if n >= least and partials.matched[row, node] < ngrams.available[node]:
+            partials.matched[row, node] += np.uint8(1)
+        if n > length or n == ORDER:
+            break
+        node = np.int64(ngrams.child[node, partials.right[row, n - 1]])
+    if length < MARGIN:
+        partials.left[row, length] = word
+    for i in range(MARGIN - 1, 0, -1):
+        partials.right[row, i] = partials.right[row, i - 1]
+    partials.right[row, 0] = word
+    partials.length[row] = length + 1
+
+
+@leaf_kernel
+def append_partial(ngrams: ReferenceNgrams, partials: Partials, row: int, part: int) -> None:
+    """Append a partial translation to another."""
+    for node in range(1, ngrams.available.shape[0]):
+        both = np.int64(partials.matched[row, node]) + np.int64(partials.matched[part, node])
+        partials.matched[row, node] = min(both, np.int64(ngrams.available[node]))
+    length = partials.length[part]
+    for i in range(min(length, MARGIN)):
+        # n-grams inside the part have been counted
+        append_word(ngrams, partials, row, partials.left[part, i], i + 2)
+    if length > MARGIN:
+        partials.length[row] += length - MARGIN
+        for i in range(MARGIN):
+            partials.right[row, i] = partials.right[part, i]
+
+
+@leaf_kernel
+def is_better(partials: Partials, a: int, b: int) -> bool:
+    """Whether a row precedes another: the larger objective, else the larger model score."""
+    if partials.objective[a] != partials.objective[b]:
+        return bool(partials.objective[a] > partials.objective[b])
+    return bool(partials.model[a] > partials.model[b])
+
+
+@leaf_kernel
+def is_equivalent(partials: Partials, a: int, b: int) -> bool:
+    """Whether any two translations that extend two rows in the same way have equal BLEU."""
+    if partials.length[a] != partials.length[b]:
+        return False
+    for i in range(MARGIN):
+        if partials.left[a, i] != partials.left[b, i] or partials.right[a, i] != partials.right[b, i]:
+            return False
+    for node in range(1, partials.matched.shape[1]):
+        if partials.matched[a, node] != partials.matched[b, node]:
+            return False
+    return True
+
+
+@leaf_kernel
+def copy_row(partials: Partials, source: int, target: int) -> None:
+    """Copy a row to another."""
+    partials.edge[target] = partials.edge[source]
+    partials.first[target], partials.second[target] = partials.first[source], partials.second[source]
+    partials.model[target], partials.objective[target] = partials.model[source], partials.objective[source]
+    partials.length[target] = partials.length[source]
+    for i in range(MARGIN):
+        partials.left[target, i] = partials.left[source, i]
+        partials.right[target, i] = partials.right[source, i]
+    for node in range(partials.matched.shape[1]):
+        partials.matched[target, node] = partials.matched[source, node]
+
+
+@leaf_kernel
+def keep_row(partials: Partials, item: int, beam: int, row: int) -> None:
+    """Keep a copy of a row if it is among an item's best; of equivalent rows, only the best is kept."""
+    begin, size = item * beam, partials.size[item]
+    place = size
+    for i in range(size):
+        if is_equivalent(partials, partials.rank[begin + i], row):
+            place = i
+            break
+    if place < size:
+        if not is_better(partials, row, partials.rank[begin + place]):
+            return
+    elif size < beam:
+        partials.rank[begin + size] = begin + size
+        partials.size[item] = size + 1
+    else:
+        place = size - 1
+        if not is_better(partials, row, partials.rank[begin + place]):
+            return
+    copy_row(partials, row, partials.rank[begin + place])
+    while place > 0 and is_better(partials, partials.rank[begin + place], partials.rank[begin + place - 1]):
+        other = partials.rank[begin + place - 1]
+        partials.rank[begin + place - 1] = partials.rank[begin + place]
+        partials.rank[begin + place] = other
+        place -= 1
 
 
 @leaf_kernel

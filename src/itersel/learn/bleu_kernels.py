@@ -88,14 +88,8 @@ def ngram_matches(
 def closest_length(lengths: NDArray[np.int64], begin: int, end: int, length: int, share: float) -> int:
     """Return the length of the reference closest in length to a hypothesis; ties go to the shorter.
 
-    Parameters
-    ----------
-    lengths
-        int64: lengths of references, of which those from `begin` to `end` are compared.
-    length
-        Length of the hypothesis.
-    share
-        The hypothesis is compared with this share of each reference's length; 1 for a complete translation.
+    `lengths`, int64: those from `begin` to `end` are compared. The hypothesis is compared with a `share` of
+    each reference's length; 1 for a complete translation.
     """
     closest: int = lengths[begin]
     for i in range(begin + 1, end):
@@ -154,15 +148,12 @@ def score_counts(
         for n in range(1, order + 1):
             total += mean_precision(matches, ngrams, n, 0.0) / 2.0 ** (ORDER - n + 1)
         return brevity_penalty(hypothesis_length, reference_length) * total
-    if variant == LIN:
-        return brevity_penalty(hypothesis_length, reference_length) * mean_precision(
-            matches, ngrams, order, 1.0
-        )
     if variant == NAKOV:
-        return brevity_penalty(hypothesis_length, reference_length + 1.0) * mean_precision(
-            matches, ngrams, order, 1.0
-        )
-    return brevity_penalty(hypothesis_length, reference_length) * mean_precision(matches, ngrams, order, 0.0)
+        reference_length += 1.0
+    added = 1.0 if variant in (LIN, NAKOV) else 0.0
+    return brevity_penalty(hypothesis_length, reference_length) * mean_precision(
+        matches, ngrams, order, added
+    )
 
 
 @kernel

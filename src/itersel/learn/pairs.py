@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.learn.pair_kernels import pairs_across_levels
+from itersel.learn.learner_kernels import pairs_across_levels
 
 # Hopkins & May 2011, section 4: Gamma, the threshold of alpha, and Xi
 PRO_DRAWN = 5000
@@ -19,22 +19,21 @@ PRO_THRESHOLD = 0.05
 PRO_KEPT = 50
 
 
-def multipartite_pairs(bleu: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Pair the best tenth with all others, and the rest with the worst tenth [S12, section 3].
+def make_pairs(strategy: str, bleu: NDArray[np.float64], seed: tuple[int, ...]) -> NDArray[np.int64]:
+    """Form pairs with a strategy from `itersel.config.learners.PAIRS`; only ``pro`` uses the seed.
 
-    A tenth is rounded (half up), and is at least 1.
+    ``all`` pairs every translation with every worse one; ``multipartite`` the best tenth with all others, and
+    the rest with the worst tenth [S12, section 3]. A tenth is rounded (half up), and is at least 1.
     """
+    if strategy == "pro":
+        return pro_pairs(bleu, seed)
     count = bleu.shape[0]
-    tenth = max(1, (count + 5) // 10)
-    level = np.ones(count, np.int64)
-    level[count - tenth :] = 2
-    level[:tenth] = 0
-    return _pairs(bleu, level)
-
-
-def all_pairs(bleu: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Pair every translation with every worse one."""
-    return _pairs(bleu, np.arange(bleu.shape[0]))
+    level = np.arange(count)
+    if strategy == "multipartite":
+        tenth = max(1, (count + 5) // 10)
+        level = np.where(level < tenth, 0, np.where(level < count - tenth, 1, 2))
+    order = np.argsort(-bleu, kind="stable")
+    return order[pairs_across_levels(bleu[order], level)]
 
 
 def pro_pairs(
@@ -42,21 +41,18 @@ def pro_pairs(
 ) -> NDArray[np.int64]:
     """Draw 5000 pairs, drop those less than 0.05 BLEU apart, and keep the 50 widest of the rest.
 
+    Pairs are drawn with replacement (Hopkins & May 2011, figure 4), so a pair may occur twice. Equally wide
+    pairs stay in the order in which they were drawn.
+
     Parameters
     ----------
     bleu
         float64 (k).
     seed
-        Not negative; for example seed, epoch, shard and sentence, which makes the draws independent of the
-        order in which sentences are processed.
+        Not negative; with the number of the sentence, draws do not depend on the order of sentences.
     max_difference
         Pairs further apart are dropped, too. This excludes overlong translations with a BLEU near 0, the
         monsters of Nakov et al. (2013). No pair is further apart than 1.
-
-    Notes
-    -----
-    Pairs are drawn with replacement (Hopkins & May 2011, figure 4), so a pair may occur twice. Equally wide
-    pairs stay in the order in which they were drawn.
     """
     # The raw bits of a generator never change between numpy versions, but derived distributions may.
     raw = np.random.PCG64(list(seed)).random_raw(2 * PRO_DRAWN) >> np.uint64(32)
@@ -66,22 +62,3 @@ def pro_pairs(
     kept = np.flatnonzero((width >= PRO_THRESHOLD) & (width <= max_difference))
     kept = kept[np.argsort(-width[kept], kind="stable")[:PRO_KEPT]]
     return np.where(difference[kept, None] > 0, drawn[kept], drawn[kept, ::-1])
-
-
-def make_pairs(strategy: str, bleu: NDArray[np.float64], seed: tuple[int, ...]) -> NDArray[np.int64]:
-    """Form pairs with a strategy from `itersel.config.learners.PAIRS`; only ``pro`` uses the seed."""
-    if strategy == "multipartite":
-        return multipartite_pairs(bleu)
-    if strategy == "all":
-        return all_pairs(bleu)
-    return pro_pairs(bleu, seed)
-
-
-def leads(pairs: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return, for each pair, the model score of the better translation minus that of the worse one."""
-    return score[pairs[:, 0]] - score[pairs[:, 1]]
-
-
-def _pairs(bleu: NDArray[np.float64], level: NDArray[np.int64]) -> NDArray[np.int64]:
-    order = np.argsort(-bleu, kind="stable")
-    return order[pairs_across_levels(bleu[order], level)]

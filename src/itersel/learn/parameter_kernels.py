@@ -30,54 +30,32 @@ NONE, L1_CLIP, L1_CUMULATIVE, L2 = range(4)
 
 
 class Rule(NamedTuple):
-    """The update rule: learning rate and regularisation.
+    """The update rule: learning rate and regularisation."""
 
-    Attributes
-    ----------
-    regularizer, strength
-        One of the four kinds, and l.
-    rate
-        Learning rate.
-    adaptive
-        Divide the steps of a weight by the square root of the sum of its squared gradients so far (AdaGrad).
-    """
-
-    regularizer: int
-    strength: float
-    rate: float
+    regularizer: int  # one of the four kinds
+    strength: float  # l
+    rate: float  # learning rate
+    # divide the steps of a weight by the square root of the sum of its squared gradients so far (AdaGrad)
     adaptive: bool
 
 
 class Coordinates(NamedTuple):
-    """Weights in training; all arrays of size n.
+    """Weights in training; all arrays of size n."""
 
-    Attributes
-    ----------
-    value
-        float64: the weights; `refresh` brings those of the sentences to be decoded up to date.
-    anchor, since
-        float64, int64: each weight after its last update, before the regularisation of any step after
-        `since`.
-    start, total
-        float64: without regularisation and adaptive steps, anchor = start + rate * total. The total is stored
-        separately because it is an integer for rule counts: updates that cancel restore the initial weight
-        exactly, without a rounding error that would count as a feature.
-    paid
-        float64: for `L1_CUMULATIVE`, the total that regularisation has added to the weight, up to `since`.
-    squares
-        float64: sum of squared gradients.
-    area
-        float64: sum of the weight after each step up to `since`.
-    """
-
+    # the weights; `refresh` brings those of the sentences to be decoded up to date
     value: NDArray[np.float64]
+    # each weight after its last update, before the regularisation of any step after `since`
     anchor: NDArray[np.float64]
     since: NDArray[np.int64]
+    # Without regularisation and adaptive steps, anchor = start + rate * total. The total is stored separately
+    # because it is an integer for rule counts: updates that cancel restore the initial weight exactly,
+    # without a rounding error that would count as a feature.
     start: NDArray[np.float64]
     total: NDArray[np.float64]
+    # for `L1_CUMULATIVE`, the total that regularisation has added to the weight, up to `since`
     paid: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    area: NDArray[np.float64]
+    squares: NDArray[np.float64]  # sum of squared gradients
+    area: NDArray[np.float64]  # sum of the weight after each step up to `since`
 
 
 @leaf_kernel

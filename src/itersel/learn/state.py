@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,7 @@ from numpy.typing import NDArray
 
 import itersel
 from itersel.errors import InputError
-from itersel.learn.parameters import Memory
-from itersel.learn.weight_table import Start
+from itersel.learn.weight_table import Memory, Start
 from itersel.limits import MAX_INTEGER
 from itersel.storage.formats import Array
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_header, write_arrays
@@ -43,10 +41,7 @@ STATE = replace(
 
 
 def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
-    """Return the attributes of a shard's weights that say what made them.
-
-    ``settings`` is equal for all shards and epochs of an experiment.
-    """
+    """Return what made a shard's weights; ``settings`` is equal for all shards and epochs."""
     values = settings.to_dict()
     epoch, shard = values.pop("epoch"), values.pop("shard")
     return {
@@ -58,20 +53,17 @@ def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
     }
 
 
-def training_attributes(settings: TrainSettings, training: Training) -> dict[str, str | int | float]:
-    """Return all attributes of a shard's weights: what made them, and what was counted in training."""
-    attributes = {
+def write_training(path: str | os.PathLike[str], training: Training, settings: TrainSettings) -> None:
+    """Write the weights of a shard, with its state if it has one and the file is HDF5."""
+    attributes: dict[str, str | int | float] = {
         **provenance(settings),
         "sentences": training.sentences,
         "pairs": training.pairs,
         "updates": training.updates,
         "mean_bleu": training.mean_bleu,
     }
-    return attributes if training.loss is None else {**attributes, "loss": training.loss}
-
-
-def write_training(path: str | os.PathLike[str], training: Training, attributes: Mapping[str, Any]) -> None:
-    """Write the weights of a shard, with its state if it has one and the file is HDF5."""
+    if training.loss is not None:
+        attributes["loss"] = training.loss
     state = training.state
     if state is None or not os.fspath(path).endswith(".h5"):
         write_weights(path, training.weights, attributes)

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from itertools import repeat
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itersel.config.learners import Learner, Perceptron, learner_name
 from itersel.config.search import Search, k_best_option
+from itersel.decode.decoder import Decoder, DerivationFinder, KBest
 from itersel.errors import InputError
-from itersel.learn.adagrad import LogisticLearner
-from itersel.learn.learner import Example, Move, OnlineLearner
-from itersel.learn.mira import MiraLearner
-from itersel.learn.parameters import Parameters, WeightOverflowError
-from itersel.learn.parts import LoadedPart, Part, SentenceDecoder
-from itersel.learn.perceptron import PairLearner
+from itersel.grammar.shard import Shard
+from itersel.learn.learners import Example, Move, OnlineLearner, make_learner
+from itersel.learn.parts import LoadedPart, Part
 from itersel.learn.sentence_bleu import SentenceBleu
 from itersel.learn.weight_table import ShardWeights, Start, WeightTable
 from itersel.progress import progress
 from itersel.vectors.weights import Weights, make_weights
-
-if TYPE_CHECKING:
-    from itersel.decode.decoder import KBest
-    from itersel.decode.derivations import DerivationFinder
-    from itersel.grammar.shard import Shard
 
 
 @dataclass(frozen=True)
@@ -88,27 +81,14 @@ class Training(NamedTuple):
 
 def train_shard(
     shard: Shard,
-    decoders: Sequence[SentenceDecoder],
+    decoders: Sequence[Decoder],
     start: Start | None,
     settings: TrainSettings,
     measure_loss: bool = False,
 ) -> Training:
-    """Train on a shard in memory: `train_parts` with one part.
+    """Train on a shard in memory with references; see `train_parts`.
 
-    Parameters
-    ----------
-    shard
-        Sentences with references.
-    decoders
-        Decoders for this shard, made with `settings.features`, `settings.pop_limit` and
-        `settings.max_span`: one for each thread. Their number does not affect the result.
-    start, settings, measure_loss
-        See `train_parts`.
-
-    Raises
-    ------
-    InputError
-        See `train_parts`.
+    There is a decoder for each thread, made with the same settings; their number does not affect the result.
     """
     return train_parts([LoadedPart(shard, decoders)], start, settings, measure_loss)
 
@@ -148,21 +128,22 @@ def train_parts(
     if settings.epoch > 1 and start.steps is not None:
         # with resharding, the shard's size may have differed a little in earlier epochs
         before = start.steps
-
-    def weights() -> WeightTable:
-        return WeightTable(start, settings.learner, before)
-
     loss = None
     if measure_loss:
         # as in epoch 0: losses of different epochs are comparable only if the same pairs are drawn
-        examples = _examples(parts, weights(), learner, replace(settings, epoch=0))
-        listed = progress(examples, "measure loss", sentences)
+        table, how = WeightTable(start, settings.learner, before), replace(settings, epoch=0)
+        listed = progress(_examples(parts, table, learner, how), "measure loss", sentences)
         loss = sum((learner.loss(one.example) for one in listed), 0.0)
-    table, seen = weights(), _Seen()
+    table, seen = WeightTable(start, settings.learner, before), _Seen()
     for one in progress(_examples(parts, table, learner, settings), "train", sentences, seen.status):
         move = learner.learn(one.example)
-        with _naming(one.name):
-            _step(one, move, learner.step_setting)
+        overflown = one.weights.step(one.example, move.coefficient)
+        if overflown is not None:
+            raise InputError(
+                f"sentence {one.sentence + 1} of the shard: the weight of '{overflown}' overflows; "
+                f"choose a smaller {learner.step_setting}",
+                one.name,
+            )
         seen.add(one.example, move)
     mixed, state = table.collect(settings.learner.average)
     if state is not None:
@@ -195,17 +176,7 @@ class _Seen:
 
 
 class _Listed(NamedTuple):
-    """A sentence with its k-best list.
-
-    Attributes
-    ----------
-    sentence
-        Its number in the part, from 0.
-    example
-        The training example.
-    weights, name
-        Weights and name of its part.
-    """
+    """A sentence (its number in the part, from 0) with its k-best list, and its part's weights and name."""
 
     sentence: int
     example: Example
@@ -213,24 +184,20 @@ class _Listed(NamedTuple):
     name: str | None
 
 
-@contextlib.contextmanager
-def _naming(name: str | None) -> Iterator[None]:
-    """Add the name of the part to errors that do not name a file."""
-    try:
-        yield
-    except InputError as error:
-        raise error if error.path is not None else InputError(error.message, name) from None
-
-
 def _examples(
     parts: Sequence[Part], table: WeightTable, learner: OnlineLearner, settings: TrainSettings
 ) -> Iterator[_Listed]:
-    """Yield each sentence with its k-best list, decoded with the current weights."""
+    """Yield each sentence with its k-best list, decoded with the current weights.
+
+    Errors that do not name a file get the name of the part.
+    """
     bleu = SentenceBleu(settings.learner.bleu)
     before = 0
     for part in parts:
-        with _naming(part.name):
+        try:
             yield from _part_examples(part, table, learner, bleu, settings, before)
+        except InputError as error:
+            raise error if error.path is not None else InputError(error.message, part.name) from None
         before += part.sentence_count
 
 
@@ -252,130 +219,80 @@ def _part_examples(
     def finder(sentence: int) -> DerivationFinder | None:
         return learner.finder(bleu.target(shard.references(sentence)))
 
-    with _Pool(shard, decoders, settings.k_best, finder) as pool:
-        for sentence, kbest in pool.decode_all(weights.parameters, settings.learner.delay):
-            _check_scores(kbest, weights, sentence)
-            references = shard.references(sentence)
-            words = bleu.target(references).words
-            scores = bleu.score(kbest.word, kbest.word_offset, references)
-            seed = (settings.seed, settings.epoch, settings.shard, before + sentence)
-            example = Example(kbest, scores, words, weights.parameters.rate, seed, column_of)
-            yield _Listed(sentence, example, weights, part.name)
+    for sentence, kbest in _decode_all(shard, decoders, weights, settings, finder):
+        _check_scores(kbest, weights, sentence)
+        references = shard.references(sentence)
+        words = bleu.target(references).words
+        scores = bleu.score(kbest.word, kbest.word_offset, references)
+        seed = (settings.seed, settings.epoch, settings.shard, before + sentence)
+        example = Example(kbest, scores, words, weights.rate, seed, column_of)
+        yield _Listed(sentence, example, weights, part.name)
     table.close(weights)
 
 
-class _Pool:
-    """Decodes sentences with one thread per decoder; kernels release Python's GIL."""
+def _decode_all(
+    shard: Shard,
+    decoders: Sequence[Decoder],
+    weights: ShardWeights,
+    settings: TrainSettings,
+    finder: Callable[[int], DerivationFinder | None],
+) -> Iterator[tuple[int, KBest]]:
+    """Yield every sentence with its k-best list; the weights change after every `delay` sentences.
 
-    def __init__(
-        self,
-        shard: Shard,
-        decoders: Sequence[SentenceDecoder],
-        k_best: int,
-        finder: Callable[[int], DerivationFinder | None],
-    ) -> None:
-        self._shard, self._k_best, self._finder = shard, k_best, finder
-        self._idle: SimpleQueue[SentenceDecoder] = SimpleQueue()
-        for decoder in decoders:
-            self._idle.put(decoder)
-        self._threads = ThreadPoolExecutor(len(decoders)) if len(decoders) > 1 else None
+    Each decoder has a thread; kernels release Python's GIL.
+    """
+    idle: SimpleQueue[Decoder] = SimpleQueue()
+    for one in decoders:
+        idle.put(one)
 
-    def __enter__(self) -> _Pool:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._threads is not None:
-            self._threads.shutdown(cancel_futures=True)
-
-    def decode_all(self, parameters: Parameters, delay: int) -> Iterator[tuple[int, KBest]]:
-        """Yield every sentence with its k-best list; the weights change after every `delay` sentences."""
-        shard = self._shard
-        for begin in range(0, shard.sentence_count, delay):
-            batch = range(begin, min(begin + delay, shard.sentence_count))
-            rules = slice(shard.grammar_offset[batch.start], shard.grammar_offset[batch.stop])
-            parameters.refresh(shard.grammar_rule[rules], shard.rule_feature, shard.rule_feature_offset)
-            yield from zip(batch, self._decode_batch(batch, parameters), strict=True)
-
-    def _decode_batch(self, batch: range, parameters: Parameters) -> Iterable[KBest]:
-        # made before learning from the batch, because finders depend on the sentences learned from so far
-        finders = [self._finder(sentence) for sentence in batch]
-        dense, sparse = parameters.dense, parameters.sparse
-        if self._threads is not None:
-            # Training on some sentences overlaps with decoding others.
-            dense, sparse = dense.copy(), sparse.copy()
-
-        def decode(sentence: int, finder: DerivationFinder | None) -> KBest:
-            return self._decode(sentence, finder, dense, sparse)
-
-        if self._threads is None:
-            return list(map(decode, batch, finders))
-        return self._threads.map(decode, batch, finders)
-
-    def _decode(
-        self,
+    def decode(
+        vectors: tuple[NDArray[np.float64], NDArray[np.float64]],
         sentence: int,
-        finder: DerivationFinder | None,
-        dense: NDArray[np.float64],
-        sparse: NDArray[np.float64],
+        find: DerivationFinder | None,
     ) -> KBest:
-        decoder = self._idle.get()
+        decoder = idle.get()
         try:
-            return decoder.decode(sentence, dense, sparse, self._k_best, finder)
+            return decoder.decode(sentence, *vectors, settings.k_best, find)
         finally:
-            self._idle.put(decoder)
+            idle.put(decoder)
+
+    threads = ThreadPoolExecutor(len(decoders)) if len(decoders) > 1 else None
+    try:
+        for begin in range(0, shard.sentence_count, settings.learner.delay):
+            batch = range(begin, min(begin + settings.learner.delay, shard.sentence_count))
+            rules = slice(shard.grammar_offset[batch.start], shard.grammar_offset[batch.stop])
+            weights.refresh(shard.grammar_rule[rules], shard.rule_feature, shard.rule_feature_offset)
+            # made before learning from the batch, because finders depend on the sentences learned from so far
+            finders = [finder(sentence) for sentence in batch]
+            dense, sparse = weights.vectors
+            found: Iterable[KBest]
+            if threads is None:
+                found = list(map(decode, repeat((dense, sparse)), batch, finders))
+            else:
+                # Training on some sentences overlaps with decoding others.
+                found = threads.map(decode, repeat((dense.copy(), sparse.copy())), batch, finders)
+            yield from zip(batch, found, strict=True)
+    finally:
+        if threads is not None:
+            threads.shutdown(cancel_futures=True)
 
 
 def _check_scores(kbest: KBest, weights: ShardWeights, sentence: int) -> None:
-    """Reject model scores that cannot be compared.
-
-    Raises
-    ------
-    InputError
-        If a score is infinite or NaN; names the sentence and the feature that contributes most to it.
-    """
+    """Reject model scores that are infinite or NaN, and name the feature that contributes most to one."""
     bad = np.flatnonzero(~np.isfinite(kbest.score))
     if not bad.size:
         return
-    parameters = weights.parameters
+    dense, sparse = weights.vectors
     row = slice(*kbest.feature_offset[bad[0] : bad[0] + 2])
+    feature, columns = kbest.feature[row], dense.shape[0]
     with np.errstate(over="ignore"):
-        dense = np.abs(kbest.dense[bad[0]] * parameters.dense)
-        sparse = np.abs(kbest.feature_value[row] * parameters.sparse[kbest.feature[row]])
-    largest = int(np.argmax(np.concatenate((dense, sparse))))
-    is_dense = largest < dense.shape[0]
-    number = largest if is_dense else int(kbest.feature[row][largest - dense.shape[0]])
-    name = weights.name(WeightOverflowError(is_dense, number))
+        products = kbest.dense[bad[0]] * dense, kbest.feature_value[row] * sparse[feature]
+    largest = int(np.argmax(np.abs(np.concatenate(products))))
+    if largest < columns:
+        name = weights.dense.name_of(largest)
+    else:
+        name = weights.sparse.name_of(int(feature[largest - columns]))
     raise InputError(
         f"sentence {sentence + 1} of the shard: the model score overflows, mostly because of '{name}'; "
         "start from smaller weights"
     )
-
-
-def _step(one: _Listed, move: Move, step_setting: str) -> None:
-    """Take the step for a sentence.
-
-    Raises
-    ------
-    InputError
-        If a weight becomes too large or NaN; names the sentence and the feature.
-    """
-    columns = None if move.coefficient is None else one.example.columns
-    try:
-        one.weights.parameters.step(columns, move.coefficient)
-    except WeightOverflowError as error:
-        raise InputError(
-            f"sentence {one.sentence + 1} of the shard: the weight of '{one.weights.name(error)}' overflows; "
-            f"choose a smaller {step_setting}"
-        ) from None
-
-
-def make_learner(settings: Learner) -> OnlineLearner:
-    """Return the learner for the settings."""
-    makers: dict[str, Any] = {
-        "perceptron": PairLearner,
-        "margin-perceptron": PairLearner,
-        "adagrad": LogisticLearner,
-        "mira": MiraLearner,
-    }
-    learner: OnlineLearner = makers[learner_name(settings)](settings)
-    return learner

@@ -1,7 +1,8 @@
-"""All weights in training by name, and their conversion to and from the vectors of a shard."""
+"""The weights in training: by name, as vectors of a shard, and the state kept from epoch to epoch."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,20 +10,42 @@ from numpy.typing import NDArray
 
 from itersel.config.learners import Learner
 from itersel.errors import InputError
-from itersel.learn.parameter_kernels import Coordinates, settle_all
-from itersel.learn.parameters import (
-    Memory,
-    Parameters,
-    Steps,
-    WeightOverflowError,
-    make_coordinates,
+from itersel.grammar.shard import Shard
+from itersel.learn.learner_kernels import combine
+from itersel.learn.parameter_kernels import (
+    L1_CLIP,
+    L1_CUMULATIVE,
+    L2,
+    NONE,
+    Coordinates,
+    Rule,
+    refresh,
+    settle_all,
+    update,
 )
 from itersel.storage.strings import Strings, concatenate, string_table
 from itersel.vectors.features import common_features, feature_keys, unique_features
 from itersel.vectors.weights import Weights, take_weights
 
 if TYPE_CHECKING:
-    from itersel.grammar.shard import Shard
+    from itersel.learn.learners import Example
+
+REGULARIZERS = {"none": NONE, "l1": L1_CLIP, "l1-cumulative": L1_CUMULATIVE, "l2": L2}
+
+
+class Memory(NamedTuple):
+    """The state kept between epochs besides the weights: float64 arrays of the same size.
+
+    Attributes
+    ----------
+    squares
+        Sums of squared gradients.
+    paid
+        The total penalty that cumulative l1 has added to the weights.
+    """
+
+    squares: NDArray[np.float64]
+    paid: NDArray[np.float64]
 
 
 class Start(NamedTuple):
@@ -33,8 +56,8 @@ class Start(NamedTuple):
     weights
         Weights of any features.
     memory
-        The learner's state for these features from the previous epoch (`itersel.learn.parameters.Memory`),
-        with rows as in `weights`; None if there is none.
+        The learner's state for these features from the previous epoch, with rows as in `weights`; None if
+        there is none.
     steps
         Number of steps taken so far, if known.
     """
@@ -44,63 +67,91 @@ class Start(NamedTuple):
     steps: int | None = None
 
 
-class _Features(NamedTuple):
-    """Dense or sparse features of a shard, and their weights.
+class Steps:
+    """How the weights of a learner move, and the numbers of the last step before this epoch and so far.
 
-    Attributes
-    ----------
-    key, name
-        Ascending keys, and the names.
-    order
-        Row of each feature in `weights`.
-    known, row
-        Features that the table already had: their positions in `key`, and their rows in the table.
-    weights
-        Weights in the order of the shard.
+    Schedules continue from the `before` steps of earlier epochs. Other counts go on only if the weights have
+    a `Memory` of these steps; if not, cumulative l1 starts at 0.
     """
 
-    key: NDArray[np.uint64]
+    def __init__(self, settings: Learner, before: int, goes_on: bool) -> None:
+        kind = REGULARIZERS[settings.regularization] if settings.strength > 0 else NONE
+        self.rule = Rule(kind, settings.strength, settings.learning_rate, settings.adaptive)
+        self._schedule, self._before = settings.schedule, before
+        self.first = self.now = before if goes_on else 0
+
+    def scale(self, step: int) -> float:
+        """Return the rate of a step as a multiple of the learning rate."""
+        number = self._before + step - self.first
+        return {"constant": 1.0, "1/t": 1.0 / number, "1/sqrt(t)": 1.0 / math.sqrt(number)}[self._schedule]
+
+
+class Features(NamedTuple):
+    """Dense or sparse features of a shard, and their weights in its order."""
+
+    key: NDArray[np.uint64]  # ascending
     name: Strings
-    order: NDArray[np.int64]
-    known: NDArray[np.int64]
-    row: NDArray[np.int64]
+    order: NDArray[np.int64]  # row of each feature in `weights`
+    known: NDArray[np.int64]  # features that the table already had: their positions in `key`
+    row: NDArray[np.int64]  # and their rows in the table
     weights: Coordinates
+
+    def name_of(self, row: int) -> str:
+        """Return the name of the feature with this row in `weights`."""
+        return self.name.get(int(np.flatnonzero(self.order == row)[0]))
 
 
 class ShardWeights:
-    """The weights of a shard's features while it is in training.
+    """The weights of a shard's C dense and F sparse features while it is in training."""
 
-    Attributes
-    ----------
-    parameters
-        The weights as vectors of the shard.
-    dense, sparse
-        The features, for `WeightTable.close`.
-    """
+    def __init__(self, dense: Features, sparse: Features, steps: Steps) -> None:
+        self.dense, self.sparse, self._steps = dense, sparse, steps
+        self._every_dense = np.arange(dense.key.shape[0])
 
-    def __init__(
-        self, dense_names: tuple[str, ...], dense: _Features, sparse: _Features, steps: Steps
+    @property
+    def vectors(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The dense (C) and sparse (F) weights; only sparse ones last refreshed or updated are up to date."""
+        return self.dense.weights.value, self.sparse.weights.value
+
+    @property
+    def rate(self) -> float:
+        """The learning rate of the next step."""
+        return self._steps.rule.rate * self._steps.scale(self._steps.now + 1)
+
+    def refresh(
+        self, grammar: NDArray[np.int32], feature: NDArray[np.int32], offset: NDArray[np.int64]
     ) -> None:
-        self._dense_names, self.dense, self.sparse = dense_names, dense, sparse
-        self.parameters = Parameters(dense.weights, sparse.weights, steps)
+        """Update the weights of some rules' features to the present; see `parameter_kernels.refresh`."""
+        steps = self._steps
+        if steps.rule.regularizer != NONE:
+            refresh(steps.rule, self.sparse.weights, grammar, feature, offset, steps.now)
+            settle_all(steps.rule, self.dense.weights, steps.now)
 
-    def name(self, error: WeightOverflowError) -> str:
-        """Return the name of a weight that has overflowed."""
-        return self._dense_names[error.row] if error.dense else self.sparse.name.get(error.row)
+    def step(self, example: Example, coefficient: NDArray[np.float64] | None) -> str | None:
+        """Take a step along the sum of coefficient * features, or one that only regularises (None).
+
+        Returns the name of a feature whose weight became too large or NaN, None if there is none.
+        """
+        steps = self._steps
+        steps.now += 1
+        if coefficient is None:
+            return None
+        dense, sparse = combine(example.columns, coefficient)
+        for features, index, gradient in (
+            (self.dense, self._every_dense, dense),
+            (self.sparse, example.columns.feature.astype(np.int64), sparse),
+        ):
+            bad = update(steps.rule, features.weights, index, gradient, steps.now, steps.scale(steps.now))
+            if bad >= 0:
+                return features.name_of(bad)
+        return None
 
 
 class WeightTable:
     """All weights: those of the start, and those of features that the shards so far have updated.
 
     Shards are trained one after another. A weight's history carries over from one to the next, so the result
-    is the same as for one shard with all sentences.
-
-    Parameters
-    ----------
-    start
-        Where training starts.
-    settings, before
-        See `itersel.learn.parameters.Steps`.
+    is the same as for one shard with all sentences. `before` is the number of steps in earlier epochs.
     """
 
     def __init__(self, start: Start, settings: Learner, before: int) -> None:
@@ -126,14 +177,14 @@ class WeightTable:
             raise InputError(f"'{name.get(int(shared[0]))}' is both a dense and a sparse feature; rename one")
         dense = self._find(key, name, order)
         sparse = self._find(shard.feature_key, shard.feature_name, np.arange(shard.feature_key.shape[0]))
-        return ShardWeights(dense_names, dense, sparse, self._steps)
+        return ShardWeights(dense, sparse, self._steps)
 
-    def _find(self, key: NDArray[np.uint64], name: Strings, order: NDArray[np.int64]) -> _Features:
+    def _find(self, key: NDArray[np.uint64], name: Strings, order: NDArray[np.int64]) -> Features:
         known, row = common_features(key, name, self._key, self._name)
         weights = make_coordinates(np.zeros(key.shape[0]), self._steps.now)
         for ours, own in zip(weights, self._weights, strict=True):
             ours[order[known]] = own[row]
-        return _Features(key, name, order, known, row, weights)
+        return Features(key, name, order, known, row, weights)
 
     def close(self, shard: ShardWeights) -> None:
         """Copy the weights of a shard back to the table, including new features if they have been updated."""
@@ -158,13 +209,29 @@ class WeightTable:
         settle_all(steps.rule, found, steps.now)
         last = Weights(self._key, found.value, self._name)
         mixed = last
-        if average and steps.taken:
-            mixed = last._replace(value=found.area / steps.taken)
+        if average and steps.now > steps.first:
+            mixed = last._replace(value=found.area / (steps.now - steps.first))
         weights = take_weights(mixed, mixed.value != 0)
-        if not steps.remembers:
+        if not steps.rule.adaptive and steps.rule.regularizer != L1_CUMULATIVE:
+            # nothing besides the weights is kept
             return weights, Start(take_weights(last, last.value != 0)) if average else None
         rows = (found.value != 0) | (found.squares != 0) | (found.paid != 0)
         return weights, Start(take_weights(last, rows), Memory(found.squares[rows], found.paid[rows]))
+
+
+def make_coordinates(value: NDArray[np.float64], step: int, memory: Memory | None = None) -> Coordinates:
+    """Return the coordinates of weights after step `step`."""
+    size = value.shape[0]
+    return Coordinates(
+        value=value.copy(),
+        anchor=value.copy(),
+        since=np.full(size, step, np.int64),
+        start=value.copy(),
+        total=np.zeros(size),
+        paid=np.zeros(size) if memory is None else memory.paid.copy(),
+        squares=np.zeros(size) if memory is None else memory.squares.copy(),
+        area=np.zeros(size),
+    )
 
 
 def _take(weights: Coordinates, rows: NDArray[np.int64]) -> Coordinates:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from itersel.corpus.restore import restore
 from itersel.corpus.text import check_tokens, split_words, text_blocks
 from itersel.decode.decoder import Decoder
-from itersel.decode.output import best_line, feature_values, text_of
+from itersel.decode.output import feature_values, text_of
 from itersel.decode.trees import Derivation, Node, derive_all
 from itersel.errors import InputError
 from itersel.grammar.categories import S, X
@@ -144,7 +144,7 @@ class Translator:
             for sentence, source in enumerate(block.lines):
                 if self.details is None:
                     found = decoder.decode(sentence, *vectors, k=1)
-                    yield from self._restore([best_line(found, words)])
+                    yield from self._restore([text_of(found, 0, words)])
                     continue
                 tokens = shard.source[slice(*shard.source_offset[sentence : sentence + 2])].tolist()
                 document = {

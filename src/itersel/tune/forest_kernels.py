@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.trie_kernels import NONE
+from itersel.decode.rule_kernels import NONE
 from itersel.jit import kernel
 
 

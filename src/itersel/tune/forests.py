@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.config.search import ForestSettings
-from itersel.decode.hypotheses import GOAL_RULE
-from itersel.decode.prune_kernels import Kept, best_through_edges, keep_edges
+from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept, best_through_edges, keep_edges
 from itersel.errors import InputError
 from itersel.grammar.references import References, grouped_references
 from itersel.progress import progress
@@ -25,7 +24,7 @@ from itersel.vectors.weights import Weights
 
 if TYPE_CHECKING:
     from itersel.decode.decoder import Decoder
-    from itersel.decode.hypotheses import Hypotheses
+    from itersel.decode.hypothesis_kernels import Hypotheses
     from itersel.decode.rule_kernels import SentenceRules
     from itersel.grammar.shard import Shard
 

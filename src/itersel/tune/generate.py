@@ -31,9 +31,8 @@ from itersel.vectors.weights import Weights, find_weights, make_weights, read_we
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from itersel.decode.decoder import KBest
+    from itersel.decode.decoder import Decoder, KBest
     from itersel.grammar.shard import Shard
-    from itersel.learn.parts import SentenceDecoder
 
 MAX_COUNT = (1 << 31) - 1
 
@@ -99,7 +98,7 @@ def read_start(path: str | None, iteration: int) -> Weights:
 def generate_lists(
     path: FilePath,
     shard: Shard,
-    decoder: SentenceDecoder,
+    decoder: Decoder,
     weights: Weights,
     settings: ListSettings,
     iteration: int = 1,

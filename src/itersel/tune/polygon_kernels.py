@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.decode.trie_kernels import NONE
+from itersel.decode.rule_kernels import NONE
 from itersel.grammar.array_kernels import doubled, grown, sort_stably
 from itersel.grammar.references import References
 from itersel.jit import kernel, leaf_kernel

@@ -9,7 +9,7 @@ from typing import Any
 
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
-from itersel.decode.trees import derive
+from itersel.decode.trees import derive_all
 from itersel.errors import InputError
 from itersel.grammar.shard import read_shard
 from itersel.lm.binary import LanguageModel, load_model
@@ -102,7 +102,7 @@ def _explain(
             decoder = Decoder(shard, model, replace(search, features=features))
             vectors = decoder.weight_vectors(weights)
             for number in numbers:
-                derivation = derive(decoder, number, *vectors, words)
+                _, [derivation] = derive_all(decoder, number, *vectors, words, 1)
                 nodes = [node._asdict() for node in derivation.nodes]
                 rows[number]["derivations"].append({**derivation._asdict(), "nodes": nodes})
         found += rows.values()

@@ -1,0 +1,322 @@
+"""Learning from the k-best list of one sentence: its features by column, and the updates of the learners.
+
+Margins and updates depend only on differences between translations, and the translations of a k-best list
+share most of their features. So a feature that most translations have is shifted by its value in the first
+of them, which leaves few non-zero entries.
+
+Shapes: k = translations, C = dense features, F = sparse features of the shard, L = sparse features of the
+k-best list, e = entries of its sparse rows, E = entries after the shift, p = pairs (the better translation,
+the worse one).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import kernel, leaf_kernel
+
+# The quadratic program of MIRA is solved when no constraint is violated by more than this, or after so many
+# rounds.
+TOLERANCE = 1e-9
+ROUNDS = 10_000
+
+
+class Columns(NamedTuple):
+    """Shifted features of a k-best list, stored by feature."""
+
+    dense: NDArray[np.float64]  # (k, C)
+    feature: NDArray[np.int32]  # (L): rows of the feature table, in order of first occurrence
+    # (L + 1): column l of the sparse matrix is row[offset[l]:offset[l + 1]], ascending, and the same of value
+    offset: NDArray[np.int64]
+    row: NDArray[np.int32]  # (E)
+    value: NDArray[np.float64]  # (E): not 0
+
+
+@kernel
+def transpose_rows(
+    feature: NDArray[np.int32],
+    value: NDArray[np.float64],
+    offset: NDArray[np.int64],
+    column_of: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """Transpose sparse rows (`offset` has k + 1 elements) to columns: `feature`, `offset`, `row`, `value`.
+
+    `column_of`, int32 (F), is scratch space, all -1 before and after.
+    """
+    size = feature.shape[0]
+    column, seen = np.empty(size, np.int32), np.empty(size, np.int32)
+    column_offset = np.zeros(size + 2, np.int64)
+    columns = 0
+    for entry in range(size):
+        name = feature[entry]
+        if column_of[name] == -1:
+            column_of[name] = columns
+            seen[columns] = name
+            columns += 1
+        column[entry] = column_of[name]
+        # two places on: column l begins at [l + 1] until its entries move that to its end
+        column_offset[column[entry] + 2] += 1
+    for position in range(columns):
+        column_of[seen[position]] = -1
+        column_offset[position + 2] += column_offset[position + 1]
+    row, column_value = np.empty(size, np.int32), np.empty(size)
+    for translation in range(offset.shape[0] - 1):
+        for entry in range(offset[translation], offset[translation + 1]):
+            place = column_offset[column[entry] + 1]
+            row[place], column_value[place] = translation, value[entry]
+            column_offset[column[entry] + 1] = place + 1
+    return seen[:columns].copy(), column_offset[: columns + 1].copy(), row, column_value
+
+
+@kernel
+def make_columns(
+    dense: NDArray[np.float64],
+    feature: NDArray[np.int32],
+    value: NDArray[np.float64],
+    offset: NDArray[np.int64],
+    column_of: NDArray[np.int32],
+) -> Columns:
+    """Return the shifted columns of a k-best list; for the arguments see `transpose_rows`."""
+    count = dense.shape[0]
+    names, begins, row, entry_value = transpose_rows(feature, value, offset, column_of)
+    # A shifted feature may have an entry in every translation, but fewer than twice as many as before.
+    kept_row, kept_value = np.empty(2 * feature.shape[0], np.int32), np.empty(2 * feature.shape[0])
+    kept_offset = np.zeros(names.shape[0] + 1, np.int64)
+    kept = 0
+    for column in range(names.shape[0]):
+        begin, end = begins[column], begins[column + 1]
+        shift = entry_value[begin] if 2 * (end - begin) > count else 0.0
+        entry = begin
+        for translation in range(count):
+            difference = -shift
+            if entry < end and row[entry] == translation:
+                difference += entry_value[entry]
+                entry += 1
+            elif shift == 0.0:
+                continue
+            if difference != 0.0:
+                kept_row[kept], kept_value[kept] = translation, difference
+                kept += 1
+        kept_offset[column + 1] = kept
+    return Columns(dense - dense[0], names, kept_offset, kept_row[:kept].copy(), kept_value[:kept].copy())
+
+
+@kernel
+def gram_matrix(columns: Columns) -> NDArray[np.float64]:
+    """Return the inner products of all translations' shifted features, float64 (k, k).
+
+    Does not use BLAS, whose order of summation depends on the processor and the threads.
+    """
+    dense, offset = columns.dense, columns.offset
+    row, value = columns.row, columns.value
+    count = dense.shape[0]
+    gram = np.zeros((count, count))
+    for i in range(count):
+        for j in range(i + 1):
+            total = 0.0
+            for c in range(dense.shape[1]):
+                total += dense[i, c] * dense[j, c]
+            gram[i, j] = total
+    for column in range(offset.shape[0] - 1):
+        begin = offset[column]
+        for a in range(begin, offset[column + 1]):
+            for b in range(begin, a + 1):
+                gram[row[a], row[b]] += value[a] * value[b]
+    for i in range(count):
+        for j in range(i):
+            gram[j, i] = gram[i, j]
+    return gram
+
+
+@kernel
+def combine(
+    columns: Columns, coefficient: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the sum over translations of coefficient * features: float64 (C), and (L) as `columns.feature`.
+
+    The coefficients (k) must sum to 0 because the features are shifted.
+    """
+    dense = np.zeros(columns.dense.shape[1])
+    for c in range(dense.shape[0]):
+        total = 0.0
+        for t in range(coefficient.shape[0]):
+            total += coefficient[t] * columns.dense[t, c]
+        dense[c] = total
+    sparse = np.zeros(columns.feature.shape[0])
+    for column in range(sparse.shape[0]):
+        total = 0.0
+        for entry in range(columns.offset[column], columns.offset[column + 1]):
+            total += coefficient[columns.row[entry]] * columns.value[entry]
+        sparse[column] = total
+    return dense, sparse
+
+
+@kernel
+def squared_distance(columns: Columns, first: int, second: int) -> float:
+    """Return the squared Euclidean distance between two translations' features."""
+    total = 0.0
+    for c in range(columns.dense.shape[1]):
+        total += (columns.dense[first, c] - columns.dense[second, c]) ** 2
+    for column in range(columns.feature.shape[0]):
+        difference = 0.0
+        for entry in range(columns.offset[column], columns.offset[column + 1]):
+            if columns.row[entry] == first:
+                difference += columns.value[entry]
+            elif columns.row[entry] == second:
+                difference -= columns.value[entry]
+        total += difference * difference
+    return total
+
+
+@kernel
+def pairs_across_levels(score: NDArray[np.float64], level: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return all pairs with different levels and different scores, int64 (p, 2).
+
+    `score` (k) descends and `level` (k) ascends; pairs are sorted by better, then by worse position.
+    """
+    count, found = score.shape[0], 0
+    pairs = np.empty((count * (count - 1) // 2, 2), np.int64)
+    for better in range(count):
+        for worse in range(better + 1, count):
+            if level[better] < level[worse] and score[better] > score[worse]:
+                pairs[found, 0], pairs[found, 1] = better, worse
+                found += 1
+    return pairs[:found]
+
+
+@kernel
+def violated_pairs(
+    score: NDArray[np.float64],
+    pairs: NDArray[np.int64],
+    gram: NDArray[np.float64],
+    rate: float,
+    margin: float,
+    sequential: bool,
+) -> tuple[NDArray[np.float64], int]:
+    """Return wins minus losses of each translation over all updates, float64 (k), and the number of updates.
+
+    A pair, int64 (p, 2), causes an update if its better translation leads by less than `margin`, or does not
+    lead. With `sequential`, `score` (k) follows the weights: an update by a pair changes the score of
+    translation t by rate * (gram[t, better] - gram[t, worse]). Otherwise `gram` is unused.
+    """
+    count = score.shape[0]
+    coefficient, shift = np.zeros(count), np.zeros(count)
+    updates = 0
+    for pair in range(pairs.shape[0]):
+        better, worse = pairs[pair, 0], pairs[pair, 1]
+        lead = score[better] - score[worse] + rate * (shift[better] - shift[worse])
+        if lead > 0.0 and lead >= margin:
+            continue
+        updates += 1
+        coefficient[better] += 1.0
+        coefficient[worse] -= 1.0
+        if sequential:
+            for t in range(count):
+                shift[t] += gram[better, t] - gram[worse, t]
+    return coefficient, updates
+
+
+@kernel
+def logistic_coefficients(
+    score: NDArray[np.float64], pairs: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], int]:
+    """Return the negative gradient of sum log(1 + exp(-lead)), float64 (k), and the number of wrong pairs.
+
+    score: float64 (k); pairs: int64 (p, 2). A pair with a lead of 0 counts as wrong.
+    """
+    coefficient, wrong = np.zeros(score.shape[0]), 0
+    for pair in range(pairs.shape[0]):
+        better, worse = pairs[pair, 0], pairs[pair, 1]
+        lead = score[better] - score[worse]
+        if lead <= 0.0:
+            wrong += 1
+        # 1 / (1 + exp(lead)), without overflow
+        if lead > 0.0:
+            small = np.exp(-lead)
+            slope = small / (1.0 + small)
+        else:
+            slope = 1.0 / (1.0 + np.exp(lead))
+        coefficient[better] += slope
+        coefficient[worse] -= slope
+    return coefficient, wrong
+
+
+@leaf_kernel
+def hope_and_fear(
+    score: NDArray[np.float64], cost: NDArray[np.float64], is_oracle: bool, is_prediction: bool
+) -> tuple[int, int]:
+    """Return the hope and fear translations of an update; ties go to the first.
+
+    score, cost: float64 (k). The hope has the largest score - cost, or, if it is an oracle, the least cost,
+    with ties broken by score. The fear has the largest score + cost, or, if it is the prediction, the largest
+    score.
+    """
+    hope, fear = 0, 0
+    for t in range(1, score.shape[0]):
+        if is_oracle:
+            if cost[t] < cost[hope] or (cost[t] == cost[hope] and score[t] > score[hope]):
+                hope = t
+        elif score[t] - cost[t] > score[hope] - cost[hope]:
+            hope = t
+        if is_prediction:
+            if score[t] > score[fear]:
+                fear = t
+        elif score[t] + cost[t] > score[fear] + cost[fear]:
+            fear = t
+    return hope, fear
+
+
+@kernel
+def solve_constraints(
+    gram: NDArray[np.float64],
+    score: NDArray[np.float64],
+    cost: NDArray[np.float64],
+    hope: int,
+    c: float,
+) -> tuple[NDArray[np.float64], int]:
+    """Return the update that best satisfies the constraints of all translations, and how many were active.
+
+    Minimises |dw|^2 / 2 + C max over j of (cost(j) - cost(hope) - (w + dw)(h(hope) - h(j))); the maximum is
+    at least 0 because of j = hope. In the dual, each translation has a weight a(j) >= 0, these sum to C, and
+    dw = sum of a(j) (h(hope) - h(j)). Sequential minimal optimisation (Platt 1998; Chiang 2012, section 3.2)
+    moves weight from the best satisfied constraint with non-zero weight to the most violated one.
+
+    gram: float64 (k, k), inner products of the features; score, cost: float64 (k).
+    """
+    count = score.shape[0]
+    weight = np.zeros(count)
+    weight[hope] = c
+    # Violation of each constraint, and change of each score by the update so far.
+    change = np.zeros(count)
+    for _ in range(ROUNDS):
+        worst, best = -1, -1
+        most, least = -np.inf, np.inf
+        for j in range(count):
+            missed = cost[j] - cost[hope] - (score[hope] + change[hope] - score[j] - change[j])
+            if missed > most:
+                worst, most = j, missed
+            if weight[j] > 0.0 and missed < least:
+                best, least = j, missed
+        # not a number if a change has overflowed
+        if not most - least > TOLERANCE:
+            break
+        distance = gram[worst, worst] + gram[best, best] - 2.0 * gram[worst, best]
+        step = weight[best]
+        if distance > 0.0:
+            step = min(step, (most - least) / distance)
+        weight[worst] += step
+        weight[best] -= step
+        # adds step * (h(best) - h(worst)) to the update
+        for t in range(count):
+            change[t] += step * (gram[best, t] - gram[worst, t])
+    coefficient, active, total = np.zeros(count), 0, 0.0
+    for j in range(count):
+        if j != hope and weight[j] > 0.0:
+            coefficient[j] = -weight[j]
+            total += weight[j]
+            active += 1
+    coefficient[hope] = total
+    return coefficient, active

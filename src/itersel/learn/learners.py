@@ -1,0 +1,243 @@
+"""The online learners: from one k-best list, a learner decides how the weights should move.
+
+The step along the sum of coefficient * features, the learning rate, regularisation and averaging are the same
+for all learners: see `itersel.learn.weight_table`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.config.learners import AdaGrad, Learner, MarginPerceptron, Mira, Perceptron
+from itersel.decode.decoder import DerivationFinder, KBest
+from itersel.learn.augmented import FEAR, HOPE, ORACLE, AugmentedSearch
+from itersel.learn.learner_kernels import (
+    Columns,
+    gram_matrix,
+    hope_and_fear,
+    logistic_coefficients,
+    make_columns,
+    solve_constraints,
+    squared_distance,
+    violated_pairs,
+)
+from itersel.learn.pairs import make_pairs
+from itersel.learn.sentence_bleu import Target
+
+
+@dataclass
+class Example:
+    """A training example: a k-best list, and the derivations that the learner's finder has added.
+
+    Attributes
+    ----------
+    kbest
+        The translations, best first.
+    bleu
+        float64 (k): sentence BLEU of each.
+    words
+        Factor of BLEU as a cost; see `itersel.learn.sentence_bleu.Target`.
+    rate
+        Learning rate of the step.
+    seed
+        Random seed: seed, epoch, shard, sentence.
+    column_of
+        int32 (F), all -1: scratch space.
+    """
+
+    kbest: KBest
+    bleu: NDArray[np.float64]
+    words: float
+    rate: float
+    seed: tuple[int, ...]
+    column_of: NDArray[np.int32]
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The features of the translations, computed on first use."""
+        kbest = self.kbest
+        return make_columns(
+            kbest.dense, kbest.feature, kbest.feature_value, kbest.feature_offset, self.column_of
+        )
+
+    @property
+    def cost(self) -> NDArray[np.float64]:
+        """The cost of each translation, words * (1 - BLEU), float64 (k)."""
+        cost: NDArray[np.float64] = self.words * (1.0 - self.bleu)
+        return cost
+
+    def pairs(self, strategy: str) -> NDArray[np.int64]:
+        """Return pairs of a better and a worse translation; see `itersel.learn.pairs.make_pairs`."""
+        return make_pairs(strategy, self.bleu, self.seed)
+
+    def leads(self, strategy: str) -> NDArray[np.float64]:
+        """Return, for each pair, the model score of the better translation minus that of the worse one."""
+        pairs, score = self.pairs(strategy), self.kbest.score
+        return score[pairs[:, 0]] - score[pairs[:, 1]]
+
+
+class Move(NamedTuple):
+    """A learner's update for a k-best list.
+
+    Attributes
+    ----------
+    coefficient
+        float64 (k): sums to 0; None if there is no update.
+    pairs, updates
+        Number of pairs (or constraints) considered, and of those with a loss.
+    """
+
+    coefficient: NDArray[np.float64] | None
+    pairs: int
+    updates: int
+
+
+class OnlineLearner(Protocol):
+    """Learns from one sentence after another.
+
+    Attributes
+    ----------
+    step_setting
+        The setting that makes steps larger or smaller, as error messages name it.
+    """
+
+    step_setting: ClassVar[str] = "learning rate"
+
+    def finder(self, target: Target) -> DerivationFinder | None:
+        """Return the search for translations to learn from besides the k best; None if there is none."""
+        return None
+
+    @abstractmethod
+    def learn(self, example: Example) -> Move:
+        """Return how the weights should move."""
+        ...
+
+    @abstractmethod
+    def loss(self, example: Example) -> float:
+        """Return the loss of the weights that the list was decoded with, without learning."""
+        ...
+
+
+class PairLearner(OnlineLearner):
+    """The pairwise perceptron, with and without a margin (Simianer, Riezler & Dyer 2012, algorithm 1).
+
+    Moves the weights towards the better translation of every pair that has a loss. With ``update:
+    sequential``, each pair is scored with the weights after the previous pair's update [S12, algorithm 1];
+    with ``sentence``, all pairs of a sentence use the decoder's scores (as in dtrain).
+    """
+
+    def __init__(self, settings: Perceptron) -> None:
+        self._pairs, self._sequential = settings.pairs, settings.update == "sequential"
+        # A pair has a loss if its better translation leads by less than this. (The perceptron loss has no
+        # gradient where the lead is 0. A lead of 0 counts as a mistake, as in dtrain, because otherwise
+        # learning would never start: with all weights zero, all leads are 0.)
+        self._margin = 1.0 if isinstance(settings, MarginPerceptron) else 0.0
+
+    def learn(self, example: Example) -> Move:
+        """Return how often each translation was the better one in an update minus how often the worse."""
+        pairs = example.pairs(self._pairs)
+        if pairs.shape[0] == 0:
+            return Move(None, 0, 0)
+        gram = gram_matrix(example.columns) if self._sequential else np.zeros((0, 0))
+        coefficient, updates = violated_pairs(
+            example.kbest.score, pairs, gram, example.rate, self._margin, self._sequential
+        )
+        return Move(coefficient if updates else None, pairs.shape[0], updates)
+
+    def loss(self, example: Example) -> float:
+        """Return the sum over pairs of how much the better translation's lead falls short of the margin."""
+        return float(np.maximum(self._margin - example.leads(self._pairs), 0.0).sum())
+
+
+class LogisticLearner(OnlineLearner):
+    """AdaGrad with FOBOS on the logistic loss of pairs (Green, Wang, Cer & Manning 2013).
+
+    Minimises the sum of log(1 + exp(-<w, x>)) over the feature differences x of pairs. The step of a weight
+    is divided by the root of the sum of its squared gradients (Duchi et al. 2011); then the regulariser is
+    applied, lazily for weights without a gradient: when they are next needed.
+    """
+
+    def __init__(self, settings: AdaGrad) -> None:
+        self._pairs = settings.pairs
+
+    def learn(self, example: Example) -> Move:
+        """Return the negative gradient. All pairs have a loss; only wrongly ranked ones count as updates."""
+        pairs = example.pairs(self._pairs)
+        coefficient, wrong = logistic_coefficients(example.kbest.score, pairs)
+        return Move(coefficient if pairs.shape[0] else None, pairs.shape[0], wrong)
+
+    def loss(self, example: Example) -> float:
+        """Return the sum of the pairs' logistic losses."""
+        return float(np.logaddexp(0.0, -example.leads(self._pairs)).sum())
+
+
+class MiraLearner(OnlineLearner):
+    """The margin-infused relaxed algorithm (Chiang et al. 2008, 2009; Cherry & Foster 2012).
+
+    Moves the weights from the fear to the hope, just far enough to make up for the difference in cost. The
+    cost of a translation is 1 - BLEU, with ``chiang`` times the reference words (`Target.words`). The step
+    size in the update w += a (h(hope) - h(fear)) is a = min(C, (cost(fear) - cost(hope) -
+    w (h(hope) - h(fear))) / |h(hope) - h(fear)|^2).
+    """
+
+    step_setting = "C"
+
+    def __init__(self, settings: Mira) -> None:
+        self._c = settings.c
+        self._is_oracle, self._is_prediction = settings.hope == "oracle", settings.fear == "prediction"
+        self._all = settings.constraints == "all"
+        directions = (ORACLE if self._is_oracle else HOPE, *(() if self._is_prediction else (FEAR,)))
+        self._directions = directions if settings.candidates == "forest" else ()
+
+    def finder(self, target: Target) -> DerivationFinder | None:
+        """Return the search for hope and fear in the forest; None if it is not used or BLEU is always 0."""
+        if not self._directions or target.references.word.shape[0] == 0:
+            return None
+        return AugmentedSearch(self._directions, target)
+
+    def learn(self, example: Example) -> Move:
+        """Return the update for the sentence."""
+        hope, fear, loss = self._compare(example)
+        score = example.kbest.score
+        if self._all:
+            coefficient, active = solve_constraints(
+                gram_matrix(example.columns), score, example.cost, hope, self._c
+            )
+            return Move(coefficient if active else None, score.shape[0] - 1, active)
+        if hope == fear or loss <= 0:
+            return Move(None, 1, 0)
+        distance = squared_distance(example.columns, hope, fear)
+        if distance == 0.0:
+            return Move(None, 1, 1)
+        coefficient = np.zeros(score.shape[0])
+        coefficient[hope] = min(self._c, loss / distance)
+        coefficient[fear] = -coefficient[hope]
+        return Move(coefficient, 1, 1)
+
+    def loss(self, example: Example) -> float:
+        """Return by how much the fear violates the margin to the hope."""
+        return float(max(0.0, self._compare(example)[2]))
+
+    def _compare(self, example: Example) -> tuple[int, int, float]:
+        """Return hope, fear, and their loss, which may be negative."""
+        score, cost = example.kbest.score, example.cost
+        hope, fear = hope_and_fear(score, cost, self._is_oracle, self._is_prediction)
+        return hope, fear, cost[fear] - cost[hope] - (score[hope] - score[fear])
+
+
+def make_learner(settings: Learner) -> OnlineLearner:
+    """Return the learner for the settings."""
+    makers: dict[type[Learner], Callable[[Any], OnlineLearner]] = {
+        Perceptron: PairLearner,
+        MarginPerceptron: PairLearner,
+        AdaGrad: LogisticLearner,
+        Mira: MiraLearner,
+    }
+    return makers[type(settings)](settings)
