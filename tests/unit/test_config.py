@@ -26,7 +26,7 @@ from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tuners import TUNERS
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
-from itersel.plan import commands
+from itersel.plan.commands import options
 
 GOOD = [
     experiment(),
@@ -150,7 +150,7 @@ def test_options_of_a_section_are_turned_back(kind):
     for section in (kind(), kind(**changed)):
         parser = argparse.ArgumentParser()
         add_section_arguments(parser, kind)
-        words = shlex.split(commands.options(**options_of(section)))
+        words = shlex.split(options(**options_of(section)))
         assert section_of(kind, parser.parse_args(words)) == section
 
 

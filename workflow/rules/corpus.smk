@@ -27,7 +27,7 @@ if CONFIG.data.kind == "libreoffice-help":
         resources:
             **SIZES["fetch_help"],
         params:
-            options=PLAN.help_options,
+            options=TEXTS.help_options,
             folder=lambda wildcards, output: os.path.dirname(output.source),
             code=step_digest("corpus libreoffice-help"),
         shell:

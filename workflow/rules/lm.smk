@@ -16,7 +16,7 @@ rule estimate_language_model:
     resources:
         **SIZES["estimate_language_model"],
     params:
-        options=PLAN.estimate_options,
+        options=SHARDS.estimate_options,
         code=step_digest("lm estimate"),
     shell:
         "itersel lm estimate --input {input.text:q} {params.options} --output {output:q} &> {log:q}"
@@ -53,5 +53,5 @@ use rule estimate_language_model as estimate_fold_model with:
     resources:
         **SIZES["estimate_fold_model"],
     params:
-        options=SHARDS.fold_options,
+        options=SHARDS.estimate_options,
         code=step_digest("lm estimate"),

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from itersel.config.options import wrong
 from itersel.config.splits import corpora, cut_sizes, is_fetched, is_given, own_devtests, test_sets, texts_of
 from itersel.config.tasks import RandomTasks, Resharding, files_of
 from itersel.config.values import Config
@@ -185,7 +186,7 @@ def _check_readable(key: str, path: str) -> None:
         with os.scandir(path) if key == FOLDER else open(path, "rb"):
             pass
     except OSError as error:
-        raise InputError(f"config key '{key}' names {path}: {error.strerror or error}") from None
+        raise wrong(key, f"names {path}: {error.strerror or error}") from None
 
 
 def _check_monolingual(config: Config, path: str) -> None:
@@ -205,7 +206,7 @@ def _sizes(config: Config, split: str, shared: HeldOutPairs, suspicions: Suspici
             sizes[name].lengths[length] = sizes[name].lengths.get(length, 0) + 1
     if not sizes[split].lengths and len(parts) > 1:
         cut = " and ".join(f"{bound:,} for {name}" for name, bound in parts[:-1])
-        raise InputError(f"config key 'data.split' cuts {cut} from train, which has too few sentences")
+        raise wrong("data.split", f"cuts {cut} from train, which has too few sentences")
     # the rest, too, is read
     deque(lengths, maxlen=0)
     return sizes
@@ -247,7 +248,8 @@ def _check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
     if size is None or not size.lengths or not isinstance(experiment.tasks, RandomTasks | Resharding):
         return
     if size.sentences < files_of(experiment.tasks):
-        raise InputError(
-            f"config key 'experiments.{name}.tasks.shards' makes {files_of(experiment.tasks)} shards, but "
-            f"{experiment.tune_on} has {size.sentences} sentences"
+        raise wrong(
+            f"experiments.{name}.tasks.shards",
+            f"makes {files_of(experiment.tasks)} shards, but "
+            f"{experiment.tune_on} has {size.sentences} sentences",
         )

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.config.learners import Learner, Perceptron, learner_name
-from itersel.config.search import Search, k_best_option
+from itersel.config.learners import LEARNERS, Learner, Perceptron
+from itersel.config.options import name_in, option_of
+from itersel.config.search import ListSettings, Search
 from itersel.errors import InputError
 from itersel.learn.adagrad import LogisticLearner
 from itersel.learn.learner import Example, Move, OnlineLearner
@@ -47,7 +48,7 @@ class TrainSettings(Search):
         continue from epoch to epoch.
     """
 
-    k_best: int = k_best_option()
+    k_best: int = option_of(ListSettings, "k_best")
     learner: Learner = field(default_factory=Perceptron)
     seed: int = 1
     epoch: int = 1
@@ -56,7 +57,7 @@ class TrainSettings(Search):
     def to_dict(self) -> dict[str, Any]:
         """Return the settings by name; the learner's include its name."""
         values = asdict(self)
-        return {**values, "learner": {"name": learner_name(self.learner), **values["learner"]}}
+        return {**values, "learner": {"name": name_in(LEARNERS, self.learner), **values["learner"]}}
 
 
 class Training(NamedTuple):
@@ -377,5 +378,5 @@ def make_learner(settings: Learner) -> OnlineLearner:
         "adagrad": LogisticLearner,
         "mira": MiraLearner,
     }
-    learner: OnlineLearner = makers[learner_name(settings)](settings)
+    learner: OnlineLearner = makers[name_in(LEARNERS, settings)](settings)
     return learner

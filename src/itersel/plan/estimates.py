@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from itersel.config.experiments import expanded
 from itersel.config.file_checks import Size
-from itersel.config.independent import with_independent_tasks
-from itersel.config.repeats import with_repeats
 from itersel.config.splits import own_devtests, test_sets
 from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
 from itersel.config.tuners import Batch, NoTuner
@@ -60,7 +59,7 @@ def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     """
     tested = list(test_sets(config).values())
     held_out = ["devtest", *own_devtests(config).values(), *tested]
-    experiments = list(with_repeats(with_independent_tasks(config)).experiments.values())
+    experiments = list(expanded(config).experiments.values())
     tuned = {experiment.tune_on for experiment in experiments}
     steps = any(not isinstance(experiment.held_out.tuner, NoTuner) for experiment in experiments)
     if not {"train", *held_out, *tuned, *(["dev"] if steps else [])} <= sizes.keys():

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from itersel.config.tuners import Batch
+from itersel.config.options import name_in, options_of
+from itersel.config.search import ForestSettings
+from itersel.config.tuners import HELD_OUT_TUNERS, STEP, Batch, ForestMert, LineSearch
 from itersel.config.values import Config
-from itersel.plan import commands
+from itersel.plan.commands import Files, held_out_iterations, held_out_tuner, options, own_seed, search_of
 from itersel.plan.epochs import Epochs
-from itersel.plan.files import Files
 
 
 class Lists:
@@ -28,7 +29,7 @@ class Lists:
     def _tuner(self, name: str) -> Batch:
         """Return the settings of the tuner that reads the lists."""
         experiment = self._config.experiments[name]
-        tuner = experiment.learner if name in self._epochs.batch else commands.held_out_tuner(experiment)
+        tuner = experiment.learner if name in self._epochs.batch else held_out_tuner(experiment)
         assert isinstance(tuner, Batch)
         return tuner
 
@@ -46,7 +47,7 @@ class Lists:
     def _last_iteration(self, name: str, epoch: int) -> int:
         if name in self._epochs.batch:
             return epoch
-        return commands.held_out_iterations(self._config.experiments[name])
+        return held_out_iterations(self._config.experiments[name])
 
     def _iteration(self, wildcards: Any) -> int:
         last = self._last_iteration(wildcards.experiment, int(wildcards.epoch))
@@ -76,15 +77,22 @@ class Lists:
 
     def command(self, wildcards: Any) -> str:
         """Return the command that writes the lists."""
-        return commands.list_command(self._tuner(wildcards.experiment))
+        return "forest" if isinstance(self._tuner(wildcards.experiment), ForestMert) else "kbest"
 
     @functools.cache  # noqa: B019  (there is one plan)
     def _options(self, name: str) -> str:
-        return commands.list_options(self._config, self._config.experiments[name], self._tuner(name))
+        experiment = self._config.experiments[name]
+        search = search_of(self._config, experiment)
+        if not isinstance(self._tuner(name), ForestMert):
+            return options(**options_of(search))
+        # the sum of sparse features: forests include it with features: all, lists with an option of the rule
+        features = "all" if held_out_tuner(experiment) is not None else search.features
+        density = self._config.decoder.forest_density
+        return options(**options_of(ForestSettings(features, (), search.pop_limit, search.max_span, density)))
 
     def options(self, wildcards: Any) -> str:
         """Return the options of that command."""
-        place = commands.options(
+        place = options(
             weights=self.weights(wildcards),
             iteration=self._iteration(wildcards),
             shard_number=wildcards.shard,
@@ -111,19 +119,21 @@ class Lists:
 
     def weights_before(self, wildcards: Any) -> list[str]:
         """Return the weights that the epoch started from, if the tuner searches along the step from there."""
-        epoch = self._epochs.epoch(wildcards.experiment, int(wildcards.epoch))
-        is_wanted = epoch.number > 1 and commands.searches_step(self._tuner(wildcards.experiment))
-        return epoch.start if is_wanted else []
+        epoch, tuner = self._epochs.of(wildcards), self._tuner(wildcards.experiment)
+        searches_step = isinstance(tuner, LineSearch) and STEP in tuner.directions
+        return epoch.start if epoch.number > 1 and searches_step else []
 
     def tune_options(self, wildcards: Any) -> str:
         """Return the options of `itersel tune`."""
         name = wildcards.experiment
-        place = commands.options(
+        tuner = self._tuner(name)
+        return options(
             previous=self.weights(wildcards),
             last=self.weights_before(wildcards),
             sum_sparse=not self._is_batch(wildcards),
             shards=self._count(name),
             iteration=self._iteration(wildcards),
+            seed=own_seed(self._config, self._config.experiments[name]),
+            tuner=name_in(HELD_OUT_TUNERS, tuner),
+            **options_of(tuner),
         )
-        tuner = commands.tune_options(self._config, self._config.experiments[name], self._tuner(name))
-        return f"{place} {tuner}"

@@ -10,7 +10,7 @@ import math
 import os
 from typing import NamedTuple
 
-from itersel.config.independent import with_independent_tasks
+from itersel.config.experiments import with_independent_tasks
 from itersel.config.splits import corpora, cut_sizes, is_given, own_devtests, test_sets
 from itersel.config.tasks import files_of
 from itersel.config.values import Config

@@ -1,13 +1,39 @@
-"""Experiments that run several times, each time with a different seed."""
+"""The experiments that stand for several: repeats with different seeds, and independent tasks."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 
+from itersel.config.tasks import IndependentTasks
 from itersel.config.values import Config
 
+# Between the name of the experiment and the label.
+MARK = ".task-"
 _REPEAT = re.compile(r"(.+)\.repeat-(\d+)")
+
+
+def expanded(config: Config) -> Config:
+    """Turn each independent task and each repeat into a separate experiment."""
+    return with_repeats(with_independent_tasks(config))
+
+
+def with_independent_tasks(config: Config) -> Config:
+    """Turn each independent task into a separate experiment, ``<name>.task-<label>``.
+
+    With `start_from`, it starts from the same task of that experiment, if that one has independent tasks.
+    """
+    experiments = {}
+    for name, experiment in config.experiments.items():
+        if not isinstance(experiment.tasks, IndependentTasks):
+            experiments[name] = experiment
+            continue
+        for task in experiment.tasks.single_tasks(name):
+            start = experiment.start_from
+            if start and isinstance(config.experiments[start].tasks, IndependentTasks):
+                start = f"{start}{MARK}{task.label}"
+            experiments[f"{name}{MARK}{task.label}"] = replace(experiment, tasks=task, start_from=start)
+    return replace(config, experiments=experiments)
 
 
 def with_repeats(config: Config) -> Config:
