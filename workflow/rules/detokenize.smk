@@ -17,6 +17,7 @@ wildcard_constraints:
 
 
 rule write_references:
+    """takes no time"""
     input:
         TABLES.raw_reference,
     output:
@@ -32,6 +33,7 @@ rule write_references:
 
 
 rule detokenize:
+    """detokenise the translations of {evaluated}"""
     input:
         translations=TABLES.evaluated_translation,
         references=TABLES.evaluated_references,

@@ -3,6 +3,7 @@
 # needs: corpus/train.target.gz (corpus/monolingual.gz), or the user's ARPA file; shards/train/{shards}/text
 # makes: lm/lm.bin; lm/{shards}-shards/{folds}-folds/{fold}.bin, without the text of every folds-th shard
 rule estimate_language_model:
+    """estimate the language model"""
     input:
         text=TEXTS.of_language_model,
     output:
@@ -23,6 +24,7 @@ rule estimate_language_model:
 
 
 rule compile_language_model:
+    """compile the language model"""
     input:
         PLAN.arpa,
     output:
@@ -41,6 +43,7 @@ rule compile_language_model:
 
 
 use rule estimate_language_model as estimate_fold_model with:
+    """estimate language models without some shards"""
     input:
         text=TEXTS.of_language_model,
         shards=f"{RESULTS}/shards/train/{{shards}}/text",

@@ -9,6 +9,7 @@
 
 
 rule train_shard:
+    """{experiment}: train epoch {epoch}"""
     input:
         shard=EPOCHS.training_files,
         model=EPOCHS.training_models,
@@ -35,6 +36,7 @@ rule train_shard:
 
 
 rule mix:
+    """{experiment}: mix epoch {epoch}"""
     input:
         shards=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/files.txt",
         previous=EPOCHS.previous_weights,
