@@ -56,7 +56,7 @@ def test_sizes_and_estimate(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_limits_of_sizes(folder: Path) -> None:
     config = content()
     config["data"] |= {"max_train": 7, "max_held_out": 3}
-    sizes = read_texts(read_config(config)).sizes
+    sizes, _ = read_texts(read_config(config))
     assert {split: size.sentences for split, size in sizes.items()} == {
         "train": 7,
         "dev": 3,
@@ -225,7 +225,7 @@ def test_sizes_of_sets_that_are_cut_from_train(folder: Path, capsys: pytest.Capt
         "test": config["data"]["test"],
         "split": {"dev": 3, "devtest": 4},
     }
-    sizes = read_texts(read_config(config)).sizes
+    sizes, _ = read_texts(read_config(config))
     counts = {split: size.sentences for split, size in sizes.items()}
     assert counts == {"train": 33, "dev": 3, "devtest": 4, "test": 4}
     config["data"]["split"]["dev"] = 36

@@ -213,18 +213,18 @@ def test_shard_of_an_epoch() -> None:
 def test_first_epochs_wait_for_all_grammars_and_models() -> None:
     plan = plan_of({"a": {**SELECTED, "tasks": {"shards": 4, "language_model_folds": 2}, "seed": 7}})
     assert plan.epochs.start_weights(job(epoch=1, shard=0)) == []
-    assert plan.epochs.level_before(job(epoch=1)) == [
+    assert plan.epochs.of(job(epoch=1)).level_before == [
         "out/x/shards/train/4-seed-7/files.txt",
         "out/x/lm/4-seed-7-shards/2-folds/files.txt",
     ]
     # which need the mixed weights, and so all shards
-    assert plan.epochs.level_before(job(epoch=2)) == []
+    assert plan.epochs.of(job(epoch=2)).level_before == []
 
 
 def test_shards_that_go_on_alone() -> None:
     plan = plan_of({"a": {"algorithm": "mixsgd", "tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2}})
     assert plan.epochs.start_weights(job(epoch=2, shard=1)) == [f"{FOLDER}/a/epoch-1/shard-1.h5"]
-    assert plan.epochs.level_before(job(epoch=2)) == [f"{FOLDER}/a/epoch-1/files.txt"]
+    assert plan.epochs.of(job(epoch=2)).level_before == [f"{FOLDER}/a/epoch-1/files.txt"]
     # all references of dev, shuffled with its sentences
     assert plan.shards.further_texts(job(split="dev")) == ["out/x/corpus/dev.target.1.gz"]
     assert plan.shards.further_texts(job(split="devtest")) == []

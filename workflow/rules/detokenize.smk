@@ -35,8 +35,10 @@ rule write_references:
 rule detokenize:
     """detokenise the translations of {evaluated}"""
     input:
-        translations=TABLES.evaluated_translation,
-        references=TABLES.evaluated_references,
+        translations=lambda wildcards: TABLES.translation(
+            wildcards.experiment, wildcards.evaluated
+        ),
+        references=lambda wildcards: TABLES.plain_references(wildcards.evaluated),
         preparation=FILES.preparation,
         recaser=FILES.recaser,
     output:

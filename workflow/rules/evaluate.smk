@@ -193,7 +193,9 @@ rule compare_tasks:
 rule count_rules:
     """count rules"""
     input:
-        TABLES.counted_shards,
+        lambda wildcards: SHARDS.grammars(
+            wildcards.split, TABLES.counted[wildcards.split]
+        ),
     output:
         f"{RESULTS}/report/rules.{{split}}.json",
     log:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import partial
 
 from itersel.config.data import Data, ReferencedText, Split, TestSet, TextColumns, TextFields
-from itersel.config.options import join, reject, wrong
+from itersel.config.options import check_unique, join, reject, wrong
 from itersel.config.values import Config
 from itersel.corpus.corpora import CONTEXT, FORMATS, MO, PO, RECORDS, TABLES, TSV, format_of, other_than
 from itersel.errors import InputError, attempt_all
@@ -29,7 +29,9 @@ def check_data(config: Config) -> None:
     texts: dict[str, Split | ReferencedText] = {_train_key(name): text for name, text in data.train.items()}
     texts |= {"data.dev": data.dev, "data.devtest": data.devtest}
     texts |= {"data.test": data.test.get("", TestSet())} if not is_files or not data.test else {}
-    cut = {f"data.{split}": text for split, text in texts_to_cut(data).items()}
+    # what the config says of the files of splits that are cut from train, which should be nothing
+    given = {"dev": data.dev, "devtest": data.devtest, "test": data.test.get("", TestSet())}
+    cut = {f"data.{split}": text for split, text in given.items() if getattr(data.split, split)}
     texts = {key: text for key, text in texts.items() if key not in cut}
     check = partial(_check_text, data, why="data.kind: files needs it") if is_files else _check_not_given
     checks = [partial(check, text, key) for key, text in texts.items()]
@@ -52,12 +54,6 @@ def check_data(config: Config) -> None:
             raise wrong(f"data.{option}", "has no effect with data.folder; remove one of them")
     _check_held_out_modules(data)
     _check_protected(data)
-
-
-def texts_to_cut(data: Data) -> dict[str, ReferencedText]:
-    """Return what the config says of the files of splits that are cut from train, which should be nothing."""
-    given = {"dev": data.dev, "devtest": data.devtest, "test": data.test.get("", TestSet())}
-    return {split: text for split, text in given.items() if getattr(data.split, split)}
 
 
 def _check_cut(key: str, text: ReferencedText) -> None:
@@ -152,11 +148,10 @@ def _check_fields(text: Split | ReferencedText, key: str) -> None:
 
 def _check_names(data: Data, text: Split | ReferencedText, key: str) -> None:
     """Reject invalid names of datasets."""
-    for number, name in enumerate(text.mtdata):
+    for name in text.mtdata:
         if not re.fullmatch(MTDATA_PATTERN, name):
             reject(f"{key}.mtdata", name, "an ID as in `mtdata list`, such as Statmt-europarl-7-deu-eng")
-        if name in text.mtdata[:number]:
-            raise wrong(f"{key}.mtdata", f": '{name}' is listed twice; remove one")
+    check_unique(f"{key}.mtdata", text.mtdata)
     if isinstance(text, ReferencedText) and text.sacrebleu is not None:
         from itersel.corpus.sacrebleu_text import language_pair
 

@@ -30,13 +30,7 @@ LONG_LINE = "; break the line, or raise data.max_line_bytes"
 
 
 class Size(NamedTuple):
-    """The size of a text.
-
-    Attributes
-    ----------
-    lengths
-        Number of source sentences by length in words, before tokenisation.
-    """
+    """The size of a text: the number of source sentences by length in words, before tokenisation."""
 
     lengths: dict[int, int]
 
@@ -115,23 +109,15 @@ def _used_twice(text: Iterable[tuple[str, str]]) -> list[str]:
     return warnings
 
 
-class Measured(NamedTuple):
-    """What the text of a config contains.
+def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
+    """Read all text files that the config names; downloads are left out.
 
-    Attributes
-    ----------
+    Returns
+    -------
     sizes
         By split: train, dev, devtest, ...
     warnings
         What is suspicious.
-    """
-
-    sizes: dict[str, Size]
-    warnings: list[str]
-
-
-def read_texts(config: Config) -> Measured:
-    """Read all text files that the config names; downloads are left out.
 
     Raises
     ------
@@ -158,7 +144,7 @@ def read_texts(config: Config) -> Measured:
     attempt_all([*measures, *(partial(_check_monolingual, config, path) for path in config.data.monolingual)])
     attempt_all(partial(_check_shards, config, name, sizes) for name in config.experiments)
     warnings = [*(_overlap_warning(config, overlap) for overlap in shared.overlaps()), *suspicions.warnings()]
-    return Measured({split: sizes[split] for split in ("train", *sizes) if split in sizes}, warnings)
+    return {split: sizes[split] for split in ("train", *sizes) if split in sizes}, warnings
 
 
 def check_sizes(sizes: Mapping[str, Size]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 import math
+import operator
 import os
 import re
 import types
@@ -342,9 +343,10 @@ def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
         plain = value.lower().replace("_", "-")
         form = f"text of the form {bounds['pattern']}"
         reject(key, value, f"written '{plain}'" if re.fullmatch(bounds["pattern"], plain) else form)
-    if "minimum" in bounds and value < bounds["minimum"]:
-        reject(key, value, f"at least {bounds['minimum']}")
-    if "above" in bounds and value <= bounds["above"]:
-        reject(key, value, f"above {bounds['above']}")
-    if "maximum" in bounds and value > bounds["maximum"]:
-        reject(key, value, f"at most {bounds['maximum']}")
+    for bound, word, is_out in (
+        ("minimum", "at least", operator.lt),
+        ("above", "above", operator.le),
+        ("maximum", "at most", operator.gt),
+    ):
+        if bound in bounds and is_out(value, bounds[bound]):
+            reject(key, value, f"{word} {bounds[bound]}")

@@ -62,12 +62,10 @@ def _value_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
         return schema | labels | {"patternProperties": {f"^{LABEL_PATTERN}$": number}, "default": None}
     if kind == dict[str, Experiment]:
         return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, Experiment)
-    if kind == dict[str, TestSet]:
-        pattern = f"(?!({'|'.join(NO_TEST_SETS)})$){TEST_SET_PATTERN}"
-        return schema | {"anyOf": [_section_schema(TestSet), _names_schema(pattern, TestSet)]}
-    if kind == dict[str, Split]:
-        pattern = f"(?!({'|'.join(one.name for one in fields(Split))})$){TEST_SET_PATTERN}"
-        return schema | {"anyOf": [_section_schema(Split), _names_schema(pattern, Split)]}
+    for text, reserved in ((TestSet, NO_TEST_SETS), (Split, [one.name for one in fields(Split)])):
+        if kind == dict[str, text]:  # type: ignore[valid-type]
+            pattern = f"(?!({'|'.join(reserved)})$){TEST_SET_PATTERN}"
+            return schema | {"anyOf": [_section_schema(text), _names_schema(pattern, text)]}
     if typing.get_origin(kind) is tuple:
         entry: dict[str, Any] = {"type": "string", **_pattern(item.metadata)}
         if "choices" in item.metadata:

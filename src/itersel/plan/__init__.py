@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from itersel.config.values import Config
 from itersel.plan.commands import Files, no_option, options
-from itersel.plan.epochs import Epochs
-from itersel.plan.lists import Lists
+from itersel.plan.epochs import Epochs, Lists
 from itersel.plan.requests import TextSizes, text_sizes
 from itersel.plan.shards import Shards
 from itersel.plan.tables import Tables

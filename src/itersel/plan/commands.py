@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import dataclass
 
 from itersel.config.options import options_of
 from itersel.config.search import ListSettings
@@ -81,36 +80,24 @@ def extract_options(config: Config) -> str:
     return options(**options_of(config.grammar))
 
 
-@dataclass(frozen=True)
 class Files:
-    """Files that several kinds of jobs make or read, below the folder `results`."""
+    """Files that several kinds of jobs make or read.
 
-    results: str
+    Attributes
+    ----------
+    results, fetched
+        The folders of results and of downloads.
+    model, index
+        The compiled language model of all text, and the index of the training corpus.
+    preparation, recaser
+        How train was prepared, and the recaser learned from it.
+    """
 
-    @property
-    def model(self) -> str:
-        """The language model of all text, compiled."""
-        return f"{self.results}/lm/lm.bin"
-
-    @property
-    def index(self) -> str:
-        """The index of the training corpus."""
-        return f"{self.results}/grammar/index"
-
-    @property
-    def preparation(self) -> str:
-        """How train was prepared."""
-        return f"{self.results}/corpus/preparation.json"
-
-    @property
-    def recaser(self) -> str:
-        """The recaser learned from train."""
-        return f"{self.results}/corpus/recaser.json"
-
-    @property
-    def fetched(self) -> str:
-        """The folder of downloads."""
-        return f"{self.results}/corpus/fetched"
+    def __init__(self, results: str) -> None:
+        self.results, self.fetched = results, f"{results}/corpus/fetched"
+        self.model, self.index = f"{results}/lm/lm.bin", f"{results}/grammar/index"
+        self.preparation = f"{results}/corpus/preparation.json"
+        self.recaser = f"{results}/corpus/recaser.json"
 
     def text(self, split: str, column: str) -> str:
         """Return a column of a split: source, target, target.1, task, raw, ..."""

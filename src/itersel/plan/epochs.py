@@ -1,20 +1,20 @@
-"""The epochs of the experiments: what each shard is trained on, what it starts from, and what is mixed."""
+"""The epochs of the experiments: what shards learn from, how weights are mixed, and the lists of tuners."""
 
 from __future__ import annotations
 
 import functools
 import shlex
-from dataclasses import dataclass
 from typing import Any
 
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
 from itersel.config.options import name_in, options_of
+from itersel.config.search import ForestSettings
 from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files_of
-from itersel.config.tuners import Batch
-from itersel.config.values import Config, Experiment
+from itersel.config.tuners import HELD_OUT_TUNERS, STEP, Batch, ForestMert, LineSearch
+from itersel.config.values import Config
 from itersel.corpus.sharding import deal_files
-from itersel.plan.commands import Files, held_out_tuner, options, own_seed, search_of
+from itersel.plan.commands import Files, held_out_iterations, held_out_tuner, options, own_seed, search_of
 from itersel.plan.shards import Shards
 
 # Most threads that a job requests; --set-threads train_shard=N changes the number.
@@ -91,18 +91,10 @@ class Epochs:
         place = options(weights=weights, epoch=epoch, shard_number=wildcards.shard)
         return f"{place} {self._train_options(wildcards.experiment)}"
 
-    def level_before(self, wildcards: Any) -> list[str]:
-        """Return `Epoch.level_before`."""
-        return self.of(wildcards).level_before
-
     def trained_shards(self, wildcards: Any) -> list[str]:
         """Return the weights of all shards."""
         epoch = self.of(wildcards)
         return [epoch.shard(number) for number in range(epoch.experiment.tasks.shards)]
-
-    def previous_weights(self, wildcards: Any) -> list[str]:
-        """Return the weights of the epoch before, if mixing depends on them."""
-        return self.of(wildcards).mixed_before
 
     def mix_options(self, wildcards: Any) -> str:
         """Return the options of `itersel mix`."""
@@ -145,33 +137,23 @@ class Epochs:
         return files
 
 
-@dataclass(frozen=True)
 class Epoch:
-    """An epoch of an experiment, counted from 1."""
+    """An epoch of an experiment, counted from 1.
 
-    epochs: Epochs
-    name: str
-    number: int
+    Attributes
+    ----------
+    folder, weights
+        Where its files are, and its weights.
+    mixed
+        The weights that `itersel mix` makes, which may be tuned afterwards.
+    """
 
-    @property
-    def experiment(self) -> Experiment:
-        """The settings."""
-        return self.epochs.config.experiments[self.name]
-
-    @property
-    def folder(self) -> str:
-        """Where its files are."""
-        return self.epochs.files.experiment(self.name, f"epoch-{self.number}")
-
-    @property
-    def weights(self) -> str:
-        """The weights of the epoch."""
-        return f"{self.folder}/weights.h5"
-
-    @property
-    def mixed(self) -> str:
-        """The weights that `itersel mix` makes, which may be tuned afterwards."""
-        return f"{self.folder}/mixed.h5" if self.name in self.epochs.held_out else self.weights
+    def __init__(self, epochs: Epochs, name: str, number: int) -> None:
+        self.epochs, self.name, self.number = epochs, name, number
+        self.experiment = epochs.config.experiments[name]
+        self.folder = epochs.files.experiment(name, f"epoch-{number}")
+        self.weights = f"{self.folder}/weights.h5"
+        self.mixed = f"{self.folder}/mixed.h5" if name in epochs.held_out else self.weights
 
     @property
     def before(self) -> Epoch:
@@ -235,3 +217,129 @@ class Epoch:
     def shard(self, number: int | str) -> str:
         """Return the weights of a shard."""
         return f"{self.folder}/shard-{number}.h5"
+
+
+class Lists:
+    """The lists of all experiments that tune.
+
+    A batch tuner has lists of all shards in every epoch, which is an iteration. The tuner of mixed weights
+    has lists of dev, and several iterations in an epoch; those of the last one are in the epoch's folder.
+    """
+
+    def __init__(self, config: Config, files: Files, epochs: Epochs) -> None:
+        self._config, self._files, self._epochs = config, files, epochs
+
+    def _is_batch(self, wildcards: Any) -> bool:
+        return wildcards.experiment in self._epochs.batch
+
+    def _tuner(self, name: str) -> Batch:
+        """Return the settings of the tuner that reads the lists."""
+        experiment = self._config.experiments[name]
+        tuner = experiment.learner if name in self._epochs.batch else held_out_tuner(experiment)
+        assert isinstance(tuner, Batch)
+        return tuner
+
+    def shard(self, wildcards: Any) -> list[str]:
+        """Return the grammars of the sentences of a list."""
+        if self._is_batch(wildcards):
+            return self._epochs.training_files(wildcards)
+        folder = self._epochs.shards.folder("dev", str(self._config.decoder.jobs))
+        return [f"{folder}/{wildcards.shard}.h5"]
+
+    def models(self, wildcards: Any) -> list[str]:
+        """Return the language model for each of them."""
+        return self._epochs.training_models(wildcards) if self._is_batch(wildcards) else [self._files.model]
+
+    def _last_iteration(self, name: str, epoch: int) -> int:
+        if name in self._epochs.batch:
+            return epoch
+        return held_out_iterations(self._config.experiments[name])
+
+    def _iteration(self, wildcards: Any) -> int:
+        last = self._last_iteration(wildcards.experiment, int(wildcards.epoch))
+        return int(getattr(wildcards, "iteration", last))
+
+    def _folder(self, name: str, epoch: int, iteration: int) -> str:
+        """Return the folder of an iteration's lists and weights."""
+        if name in self._epochs.batch:
+            return self._epochs.epoch(name, iteration).folder
+        folder = self._epochs.epoch(name, epoch).folder
+        is_last = iteration == self._last_iteration(name, epoch)
+        return folder if is_last else f"{folder}/iteration-{iteration}"
+
+    def weights(self, wildcards: Any) -> list[str]:
+        """Return the weights that decode: the previous iteration's, or at first initial or mixed ones."""
+        name, epoch = wildcards.experiment, int(wildcards.epoch)
+        if (iteration := self._iteration(wildcards)) > 1:
+            return [f"{self._folder(name, epoch, iteration - 1)}/weights.h5"]
+        found = self._epochs.epoch(name, epoch)
+        return found.start if self._is_batch(wildcards) else [found.mixed]
+
+    def level_before(self, wildcards: Any) -> list[str]:
+        """Return the lists of files that all shards wait for, so that they start together."""
+        if self._is_batch(wildcards):
+            return self._epochs.of(wildcards).level_before
+        return [f"{self._epochs.shards.folder('dev', str(self._config.decoder.jobs))}/files.txt"]
+
+    def command(self, wildcards: Any) -> str:
+        """Return the command that writes the lists."""
+        return "forest" if isinstance(self._tuner(wildcards.experiment), ForestMert) else "kbest"
+
+    @functools.cache  # noqa: B019  (there is one plan)
+    def _options(self, name: str) -> str:
+        experiment = self._config.experiments[name]
+        search = search_of(self._config, experiment)
+        if not isinstance(self._tuner(name), ForestMert):
+            return options(**options_of(search))
+        # the sum of sparse features: forests include it with features: all, lists with an option of the rule
+        features = "all" if held_out_tuner(experiment) is not None else search.features
+        density = self._config.decoder.forest_density
+        return options(**options_of(ForestSettings(features, (), search.pop_limit, search.max_span, density)))
+
+    def options(self, wildcards: Any) -> str:
+        """Return the options of that command."""
+        place = options(
+            weights=self.weights(wildcards),
+            iteration=self._iteration(wildcards),
+            shard_number=wildcards.shard,
+        )
+        return f"{place} {self._options(wildcards.experiment)}"
+
+    def per_job(self, wildcards: Any) -> int:
+        """Return the number of lists that a task of an array writes."""
+        return self._epochs.shards_per_job(wildcards) if self._is_batch(wildcards) else 1
+
+    def _count(self, name: str) -> int:
+        is_batch = name in self._epochs.batch
+        return self._config.experiments[name].tasks.shards if is_batch else self._config.decoder.jobs
+
+    def written(self, wildcards: Any) -> list[str]:
+        """Return the lists to tune on: those of all iterations so far, but only the newest forests of dev."""
+        name, last = wildcards.experiment, self._iteration(wildcards)
+        is_newest = not self._is_batch(wildcards) and self.command(wildcards) == "forest"
+        return [
+            f"{self._folder(name, int(wildcards.epoch), iteration)}/lists/{shard}.h5"
+            for iteration in range(last if is_newest else 1, last + 1)
+            for shard in range(self._count(name))
+        ]
+
+    def weights_before(self, wildcards: Any) -> list[str]:
+        """Return the weights that the epoch started from, if the tuner searches along the step from there."""
+        epoch, tuner = self._epochs.of(wildcards), self._tuner(wildcards.experiment)
+        searches_step = isinstance(tuner, LineSearch) and STEP in tuner.directions
+        return epoch.start if epoch.number > 1 and searches_step else []
+
+    def tune_options(self, wildcards: Any) -> str:
+        """Return the options of `itersel tune`."""
+        name = wildcards.experiment
+        tuner = self._tuner(name)
+        return options(
+            previous=self.weights(wildcards),
+            last=self.weights_before(wildcards),
+            sum_sparse=not self._is_batch(wildcards),
+            shards=self._count(name),
+            iteration=self._iteration(wildcards),
+            seed=own_seed(self._config, self._config.experiments[name]),
+            tuner=name_in(HELD_OUT_TUNERS, tuner),
+            **options_of(tuner),
+        )

@@ -69,10 +69,6 @@ class Shards:
         folder = self.fold_folder(wildcards.shards, wildcards.folds)
         return [f"{folder}/{fold}.bin" for fold in range(int(wildcards.folds))]
 
-    def all_grammars(self, wildcards: Any) -> list[str]:
-        """Return the grammars of all shards of a split."""
-        return self.grammars(wildcards.split, wildcards.shards)
-
     def estimate_options(self, wildcards: Any) -> str:
         """Return the options of `itersel lm estimate` for the model of all text, or for a fold."""
         model, leave_out = self._config.language_model, {}

@@ -84,10 +84,6 @@ class Tables:
             found.setdefault("dev", jobs)
         return found
 
-    def counted_shards(self, wildcards: Any) -> list[str]:
-        """Return the grammars whose rules are counted."""
-        return self._shards.grammars(wildcards.split, self.counted[wildcards.split])
-
     @property
     def counts_of_rules(self) -> list[str]:
         """The numbers of rules, by split."""
@@ -204,14 +200,6 @@ class Tables:
     def raw_reference(self, wildcards: Any) -> str:
         """Return an original reference of a test set."""
         return self._texts.raw_references(self._texts.test_sets[wildcards.evaluated])[int(wildcards.number)]
-
-    def evaluated_translation(self, wildcards: Any) -> str:
-        """Return `translation`."""
-        return self.translation(wildcards.experiment, wildcards.evaluated)
-
-    def evaluated_references(self, wildcards: Any) -> list[str]:
-        """Return `plain_references`."""
-        return self.plain_references(wildcards.evaluated)
 
     @property
     def tokenizer(self) -> str:
