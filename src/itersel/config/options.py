@@ -78,9 +78,9 @@ def paths(explanation: str) -> Any:
     return option(explanation, (), path=True, alone=True)
 
 
-def section(default: Any, explanation: str) -> Any:
-    """Return a dataclass field that holds further options; `default` makes its value."""
-    return field(default_factory=default, metadata={"explanation": explanation})
+def section(default: Any, explanation: str = "") -> Any:
+    """Return a field that holds further options, explained by their class by default; `default` makes it."""
+    return field(default_factory=default, metadata={"explanation": explanation or default.__doc__})
 
 
 def check_section(values: Any) -> None:

@@ -188,13 +188,13 @@ class Config:
         minimum=1,
         maximum=MAX_SEED,
     )
-    data: Data = section(Data, "Where the text comes from and how it is prepared.")
-    align: Align = section(Align, "Word alignment of the training corpus.")
-    language_model: LanguageModel = section(LanguageModel, "Language model of the target side.")
-    grammar: Grammar = section(Grammar, "Extraction of the hierarchical rules (Chiang 2007).")
-    decoder: Decoder = section(Decoder, "Search, in training and testing.")
-    evaluation: Evaluation = section(Evaluation, "Scores and significance tests.")
-    report: Report = section(Report, "The page of the run.")
+    data: Data = section(Data)
+    align: Align = section(Align)
+    language_model: LanguageModel = section(LanguageModel)
+    grammar: Grammar = section(Grammar)
+    decoder: Decoder = section(Decoder)
+    evaluation: Evaluation = section(Evaluation)
+    report: Report = section(Report)
     experiments: dict[str, Experiment] = section(
         dict, "Experiments by name; the table at the end compares all of them."
     )
