@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from itersel.config.tasks import IndependentTasks
+from itersel.config.tasks import IndependentTask, IndependentTasks, NaturalTasks
 from itersel.config.values import Config
 
 # Between the name of the experiment and the label.
@@ -28,11 +28,16 @@ def with_independent_tasks(config: Config) -> Config:
         if not isinstance(experiment.tasks, IndependentTasks):
             experiments[name] = experiment
             continue
-        for task in experiment.tasks.single_tasks(name):
+        given, first = experiment.tasks, 0
+        natural = NaturalTasks(given.labels, minimum=given.minimum)
+        for label, count in (given.labels or {}).items():
+            same = given.language_model_folds, given.shards_per_job
+            task = IndependentTask(name, label, natural, first, count, *same)
+            first += count
             start = experiment.start_from
             if start and isinstance(config.experiments[start].tasks, IndependentTasks):
-                start = f"{start}{MARK}{task.label}"
-            experiments[f"{name}{MARK}{task.label}"] = replace(experiment, tasks=task, start_from=start)
+                start = f"{start}{MARK}{label}"
+            experiments[f"{name}{MARK}{label}"] = replace(experiment, tasks=task, start_from=start)
     return replace(config, experiments=experiments)
 
 

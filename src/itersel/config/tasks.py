@@ -88,18 +88,6 @@ class IndependentTasks:
         """The number of shards of all tasks."""
         return sum((self.labels or {}).values())
 
-    def single_tasks(self, name: str) -> list[IndependentTask]:
-        """Return the single tasks; `name` is the name of their experiment."""
-        natural, tasks, first = NaturalTasks(self.labels, minimum=self.minimum), [], 0
-        for label, count in (self.labels or {}).items():
-            tasks.append(
-                IndependentTask(
-                    name, label, natural, first, count, self.language_model_folds, self.shards_per_job
-                )
-            )
-            first += count
-        return tasks
-
 
 @dataclass(frozen=True)
 class IndependentTask:
@@ -113,8 +101,6 @@ class IndependentTask:
         All tasks; a single task reads some of their files.
     first, shards
         Its files: number of the first, and how many.
-    language_model_folds, shards_per_job
-        As in the config.
     """
 
     experiment: str

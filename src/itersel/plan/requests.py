@@ -120,14 +120,14 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
     """
     known = _split_words(config, "train", fetched)
     train = known or (HELP_WORDS if config.data.kind == "libreoffice-help" else DOWNLOAD_WORDS)
-    train = min(train, _most_words(config.data.max_train))
+    if config.data.max_train is not None:
+        train = min(train, config.data.max_train * WORDS_PER_PAIR)
     model = train + sum(map(_bytes, config.data.monolingual)) / BYTES_PER_WORD
     if config.language_model.arpa is not None:
         model = _bytes(config.language_model.arpa) * WORDS_PER_ARPA_BYTE
+    most = math.inf if config.data.max_held_out is None else config.data.max_held_out * WORDS_PER_PAIR
     held_out = {
-        split: min(
-            _split_words(config, split, fetched) or HELD_OUT_WORDS, _most_words(config.data.max_held_out)
-        )
+        split: min(_split_words(config, split, fetched) or HELD_OUT_WORDS, most)
         for split in ["dev", "devtest", *own_devtests(config).values(), *test_sets(config).values()]
     }
     pieces = [words / config.decoder.jobs for words in held_out.values()]
@@ -139,10 +139,6 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
         else:
             pieces.append(train / files_of(one.tasks))
     return TextSizes(train, model, max(pieces))
-
-
-def _most_words(pairs: int | None) -> float:
-    return math.inf if pairs is None else float(pairs * WORDS_PER_PAIR)
 
 
 def _split_words(config: Config, split: str, fetched: str) -> float | None:
