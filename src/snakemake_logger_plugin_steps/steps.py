@@ -56,13 +56,7 @@ def make_job(rule: str, wildcards: Mapping[str, str], docstring: str | None) -> 
 
 
 class Steps:
-    """The steps of a run.
-
-    Parameters
-    ----------
-    clock
-        Returns seconds since an arbitrary fixed time.
-    """
+    """The steps of a run; the clock returns seconds since an arbitrary fixed time."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

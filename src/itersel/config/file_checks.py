@@ -46,13 +46,7 @@ class Size(NamedTuple):
 
 
 def help_files(config: Config) -> list[str]:
-    """Return the files of the LibreOffice Help if the config names its folder; none otherwise.
-
-    Raises
-    ------
-    InputError
-        If the folder vanishes while it is listed.
-    """
+    """Return the files of the LibreOffice Help if the config names its folder; none otherwise."""
     if config.data.kind != "libreoffice-help" or config.data.folder is None:
         return []
     folder = Path(config.data.folder)
@@ -66,15 +60,7 @@ def help_files(config: Config) -> list[str]:
 def check_files_exist(config: Config) -> list[str]:
     """Reject files and folders that cannot be read, and text that is used twice.
 
-    Returns
-    -------
-    list of str
-        A warning for each held-out text that is also that of another set, such as devtest as test.
-
-    Raises
-    ------
-    InputError
-        Names the key and the file; CombinedInputError for several.
+    Return a warning for each held-out text that is also that of another set, such as devtest as test.
     """
     data = config.data
     named = [(FOLDER, data.folder), ("language_model.arpa", config.language_model.arpa)]
@@ -110,20 +96,10 @@ def _used_twice(text: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
-    """Read all text files that the config names; downloads are left out.
+    """Read all text files that the config names, except downloads; return sizes by split, and warnings.
 
-    Returns
-    -------
-    sizes
-        By split: train, dev, devtest, ...
-    warnings
-        What is suspicious.
-
-    Raises
-    ------
-    InputError
-        The first error of each split and of each monolingual text: a missing or damaged file, different
-        numbers of lines on the two sides; then fewer sentences than shards.
+    Reports the first error of each split and of each monolingual text: a missing or damaged file, different
+    numbers of lines on the two sides; then fewer sentences than shards.
     """
     splits = [
         split

@@ -188,12 +188,8 @@ def commented_yaml(config: Config, schema: str) -> str:
     """Return a config as YAML that sets and explains every key.
 
     Among sections with the same keys (experiments, splits), only the first is written out and explained;
-    the others show what differs from the defaults.
-
-    Parameters
-    ----------
-    schema
-        Path of the JSON schema, absolute or relative to the config, for editors.
+    the others show what differs from the defaults. Editors read the `schema`, a path that is absolute or
+    relative to the config.
     """
     introduction = [
         f"# yaml-language-server: $schema={schema}",

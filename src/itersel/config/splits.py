@@ -60,14 +60,9 @@ def fetched_name(split: str, name: str) -> str:
 
 
 def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
-    """Return the corpora of a split, as `corpus_blocks` reads them.
+    """Return the corpora of a split for which the config names files, as `corpus_blocks` reads them.
 
-    Parameters
-    ----------
-    split
-        A split for which the config names files.
-    fetched
-        The folder of downloads: ``<fetched>/<fetched_name>/{source,target,target.1,...}.gz``.
+    Downloads are ``<fetched>/<fetched_name>/{source,target,target.1,...}.gz``.
     """
     found = []
     for name, text in texts_of(config, split).items():

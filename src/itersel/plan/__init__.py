@@ -22,12 +22,7 @@ __all__ = ["Plan"]
 
 
 class Plan:
-    """The files and options of all jobs of a run.
-
-    Parameters
-    ----------
-    config
-        The checked config, with the experiments that repeats and independent tasks stand for.
+    """The files and options of all jobs of a run, from its config after `experiments.expanded`.
 
     Attributes
     ----------

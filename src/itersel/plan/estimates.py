@@ -45,18 +45,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
-    """Estimate the cost of a run, without language models.
-
-    Parameters
-    ----------
-    sizes
-        Sizes of all splits; see `file_checks.read_texts`.
-
-    Returns
-    -------
-    estimate
-        None if the size of a split is not known.
-    """
+    """Estimate the cost of a run, without language models; None if the size of a split is not known."""
     tested = list(test_sets(config).values())
     held_out = ["devtest", *own_devtests(config).values(), *tested]
     experiments = list(expanded(config).experiments.values())

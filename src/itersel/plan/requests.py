@@ -113,10 +113,7 @@ def rules_per_word(pairs: float) -> float:
 def text_sizes(config: Config, fetched: str) -> TextSizes:
     """Estimate the sizes of the texts from those of their files.
 
-    Parameters
-    ----------
-    fetched
-        The folder of downloads. For those that are not there yet, a large corpus is assumed.
+    For downloads that are not in their folder `fetched` yet, a large corpus is assumed.
     """
     known = _split_words(config, "train", fetched)
     train = known or (HELP_WORDS if config.data.kind == "libreoffice-help" else DOWNLOAD_WORDS)
