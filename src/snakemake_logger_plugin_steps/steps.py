@@ -22,18 +22,10 @@ WIDTH, INDENT = 110, 8
 
 
 class Job(NamedTuple):
-    """A job that was planned or started.
+    """A job that was planned or started."""
 
-    Attributes
-    ----------
-    title
-        Title of the job's step; None if the step is not shown.
-    kind
-        The rule, and the experiment or split of the job. Jobs of a kind take about the same time.
-    """
-
-    title: str | None
-    kind: tuple[str, str]
+    title: str | None  # of its step; None if the step is not shown
+    kind: tuple[str, str]  # the rule, and the experiment or split; jobs of a kind take about the same time
 
 
 class _Running(NamedTuple):

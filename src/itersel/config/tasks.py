@@ -91,23 +91,13 @@ class IndependentTasks:
 
 @dataclass(frozen=True)
 class IndependentTask:
-    """One task of `IndependentTasks`.
+    """One task of `IndependentTasks`, with their settings."""
 
-    Attributes
-    ----------
-    experiment, label
-        The experiment it belongs to, and its label.
-    natural
-        All tasks; a single task reads some of their files.
-    first, shards
-        Its files: number of the first, and how many.
-    """
-
-    experiment: str
+    experiment: str  # to which it belongs
     label: str
-    natural: NaturalTasks
-    first: int
-    shards: int
+    natural: NaturalTasks  # all tasks; a single task reads some of their files
+    first: int  # number of its first file
+    shards: int  # number of its files
     language_model_folds: int | None
     shards_per_job: int
 

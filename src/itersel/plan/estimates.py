@@ -26,22 +26,12 @@ TUNE_SECONDS = 20  # for a batch tuner
 
 
 class Estimate(NamedTuple):
-    """The cost of a run.
+    """The cost of a run."""
 
-    Attributes
-    ----------
-    jobs
-        Number of jobs, without short ones.
-    hours
-        Processor time.
-    disk, memory
-        Bytes: of all grammars on disk, and the most that indexing, extraction or training requests.
-    """
-
-    jobs: int
-    hours: float
-    disk: float
-    memory: float
+    jobs: int  # without short ones
+    hours: float  # of processor time
+    disk: float  # bytes of all grammars
+    memory: float  # bytes: the most that indexing, extraction or training requests
 
 
 def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:

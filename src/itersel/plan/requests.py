@@ -30,42 +30,23 @@ RULES, RULES_GROWTH, RULES_PAIRS = 147, 0.42, 30_000
 
 
 class TextSizes(NamedTuple):
-    """What the needs of jobs depend on, in words.
+    """What the needs of jobs depend on, in words."""
 
-    Attributes
-    ----------
-    train
-        The source side of train.
-    model
-        The text of the language model.
-    grammars
-        The source sentences of the largest shard, or piece of a text to translate.
-    """
-
-    train: float
-    model: float
-    grammars: float
+    train: float  # its source side
+    model: float  # the text of the language model
+    grammars: float  # the source sentences of the largest shard, or piece of a text to translate
 
 
 class Request(NamedTuple):
-    """What the jobs of a rule request.
+    """What the jobs of a rule request: MB and minutes."""
 
-    Attributes
-    ----------
-    memory, minutes
-        MB and minutes, however small the text.
-    memory_per_word, minutes_per_word
-        More for each million source words of train.
-    memory_per_rule
-        More for each million rules in the grammars of a shard.
-    of_model
-        The words are those of the text of the language model.
-    """
-
+    # however small the text
     memory: float
     minutes: float
+    # more for each million source words of train, or words of the text of the language model
     memory_per_word: float = 0.0
     minutes_per_word: float = 0.0
+    # more for each million rules in the grammars of a shard
     memory_per_rule: float = 0.0
     of_model: bool = False
 
