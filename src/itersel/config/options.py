@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, field, fields
@@ -17,6 +18,13 @@ EXPERIMENT_PATTERN = rf"(?!reference\.[0-9]+$){NAME_PATTERN}"
 LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
 # Snakemake treats {...} as a wildcard.
 PATH_PATTERN = r"[^{}\x00-\x08\x0a-\x1f\x7f-\x9f]+"
+
+# Bounds of numbers: what a value must be, and which values are out of them.
+BOUNDS = {
+    "minimum": ("at least", operator.lt),
+    "above": ("above", operator.le),
+    "maximum": ("at most", operator.gt),
+}
 
 
 def option(

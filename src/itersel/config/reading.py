@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import functools
 import math
-import operator
 import os
 import re
 import types
@@ -21,6 +20,7 @@ from itersel.config.data_checks import check_data
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
 from itersel.config.options import (
+    BOUNDS,
     EXPERIMENT_PATTERN,
     LABEL_PATTERN,
     join,
@@ -343,10 +343,6 @@ def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
         plain = value.lower().replace("_", "-")
         form = f"text of the form {bounds['pattern']}"
         reject(key, value, f"written '{plain}'" if re.fullmatch(bounds["pattern"], plain) else form)
-    for bound, word, is_out in (
-        ("minimum", "at least", operator.lt),
-        ("above", "above", operator.le),
-        ("maximum", "at most", operator.gt),
-    ):
+    for bound, (word, is_out) in BOUNDS.items():
         if bound in bounds and is_out(value, bounds[bound]):
             reject(key, value, f"{word} {bounds[bound]}")

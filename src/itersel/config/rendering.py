@@ -10,7 +10,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
 from itersel.config.data import Split, TestSet, TextColumns, TextFields
-from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN
+from itersel.config.options import BOUNDS, EXPERIMENT_PATTERN, LABEL_PATTERN
 from itersel.config.reading import CHOICES, DEFAULT_CHOICES, TYPE_NAMES, split_optional, types_of
 from itersel.config.values import Config, Experiment
 from itersel.limits import MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
@@ -167,11 +167,7 @@ def _allowed(bounds: Mapping[str, Any], kind: Any) -> str:
     if "choices" in bounds:
         listed = "list of " if typing.get_origin(kind) is tuple else ""
         return listed + ", ".join(f"`{choice}`" for choice in bounds["choices"])
-    limits = [
-        f"{word} {bounds[bound]}"
-        for bound, word in (("minimum", "at least"), ("above", "above"), ("maximum", "at most"))
-        if bound in bounds
-    ]
+    limits = [f"{word} {bounds[bound]}" for bound, (word, _) in BOUNDS.items() if bound in bounds]
     if kind == dict[str, int]:
         return "names, each with " + ", ".join([TYPE_NAMES[int], *limits])
     name = "list of text" if typing.get_origin(kind) is tuple else TYPE_NAMES[kind]
