@@ -8,13 +8,36 @@ import jsonschema
 
 from itersel.config.rendering import json_schema
 
+PAIR = {"source": "s", "target": "t"}
+FILES = {"kind": "files", **dict.fromkeys(("train", "dev", "devtest", "test"), PAIR)}
+
 
 def experiment(**settings):
     return {"experiments": {"a": settings}}
 
 
-def perceptron(**settings):
-    return {"name": "perceptron", **settings}
+def learner(name, **settings):
+    return experiment(learner={"name": name, **settings})
+
+
+def mixing(name, **settings):
+    return experiment(mixing={"name": name, **settings})
+
+
+def tasks(name="random", **settings):
+    return experiment(tasks={"name": name, **settings})
+
+
+def data(**keys):
+    return experiment() | {"data": keys}
+
+
+def files(**keys):
+    return data(**FILES | keys)
+
+
+def train(**keys):
+    return files(train=keys)
 
 
 @functools.cache
@@ -23,7 +46,3 @@ def schema():
     kind = jsonschema.validators.validator_for(json_schema())
     kind.check_schema(json_schema())
     return kind(json_schema())
-
-
-def selection(**settings):
-    return {"name": "selection", **settings}

@@ -4,23 +4,25 @@ Snakemake's own log in ``.snakemake/log`` has everything. If the command line as
 (dry run, ``--printshellcmds``, ``--verbose``, ``--debug-dag``) or for less (``--quiet``), the output is
 Snakemake's own.
 
-`titles` names the steps of the workflow and `steps` tracks them; neither depends on Snakemake.
+The docstring of a rule is the title of its step, see `steps.make_job`. `steps` does not depend on Snakemake.
 """
 
 from __future__ import annotations
 
+import argparse
 import logging
 import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from snakemake.logging import ColorizingTextHandler, DefaultFormatter
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from snakemake_logger_plugin_steps.config_files import check_config_files
+from itersel.config.reading import read_yaml
+from itersel.errors import InputError
 from snakemake_logger_plugin_steps.steps import Steps, last_lines, make_job
 
 __all__ = ["LogHandler"]
@@ -82,6 +84,7 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
         self._ends_of_logs = settings.show_failed_logs and not self._plain
         self.setFormatter(DefaultFormatter(settings.quiet, settings.show_failed_logs and self._plain))
         self._steps: Steps | None = None
+        self._titles: dict[str, str | None] = {}
         self._is_ending = False
         self._ended = threading.Event()
 
@@ -111,13 +114,15 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
             with self._output_lock:
                 self._steps = Steps(time.monotonic)
                 self._steps.plan(make_job(*job) for job in values["planned"])
+                self._titles = {rule: docstring for rule, _, docstring in values["planned"]}
             threading.Thread(target=self._write_lines, daemon=True).start()
         if self._steps is None:
             return
         event = values.get("event")
         with self._output_lock:
             if event == LogEvent.JOB_INFO:
-                job = make_job(values["rule_name"], values["wildcards"])
+                rule = values["rule_name"]
+                job = make_job(rule, values["wildcards"], self._titles.get(rule))
                 self._steps.begin(values["jobid"], job, values["log"])
             elif event == LogEvent.JOB_FINISHED:
                 self._steps.end(values["job_id"])
@@ -171,6 +176,25 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
     def _read_no_more(self) -> None:
         """Discard further output: its reader is gone (`| head`), and Snakemake sees no errors of threads."""
         os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
+
+
+def check_config_files(arguments: Sequence[str]) -> None:
+    """Exit with one line if a config file on Snakemake's command line cannot be read.
+
+    Snakemake itself shows a traceback or does not name the line, and loggers are the only part of a workflow
+    that is set up before configs are read. The Snakefile checks the content of a config later.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--configfile", "--configfiles", dest="files", nargs="+", default=[])
+    try:
+        files = parser.parse_known_args(arguments)[0].files
+    except argparse.ArgumentError:  # Snakemake reports it
+        return
+    for file in files:
+        try:
+            read_yaml(file)
+        except InputError as error:
+            sys.exit(f"itersel: {error}")
 
 
 def _ends(logs: list[str]) -> Iterator[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from itersel.progress import Clock, duration
-from snakemake_logger_plugin_steps.titles import title_of
 
 # Minimum number of seconds between two lines, if something has changed and if nothing has.
 CHANGED, UNCHANGED = 15.0, 60.0
@@ -15,23 +15,17 @@ CHANGED, UNCHANGED = 15.0, 60.0
 PART = 1 / 20
 # Maximum number of running steps named in a line.
 NAMED = 4
+# The docstring of rules that are not shown: they would hide the steps that take time.
+NO_TIME = "takes no time"
 # Width of a line, and indentation of the lines that continue it, in characters.
 WIDTH, INDENT = 110, 8
 
 
 class Job(NamedTuple):
-    """A job that was planned or started.
+    """A job that was planned or started."""
 
-    Attributes
-    ----------
-    title
-        Title of the job's step; None if the step is not shown.
-    kind
-        The rule, and the experiment or split of the job. Jobs of a kind take about the same time.
-    """
-
-    title: str | None
-    kind: tuple[str, str]
+    title: str | None  # of its step; None if the step is not shown
+    kind: tuple[str, str]  # the rule, and the experiment or split; jobs of a kind take about the same time
 
 
 class _Running(NamedTuple):
@@ -40,20 +34,21 @@ class _Running(NamedTuple):
     logs: Sequence[str]
 
 
-def make_job(rule: str, wildcards: Mapping[str, str]) -> Job:
-    """Return the job of a rule."""
+def make_job(rule: str, wildcards: Mapping[str, str], docstring: str | None) -> Job:
+    """Return the job of a rule; jobs of any rules with the same docstring and wildcards are one step."""
     whose = wildcards.get("experiment", wildcards.get("split", ""))
-    return Job(title_of(rule, wildcards), (rule, whose))
+    title: str | None = " ".join([rule, *wildcards.values()])
+    if docstring == NO_TIME:
+        title = None
+    elif docstring is not None:
+        # that of a rule which somebody else wrote may have other braces
+        with contextlib.suppress(KeyError, ValueError, IndexError):
+            title = docstring.format_map(wildcards)
+    return Job(title, (rule, whose))
 
 
 class Steps:
-    """The steps of a run.
-
-    Parameters
-    ----------
-    clock
-        Returns seconds since an arbitrary fixed time.
-    """
+    """The steps of a run; the clock returns seconds since an arbitrary fixed time."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.naive.learning import PAIRS, Bleu, Hypothesis, dot, update_pairs
 
-from itersel.config.learners import Perceptron, learner_name
+from itersel.config.learners import LEARNERS, Perceptron
+from itersel.config.options import name_in
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest
 from itersel.grammar.shard import Shard
 from itersel.learn.train import TrainSettings
@@ -147,6 +148,6 @@ def train(sentences: Sequence[Sentence], weights: dict[str, float], how: TrainSe
         scores = bleu.score_all([hypothesis.words for hypothesis in kbest], *sentence.references)
         pairs = PAIRS[learner.pairs](scores)
         weights, _ = update_pairs(
-            weights, kbest, pairs, learner_name(learner), learner.update, learner.learning_rate
+            weights, kbest, pairs, name_in(LEARNERS, learner), learner.update, learner.learning_rate
         )
     return weights

@@ -11,41 +11,41 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from tests.bad_configs import ALIGNED, BAD, FILES, INCONSISTENT
-from tests.configs import experiment, perceptron, schema, selection
+from tests.bad_configs import ALIGNED, BAD, INCONSISTENT
+from tests.configs import FILES, PAIR, experiment, files, learner, mixing, schema, tasks
+from tests.configs import data as data_of
 
 from itersel.cli.arguments import add_section_arguments
 from itersel.cli.main import main
 from itersel.config import Config, Experiment, data, load_config, read_config, splits
 from itersel.config.checks import warnings
 from itersel.config.learners import LEARNERS, Perceptron
-from itersel.config.mixing import MIXINGS, Selection
+from itersel.config.mixing import ALGORITHMS, MIXINGS, Selection
 from itersel.config.options import options_of, section_of
 from itersel.config.reading import types_of
 from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tuners import TUNERS
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
-from itersel.plan import commands
+from itersel.plan.commands import options
 
 GOOD = [
     experiment(),
-    experiment(
-        algorithm="sgd", tune_on="dev", features="dense", epochs=1, learner=perceptron(learning_rate=1)
-    ),
-    experiment(mixing=selection(select=None, threshold=0)),
-    experiment(tasks={"shards": 4, "language_model_folds": 4}),
+    experiment(algorithm="sgd", tune_on="dev", features="dense", epochs=1),
+    learner("perceptron", learning_rate=1),
+    mixing("selection", select=None, threshold=0),
+    mixing("selection", norm="linf"),
+    tasks(shards=4, language_model_folds=4),
     experiment(algorithm="mixsgd", mixing={"name": "mean-of-epochs"}),
     experiment(learner={"name": "mira", "c": 0.1}, mixing={"name": "none"}, tune_on="dev"),
-    experiment(learner={"name": "adagrad", "average": True}),
-    {**experiment(), "data": {"kind": "files", **FILES, "monolingual": "m"}},
-    {**experiment(), "data": {"kind": "files", **FILES, "test": {"a": FILES["test"], "b-2": FILES["dev"]}}},
-    {**experiment(), "data": {"test": {"a": {**FILES["test"], "devtest": FILES["dev"]}}}},
-    {**experiment(), "data": {"modules": ["a"], "held_out_modules": ["b"]}},
+    learner("adagrad", average=True),
+    files(monolingual="m"),
+    files(test={"a": PAIR, "b-2": PAIR}),
+    data_of(test={"a": {**PAIR, "devtest": PAIR}}),
+    data_of(modules=["a"], held_out_modules=["b"], max_ratio=1),
     {
-        **experiment(tasks={"name": "natural", "labels": {"news": 1, "law": 2}}),
+        **tasks("natural", labels={"news": 1, "law": 2}),
         "data": {
-            "kind": "files",
             **FILES,
             "train": {
                 "news": {"source": ["a", "b.xz"], "target": ["c", "d"], "task": ["e", "f"]},
@@ -57,20 +57,11 @@ GOOD = [
             "monolingual": ["m", "n"],
         },
     },
-    experiment(
-        tasks={"name": "natural", "labels": {"swriter": 2, "scalc": 1}, "others": "join", "minimum": 9}
-    ),
-    experiment(tasks={"name": "random", "shards": 3}),
+    tasks("natural", labels={"swriter": 2, "scalc": 1}, others="join", minimum=9),
     {**experiment(templates=["Lex", "R"]), "grammar": {"templates": ["R", "Lex", "Count"]}},
     {**experiment(), "data": ALIGNED, "align": {"symmetrization": "grow-diag-final-and"}},
     {**experiment(algorithm="sgd"), "language_model": {"arpa": "x", "open_vocabulary": False}},
-    {**experiment(), "data": {"modules": ["swriter"], "max_ratio": 1}, "seed": 1},
-    {
-        "experiments": {
-            "a-b.c_1": {"mixing": selection(norm="linf")},
-            "d": {"mixing": selection(threshold=0.5)},
-        }
-    },
+    {"experiments": {"a-b.c_1": {}, "d": {"mixing": {"name": "selection", "threshold": 0.5}}}},
 ]
 
 
@@ -116,8 +107,8 @@ def test_schema_rejects_the_same(content):
     ],
 )
 def test_paths_are_normalised_for_snakemake(given, taken):
-    files = {split: {"source": given, "target": "t"} for split in FILES}
-    config = read_config({**experiment(), "output": given, "data": {"kind": "files", **files}})
+    text = {"source": given, "target": "t"}
+    config = read_config({**files(train=text, test=text), "output": given})
     assert config.output == config.data.test[""].source == taken
     assert config.data.train[""].source == (taken,)
 
@@ -125,7 +116,7 @@ def test_paths_are_normalised_for_snakemake(given, taken):
 @pytest.mark.parametrize("number", [1e-5, 2.5e-7, 1e20, 0.0001])
 def test_advised_numbers_are_numbers(number):
     with pytest.raises(InputError) as error:
-        read_config(experiment(learner=perceptron(learning_rate=f"{number:.3e}")))
+        read_config(learner("perceptron", learning_rate=f"{number:.3e}"))
     advised = str(error.value).rpartition("write ")[2]
     assert yaml.safe_load(advised) == number
 
@@ -150,7 +141,7 @@ def test_options_of_a_section_are_turned_back(kind):
     for section in (kind(), kind(**changed)):
         parser = argparse.ArgumentParser()
         add_section_arguments(parser, kind)
-        words = shlex.split(commands.options(**options_of(section)))
+        words = shlex.split(options(**options_of(section)))
         assert section_of(kind, parser.parse_args(words)) == section
 
 
@@ -173,9 +164,11 @@ def test_sections_refuse_what_is_out_of_bounds(kind):
 
 
 def test_values_are_used():
-    config = read_config(
-        {**experiment(learner=perceptron(learning_rate=1), mixing=selection(select=7)), "seed": 5}
-    )
+    settings = {
+        "learner": {"name": "perceptron", "learning_rate": 1},
+        "mixing": {"name": "selection", "select": 7},
+    }
+    config = read_config({**experiment(**settings), "seed": 5})
     assert (config.seed, config.data.max_length) == (5, 80)
     found = config.experiments["a"]
     assert (found.learner, found.mixing) == (Perceptron(learning_rate=1.0), Selection(select=7))
@@ -184,64 +177,55 @@ def test_values_are_used():
 
 def test_test_sets():
     """One without a name, several with names, and held-out modules of the LibreOffice Help."""
-    files = {"kind": "files", **FILES}
-    alone = read_config({**experiment(), "data": files})
+    alone = read_config(files())
     assert alone.data.test == {"": data.TestSet("s", ("t",))}
     assert (splits.test_sets(alone), splits.own_devtests(alone)) == ({"test": "test"}, {})
     assert splits.texts_of(alone, "test")[""] is alone.data.test[""]
     own = {"source": "s2", "target": ["t2", "./t3"], "devtest": {"source": "s4", "target": "t4"}}
-    named = read_config({**experiment(), "data": {**files, "test": {"a": FILES["test"], "b": own}}})
+    named = read_config(files(test={"a": PAIR, "b": own}))
     assert splits.test_sets(named) == {"a": "test.a", "b": "test.b"}
     assert splits.own_devtests(named) == {"b": "devtest.b"}
     assert splits.texts_of(named, "test.b")[""].target == ("t2", "t3")
     assert splits.texts_of(named, "devtest.b")[""] == data.ReferencedText("s4", ("t4",))
     assert splits.texts_of(named, "devtest")[""] is named.data.devtest
     assert splits.texts_of(named, "train") == named.data.train
-    out = read_config({**experiment(), "data": {"held_out_modules": ["sbasic"], "test": {"b": own}}})
+    out = read_config(data_of(held_out_modules=["sbasic"], test={"b": own}))
     assert splits.test_sets(out) == {"test": "test", "sbasic": "test.sbasic", "b": "test.b"}
-    given = [
-        split
-        for split in ("train", "test", "test.sbasic", "test.b", "devtest.b")
-        if splits.is_given(out, split)
-    ]
-    assert given == ["test.b", "devtest.b"]
+    every = ("train", "test", "test.sbasic", "test.b", "devtest.b")
+    assert [split for split in every if splits.is_given(out, split)] == ["test.b", "devtest.b"]
     assert splits.is_given(alone, "test")
     # a template of an earlier config has all keys
     old = {"source": None, "target": None, "task": None, "alignment": None}
-    assert read_config({**experiment(), "data": {"train": old, "monolingual": None}}) == read_config(
-        experiment()
-    )
-    empty = {"source": None, "target": None, "task": None}
-    assert read_config({**experiment(), "data": {"test": empty}}) == read_config(experiment())
+    assert read_config(data_of(train=old, monolingual=None)) == read_config(experiment())
+    assert read_config(data_of(test=dict.fromkeys(PAIR))) == read_config(experiment())
 
 
-def test_language_models_leave_text_out_by_default():
+@pytest.mark.parametrize(
+    ("settings", "folds", "warning"),
+    [
+        (tasks(shards=31), 10, None),
+        (tasks(shards=4), 4, None),
+        (
+            tasks(shards=31, language_model_folds=1),
+            1,
+            "experiments.a has language_model_folds: 1: it is trained",
+        ),
+        (experiment(), 1, "experiments.a has one shard: "),
+        (experiment(tasks={"shards": 31}, tune_on="dev"), 1, None),
+        ({**tasks(shards=3), "language_model": {"arpa": "x"}}, 1, None),
+    ],
+)
+def test_language_models_leave_text_out_by_default(settings, folds, warning):
     """With `tune_on: train`, ten models or one per shard; a single model must be requested."""
-
-    def folds(**settings):
-        return read_config(experiment(**settings)).experiments["a"].tasks.language_model_folds
-
-    assert folds(tasks={"shards": 31}) == 10
-    assert folds(tasks={"shards": 4}) == 4
-    assert folds(tasks={"shards": 31, "language_model_folds": 1}) == 1
-    assert folds(tasks={"shards": 31}, tune_on="dev") == 1
-    arpa = read_config({**experiment(tasks={"shards": 3}), "language_model": {"arpa": "x"}})
-    assert arpa.experiments["a"].tasks.language_model_folds == 1
-
-
-def test_warnings():
-    assert warnings(read_config(experiment(tasks={"shards": 4}))) == []
-    assert warnings(read_config(experiment(tune_on="dev"))) == []
-    one = warnings(read_config(experiment(tasks={"shards": 4, "language_model_folds": 1})))
-    assert len(one) == 1
-    assert one[0].startswith("experiments.a has language_model_folds: 1: it is trained with a language model")
-    assert warnings(read_config(experiment()))[0].startswith("experiments.a has one shard")
+    config = read_config(settings)
+    assert config.experiments["a"].tasks.language_model_folds == folds
+    assert [found[: len(warning or "")] for found in warnings(config)] == ([warning] if warning else [])
 
 
 def test_algorithms_are_names_for_mixings():
-    for algorithm, mixing in (("sgd", "mean-of-epochs"), ("itermixsgd", "mean"), ("itersel", "selection")):
+    for algorithm, mixed in ALGORITHMS.items():
         found = read_config(experiment(algorithm=algorithm)).experiments["a"]
-        assert type(found.mixing) is MIXINGS[mixing]
+        assert type(found.mixing) is MIXINGS[mixed]
 
 
 def test_defaults_are_within_their_bounds():
@@ -343,31 +327,16 @@ def test_all_errors_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{source_language: no}", "put the word in quotes, as in 'no'"),
-        ("{target_language: on}", "YAML reads yes, on and true in this way"),
-        ("{target_language: pt_BR}", "is 'pt_BR', must be written 'pt-br'"),
-        ("{source_language: DE}", "is 'DE', must be written 'de'"),
-        ("{release: 2024-05-01}", "put it in quotes: '2024-05-01'"),
+        ("data: {source_language: no}", "put the word in quotes, as in 'no'"),
+        ("data: {target_language: on}", "YAML reads yes, on and true in this way"),
+        ("data: {target_language: pt_BR}", "is 'pt_BR', must be written 'pt-br'"),
+        ("data: {source_language: DE}", "is 'DE', must be written 'de'"),
+        ("data: {release: 2024-05-01}", "put it in quotes: '2024-05-01'"),
+        ("seed: 0100", "0100 is a number to base 8 in YAML; write it without the zero"),
+        ("experiments: {on: {}}", "put the word in quotes, as in 'yes'"),
     ],
 )
-def test_advice_on_text_that_yaml_reads_otherwise(tmp_path, text, message):
-    (tmp_path / "c.yaml").write_text(f"data: {text}\nexperiments: {{a: {{}}}}\n")
-    with pytest.raises(InputError) as error:
-        load_config(tmp_path / "c.yaml")
-    assert message in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "seed: 0100\nexperiments: {a: {}}\n",
-            "0100 is a number to base 8 in YAML; write it without the zero",
-        ),
-        ("experiments: {on: {}}\n", "put the word in quotes, as in 'yes'"),
-    ],
-)
-def test_names_and_numbers_that_yaml_reads_otherwise(tmp_path, text, message):
+def test_advice_on_what_yaml_reads_otherwise(tmp_path, text, message):
     (tmp_path / "c.yaml").write_text(text)
     with pytest.raises(InputError) as error:
         load_config(tmp_path / "c.yaml")

@@ -56,7 +56,7 @@ def test_sizes_and_estimate(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_limits_of_sizes(folder: Path) -> None:
     config = content()
     config["data"] |= {"max_train": 7, "max_held_out": 3}
-    sizes = read_texts(read_config(config)).sizes
+    sizes, _ = read_texts(read_config(config))
     assert {split: size.sentences for split, size in sizes.items()} == {
         "train": 7,
         "dev": 3,
@@ -65,51 +65,47 @@ def test_limits_of_sizes(folder: Path) -> None:
     }
 
 
-def test_all_missing_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_files_that_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = content()
     Path("dev.source.gz").unlink()
     config["data"] |= {"monolingual": "more.gz"}
+    config["data"]["devtest"]["source"] = "."
     config["data"]["test"]["target"] = ["test.target.gz", "other.gz"]
-    assert check(config) == 1
+    assert check(config, "--no-text") == 1
     assert capsys.readouterr().err.splitlines() == [
-        "itersel config: config.yaml: config key 'data.monolingual' names more.gz: No such file or directory",
-        "itersel config: config.yaml: config key 'data.dev' names dev.source.gz: No such file or directory",
-        "itersel config: config.yaml: config key 'data.test' names other.gz: No such file or directory",
+        f"itersel config: config.yaml: config key 'data.{key}' names {problem}"
+        for key, problem in (
+            ("monolingual", "more.gz: No such file or directory"),
+            ("dev", "dev.source.gz: No such file or directory"),
+            ("devtest", ".: Is a directory"),
+            ("test", "other.gz: No such file or directory"),
+        )
     ]
 
 
-def test_a_folder_in_place_of_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    config = content()
-    config["data"]["dev"]["source"] = "."
-    assert check(config, "--no-text") == 1
-    message = "itersel config: config.yaml: config key 'data.dev' names .: Is a directory\n"
-    assert capsys.readouterr().err == message
-
-
-def test_monolingual_text_is_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    config = content()
-    config["data"] |= {"monolingual": "more"}
-    Path("more").write_bytes(b"one\n\xe4\n")
-    assert check(config) == 1
-    assert capsys.readouterr().err == "itersel config: more:2: not valid UTF-8; convert the file with iconv\n"
-    assert check(config, "--no-text") == 0
-
-
 @pytest.mark.parametrize(
-    ("split", "lines", "message"),
+    ("path", "lines", "message"),
     [
-        ("dev", b"one\n", "dev.target.gz"),
-        ("devtest", b"\xe4\n" * 5, "devtest.target.gz:1: not valid UTF-8"),
+        ("dev.target.gz", b"one\n", "dev.target.gz"),
+        ("devtest.target.gz", b"\xe4\n" * 5, "devtest.target.gz:1: not valid UTF-8"),
+        (
+            "more.gz",
+            b"one\n\xe4\n",
+            "itersel config: more.gz:2: not valid UTF-8; convert the file with iconv",
+        ),
     ],
 )
 def test_text_that_cannot_be_used(
-    folder: Path, split: str, lines: bytes, message: str, capsys: pytest.CaptureFixture[str]
+    folder: Path, path: str, lines: bytes, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Path(f"{split}.target.gz").write_bytes(gzip.compress(lines))
-    assert check(content()) == 1
+    Path(path).write_bytes(gzip.compress(lines))
+    config = content()
+    config["data"] |= {"monolingual": "more.gz"} if path == "more.gz" else {}
+    assert check(config) == 1
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+    assert check(config, "--no-text") == 0
 
 
 def test_more_shards_than_sentences(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,15 +155,10 @@ def test_estimate_grows(more: dict[str, Any]) -> None:
 
 def test_estimate_counts_default_iterations() -> None:
     """By default, a tuner of all dense weights runs four iterations."""
-    costs = []
-    for settings in ({}, {"iterations": 4}):
-        held_out = {"tuner": {"name": "kbest-mira"}, **settings}
-        costs.append(estimate(help_config(held_out=held_out), SIZES))
-    assert costs[0] == costs[1] is not None
-
-
-def test_no_estimate_without_sizes() -> None:
-    assert estimate(help_config(), {name: size for name, size in SIZES.items() if name != "test"}) is None
+    tuner = {"tuner": {"name": "kbest-mira"}}
+    one, other = (help_config(held_out={**tuner, **more}) for more in ({}, {"iterations": 4}))
+    assert estimate(one, SIZES) == estimate(other, SIZES) is not None
+    assert estimate(one, {name: size for name, size in SIZES.items() if name != "test"}) is None
 
 
 @pytest.mark.parametrize(
@@ -225,7 +216,7 @@ def test_sizes_of_sets_that_are_cut_from_train(folder: Path, capsys: pytest.Capt
         "test": config["data"]["test"],
         "split": {"dev": 3, "devtest": 4},
     }
-    sizes = read_texts(read_config(config)).sizes
+    sizes, _ = read_texts(read_config(config))
     counts = {split: size.sentences for split, size in sizes.items()}
     assert counts == {"train": 33, "dev": 3, "devtest": 4, "test": 4}
     config["data"]["split"]["dev"] = 36

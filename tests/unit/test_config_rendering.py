@@ -6,13 +6,11 @@ import dataclasses
 import json
 
 import yaml
-from tests.configs import schema, selection
+from tests.configs import FILES, PAIR, files, schema
 
 from itersel.cli.main import main
 from itersel.config import Config, Experiment, load_config, read_config
 from itersel.config.rendering import commented_yaml, documentation, json_schema, schema_text
-
-FILES = {split: {"source": "s", "target": "t"} for split in ("train", "dev", "devtest", "test")}
 
 SCHEMA = "workflow/schemas/config.schema.json"
 
@@ -38,9 +36,8 @@ def test_configs_of_the_project(root):
 
 def test_commented_yaml_of_test_sets():
     own = {"source": "s", "target": ["t", "u"], "devtest": {"source": "v", "target": "w"}}
-    data = {"kind": "files", **FILES, "test": {"home": FILES["test"], "news": own}}
-    for test in (data["test"], FILES["test"]):
-        config = read_config({"data": {**data, "test": test}, "experiments": {"a": {}}})
+    for test in ({"home": PAIR, "news": own}, PAIR):
+        config = read_config(files(test=test))
         text = commented_yaml(config, SCHEMA)
         assert read_config(yaml.safe_load(text)) == config
         schema().validate(yaml.safe_load(text))
@@ -49,10 +46,10 @@ def test_commented_yaml_of_test_sets():
 def test_commented_yaml_keeps_all_values():
     content = {
         "name": "x",
-        "data": {"kind": "files", **FILES, "compound_splitting": True},
+        "data": {**FILES, "compound_splitting": True},
         "experiments": {
             "a": {"learner": {"name": "mira", "c": 1e-7}},
-            "yes": {"mixing": selection(threshold=0.25)},
+            "yes": {"mixing": {"name": "selection", "threshold": 0.25}},
             "c": {"algorithm": "sgd", "learner": {"name": "adagrad"}},
         },
     }

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import argparse
+import re
+import shlex
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from itersel.config import read_config
-from itersel.config.independent import with_independent_tasks
-from itersel.config.repeats import with_repeats
+from itersel.cli.arguments import add_step
+from itersel.cli.main import STEPS, make_parser
+from itersel.config import read_config, splits, values
+from itersel.config.experiments import expanded, split_repeat, with_repeats
+from itersel.config.learners import LEARNERS
+from itersel.config.mixing import MIXINGS, NORMS
+from itersel.config.tasks import files_of
+from itersel.config.tuners import TUNERS
+from itersel.corpus.sharding import deal_files
 from itersel.plan import Plan
+from itersel.plan.commands import options, own_seed
+from itersel.plan.shards import SHARDS_PATTERN
 
 PAIR = {"source": "x.de", "target": "x.en"}
+LABELLED = {**PAIR, "task": "x.task"}
 DATA = {
     "kind": "files",
     "source_language": "de",
@@ -23,114 +35,371 @@ DATA = {
     "test": {"one": {**PAIR, "devtest": PAIR}, "two": PAIR},
 }
 SELECTED = {"algorithm": "itersel", "tune_on": "train", "epochs": 3}
+NATURAL = {"name": "natural", "labels": {"a": 2, "b": 1}}
+FOLDER = "out/x/experiments"
 
 
-def plan_of(experiments: dict[str, Any], **data: Any) -> Plan:
+def plan_of(experiments: dict[str, Any], data: dict[str, Any] = DATA, **more: Any) -> Plan:
     """Return the plan of a config; its files do not exist."""
-    content = {"name": "x", "output": "out", "data": {**DATA, **data}, "experiments": experiments}
-    return Plan(with_repeats(with_independent_tasks(read_config(content))))
+    content = {"name": "x", "output": "out", "data": data, "experiments": experiments, **more}
+    return Plan(expanded(read_config(content)))
 
 
-def job(**wildcards: object) -> Any:
+def plan_of_texts(**texts: Any) -> Plan:
+    """Return the plan of a run with other texts."""
+    return plan_of({"a": SELECTED}, DATA | texts)
+
+
+def job(experiment: str = "a", **wildcards: object) -> Any:
     """Return wildcards as Snakemake gives them."""
-    return SimpleNamespace(**{name: str(value) for name, value in wildcards.items()})
+    return SimpleNamespace(experiment=experiment, **{name: str(value) for name, value in wildcards.items()})
+
+
+TUNED = {"tune_on": "dev", "features": "dense"}
+EXPERIMENTS = {
+    **{name: {"learner": {"name": name}} for name in LEARNERS},
+    **{name: {**TUNED, "learner": {"name": name}, "seed": 9, "k_best": None} for name in TUNERS},
+    "limited": {"mixing": {"name": "selection", "threshold": 0.5}, "k_best": 7, "seed": 9},
+    "part": {"templates": ["R", "RBS"], "held_out": {"tuner": {"name": "forest-mert"}}},
+    "mean": {"algorithm": "mixsgd", "held_out": {"tuner": {"name": "pro"}}},
+}
+ALL = plan_of(EXPERIMENTS)
+HELP = plan_of(
+    {"a": SELECTED},
+    {
+        "max_train": 5,
+        "max_held_out": 2,
+        "modules": ["a", "b"],
+        "held_out_modules": ["c"],
+        "compound_splitting": True,
+    },
+)
+READ = ["--shard", "x", "--model", "x"]
+SYSTEM = ["choose", "--weights", "x", "--translations", "x", "--output-weights", "x"]
+
+
+def commands() -> list[tuple[str, list[str], str]]:
+    """Return steps, the options that rules name, and those of the plan."""
+    found = [
+        *(("corpus", ["prepare"], plan.texts.prepare_options(job())) for plan in (ALL, HELP)),
+        ("corpus", ["prepare"], ALL.texts.prepare_options(job(held_out="dev"))),
+        ("corpus", ["libreoffice-help"], HELP.texts.help_options),
+        ("lm", ["estimate", "--input", "x"], ALL.shards.estimate_options(job())),
+        ("lm", ["estimate", "--input", "x"], ALL.shards.estimate_options(job(shards="4", fold=0, folds=2))),
+        (
+            "grammar",
+            ["extract", "--index", "x"],
+            ALL.shards.extract_options(job(split="train", shards="4", shard=0)),
+        ),
+        ("report", ["table"], ALL.tables.comparison_options),
+        ("decode", [*READ, "--weights", "x"], ALL.tables.decode_options(job("part"))),
+    ]
+    for name in EXPERIMENTS:
+        place = job(name, epoch=2, shard=0)
+        found.append(("report", SYSTEM, ALL.tables.system_options(place)))
+        if name not in ALL.epochs.batch:
+            found.append(("train", READ, ALL.epochs.train_options(place)))
+            found.append(("mix", ["--inputs", "x"], ALL.epochs.mix_options(place)))
+        if name not in ALL.epochs.mixed:
+            found.append((ALL.lists.command(place), READ, ALL.lists.options(place)))
+            found.append(("tune", ["--lists", "x"], ALL.lists.tune_options(place)))
+    return found
+
+
+@pytest.mark.parametrize(("step", "required", "made"), commands())
+def test_commands_know_the_options(step: str, required: list[str], made: str) -> None:
+    arguments = [step, *required, *shlex.split(made)]
+    output = [] if "--output" in arguments else ["--output", "x"]
+    assert make_parser(arguments).parse_args([*arguments, *output]).output
+
+
+@pytest.mark.parametrize(
+    ("step", "option", "choices"),
+    [
+        ("align", "symmetrization", values.SYMMETRIZATIONS),
+        ("train", "learner", tuple(LEARNERS)),
+        ("mix", "mixing", tuple(MIXINGS)),
+        ("mix", "norm", NORMS),
+        ("bleu", "tokenize", values.TOKENIZATIONS),
+    ],
+)
+def test_choices_are_those_of_the_steps(step: str, option: str, choices: tuple[str, ...]) -> None:
+    parser = argparse.ArgumentParser()
+    add_step(parser, step, STEPS[step][0])
+    assert sorted(parser._option_string_actions[f"--{option}"].choices) == sorted(choices)  # type: ignore[arg-type]
+
+
+def test_values_that_begin_with_a_dash() -> None:
+    made = options(source="-n 'é.de", target="--help", monolingual="-", threshold=-0.5, seed=3)
+    dashed = ["--source=-n 'é.de", "--target=--help", "--monolingual", "./-", "--threshold=-0.5"]
+    assert shlex.split(made) == [*dashed, "--seed", "3"]
+
+
+def test_keys_of_an_experiment_win() -> None:
+    """Its seed and the size of its lists."""
+    for name, seed, k_best in (("limited", 9, 7), ("mira", 1, 100)):
+        made = ALL.epochs.train_options(job(name, epoch=1, shard=0))
+        assert f"--k-best {k_best} --seed {seed} " in made
+    assert "--seed 9 --tuner pro" in ALL.lists.tune_options(job("pro", epoch=1))
+
+
+@pytest.mark.parametrize(("name", "features"), [("part", "all"), ("forest-mert", "dense"), ("mert", "dense")])
+def test_forests_for_a_step_on_dev_have_the_sparse_features_as_one(name: str, features: str) -> None:
+    assert f"--features {features} " in ALL.lists.options(job(name, epoch=1, shard=0))
+
+
+def test_options_of_mixing() -> None:
+    keep = ["dense", "RBT:,_it's"]
+    path = {"name": "path-following", "threshold": 1, "epsilon": 5, "minimum": 0.01}
+    followed = {"mixing": path, "learner": {"name": "mira"}, "epochs": 2}
+    plan = plan_of(
+        {
+            "default": {},
+            "kept": {"mixing": {"name": "selection", "relative_threshold": 0.25, "norm": "l0", "keep": keep}},
+            "mean": {"algorithm": "mixsgd", "epochs": 2},
+            "path": followed,
+            # a step on dev in between makes no difference
+            "tuned": {**followed, "held_out": {"tuner": {"name": "line-search"}}},
+        }
+    )
+
+    def made(name: str, epoch: int) -> list[str]:
+        return shlex.split(plan.epochs.mix_options(job(name, epoch=epoch)))
+
+    def words(text: str) -> list[str]:
+        return text.split()
+
+    assert made("default", 2) == words("--mixing selection --shards 1 --select 100000 --norm l2 --epoch 2")
+    chosen = words("--mixing selection --shards 1 --relative-threshold 0.25 --norm l0 --keep")
+    assert made("kept", 1) == [*chosen, *keep, "--epoch", "1"]
+    mean = words("--mixing mean-of-epochs --shards 1 --epoch")
+    assert made("mean", 1) == [*mean, "1"]
+    assert made("mean", 2) == [*mean, "2", "--previous", f"{FOLDER}/mean/epoch-1/weights.h5"]
+    limits = words(
+        "--mixing path-following --shards 1 --threshold 1.0 --epsilon 5.0 --minimum 0.01 --norm l2"
+    )
+    for name, file in (("path", "weights.h5"), ("tuned", "mixed.h5")):
+        before = f"{FOLDER}/{name}/epoch-1/{file}"
+        assert made(name, 2) == [*limits, "--epoch", "2", "--previous", before]
+        assert plan.epochs.start_weights(job(name, epoch=2, shard=0)) == [before]
+    measuring = [
+        name
+        for name in plan.epochs.config.experiments
+        if "--measure-loss" in plan.epochs.train_options(job(name, epoch=1, shard=0))
+    ]
+    assert measuring == ["path", "tuned"]
 
 
 def test_shard_of_an_epoch() -> None:
-    plan = plan_of({"selected": {**SELECTED, "tasks": {"shards": 4, "language_model_folds": 2}}})
-    shard = plan.epoch("selected", 2).shard(3)
-    assert shard.files == ["out/x/shards/train/4/3.h5"]
-    assert shard.models == ["out/x/lm/4-shards/2-folds/1.bin"]
-    assert shard.start == ["out/x/experiments/selected/epoch-1/weights.h5"]
-    assert shard.output == "out/x/experiments/selected/epoch-2/shard-3.h5"
-    assert shard.options.startswith(f"--weights {shard.start[0]} --epoch 2 --shard-number 3 --features all")
-    wildcards = job(experiment="selected", epoch=2, shard=3)
-    assert plan.epochs.training_files(wildcards) == shard.files
-    assert plan.epochs.train_options(wildcards) == shard.options
-    assert plan.epochs.trained_shards(wildcards)[3] == shard.output
+    """It uses the language model of its fold."""
+    plan = plan_of({"a": {**SELECTED, "tasks": {"shards": 5, "language_model_folds": 2}}})
+    place = job(epoch=2, shard=3)
+    assert plan.epochs.training_files(place) == ["out/x/shards/train/5/3.h5"]
+    assert plan.epochs.training_models(place) == ["out/x/lm/5-shards/2-folds/1.bin"]
+    start = [f"{FOLDER}/a/epoch-1/weights.h5"]
+    assert plan.epochs.start_weights(place) == start
+    made = plan.epochs.train_options(place)
+    assert made.startswith(f"--weights {start[0]} --epoch 2 --shard-number 3 --features all")
+    assert plan.epochs.trained_shards(place)[3] == f"{FOLDER}/a/epoch-2/shard-3.h5"
+    models = job(shards="5", folds=2, fold=1)
+    assert plan.shards.fold_models(models) == [f"out/x/lm/5-shards/2-folds/{fold}.bin" for fold in (0, 1)]
+    fold = "--order 3 --leave-out out/x/shards/train/5/text --fold 1/2"
+    assert plan.shards.estimate_options(models) == fold
 
 
 def test_first_epochs_wait_for_all_grammars_and_models() -> None:
     plan = plan_of({"a": {**SELECTED, "tasks": {"shards": 4, "language_model_folds": 2}, "seed": 7}})
-    first, second = plan.epoch("a", 1), plan.epoch("a", 2)
-    assert first.start == []
-    assert first.level_before == [
+    assert plan.epochs.start_weights(job(epoch=1, shard=0)) == []
+    assert plan.epochs.of(job(epoch=1)).level_before == [
         "out/x/shards/train/4-seed-7/files.txt",
         "out/x/lm/4-seed-7-shards/2-folds/files.txt",
     ]
     # which need the mixed weights, and so all shards
-    assert second.level_before == []
-    assert plan.shards.sharding_options(job(split="train", shards="4-seed-7")) == "--shards 4 --seed 7"
+    assert plan.epochs.of(job(epoch=2)).level_before == []
 
 
 def test_shards_that_go_on_alone() -> None:
     plan = plan_of({"a": {"algorithm": "mixsgd", "tune_on": "dev", "tasks": {"shards": 2}, "epochs": 2}})
-    second = plan.epoch("a", 2)
-    assert second.shard(1).start == ["out/x/experiments/a/epoch-1/shard-1.h5"]
-    assert second.level_before == ["out/x/experiments/a/epoch-1/files.txt"]
-    assert second.mixed_before == ["out/x/experiments/a/epoch-1/weights.h5"]
+    assert plan.epochs.start_weights(job(epoch=2, shard=1)) == [f"{FOLDER}/a/epoch-1/shard-1.h5"]
+    assert plan.epochs.of(job(epoch=2)).level_before == [f"{FOLDER}/a/epoch-1/files.txt"]
     # all references of dev, shuffled with its sentences
     assert plan.shards.further_texts(job(split="dev")) == ["out/x/corpus/dev.target.1.gz"]
+    assert plan.shards.further_texts(job(split="devtest")) == []
+    for split in ("train", "dev", "devtest"):
+        made = plan.shards.extract_options(job(split=split, shards="2", shard=1))
+        assert ("--leave-one-out" in made) == (split == "train")
+        assert ("/1.target.1.gz" in made) == (split == "dev")
 
 
 def test_resharding_deals_each_file_once() -> None:
-    tasks = {"name": "resharding", "shards": 2, "parts": 3, "language_model_folds": 1}
+    """Differently in each epoch; files keep their language models."""
+    tasks = {"name": "resharding", "shards": 2, "parts": 3, "language_model_folds": 4}
     plan = plan_of({"a": {**SELECTED, "tasks": tasks}})
-    dealt = [[plan.epoch("a", epoch).shard(shard).files for shard in (0, 1)] for epoch in (1, 2, 3)]
-    for first, second in dealt:
-        assert len(first) == len(second) == 3
-        assert sorted(first + second) == plan.shards.grammars("train", "6")
-    assert dealt[0] != dealt[1]
-    assert plan.epoch("a", 1).shard(0).models == [plan.files.model]
+    for epoch in (1, 2, 3):
+        for shard, files in enumerate(deal_files(6, 2, 1, epoch)):
+            place = job(epoch=epoch, shard=shard)
+            assert plan.epochs.training_files(place) == [f"out/x/shards/train/6/{file}.h5" for file in files]
+            models = [f"out/x/lm/6-shards/4-folds/{file % 4}.bin" for file in files]
+            assert plan.epochs.training_models(place) == models
+    assert deal_files(6, 2, 1, 1) != deal_files(6, 2, 1, 2)
+    assert plan.shards.sharding_options(job(split="train", shards="6")) == "--shards 6 --seed 1"
 
 
-@pytest.mark.parametrize(
-    ("start", "weights"), [("mixed", "epoch-1/mixed.h5"), ("tuned", "epoch-1/weights.h5")]
-)
+@pytest.mark.parametrize(("start", "weights"), [("mixed", "mixed.h5"), ("tuned", "weights.h5")])
 def test_mixed_weights_that_are_tuned(start: str, weights: str) -> None:
     held_out = {"tuner": {"name": "kbest-mira"}, "iterations": 2, "start": start}
     plan = plan_of({"a": {**SELECTED, "tasks": {"shards": 2}, "held_out": held_out}})
-    folder = "out/x/experiments/a"
+    folder = f"{FOLDER}/a/epoch-1"
     assert plan.epochs.held_out == ["a"]
-    assert plan.epoch("a", 1).mixed == f"{folder}/epoch-1/mixed.h5"
-    assert plan.epoch("a", 2).shard(0).start == [f"{folder}/{weights}"]
-    first, last = job(experiment="a", epoch=1, iteration=1), job(experiment="a", epoch=1)
-    assert plan.lists.weights(first) == [f"{folder}/epoch-1/mixed.h5"]
-    assert plan.lists.weights(last) == [f"{folder}/epoch-1/iteration-1/weights.h5"]
-    assert plan.lists.written(first) == [f"{folder}/epoch-1/iteration-1/lists/0.h5"]
-    assert plan.lists.written(last) == [*plan.lists.written(first), f"{folder}/epoch-1/lists/0.h5"]
-    assert plan.lists.shard(job(experiment="a", shard=0)) == ["out/x/shards/dev/1/0.h5"]
+    assert plan.epochs.start_weights(job(epoch=2, shard=0)) == [f"{folder}/{weights}"]
+    first, last = job(epoch=1, iteration=1), job(epoch=1)
+    assert plan.lists.weights(first) == [f"{folder}/mixed.h5"]
+    assert plan.lists.weights(last) == [f"{folder}/iteration-1/weights.h5"]
+    assert plan.lists.written(first) == [f"{folder}/iteration-1/lists/0.h5"]
+    assert plan.lists.written(last) == [*plan.lists.written(first), f"{folder}/lists/0.h5"]
+    assert plan.lists.shard(job(shard=0)) == ["out/x/shards/dev/1/0.h5"]
 
 
 def test_a_batch_tuner_reads_the_lists_of_all_epochs() -> None:
-    plan = plan_of({"a": {"tune_on": "dev", "epochs": 3, "learner": {"name": "mert"}, "features": "dense"}})
-    third = job(experiment="a", epoch=3)
+    plan = plan_of({"a": {**TUNED, "epochs": 3, "learner": {"name": "mert"}}})
+    third = job(epoch=3)
     assert plan.epochs.batch == ["a"]
-    assert plan.lists.written(third) == [
-        f"out/x/experiments/a/epoch-{epoch}/lists/0.h5" for epoch in (1, 2, 3)
-    ]
-    assert plan.lists.weights(third) == ["out/x/experiments/a/epoch-2/weights.h5"]
-    assert plan.lists.weights(job(experiment="a", epoch=1)) == []
+    assert plan.lists.written(third) == [f"{FOLDER}/a/epoch-{epoch}/lists/0.h5" for epoch in (1, 2, 3)]
+    assert plan.lists.weights(third) == [f"{FOLDER}/a/epoch-2/weights.h5"]
+    assert plan.lists.weights(job(epoch=1)) == []
     assert plan.lists.weights_before(third) == []
 
 
-def test_independent_tasks_are_compared_together() -> None:
-    tasks = {"labels": {"a": 1, "b": 1}, "language_model_folds": 1}
-    experiments = {
-        "all": {**SELECTED, "tasks": {"name": "natural", **tasks}},
-        "own": {"algorithm": "sgd", "tune_on": "train", "tasks": {"name": "independent", **tasks}},
+def test_experiments_that_start_from_others() -> None:
+    learner = {"learner": {"name": "mert"}}
+    plan = plan_of({"x": {"start_from": "y"}, "y": {**TUNED, **learner, "start_from": "z"}, "z": TUNED})
+    best = f"{FOLDER}/{{}}/best/weights.h5"
+    assert plan.epochs.start_weights(job("x", epoch=1, shard=0)) == [best.format("y")]
+    assert plan.epochs.start_weights(job("x", epoch=2, shard=0)) == [f"{FOLDER}/x/epoch-1/weights.h5"]
+    assert plan.lists.weights(job("y", epoch=1)) == [best.format("z")]
+    assert plan.epochs.start_weights(job("z", epoch=1, shard=0)) == []
+
+
+def test_repeats() -> None:
+    """The N-th run has its own seed, shards and language models, and starts from the N-th of another."""
+    content = {
+        "a": {"repeats": 3, "epochs": 2, "tasks": {"shards": 2}},
+        "b": {"seed": 8, "repeats": 2, "tune_on": "dev", "start_from": "a"},
+        "c": {"repeats": 4, "start_from": "a"},
     }
-    labelled = {**PAIR, "task": "x.task"}
-    plan = plan_of(experiments, test=labelled, devtest=labelled)
+    plan = plan_of(content, seed=5)
+    config = plan.config
+    seeds = {name: own_seed(config, one) for name, one in config.experiments.items() if name[0] in "ab"}
+    assert seeds == {"a": 5, "a.repeat-2": 6, "a.repeat-3": 7, "b": 8, "b.repeat-2": 9}
+    assert [split_repeat(name) for name in seeds][1:4] == [("a", 2), ("a", 3), ("b", 1)]
+    starts = {name: one.start_from for name, one in config.experiments.items() if one.start_from}
+    assert starts == {
+        **{"b": "a", "b.repeat-2": "a.repeat-2"},
+        **{"c": "a", "c.repeat-2": "a.repeat-2", "c.repeat-3": "a.repeat-3", "c.repeat-4": "a"},
+    }
+    assert with_repeats(config) == config
+    third = job("a.repeat-3", epoch=2, shard=1)
+    assert plan.epochs.training_files(third) == ["out/x/shards/train/2-seed-7/1.h5"]
+    assert plan.epochs.training_models(third) == ["out/x/lm/2-seed-7-shards/2-folds/1.bin"]
+    assert "--seed 7 " in plan.epochs.train_options(third)
+    assert plan.shards.sharding_options(job(split="train", shards="2-seed-7")) == "--shards 2 --seed 7"
+    assert plan.shards.sharding_options(job(split="devtest", shards="1")) == "--shards 1 --keep-order"
+    assert "--name a --repeat 3 " in plan.tables.system_options(third)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "files", "shards", "folds", "made"),
+    [
+        ({"shards": 4}, 4, 4, 4, "--shards 4 --seed 1"),
+        ({"name": "resharding", "shards": 3}, 12, 3, 10, "--shards 12 --seed 1"),
+        ({"name": "pooled", "labels": ["b", "a"]}, 10, 1, 10, "--shards 10 --size one --pool a b"),
+        ({"name": "pooled-cat", "labels": ["a"], "parts": 3}, 3, 1, 3, "--shards 3 --size all --pool a"),
+        (NATURAL, 3, 3, 3, "--others drop --minimum 1 --labels a=2 b=1"),
+        ({**NATURAL, "others": "join", "minimum": 5}, 4, 4, 4, "--others join --minimum 5 --labels a=2 b=1"),
+    ],
+)
+def test_tasks(tasks: dict[str, Any], files: int, shards: int, folds: int, made: str) -> None:
+    """Files, shards and language models: one model per file, at most 10; tasks have their own folders."""
+    plan = plan_of({"a": {**SELECTED, "tasks": tasks}})
+    found = plan.config.experiments["a"].tasks
+    assert (files_of(found), found.shards, found.language_model_folds) == (files, shards, folds)
+    name = plan.shards.name(plan.config.experiments["a"])
+    kind = tasks.get("name", "random").removesuffix("-cat")
+    has_digest = kind in ("natural", "pooled")
+    assert re.fullmatch(f"{files}-{kind}-[0-9a-f]{{8}}" if has_digest else str(files), name)
+    for wildcard in (name, f"{name}-seed-7"):
+        assert re.fullmatch(SHARDS_PATTERN, wildcard)
+    place = job(split="train", shards=name)
+    assert plan.shards.sharding_options(place).endswith(made)
+    assert plan.shards.labels(place) == (["out/x/corpus/train.task.gz"] if has_digest else [])
+    in_shard = files // shards
+    assert len(plan.epochs.training_files(job(epoch=1, shard=0))) == in_shard
+    assert f"--shards {shards} " in plan.tables.system_options(job())
+    # if sentences are dropped, the shards do not have all rules of train
+    is_whole = kind in ("random", "resharding") or "others" in tasks
+    assert plan.tables.counted.get("train") == (name if is_whole else None)
+
+
+def test_experiments_share_shards() -> None:
+    tasks = {"shards": 7}
+    plan = plan_of({"a": {"tasks": tasks}, "b": {"algorithm": "mixsgd", "tasks": tasks}})
+    first, second = (plan.epochs.training_files(job(name, epoch=1, shard=6)) for name in "ab")
+    assert first == second == ["out/x/shards/train/7/6.h5"]
+
+
+def test_independent_tasks() -> None:
+    """Each is an experiment; they are compared together, by task."""
+    tasks = {"labels": {"a": 2, "b": 1}, "language_model_folds": 1}
+    own = {**SELECTED, "tasks": {**tasks, "name": "independent"}}
+    experiments = {
+        "all": {**SELECTED, "tasks": {**tasks, "name": "natural"}},
+        "own": {**own, "repeats": 2},
+        "next": {**own, "start_from": "own"},
+    }
+    plan = plan_of(experiments, DATA | {"test": LABELLED, "devtest": LABELLED})
     assert plan.tables.compared == ["all"]
-    assert set(plan.tables.independent["own"]) == {"a", "b"}
-    of_b = plan.epoch(plan.tables.independent["own"]["b"], 1)
+    assert plan.tables.independent["own"] == {"a": "own.task-a", "b": "own.task-b"}
+    repeated = {"a": "own.task-a.repeat-2", "b": "own.task-b.repeat-2"}
+    assert plan.tables.independent["own.repeat-2"] == repeated
+    assert plan.config.experiments["next.task-b"].start_from == "own.task-b"
     # the same file as in the shards of the natural tasks
-    assert of_b.shard(0).files == plan.epoch("all", 1).shard(1).files
+    of_b = plan.epochs.training_files(job("own.task-b", epoch=1, shard=0))
+    assert of_b == plan.epochs.training_files(job("all", epoch=1, shard=2))
+    scored = "--task out/x/corpus/train.task.gz --scored out/x/corpus/devtest.task.gz --seed 1 --others drop"
+    shards = plan.shards.name(plan.config.experiments["all"])
+    assert plan.shards.sharding_options(job(split="train", shards=shards)).startswith(scored)
+    chosen = plan.tables.system_options(job("own.task-b.repeat-2"))
+    assert "--name own.task-b --repeat 2 " in chosen
+    assert "--tasks independent --shards 1 " in chosen
+    assert chosen.endswith("--labels out/x/corpus/devtest.task.gz --task b")
+    assert re.findall(rf"--system (\S+) {FOLDER}/(\S+)", plan.tables.task_options(job(split="test"))) == [
+        ("all", "all/best/test.txt"),
+        *((name.partition(".")[0], f"{name}/tasks/test.txt") for name in ("own", "own.repeat-2", "next")),
+    ]
+    place = job(independent="own.repeat-2", split="test")
+    names = [f"{FOLDER}/{name}/best/test.txt" for name in repeated.values()]
+    assert plan.tables.own_translations(place) == names
+
+
+@pytest.mark.parametrize(("names", "labels"), [("np", ("a", "b", "z")), ("npi", ("z", "b")), ("r", ())])
+def test_table_by_task(names: str, labels: tuple[str, ...]) -> None:
+    """The labels of independent tasks, which lack weights for others, or else of all experiments."""
+    tasks = {
+        "n": NATURAL,
+        "p": {"name": "pooled", "labels": ["z", "a"]},
+        "i": {"name": "independent", "labels": {"z": 1, "b": 1}},
+        "r": {},
+    }
+    experiments = {name: {"tasks": tasks[name]} for name in names}
+    tables = plan_of(experiments, DATA | {"test": LABELLED, "devtest": LABELLED}).tables
+    assert tables.task_labels == labels
+    assert tables.task_splits == (["test"] if labels else [])
+    if "i" not in names:
+        assert plan_of(experiments, DATA | {"test": PAIR}).tables.task_splits == []
 
 
 def test_text_of_a_run() -> None:
-    plan = plan_of({"a": {**SELECTED, "tasks": {"shards": 2}}}, monolingual=["m.en"])
+    plan = plan_of_texts(monolingual=["m.en"])
     texts = plan.texts
     assert texts.held_out == ["dev", "devtest", "devtest.one", "test.one", "test.two"] == texts.given
     assert texts.references("dev") == ["out/x/corpus/dev.target.gz", "out/x/corpus/dev.target.1.gz"]
@@ -140,15 +409,91 @@ def test_text_of_a_run() -> None:
     assert set(texts.raw_files("train")) == {
         *("a.de", "a.en", "b.de", "b.en", "d.de", "d.en", "d2.en", "m.en", "x.de", "x.en")
     }
-    assert texts.alignment == "out/x/align/train.align.gz"
+    assert texts.of_language_model == ["out/x/corpus/train.target.gz", "out/x/corpus/monolingual.gz"]
+    assert plan.arpa == "out/x/lm/lm.arpa.gz"
     assert plan.tables.devtest(job(test_set="one")) == "devtest.one"
-    assert plan.tables.translation("a", "one") == "out/x/experiments/a/best-one/test.one.txt"
-    assert plan.tables.counted == {
-        "train": "2",
-        **dict.fromkeys(["devtest", "devtest.one", "test.one", "test.two"], "1"),
-    }
+    assert plan.tables.translation("a", "one") == f"{FOLDER}/a/best-one/test.one.txt"
+    splits_of_one_shard = ["devtest", "devtest.one", "test.one", "test.two"]
+    assert plan.tables.counted == {"train": "1", **dict.fromkeys(splits_of_one_shard, "1")}
+
+
+def test_alignment() -> None:
+    assert plan_of_texts().texts.alignment == "out/x/align/train.align.gz"
+    given = plan_of_texts(tokenized=True, train={**PAIR, "alignment": "x.align"})
+    assert given.texts.alignment == "out/x/corpus/train.alignment.gz" in given.texts.prepared
+
+
+def test_texts_of_the_help() -> None:
+    """Held-out modules are made with train; texts in addition to the help are prepared like train."""
+    help_data = {"held_out_modules": ["sbasic"], "test": {"news": {**PAIR, "target": ["x.en", "y.en"]}}}
+    plan = plan_of({"a": SELECTED}, help_data)
+    made = plan.texts.prepare_options(job())
+    assert made.startswith("--split hash --source-language de ")
+    for text in ("--held-out-modules sbasic", "--task out/x/corpus/help/task.gz", "--held-out test.news"):
+        assert text in made
+    assert "out/x/corpus/test.sbasic.target.gz" in plan.texts.prepared
+    news = plan.texts.prepare_options(job(held_out="test.news"))
+    assert news.startswith("--split test.news --preparation out/x/corpus/preparation.json ")
+    assert "--source x.de --target x.en --target y.en --output" in news
+    for name, split in (("test", "test"), ("sbasic", "test.sbasic"), ("news", "test.news")):
+        assert f"--test-set {name} out/x/corpus/{split}.target.gz" in plan.tables.comparison_options
+    statistics = "out/x/corpus/statistics.json out/x/corpus/test.news.statistics.json"
+    assert statistics in plan.tables.corpus_options
+    assert "--collection out/x/corpus/help/statistics.json" in plan.tables.corpus_options
+    assert "--rules test.sbasic out/x/report/rules.test.sbasic.json" in plan.tables.corpus_options
+
+
+def test_preparation_options() -> None:
+    made = HELP.texts.prepare_options(job()).partition(" --source out")[0]
+    assert made == (
+        "--split hash --source-language de --target-language en-us --max-length 80 --max-ratio 9.0 "
+        "--max-train 5 --max-held-out 2 --max-line-bytes 1048576 --modules a,b --held-out-modules c "
+        "--split-compounds"
+    )
+    cut = plan_of_texts(split={"dev": 12, "devtest": 11}, dev={}, devtest={}).texts
+    assert " --cut dev=12 --cut devtest=11 " in cut.prepare_options(job())
+    assert "out/x/corpus/dev.task.gz" in cut.prepared
+
+
+def test_corpora() -> None:
+    """Options and files of given texts, downloads and tables; every file that is read is an input."""
+    plan = plan_of_texts(
+        train={
+            "news": {"source": ["a 1", "b"], "target": ["c", "d"], "task": ["e", "f"]},
+            "law": {"file": ["a.tsv", "b.tmx"], "columns": {"source": 2, "target": 1}},
+            "talks": {"mtdata": ["g-n-1-deu-eng", "g-m-1-deu-eng"]},
+            "memory": {"file": "c.tmx"},
+        },
+        dev={"source": "s", "target": ["t", "u"], "task": "v"},
+        test={"news": {"sacrebleu": "wmt20/tworefs"}, "old": {"file": "x.tsv", "columns": {"task": 3}}},
+    )
+    texts = plan.texts
+    talks = [f"out/x/corpus/fetched/train.talks/{side}.gz" for side in ("source", "target")]
+    news = [f"out/x/corpus/fetched/test.news/{side}.gz" for side in ("source", "target", "target.1")]
+    corpora = (
+        "--corpus news --source 'a 1' --source b --target c --target d --task e --task f "
+        "--corpus law --file a.tsv --file b.tmx --columns 2,1 "
+        f"--corpus talks --source {talks[0]} --target {talks[1]} --corpus memory --file c.tmx"
+    )
+    held_out = f"--held-out test.news --source {news[0]} --target {news[1]} --target {news[2]}"
+    made = texts.prepare_options(job())
+    assert f" {corpora} --output out/x/corpus --held-out dev " in made
+    assert f" {held_out} --held-out test.old --file x.tsv --columns 1,2,3" in made
+    own = ["a 1", "b", "c", "d", "e", "f", "a.tsv", "b.tmx", *talks, "c.tmx"]
+    assert texts.raw_files("train") == [*own, "s", "t", "u", "v", *PAIR.values(), *news, "x.tsv"]
+    of_dev = texts.prepare_options(job(held_out="dev"))
+    assert " --source s --target t --target u --task v --output out/x/corpus" in of_dev
+    languages = "--source-language de --target-language en --output out/x/corpus/fetched"
+    for fetched, chosen in (
+        ("train.talks", "--mtdata g-n-1-deu-eng --mtdata g-m-1-deu-eng"),
+        ("test.news", "--sacrebleu wmt20/tworefs"),
+    ):
+        assert texts.fetch_options(job(fetched=fetched)) == f"{chosen} {languages}/{fetched}"
+    labelled = [
+        split for split in ("train", "test.old", "test.news") if splits.has_labels(plan.config, split)
+    ]
+    assert labelled == ["train", "test.old"]
 
 
 def test_results_in_a_folder_that_looks_like_an_option() -> None:
-    content = {"name": "x", "output": "-out", "data": DATA, "experiments": {"a": SELECTED}}
-    assert Plan(read_config(content)).files.results.startswith("/")
+    assert plan_of({"a": SELECTED}, output="-out").files.results.startswith("/")

@@ -1,46 +1,100 @@
 """Common mistakes of users: each is reported in one line that says what to do.
 
-Wrong keys, and configs that are missing or not YAML, are in test_plan_config; two runs at once
-in test_run_killed.
+Two runs at once are in test_run_killed.
 """
 
 from __future__ import annotations
 
 import gzip
+import os
 import random
+import re
 import resource
 import subprocess
 import sys
+
+import pytest
+from tests.workflow.conftest import SIZES
+from tests.workflow.preloaded import run_snakemake
+
+PAIR = {"source": "train.source", "target": "train.target"}
 
 
 def last_words(output: str) -> list[str]:
     return [line for line in output.splitlines() if line.startswith(("itersel", "Error"))]
 
 
-def test_missing_file(make_project):
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sed": 1}, "config has an unknown key 'sed' (did you mean 'seed'?); known keys: name, output, "),
+        ({"output": ["x"], "seed": 0}, "config key 'output' must be text, not ['x'] (and 1 more)"),
+        (
+            {"experiments": {"x": {"shards": 3}}},
+            "config key 'experiments.x.shards' belongs to tasks: random",
+        ),
+        (
+            {"data": {"kind": "files"}},
+            "config key 'data.train.source' is missing; data.kind: files needs it ",
+        ),
+        (
+            {"data": {"kind": "files", **{split: PAIR | {"target": "none"} for split in SIZES}}},
+            "config key 'data.train' names none: No such file or directory (and ",
+        ),
+    ],
+)
+def test_bad_config_is_one_line(make_project, changes, message):
     project = make_project()
-    (project.folder / "dev.target").unlink()
-    [line] = last_words(project.run("--dry-run", status=1))
-    assert line == "itersel: config key 'data.dev' names dev.target: No such file or directory"
+    project.configure(**changes)
+    output = project.run("--dry-run", status=1)
+    [line] = last_words(output)
+    assert line.startswith(f"itersel: {message}")
+    assert "Traceback" not in output
 
 
-def test_no_dev(make_project):
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "no such file"), ("a: [1\nb: 2\n", "not YAML: expected ',' or ']', but got ':'")],
+)
+def test_config_that_cannot_be_read(make_project, named, content, message):
+    """Snakemake itself would show a traceback, or name neither file nor line."""
     project = make_project()
-    data = project.config()["data"]
-    del data["dev"]
-    project.configure(data=data)
-    [line] = last_words(project.run("--dry-run", status=1))
-    assert line.startswith("itersel: config key 'data.dev")
+    name = "other.yaml" if named else "config.yaml"
+    (project.folder / "config.yaml").rename(project.folder / "old.yaml")
+    if content is not None:
+        (project.folder / name).write_text(content)
+    options = ["--snakefile", str(project.snakefile), *(["--configfile", name] if named else [])]
+    status, output = run_snakemake(["--dry-run", *options], project.folder, os.environ)
+    assert status == 1
+    [line] = [line for line in output.splitlines() if line.startswith("itersel: ")]
+    assert line == f"itersel: {name}{':2' if content else ''}: {message}"
+    assert "Traceback" not in output
 
 
-def test_a_key_in_the_wrong_section(make_project):
+def test_merged_configs(make_project):
     project = make_project()
-    experiments = project.config()["experiments"]
-    name = next(iter(experiments))
-    experiments[name] |= {"shards": 3}
-    project.configure(experiments=experiments)
-    [line] = last_words(project.run("--dry-run", status=1))
-    assert line == f"itersel: config key 'experiments.{name}.shards' belongs to tasks: random, resharding"
+    (project.folder / "more.yaml").write_text("experiments: {another: {epochs: 1, tune_on: dev}}\n")
+    output = project.run("--dry-run", "--configfile", "config.yaml", "more.yaml")
+    assert "itersel: warning: Snakemake merges the config files" in output
+    assert "experiments/another" in output
+    assert "warning" not in project.run("--dry-run", "--configfile", "config.yaml")
+
+
+def test_duplicate_keys(make_project):
+    project = make_project()
+    with (project.folder / "config.yaml").open("a") as stream:
+        stream.write("name: again\n")
+    output = project.run("--dry-run", status=1)
+    [line] = [line for line in output.splitlines() if "key 'name' is already set in line 1" in line]
+    assert line.startswith("itersel: ")
+    assert "Traceback" not in output
+
+
+def test_config_files_do_not_mix(make_project):
+    """A file named on the command line replaces config.yaml; Snakemake would merge them by default."""
+    assert "train-selected" not in (output := make_project().run("--dry-run", "--quiet", "rules"))
+    assert re.search(r"^choose_epoch +3$", output, re.M)
 
 
 def test_misspelt_profile_and_wrong_folder(make_project, tmp_path):

@@ -4,6 +4,7 @@
 
 
 rule align_direction:
+    """align words"""
     input:
         source=FILES.text("train", "source"),
         target=FILES.text("train", "target"),
@@ -28,6 +29,7 @@ rule align_direction:
 
 
 rule align:
+    """align words"""
     input:
         directions=[
             f"{RESULTS}/align/forward.align.gz",

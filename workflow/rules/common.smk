@@ -11,9 +11,8 @@ from pathlib import Path
 from itersel import __version__, sources
 from itersel.code_check import CODE_VARIABLE, CodeChangedError, check_code, fingerprint
 from itersel.config import read_config
+from itersel.config.experiments import expanded
 from itersel.config.file_checks import check_files_exist, help_files
-from itersel.config.independent import with_independent_tasks
-from itersel.config.repeats import with_repeats
 from itersel.errors import InputError
 from itersel.limits import TOKENIZED_BLEU
 from itersel.plan import Plan
@@ -35,7 +34,7 @@ try:
     else:
         check_code()
         check_code(RULES_VARIABLE, RULES)
-    CONFIG = with_repeats(with_independent_tasks(read_config(config)))
+    CONFIG = expanded(read_config(config))
     HELP_FILES = help_files(CONFIG)
     # jobs on other machines need not see them
     if workflow.is_main_process:

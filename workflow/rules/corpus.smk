@@ -8,6 +8,7 @@
 if CONFIG.data.kind == "libreoffice-help":
 
     rule fetch_help:
+        """fetch the LibreOffice Help"""
         input:
             HELP_FILES,
         output:
@@ -27,7 +28,7 @@ if CONFIG.data.kind == "libreoffice-help":
         resources:
             **SIZES["fetch_help"],
         params:
-            options=PLAN.help_options,
+            options=TEXTS.help_options,
             folder=lambda wildcards, output: os.path.dirname(output.source),
             code=step_digest("corpus libreoffice-help"),
         shell:
@@ -35,6 +36,7 @@ if CONFIG.data.kind == "libreoffice-help":
 
 
 rule prepare_train:
+    """prepare the text"""
     input:
         TEXTS.raw_files(TEXTS.first),
     output:
@@ -60,6 +62,7 @@ for columns in sorted(
 ):
 
     rule:
+        """fetch {fetched}"""
         name:
             "_".join(["fetch_corpus", *columns[2:]]).replace(".", "_")
         output:
@@ -89,6 +92,7 @@ for columns in sorted(
 for further in sorted({TEXTS.further_columns(split) for split in TEXTS.given}):
 
     rule:
+        """prepare {held_out}"""
         name:
             "_".join(["prepare_held_out", *further]).replace(".", "_")
         input:

@@ -6,6 +6,7 @@
 
 
 rule decode_shard:
+    """{experiment}: translate {split} ({stage})"""
     input:
         shard=f"{RESULTS}/shards/{{split}}/{CONFIG.decoder.jobs}/{{shard}}.h5",
         model=FILES.model,
@@ -29,6 +30,7 @@ rule decode_shard:
 # The command does not name the pieces. Snakemake writes a command that is too long to a script and calls it in double
 # quotes, where the shell would execute parts of the folder's name.
 rule join_translations:
+    """takes no time"""
     input:
         TABLES.translated_shards,
     output:

@@ -17,6 +17,7 @@ wildcard_constraints:
 
 
 rule write_references:
+    """takes no time"""
     input:
         TABLES.raw_reference,
     output:
@@ -32,9 +33,12 @@ rule write_references:
 
 
 rule detokenize:
+    """detokenise the translations of {evaluated}"""
     input:
-        translations=TABLES.evaluated_translation,
-        references=TABLES.evaluated_references,
+        translations=lambda wildcards: TABLES.translation(
+            wildcards.experiment, wildcards.evaluated
+        ),
+        references=lambda wildcards: TABLES.plain_references(wildcards.evaluated),
         preparation=FILES.preparation,
         recaser=FILES.recaser,
     output:

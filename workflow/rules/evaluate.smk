@@ -27,6 +27,7 @@ if CONFIG.evaluation.choose_by == TOKENIZED_BLEU:
 # The weights of the best epoch are copied to a name known in advance, so the rules that use them do not depend on the
 # number of the epoch. A checkpoint would build a new DAG for every experiment.
 rule choose_epoch:
+    """{experiment}: choose the best epoch"""
     input:
         references=TABLES.devtest_references,
         translations=EPOCHS.of_all("devtest.txt"),
@@ -67,6 +68,7 @@ use rule choose_epoch as choose_epoch_for_test_set with:
 
 # For `itersel translate`.
 rule describe_resources:
+    """takes no time"""
     input:
         model=FILES.model,
         index=FILES.index,
@@ -88,6 +90,7 @@ rule describe_resources:
 
 
 rule describe_selection:
+    """{experiment}: describe the selection"""
     input:
         EPOCHS.of_all("selection.h5"),
     output:
@@ -110,6 +113,7 @@ rule describe_selection:
 
 
 rule compare_systems:
+    """compare the experiments"""
     input:
         references=TABLES.test_references,
         systems=TABLES.of_test_sets(TABLES.system_files),
@@ -140,6 +144,7 @@ rule compare_systems:
 
 # For independent tasks: the translation of each sentence with the weights of its task.
 rule join_tasks:
+    """takes no time"""
     input:
         labels=FILES.text("{split}", "task"),
         translations=TABLES.own_translations,
@@ -160,6 +165,7 @@ rule join_tasks:
 
 
 rule compare_tasks:
+    """compare tasks on {split}"""
     input:
         labels=FILES.text("{split}", "task"),
         references=lambda wildcards: TEXTS.references(wildcards.split),
@@ -185,8 +191,11 @@ rule compare_tasks:
 
 
 rule count_rules:
+    """count rules"""
     input:
-        TABLES.counted_shards,
+        lambda wildcards: SHARDS.grammars(
+            wildcards.split, TABLES.counted[wildcards.split]
+        ),
     output:
         f"{RESULTS}/report/rules.{{split}}.json",
     log:
@@ -203,6 +212,7 @@ rule count_rules:
 
 
 rule describe_corpus:
+    """describe the corpus"""
     input:
         collection=TEXTS.collection,
         statistics=TEXTS.statistics,
@@ -228,6 +238,7 @@ rule describe_corpus:
 
 
 rule write_paper_tables:
+    """write the tables for papers"""
     input:
         f"{RESULTS}/report/table.json",
     output:
@@ -244,6 +255,7 @@ rule write_paper_tables:
 
 
 rule explain_translations:
+    """explain the translations that differ most"""
     input:
         table=f"{RESULTS}/report/table.json",
         model=FILES.model,
@@ -267,6 +279,7 @@ rule explain_translations:
 
 # The page shows all files that exist, so it only needs to wait for those that are written last.
 rule write_page:
+    """write the page"""
     input:
         table=f"{RESULTS}/report/table.json",
         corpus=f"{RESULTS}/report/corpus.json",

@@ -10,6 +10,7 @@
 
 
 rule index_corpus:
+    """index the corpus"""
     input:
         source=FILES.text("train", "source"),
         target=FILES.text("train", "target"),
@@ -30,6 +31,7 @@ rule index_corpus:
 
 
 rule shard_corpus:
+    """cut {split} into shards"""
     input:
         source=FILES.text("{split}", "source"),
         target=FILES.text("{split}", "target"),
@@ -52,6 +54,7 @@ rule shard_corpus:
 
 
 rule extract_shard:
+    """extract grammars of {split}"""
     input:
         index=FILES.index,
         text=f"{RESULTS}/shards/{{split}}/{{shards}}/text",

@@ -3,6 +3,7 @@
 # needs: corpus/train.target.gz (corpus/monolingual.gz), or the user's ARPA file; shards/train/{shards}/text
 # makes: lm/lm.bin; lm/{shards}-shards/{folds}-folds/{fold}.bin, without the text of every folds-th shard
 rule estimate_language_model:
+    """estimate the language model"""
     input:
         text=TEXTS.of_language_model,
     output:
@@ -16,13 +17,14 @@ rule estimate_language_model:
     resources:
         **SIZES["estimate_language_model"],
     params:
-        options=PLAN.estimate_options,
+        options=SHARDS.estimate_options,
         code=step_digest("lm estimate"),
     shell:
         "itersel lm estimate --input {input.text:q} {params.options} --output {output:q} &> {log:q}"
 
 
 rule compile_language_model:
+    """compile the language model"""
     input:
         PLAN.arpa,
     output:
@@ -41,6 +43,7 @@ rule compile_language_model:
 
 
 use rule estimate_language_model as estimate_fold_model with:
+    """estimate language models without some shards"""
     input:
         text=TEXTS.of_language_model,
         shards=f"{RESULTS}/shards/train/{{shards}}/text",
@@ -53,5 +56,5 @@ use rule estimate_language_model as estimate_fold_model with:
     resources:
         **SIZES["estimate_fold_model"],
     params:
-        options=SHARDS.fold_options,
+        options=SHARDS.estimate_options,
         code=step_digest("lm estimate"),

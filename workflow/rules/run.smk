@@ -80,7 +80,7 @@ def running_jobs():
 def announce_jobs():
     """Say where logs are and whether kernels will be compiled; give the logger `steps` the planned jobs."""
     jobs = list(workflow.dag.needrun_jobs())
-    planned = [(job.rule.name, job.wildcards_dict) for job in jobs]
+    planned = [(job.rule.name, job.wildcards_dict, job.rule.docstring) for job in jobs]
     logger.info(f"Logs of jobs: {LOGS} (a line a minute)", extra={"planned": planned})
     if workflow.local_exec and any("itersel" in (job.shellcmd or "") for job in jobs):
         from itersel.cli.warm_up import is_warm

@@ -9,11 +9,12 @@
 
 
 rule train_shard:
+    """{experiment}: train epoch {epoch}"""
     input:
         shard=EPOCHS.training_files,
         model=EPOCHS.training_models,
         start=EPOCHS.start_weights,
-        level=lambda wildcards: ancient(EPOCHS.level_before(wildcards)),
+        level=lambda wildcards: ancient(EPOCHS.of(wildcards).level_before),
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/shard-{{shard}}.h5",
     log:
@@ -35,9 +36,10 @@ rule train_shard:
 
 
 rule mix:
+    """{experiment}: mix epoch {epoch}"""
     input:
         shards=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/files.txt",
-        previous=EPOCHS.previous_weights,
+        previous=lambda wildcards: EPOCHS.of(wildcards).mixed_before,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
         matrix=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/selection.h5",

@@ -9,6 +9,7 @@
 
 
 rule write_lists:
+    """{experiment}: decode epoch {epoch} for tuning"""
     input:
         shard=LISTS.shard,
         model=LISTS.models,
@@ -38,6 +39,7 @@ rule write_lists:
 
 
 rule tune:
+    """{experiment}: tune epoch {epoch}"""
     input:
         lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/files.txt",
         weights=LISTS.weights,

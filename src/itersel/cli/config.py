@@ -45,7 +45,7 @@ def _add_template(parser: argparse.ArgumentParser) -> None:
 def _check(options: argparse.Namespace) -> None:
     from itersel.config import load_config
     from itersel.config.checks import warnings
-    from itersel.config.file_checks import Measured, check_files_exist, check_sizes, read_texts
+    from itersel.config.file_checks import check_files_exist, check_sizes, read_texts
     from itersel.plan.estimates import estimate
     from itersel.progress import duration
 
@@ -55,16 +55,16 @@ def _check(options: argparse.Namespace) -> None:
     try:
         for warning in check_files_exist(config):
             print(f"{options.config}: warning: {warning}", file=sys.stderr)
-        text = Measured({}, []) if options.no_text else read_texts(config)
-        for warning in text.warnings:
+        sizes, suspicious = ({}, []) if options.no_text else read_texts(config)
+        for warning in suspicious:
             print(f"{options.config}: warning: {warning}", file=sys.stderr)
-        check_sizes(text.sizes)
+        check_sizes(sizes)
     except InputError as error:
         raise located(error, options.config) from None
     print(f"{options.config}: valid; experiments: {', '.join(config.experiments)}")
-    for split, size in text.sizes.items():
+    for split, size in sizes.items():
         print(f"  {split}: {size.sentences:,} sentences, {size.words:,} words")
-    cost = estimate(config, text.sizes)
+    cost = estimate(config, sizes)
     if cost is not None:
         print(
             f"  rough estimate: {cost.jobs:,} jobs of extraction, training and decoding, "

@@ -8,13 +8,13 @@ from dataclasses import replace
 from functools import partial
 
 from itersel.config.data import Data, ReferencedText
-from itersel.config.independent import MARK
+from itersel.config.experiments import MARK, split_repeat
 from itersel.config.learners import Perceptron, find_conflict
-from itersel.config.messages import reject
-from itersel.config.mixing import EpochsMean, Nothing, PathFollowing, Selection, mixing_name
-from itersel.config.repeats import split_repeat
+from itersel.config.mixing import MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
+from itersel.config.options import check_unique, name_in, reject, wrong
 from itersel.config.splits import has_labels, is_aligned
 from itersel.config.tasks import (
+    TASKS,
     IndependentTasks,
     NaturalTasks,
     PooledTasks,
@@ -22,11 +22,10 @@ from itersel.config.tasks import (
     Resharding,
     files_of,
     labels_of,
-    tasks_name,
 )
 from itersel.config.tuners import ALL_DENSE, STEP, Batch, ForestMert, HeldOut, LineSearch, NoTuner
 from itersel.config.values import Align, Config, Experiment
-from itersel.errors import InputError, attempt_all
+from itersel.errors import attempt_all
 from itersel.limits import DENSE_FEATURES, MAX_SEED, TEMPLATES
 
 DEFAULT_FOLDS = 10
@@ -36,29 +35,19 @@ _TASK = "[A-Za-z0-9_-]{1,60}"
 
 def check_models(config: Config) -> None:
     """Reject keys that are set but would have no effect."""
-    templates = config.grammar.templates
-    for number, name in enumerate(templates):
-        if name in templates[:number]:
-            raise InputError(f"config key 'grammar.templates': '{name}' is listed twice; remove one")
+    check_unique("grammar.templates", config.grammar.templates)
     if is_aligned(config) and config.align != Align():
-        raise InputError(
-            "config key 'align.symmetrization' has no effect with data.train.alignment; remove one"
-        )
+        raise wrong("align.symmetrization", "has no effect with data.train.alignment; remove one")
     if config.language_model.arpa is not None:
-        for key, value in (
-            ("language_model.open_vocabulary", config.language_model.open_vocabulary),
-            ("data.monolingual", config.data.monolingual),
-        ):
-            if value:
-                raise InputError(
-                    f"config key '{key}' has no effect with language_model.arpa; remove one of them"
-                )
+        for section, name in (("language_model", "open_vocabulary"), ("data", "monolingual")):
+            if getattr(getattr(config, section), name):
+                raise wrong(f"{section}.{name}", "has no effect with language_model.arpa; remove one of them")
 
 
 def check_experiments(config: Config) -> None:
     """Reject experiments with conflicting keys."""
     if not config.experiments:
-        raise InputError("config key 'experiments' is missing or empty; name at least one experiment")
+        raise wrong("experiments", "is missing or empty; name at least one experiment")
     attempt_all(partial(_check_experiment, config, name) for name in config.experiments)
     _check_compared(config)
 
@@ -67,22 +56,20 @@ def _check_experiment(config: Config, name: str) -> None:
     experiment = config.experiments[name]
     key, mixing = f"experiments.{name}", experiment.mixing
     if split_repeat(name) != (name, 1):
-        raise InputError(f"config key '{key}': names like this are reserved for repeats; choose another")
+        raise wrong(key, ": names like this are reserved for repeats; choose another")
     if (experiment.seed or config.seed) + experiment.repeats - 1 > MAX_SEED:
-        raise InputError(
-            f"config key '{key}.repeats' is {experiment.repeats}: the last seed would be larger than "
-            f"{MAX_SEED}"
+        raise wrong(
+            f"{key}.repeats", f"is {experiment.repeats}: the last seed would be larger than {MAX_SEED}"
         )
     if experiment.k_best is not None and isinstance(experiment.learner, ForestMert):
-        raise InputError(f"config key '{key}.k_best' has no effect with forests; remove it")
+        raise wrong(f"{key}.k_best", "has no effect with forests; remove it")
     if MARK in name:
-        raise InputError(
-            f"config key '{key}': names like this are reserved for independent tasks; choose another"
-        )
+        raise wrong(key, ": names like this are reserved for independent tasks; choose another")
     _check_tasks(config, experiment, f"{key}.tasks")
     _check_alone(experiment, f"{key}.tasks")
-    if isinstance(mixing, Selection):
-        _check_limits(mixing, f"{key}.mixing")
+    if isinstance(mixing, Selection) and len(mixing.limits) > 1:
+        first, second, *_ = (f"{key}.mixing.{name}" for name in mixing.limits)
+        raise wrong(second, f"cannot be combined with '{first}'; remove one of them")
     if isinstance(mixing, PathFollowing):
         _check_path(experiment, mixing, key)
     if isinstance(mixing, Selection | PathFollowing):
@@ -90,7 +77,7 @@ def _check_experiment(config: Config, name: str) -> None:
         _check_kept(mixing.keep, f"{key}.mixing.keep", used if experiment.features == "all" else ())
     conflict = None if isinstance(experiment.learner, Batch) else find_conflict(experiment.learner)
     if conflict:
-        raise InputError(f"config key '{key}.learner.{conflict[0]}' {conflict[1]}")
+        raise wrong(f"{key}.learner.{conflict[0]}", conflict[1])
     _check_templates(config, name)
     _check_start(config, name)
     _check_folds(config, experiment, key)
@@ -105,12 +92,12 @@ def _check_compared(config: Config) -> None:
         if isinstance(one.tasks, IndependentTasks)
     }
     for name, labels in independent.items():
-        key, first = f"config key 'experiments.{name}.tasks", next(iter(independent))
+        key, first = f"experiments.{name}.tasks", next(iter(independent))
         if len(independent) == len(config.experiments):
-            raise InputError(f"{key}': independent tasks need an experiment with other tasks to compare with")
+            raise wrong(key, ": independent tasks need an experiment with other tasks to compare with")
         if set(labels) != set(independent[first]):
-            raise InputError(
-                f"{key}.labels' differ from those of '{first}'; independent tasks must be the same"
+            raise wrong(
+                f"{key}.labels", f"differ from those of '{first}'; independent tasks must be the same"
             )
 
 
@@ -124,105 +111,91 @@ def _check_alone(experiment: Experiment, key: str) -> None:
     if isinstance(tasks, IndependentTasks):
         for label, shards in (tasks.labels or {}).items():
             if shards > 1:
-                raise InputError(f"config key '{key}.labels.{label}' is {shards}, must be 1 with {why}")
+                raise wrong(f"{key}.labels.{label}", f"is {shards}, must be 1 with {why}")
     elif tasks.shards > 1 and isinstance(tasks, NaturalTasks):
-        raise InputError(f"config key '{key}.labels' makes {tasks.shards} shards, must make 1 with {why}")
+        raise wrong(f"{key}.labels", f"makes {tasks.shards} shards, must make 1 with {why}")
     elif tasks.shards > 1:
-        raise InputError(f"config key '{key}.shards' is {tasks.shards}, must be 1 with {why}")
+        raise wrong(f"{key}.shards", f"is {tasks.shards}, must be 1 with {why}")
 
 
 def _check_tasks(config: Config, experiment: Experiment, key: str) -> None:
     """Reject tasks without labels, or that the learner cannot use."""
     tasks = experiment.tasks
     if isinstance(experiment.learner, Batch) and isinstance(tasks, Resharding | PooledTasks):
-        raise InputError(
-            f"config key '{key}.name' is {tasks_name(tasks)}, which needs an online learner; a batch tuner "
-            "reads the lists of all shards at once"
+        raise wrong(
+            f"{key}.name",
+            f"is {name_in(TASKS, tasks)}, which needs an online learner; a batch tuner "
+            "reads the lists of all shards at once",
         )
     if isinstance(tasks, RandomTasks | Resharding):
         return
     labels, key = labels_of(tasks), f"{key}.labels"
     if not labels:
         each = "" if isinstance(tasks, PooledTasks) else ", each with a number of shards"
-        raise InputError(f"config key '{key}' is missing; name the tasks{each}")
-    for number, label in enumerate(labels):
-        if label in labels[:number]:
-            raise InputError(f"config key '{key}': '{label}' is listed twice; remove one")
-        if isinstance(tasks, IndependentTasks) and not re.fullmatch(_TASK, label):
-            raise InputError(
-                f"config key '{key}.{label}': labels of independent tasks may have at most 60 letters, "
-                "digits, '_' and '-'; use other labels"
-            )
-    data, split = config.data, experiment.tune_on
+        raise wrong(key, f"is missing; name the tasks{each}")
+    check_unique(key, labels)
+    needed = [experiment.tune_on]
     if isinstance(tasks, IndependentTasks):
-        _check_scored_by_task(data, key)
-    needed = [split, "devtest"] if isinstance(tasks, IndependentTasks) else [split]
-    for name in needed if data.kind == "files" else []:
+        for label in labels:
+            if not re.fullmatch(_TASK, label):
+                allowed = "at most 60 letters, digits, '_' and '-'; use other labels"
+                raise wrong(f"{key}.{label}", f": labels of independent tasks may have {allowed}")
+        _check_scored_by_task(config.data, key)
+        needed.append("devtest")
+    for name in needed if config.data.kind == "files" else []:
         if not has_labels(config, name):
-            raise InputError(f"config key '{key}' needs data.{name}.task, a file with the label of each line")
+            raise wrong(key, f"needs data.{name}.task, a file with the label of each line")
 
 
 def _check_scored_by_task(data: Data, key: str) -> None:
     """Reject test sets on which independent tasks cannot be compared."""
     tested = data.test.values()
     if data.kind == "files" and not any(one.task or one.columns.task for one in tested):
-        raise InputError(f"config key '{key}' needs data.test.task, a file with the label of each line")
+        raise wrong(key, "needs data.test.task, a file with the label of each line")
     for name, test_set in data.test.items():
         if test_set.devtest != ReferencedText():
-            raise InputError(
-                f"config key 'data.test.{name}.devtest' has no effect with independent tasks, which choose "
-                "their epochs on data.devtest; remove one of them"
+            raise wrong(
+                f"data.test.{name}.devtest",
+                "has no effect with independent tasks, which choose "
+                "their epochs on data.devtest; remove one of them",
             )
 
 
 def _check_templates(config: Config, name: str) -> None:
     """Reject templates that are not extracted, or not used."""
     key, experiment = f"experiments.{name}.templates", config.experiments[name]
-    for number, template in enumerate(experiment.templates):
+    for template in experiment.templates:
         if template not in config.grammar.templates:
-            raise InputError(f"config key '{key}': '{template}' is not in grammar.templates; add it there")
-        if template in experiment.templates[:number]:
-            raise InputError(f"config key '{key}': '{template}' is listed twice; remove one")
+            raise wrong(key, f": '{template}' is not in grammar.templates; add it there")
+    check_unique(key, experiment.templates)
     if experiment.features == "all" and not config.grammar.templates:
-        raise InputError(
-            f"config key 'grammar.templates' is empty, but experiment '{name}' has features: all"
-        )
+        raise wrong("grammar.templates", f"is empty, but experiment '{name}' has features: all")
     if experiment.templates and experiment.features == "dense":
-        raise InputError(f"config key '{key}' has no effect with features: dense; remove one of them")
-
-
-def _check_limits(mixing: Selection, key: str) -> None:
-    """Reject more than one limit."""
-    first, *others = mixing.limits
-    if others:
-        raise InputError(
-            f"config key '{key}.{others[0]}' cannot be combined with '{key}.{first}'; remove one of them"
-        )
+        raise wrong(key, "has no effect with features: dense; remove one of them")
 
 
 def _check_path(experiment: Experiment, mixing: PathFollowing, key: str) -> None:
     """Reject a path that ends before it begins, or whose losses cannot be compared."""
     for name in ("threshold", "epsilon"):
         if getattr(mixing, name) is None:
-            raise InputError(
-                f"config key '{key}.mixing.{name}' is missing; see path-following in docs/learning.md"
-            )
+            raise wrong(f"{key}.mixing.{name}", "is missing; see path-following in docs/learning.md")
     if mixing.threshold is not None and mixing.minimum > mixing.threshold:
         reject(f"{key}.mixing.minimum", mixing.minimum, "at most the threshold")
     if type(experiment.learner) is Perceptron and experiment.start_from is None:
-        raise InputError(
-            f"config key '{key}.learner.name' is perceptron, whose loss is 0 if all weights are 0: path "
-            "following needs another learner, or start_from"
+        raise wrong(
+            f"{key}.learner.name",
+            "is perceptron, whose loss is 0 if all weights are 0: path "
+            "following needs another learner, or start_from",
         )
     if isinstance(experiment.tasks, Resharding) and getattr(experiment.learner, "pairs", "") == "pro":
-        raise InputError(
-            f"config key '{key}.learner.pairs' is pro, which samples other pairs when a sentence moves to "
-            "another shard: with resharding, path following cannot compare their losses"
+        raise wrong(
+            f"{key}.learner.pairs",
+            "is pro, which samples other pairs when a sentence moves to "
+            "another shard: with resharding, path following cannot compare their losses",
         )
     if experiment.held_out.start == "tuned":
-        raise InputError(
-            f"config key '{key}.held_out.start' is tuned, but path following compares the losses of mixed "
-            "weights"
+        raise wrong(
+            f"{key}.held_out.start", "is tuned, but path following compares the losses of mixed weights"
         )
 
 
@@ -244,19 +217,20 @@ def _check_held_out(experiment: Experiment, key: str) -> None:
     if isinstance(held_out.tuner, NoTuner):
         for name in ("iterations", "start"):
             if getattr(held_out, name) != getattr(HeldOut(), name):
-                raise InputError(f"config key '{key}.{name}' has no effect without '{key}.tuner'; remove it")
+                raise wrong(f"{key}.{name}", f"has no effect without '{key}.tuner'; remove it")
         return
     if experiment.tune_on != "train":
-        raise InputError(f"config key '{key}.tuner' needs tune_on: train; dev is not held out otherwise")
+        raise wrong(f"{key}.tuner", "needs tune_on: train; dev is not held out otherwise")
     if isinstance(experiment.learner, Batch):
-        raise InputError(f"config key '{key}.tuner' changes mixed weights, but a batch tuner mixes nothing")
+        raise wrong(f"{key}.tuner", "changes mixed weights, but a batch tuner mixes nothing")
     if held_out.start == "tuned" and isinstance(experiment.mixing, Nothing | EpochsMean):
-        raise InputError(
-            f"config key '{key}.start' is tuned, but with mixing {mixing_name(experiment.mixing)} shards "
-            "continue from their own weights"
+        raise wrong(
+            f"{key}.start",
+            f"is tuned, but with mixing {name_in(MIXINGS, experiment.mixing)} shards "
+            "continue from their own weights",
         )
     if held_out.start == "tuned" and experiment.epochs == 1:
-        raise InputError(f"config key '{key}.start' has no effect with epochs: 1; remove it")
+        raise wrong(f"{key}.start", "has no effect with epochs: 1; remove it")
     if isinstance(held_out.tuner, LineSearch):
         _check_directions(held_out.tuner.directions, f"{key}.tuner.directions", experiment.epochs)
 
@@ -265,16 +239,16 @@ def _check_directions(directions: Sequence[str], key: str, epochs: int) -> None:
     """Reject unknown directions, and those that add nothing."""
     allowed = (ALL_DENSE, STEP, *DENSE_FEATURES)
     if not directions:
-        raise InputError(f"config key '{key}' is empty; name at least one")
-    for place, name in enumerate(directions):
+        raise wrong(key, "is empty; name at least one")
+    for name in directions:
         if name not in allowed:
             reject(key, name, f"one of {', '.join(allowed)}")
-        if name in directions[:place]:
-            raise InputError(f"config key '{key}': '{name}' is listed twice; remove one")
+    check_unique(key, directions)
+    for name in directions:
         if name in DENSE_FEATURES and ALL_DENSE in directions:
-            raise InputError(f"config key '{key}': {ALL_DENSE} includes '{name}'; remove one of them")
+            raise wrong(key, f": {ALL_DENSE} includes '{name}'; remove one of them")
     if STEP in directions and epochs == 1:
-        raise InputError(f"config key '{key}': {STEP} has no effect with epochs: 1; remove it")
+        raise wrong(key, f": {STEP} has no effect with epochs: 1; remove it")
 
 
 def _check_start(config: Config, name: str) -> None:
@@ -285,25 +259,21 @@ def _check_start(config: Config, name: str) -> None:
         if start not in experiments:
             reject(key, start, f"one of {', '.join(other for other in experiments if other != name)}")
         if start in path:
-            raise InputError(f"config key '{key}' is circular: {', '.join([*path, start])}")
+            raise wrong(key, f"is circular: {', '.join([*path, start])}")
         path.append(start)
         if isinstance(experiments[start].tasks, IndependentTasks) and not isinstance(
             experiments[path[-2]].tasks, IndependentTasks
         ):
             reject(key, start, "an experiment with one weight vector; it has independent tasks")
-    first = experiments[name].start_from
-    used = set(experiments[name].templates or config.grammar.templates)
-    if first and experiments[first].features == "all" == experiments[name].features:
-        others = set(experiments[first].templates or config.grammar.templates) - used
-        if others:
-            raise InputError(
-                f"config key '{key}': '{first}' has weights of templates {', '.join(sorted(others))}, which "
-                "this experiment does not use"
-            )
-    if first and experiments[name].features == "dense" and experiments[first].features == "all":
-        raise InputError(
-            f"config key '{key}': '{first}' has features: all, but this experiment has features: dense"
-        )
+    first, own = experiments[name].start_from, experiments[name]
+    if first is None or experiments[first].features == "dense":
+        return
+    if own.features == "dense":
+        raise wrong(key, f": '{first}' has features: all, but this experiment has features: dense")
+    others, used = (set(one.templates or config.grammar.templates) for one in (experiments[first], own))
+    if others - used:
+        listed = ", ".join(sorted(others - used))
+        raise wrong(key, f": '{first}' has weights of templates {listed}, which this experiment does not use")
 
 
 def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
@@ -312,12 +282,12 @@ def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
         return
     key, files = f"{key}.tasks.language_model_folds", files_of(experiment.tasks)
     if experiment.tune_on != "train":
-        raise InputError(f"config key '{key}' needs tune_on: train")
+        raise wrong(key, "needs tune_on: train")
     if config.language_model.arpa is not None:
-        raise InputError(f"config key '{key}' has no effect with language_model.arpa; remove one of them")
+        raise wrong(key, "has no effect with language_model.arpa; remove one of them")
     if folds > files:
         what = "shards" if files == experiment.tasks.shards else "files"
-        raise InputError(f"config key '{key}' is {folds}, must be at most {files}, its {what}")
+        raise wrong(key, f"is {folds}, must be at most {files}, its {what}")
 
 
 def with_folds(config: Config) -> Config:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from itersel.config.options import explain, option
+from itersel.config.options import option, option_of, paths, section
 from itersel.limits import (
     ADDRESS_PATTERN,
     DEBIAN_MIRROR,
@@ -19,18 +19,7 @@ from itersel.limits import (
 )
 
 DATA_KINDS = ("libreoffice-help", "files")
-# Explanations shared by train and the other splits.
 SOURCE = "Source side: UTF-8, one sentence per line, plain or compressed (.gz, .xz, .zst)"
-FILE = (
-    "File with both sides (TSV, CSV, TMX, XLIFF, PO, MO, JSON lines or Parquet, by its name, plain or "
-    "compressed), or a list of them, instead of source and target (docs/data.md)."
-)
-COLUMNS = "Columns of TSV files, and of CSV files without a header, counted from 1."
-FIELDS = "Fields of CSV files with a header, of JSON lines and of Parquet; `a.b` is field b within a."
-MTDATA = (
-    "ID of a dataset that the package mtdata downloads, or a list of them, instead of files; `mtdata list` "
-    "shows all IDs."
-)
 
 
 @dataclass(frozen=True)
@@ -55,33 +44,35 @@ class TextFields:
 class Split:
     """A training corpus of `data.kind: files`."""
 
-    source: tuple[str, ...] = option(
-        f"{SOURCE}; or a list of files, which are joined.", (), path=True, alone=True
-    )
-    target: tuple[str, ...] = option(
+    source: tuple[str, ...] = paths(f"{SOURCE}; or a list of files, which are joined.")
+    target: tuple[str, ...] = paths(
         "Target side: each line is the translation of the same line of the source side; if a list, one file "
-        "for each source file.",
+        "for each source file."
+    )
+    file: tuple[str, ...] = paths(
+        "File with both sides (TSV, CSV, TMX, XLIFF, PO, MO, JSON lines or Parquet, by its name, plain or "
+        "compressed), or a list of them, instead of source and target (docs/data.md)."
+    )
+    columns: TextColumns = section(
+        TextColumns, "Columns of TSV files, and of CSV files without a header, counted from 1."
+    )
+    fields: TextFields = section(
+        TextFields,
+        "Fields of CSV files with a header, of JSON lines and of Parquet; `a.b` is field b within a.",
+    )
+    mtdata: tuple[str, ...] = option(
+        "ID of a dataset that the package mtdata downloads, or a list of them, instead of files; `mtdata "
+        "list` shows all IDs.",
         (),
-        path=True,
         alone=True,
     )
-    file: tuple[str, ...] = option(FILE, (), path=True, alone=True)
-    columns: TextColumns = field(default_factory=TextColumns, metadata=explain(COLUMNS))
-    fields: TextFields = field(default_factory=TextFields, metadata=explain(FIELDS))
-    mtdata: tuple[str, ...] = option(MTDATA, (), alone=True)
-    task: tuple[str, ...] = option(
+    task: tuple[str, ...] = paths(
         "Task label of each line (module, domain, section), one file for each source file; optional. "
-        "Without labels, the name of a corpus is the label of its lines.",
-        (),
-        path=True,
-        alone=True,
+        "Without labels, the name of a corpus is the label of its lines."
     )
-    alignment: tuple[str, ...] = option(
+    alignment: tuple[str, ...] = paths(
         "Word alignment of each line in Pharaoh format, source-target, one file for each source file; "
-        "optional. If given, no aligner runs. Requires data.tokenized: true.",
-        (),
-        path=True,
-        alone=True,
+        "optional. If given, no aligner runs. Requires data.tokenized: true."
     )
 
 
@@ -92,16 +83,13 @@ class ReferencedText:
     source: str | None = option(
         f"{SOURCE}.", path=True, no_list="only data.train may have several source files"
     )
-    target: tuple[str, ...] = option(
-        "Reference translation, line by line as in the source side; or a list of several.",
-        (),
-        path=True,
-        alone=True,
+    target: tuple[str, ...] = paths(
+        "Reference translation, line by line as in the source side; or a list of several."
     )
-    file: tuple[str, ...] = option(FILE, (), path=True, alone=True)
-    columns: TextColumns = field(default_factory=TextColumns, metadata=explain(COLUMNS))
-    fields: TextFields = field(default_factory=TextFields, metadata=explain(FIELDS))
-    mtdata: tuple[str, ...] = option(MTDATA, (), alone=True)
+    file: tuple[str, ...] = option_of(Split, "file")
+    columns: TextColumns = option_of(Split, "columns")
+    fields: TextFields = option_of(Split, "fields")
+    mtdata: tuple[str, ...] = option_of(Split, "mtdata")
     sacrebleu: str | None = option(
         "Test set that sacrebleu downloads, such as wmt11, instead of files; `sacrebleu --list` shows all."
     )
@@ -112,11 +100,9 @@ class ReferencedText:
 class TestSet(ReferencedText):
     """The files of a test set."""
 
-    devtest: ReferencedText = field(
-        default_factory=ReferencedText,
-        metadata=explain(
-            "Devtest for choosing the epoch for this test set only; optional, named test sets only."
-        ),
+    devtest: ReferencedText = section(
+        ReferencedText,
+        "Devtest for choosing the epoch for this test set only; optional, named test sets only.",
     )
 
 
@@ -176,42 +162,30 @@ class Data:
         "preparation).",
         True,
     )
-    split: HeldOutSizes = field(
-        default_factory=HeldOutSizes,
-        metadata=explain(
-            "files: held-out sets to cut from data.train, instead of data.dev, data.devtest and data.test."
-        ),
+    split: HeldOutSizes = section(
+        HeldOutSizes,
+        "files: held-out sets to cut from data.train, instead of data.dev, data.devtest and data.test.",
     )
     max_train: int | None = option("Use at most this many pairs for training; null: all.", minimum=1)
     max_held_out: int | None = option(
         "Use at most this many pairs for each of dev, devtest and the test sets; null: all.", minimum=1
     )
-    train: dict[str, Split] = field(
-        default_factory=lambda: {"": Split()},
-        metadata=explain(
-            "files: training corpus; or several named corpora, which are joined, and whose names can be the "
-            "labels of natural tasks."
-        ),
+    train: dict[str, Split] = section(
+        lambda: {"": Split()},
+        "files: training corpus; or several named corpora, which are joined, and whose names can be the "
+        "labels of natural tasks.",
     )
-    dev: ReferencedText = field(
-        default_factory=ReferencedText,
-        metadata=explain("files: corpus for tuning; learners and tuners use all references."),
+    dev: ReferencedText = section(
+        ReferencedText, "files: corpus for tuning; learners and tuners use all references."
     )
-    devtest: ReferencedText = field(
-        default_factory=ReferencedText, metadata=explain("files: corpus on which the epoch is chosen.")
+    devtest: ReferencedText = section(ReferencedText, "files: corpus on which the epoch is chosen.")
+    test: dict[str, TestSet] = section(
+        dict,
+        "files: corpus that is scored at the end; or several named test sets, scored separately and "
+        "pooled. libreoffice-help: further test sets by name.",
     )
-    test: dict[str, TestSet] = field(
-        default_factory=dict,
-        metadata=explain(
-            "files: corpus that is scored at the end; or several named test sets, scored separately and "
-            "pooled. libreoffice-help: further test sets by name."
-        ),
-    )
-    monolingual: tuple[str, ...] = option(
-        "Additional target text for the language model: a file or a list of files; optional.",
-        (),
-        path=True,
-        alone=True,
+    monolingual: tuple[str, ...] = paths(
+        "Additional target text for the language model: a file or a list of files; optional."
     )
     protected: tuple[str, ...] = option(
         "Regular expressions of text that is one token, besides addresses, paths, placeholders, tags and the "

@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import partial
 
 from itersel.config.data import Data, ReferencedText, Split, TestSet, TextColumns, TextFields
-from itersel.config.messages import join, reject
+from itersel.config.options import check_unique, join, reject, wrong
 from itersel.config.values import Config
 from itersel.corpus.corpora import CONTEXT, FORMATS, MO, PO, RECORDS, TABLES, TSV, format_of, other_than
 from itersel.errors import InputError, attempt_all
@@ -29,7 +29,9 @@ def check_data(config: Config) -> None:
     texts: dict[str, Split | ReferencedText] = {_train_key(name): text for name, text in data.train.items()}
     texts |= {"data.dev": data.dev, "data.devtest": data.devtest}
     texts |= {"data.test": data.test.get("", TestSet())} if not is_files or not data.test else {}
-    cut = {f"data.{split}": text for split, text in texts_to_cut(data).items()}
+    # what the config says of the files of splits that are cut from train, which should be nothing
+    given = {"dev": data.dev, "devtest": data.devtest, "test": data.test.get("", TestSet())}
+    cut = {f"data.{split}": text for split, text in given.items() if getattr(data.split, split)}
     texts = {key: text for key, text in texts.items() if key not in cut}
     check = partial(_check_text, data, why="data.kind: files needs it") if is_files else _check_not_given
     checks = [partial(check, text, key) for key, text in texts.items()]
@@ -46,26 +48,18 @@ def check_data(config: Config) -> None:
     for option in misplaced:
         if getattr(data, option) != getattr(Data(), option):
             other = "libreoffice-help" if is_files else "files"
-            raise InputError(f"config key 'data.{option}' needs data.kind: {other}")
+            raise wrong(f"data.{option}", f"needs data.kind: {other}")
     for option in ("mirror", "release"):
         if data.folder is not None and getattr(data, option) != getattr(Data(), option):
-            raise InputError(f"config key 'data.{option}' has no effect with data.folder; remove one of them")
+            raise wrong(f"data.{option}", "has no effect with data.folder; remove one of them")
     _check_held_out_modules(data)
     _check_protected(data)
-
-
-def texts_to_cut(data: Data) -> dict[str, ReferencedText]:
-    """Return what the config says of the files of splits that are cut from train, which should be nothing."""
-    given = {"dev": data.dev, "devtest": data.devtest, "test": data.test.get("", TestSet())}
-    return {split: text for split, text in given.items() if getattr(data.split, split)}
 
 
 def _check_cut(key: str, text: ReferencedText) -> None:
     if text != type(text)():
         split = key.removeprefix("data.")
-        raise InputError(
-            f"config key '{key}' names files, but data.split.{split} cuts it from train; remove one"
-        )
+        raise wrong(key, f"names files, but data.split.{split} cuts it from train; remove one")
 
 
 def _train_key(name: str) -> str:
@@ -76,7 +70,7 @@ def _check_not_given(text: Split | ReferencedText, key: str) -> None:
     """Reject files if the text comes from elsewhere."""
     for item in fields(text):
         if getattr(text, item.name) not in (None, (), ReferencedText(), TextColumns(), TextFields()):
-            raise InputError(f"config key '{key}.{item.name}' needs data.kind: files")
+            raise wrong(f"{key}.{item.name}", "needs data.kind: files")
 
 
 def _check_text(data: Data, text: Split | ReferencedText, key: str, *, why: str) -> None:
@@ -85,33 +79,27 @@ def _check_text(data: Data, text: Split | ReferencedText, key: str, *, why: str)
     form = next((name for name in forms if name not in PARALLEL), "source")
     for name in forms:
         if name != form and form != "source":
-            raise InputError(
-                f"config key '{key}.{name}' cannot be combined with '{key}.{form}'; remove one of them"
-            )
+            raise wrong(f"{key}.{name}", f"cannot be combined with '{key}.{form}'; remove one of them")
     if form == "source":
         for name in PARALLEL:
             if not getattr(text, name):
-                raise InputError(f"config key '{key}.{name}' is missing; {why}")
+                raise wrong(f"{key}.{name}", f"is missing; {why}")
     for name in PARALLEL if form == "source" else ():
         given = getattr(text, name) or ()
         for path in [given] if isinstance(given, str) else given:
             if format_of(path) is not None:
-                raise InputError(
-                    f"config key '{key}.{name}' names {path}, which is not plain text; use '{key}.file'"
-                )
+                raise wrong(f"{key}.{name}", f"names {path}, which is not plain text; use '{key}.file'")
     for name in ("task", "alignment"):
         if getattr(text, name, None) and form != "source":
             advice = "; use columns.task" if form == "file" and name == "task" else ""
-            raise InputError(
-                f"config key '{key}.{name}' needs source and target, it has no effect with {form}{advice}"
-            )
+            raise wrong(f"{key}.{name}", f"needs source and target, it has no effect with {form}{advice}")
     if isinstance(text, Split):
         for name in ("target", "task", "alignment"):
             count, sources = len(getattr(text, name)), len(text.source)
             if count and count != sources:
-                raise InputError(
-                    f"config key '{key}.{name}' has {_files(count)}, but '{key}.source' has "
-                    f"{_files(sources)}; give one for each"
+                raise wrong(
+                    f"{key}.{name}",
+                    f"has {_files(count)}, but '{key}.source' has {_files(sources)}; give one for each",
                 )
     _check_tables(text, key)
     _check_fields(text, key)
@@ -131,14 +119,14 @@ def _check_tables(text: Split | ReferencedText, key: str) -> None:
     for name, default, kinds in (("columns", TextColumns(), TABLES), ("fields", TextFields(), RECORDS)):
         given = getattr(text, name)
         if given != default and not any(format_of(path) in kinds for path in text.file):
-            raise InputError(f"config key '{key}.{name}' needs a file of {', '.join(kinds)} in '{key}.file'")
+            raise wrong(f"{key}.{name}", f"needs a file of {', '.join(kinds)} in '{key}.file'")
         unlabelled = other_than(text.file, kinds)
         if given.task and unlabelled is not None:
             message = f"{unlabelled} has no labels; remove the key or the file"
-            raise InputError(f"config key '{key}.{name}.task': {message}")
+            raise wrong(f"{key}.{name}.task", f": {message}")
         if given.source == given.target is not None:
             message = f"source and target are the same {name[:-1]}, {given.source}"
-            raise InputError(f"config key '{key}.{name}': {message}")
+            raise wrong(f"{key}.{name}", f": {message}")
 
 
 def _check_fields(text: Split | ReferencedText, key: str) -> None:
@@ -147,31 +135,30 @@ def _check_fields(text: Split | ReferencedText, key: str) -> None:
     if given == TextFields():
         return
     if text.columns != TextColumns() and not any(format_of(path) == TSV for path in text.file):
-        raise InputError(f"config key '{key}.columns' has no effect with '{key}.fields'; remove one of them")
+        raise wrong(f"{key}.columns", f"has no effect with '{key}.fields'; remove one of them")
     if bool(given.source) != bool(given.target):
-        raise InputError(f"config key '{key}.fields': give both source and target, or neither")
+        raise wrong(f"{key}.fields", ": give both source and target, or neither")
     for name in (given.source, given.target, given.task):
         if name is not None and "," in name:
-            raise InputError(f"config key '{key}.fields': '{name}' has a comma; rename the field")
+            raise wrong(f"{key}.fields", f": '{name}' has a comma; rename the field")
     kinds = {format_of(path) for path in text.file}
     if kinds & {PO, MO} and (given.task not in (None, CONTEXT) or (given.source and kinds <= {PO, MO})):
-        raise InputError(f"config key '{key}.fields': catalogues have only the field {CONTEXT}, for task")
+        raise wrong(f"{key}.fields", f": catalogues have only the field {CONTEXT}, for task")
 
 
 def _check_names(data: Data, text: Split | ReferencedText, key: str) -> None:
     """Reject invalid names of datasets."""
-    for number, name in enumerate(text.mtdata):
+    for name in text.mtdata:
         if not re.fullmatch(MTDATA_PATTERN, name):
             reject(f"{key}.mtdata", name, "an ID as in `mtdata list`, such as Statmt-europarl-7-deu-eng")
-        if name in text.mtdata[:number]:
-            raise InputError(f"config key '{key}.mtdata': '{name}' is listed twice; remove one")
+    check_unique(f"{key}.mtdata", text.mtdata)
     if isinstance(text, ReferencedText) and text.sacrebleu is not None:
         from itersel.corpus.sacrebleu_text import language_pair
 
         try:
             language_pair(text.sacrebleu, data.source_language, data.target_language)
         except InputError as error:
-            raise InputError(f"config key '{key}.sacrebleu': {error}") from None
+            raise wrong(f"{key}.sacrebleu", f": {error}") from None
 
 
 def _check_alignment(config: Config) -> None:
@@ -180,15 +167,16 @@ def _check_alignment(config: Config) -> None:
     if not aligned:
         return
     if not data.tokenized or data.compound_splitting:
-        raise InputError(
-            f"config key '{aligned[0]}.alignment' needs data.tokenized: true and data.compound_splitting: "
-            "false: it refers to the tokens of the files"
+        raise wrong(
+            f"{aligned[0]}.alignment",
+            "needs data.tokenized: true and data.compound_splitting: "
+            "false: it refers to the tokens of the files",
         )
     for key in map(_train_key, data.train):
         if key not in aligned:
-            raise InputError(
-                f"config key '{key}.alignment' is missing, but '{aligned[0]}' has one; give one for every "
-                "corpus, or none"
+            raise wrong(
+                f"{key}.alignment",
+                f"is missing, but '{aligned[0]}' has one; give one for every corpus, or none",
             )
 
 
@@ -197,7 +185,7 @@ def _check_test_set(data: Data, name: str) -> None:
     test_set, key = data.test[name], f"data.test.{name}" if name else "data.test"
     has_devtest = test_set.devtest != ReferencedText()
     if has_devtest and not name:
-        raise InputError(f"config key '{key}.devtest' needs a named test set; use data.devtest instead")
+        raise wrong(f"{key}.devtest", "needs a named test set; use data.devtest instead")
     _check_text(data, test_set, key, why="a test set needs source text and a reference translation")
     if has_devtest:
         why = "a devtest needs source text and a reference translation"
@@ -206,7 +194,7 @@ def _check_test_set(data: Data, name: str) -> None:
 
 def _check_protected(data: Data) -> None:
     if data.protected and data.tokenized:
-        raise InputError("config key 'data.protected' has no effect with data.tokenized; remove one of them")
+        raise wrong("data.protected", "has no effect with data.tokenized; remove one of them")
     if data.protected:
         from itersel.corpus.protect import check_pattern
 
@@ -214,7 +202,7 @@ def _check_protected(data: Data) -> None:
             try:
                 check_pattern(pattern)
             except ValueError as error:
-                raise InputError(f"config key 'data.protected': '{pattern}' {error}") from None
+                raise wrong("data.protected", f": '{pattern}' {error}") from None
 
 
 def _check_held_out_modules(data: Data) -> None:
@@ -222,15 +210,13 @@ def _check_held_out_modules(data: Data) -> None:
     for place, others in (("data.test", data.test), (key, names)):
         if "test" in others and (data.kind != "files" or data.split.test):
             origin = "the help" if data.kind != "files" else "train (data.split)"
-            raise InputError(
-                f"config key '{place}': 'test' is the test set taken from {origin}; rename this one"
-            )
+            raise wrong(f"{place}", f": 'test' is the test set taken from {origin}; rename this one")
     for number, name in enumerate(names):
         if not is_test_set_name(name):
             reject(
                 key, name, f"a name of letters, digits, '_' and '-', and none of {', '.join(NO_TEST_SETS)}"
             )
         if name in data.test or name in names[:number]:
-            raise InputError(f"config key '{key}': two test sets are named '{name}'; remove or rename one")
+            raise wrong(key, f": two test sets are named '{name}'; remove or rename one")
         if name in data.modules:
-            raise InputError(f"config key '{key}': '{name}' is in data.modules, too; remove one of them")
+            raise wrong(key, f": '{name}' is in data.modules, too; remove one of them")

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from itersel.config.options import wrong
 from itersel.config.splits import corpora, cut_sizes, is_fetched, is_given, own_devtests, test_sets, texts_of
 from itersel.config.tasks import RandomTasks, Resharding, files_of
 from itersel.config.values import Config
@@ -29,13 +30,7 @@ LONG_LINE = "; break the line, or raise data.max_line_bytes"
 
 
 class Size(NamedTuple):
-    """The size of a text.
-
-    Attributes
-    ----------
-    lengths
-        Number of source sentences by length in words, before tokenisation.
-    """
+    """The size of a text: the number of source sentences by length in words, before tokenisation."""
 
     lengths: dict[int, int]
 
@@ -51,13 +46,7 @@ class Size(NamedTuple):
 
 
 def help_files(config: Config) -> list[str]:
-    """Return the files of the LibreOffice Help if the config names its folder; none otherwise.
-
-    Raises
-    ------
-    InputError
-        If the folder vanishes while it is listed.
-    """
+    """Return the files of the LibreOffice Help if the config names its folder; none otherwise."""
     if config.data.kind != "libreoffice-help" or config.data.folder is None:
         return []
     folder = Path(config.data.folder)
@@ -71,15 +60,7 @@ def help_files(config: Config) -> list[str]:
 def check_files_exist(config: Config) -> list[str]:
     """Reject files and folders that cannot be read, and text that is used twice.
 
-    Returns
-    -------
-    list of str
-        A warning for each held-out text that is also that of another set, such as devtest as test.
-
-    Raises
-    ------
-    InputError
-        Names the key and the file; CombinedInputError for several.
+    Return a warning for each held-out text that is also that of another set, such as devtest as test.
     """
     data = config.data
     named = [(FOLDER, data.folder), ("language_model.arpa", config.language_model.arpa)]
@@ -114,29 +95,11 @@ def _used_twice(text: Iterable[tuple[str, str]]) -> list[str]:
     return warnings
 
 
-class Measured(NamedTuple):
-    """What the text of a config contains.
+def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
+    """Read all text files that the config names, except downloads; return sizes by split, and warnings.
 
-    Attributes
-    ----------
-    sizes
-        By split: train, dev, devtest, ...
-    warnings
-        What is suspicious.
-    """
-
-    sizes: dict[str, Size]
-    warnings: list[str]
-
-
-def read_texts(config: Config) -> Measured:
-    """Read all text files that the config names; downloads are left out.
-
-    Raises
-    ------
-    InputError
-        The first error of each split and of each monolingual text: a missing or damaged file, different
-        numbers of lines on the two sides; then fewer sentences than shards.
+    Reports the first error of each split and of each monolingual text: a missing or damaged file, different
+    numbers of lines on the two sides; then fewer sentences than shards.
     """
     splits = [
         split
@@ -157,7 +120,7 @@ def read_texts(config: Config) -> Measured:
     attempt_all([*measures, *(partial(_check_monolingual, config, path) for path in config.data.monolingual)])
     attempt_all(partial(_check_shards, config, name, sizes) for name in config.experiments)
     warnings = [*(_overlap_warning(config, overlap) for overlap in shared.overlaps()), *suspicions.warnings()]
-    return Measured({split: sizes[split] for split in ("train", *sizes) if split in sizes}, warnings)
+    return {split: sizes[split] for split in ("train", *sizes) if split in sizes}, warnings
 
 
 def check_sizes(sizes: Mapping[str, Size]) -> None:
@@ -185,7 +148,7 @@ def _check_readable(key: str, path: str) -> None:
         with os.scandir(path) if key == FOLDER else open(path, "rb"):
             pass
     except OSError as error:
-        raise InputError(f"config key '{key}' names {path}: {error.strerror or error}") from None
+        raise wrong(key, f"names {path}: {error.strerror or error}") from None
 
 
 def _check_monolingual(config: Config, path: str) -> None:
@@ -205,7 +168,7 @@ def _sizes(config: Config, split: str, shared: HeldOutPairs, suspicions: Suspici
             sizes[name].lengths[length] = sizes[name].lengths.get(length, 0) + 1
     if not sizes[split].lengths and len(parts) > 1:
         cut = " and ".join(f"{bound:,} for {name}" for name, bound in parts[:-1])
-        raise InputError(f"config key 'data.split' cuts {cut} from train, which has too few sentences")
+        raise wrong("data.split", f"cuts {cut} from train, which has too few sentences")
     # the rest, too, is read
     deque(lengths, maxlen=0)
     return sizes
@@ -247,7 +210,8 @@ def _check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
     if size is None or not size.lengths or not isinstance(experiment.tasks, RandomTasks | Resharding):
         return
     if size.sentences < files_of(experiment.tasks):
-        raise InputError(
-            f"config key 'experiments.{name}.tasks.shards' makes {files_of(experiment.tasks)} shards, but "
-            f"{experiment.tune_on} has {size.sentences} sentences"
+        raise wrong(
+            f"experiments.{name}.tasks.shards",
+            f"makes {files_of(experiment.tasks)} shards, but "
+            f"{experiment.tune_on} has {size.sentences} sentences",
         )

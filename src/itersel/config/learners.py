@@ -9,21 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from itersel.config.options import option
+from itersel.config.options import option, option_of
 
 PAIRS = ("multipartite", "all", "pro")
 UPDATES = ("sequential", "sentence")
 SENTENCE_BLEUS = ("liang", "lin", "nakov", "papineni", "chiang")
 SCHEDULES = ("constant", "1/t", "1/sqrt(t)")
 REGULARIZATIONS = ("none", "l1", "l1-cumulative", "l2")
-SCHEDULE = (
-    "constant: a fixed learning rate; 1/t, 1/sqrt(t): divided by t or sqrt(t), where t is the number of "
-    "sentences so far. Regularisation requires a constant rate."
-)
-REGULARIZATION = (
-    "Applied to all weights after every sentence. l1: `sign(w) max(0, |w|-l)` (Carpenter 2008); "
-    "l1-cumulative: Tsuruoka et al. (2009); l2: `w/(1+l)`."
-)
 HOPES = ("cost-diminished", "oracle")
 FEARS = ("cost-augmented", "prediction")
 CANDIDATES = ("k-best", "forest")
@@ -47,7 +39,12 @@ class Online:
         "Mix the weights averaged over all sentences of the epoch (Collins 2002) instead of the final ones.",
         False,
     )
-    regularization: str = option(REGULARIZATION, "none", choices=REGULARIZATIONS)
+    regularization: str = option(
+        "Applied to all weights after every sentence. l1: `sign(w) max(0, |w|-l)` (Carpenter 2008); "
+        "l1-cumulative: Tsuruoka et al. (2009); l2: `w/(1+l)`.",
+        "none",
+        choices=REGULARIZATIONS,
+    )
     strength: float = option("Regularisation strength l.", 0.0, minimum=0)
     delay: int = option(
         "Number of sentences decoded with the same weights, in up to eight threads; their updates are "
@@ -64,7 +61,12 @@ class Perceptron(Online):
     """Pairwise perceptron with loss `max(0, -<w,x>)` for difference vectors x (Simianer et al. 2012)."""
 
     learning_rate: float = option("Learning rate.", 0.0001, above=0)
-    schedule: str = option(SCHEDULE, "constant", choices=SCHEDULES)
+    schedule: str = option(
+        "constant: a fixed learning rate; 1/t, 1/sqrt(t): divided by t or sqrt(t), where t is the number of "
+        "sentences so far. Regularisation requires a constant rate.",
+        "constant",
+        choices=SCHEDULES,
+    )
     pairs: str = option("Which translations of the k-best list are compared.", "multipartite", choices=PAIRS)
     update: str = option(
         "sequential: each pair sees the weights after the update of the previous pair; sentence: the "
@@ -85,12 +87,12 @@ class AdaGrad(Online):
 
     adaptive: ClassVar[bool] = True
 
-    bleu: str = option("Sentence-level BLEU used to rank the k-best list.", "nakov", choices=SENTENCE_BLEUS)
-    learning_rate: float = option("Learning rate.", 0.02, above=0)
-    schedule: str = option(SCHEDULE, "constant", choices=SCHEDULES)
-    pairs: str = option("Which translations of the k-best list are compared.", "pro", choices=PAIRS)
-    regularization: str = option(REGULARIZATION, "l1", choices=REGULARIZATIONS)
-    strength: float = option("Regularisation strength l.", 0.0001, minimum=0)
+    bleu: str = option_of(Online, "bleu", default="nakov")
+    learning_rate: float = option_of(Perceptron, "learning_rate", default=0.02)
+    schedule: str = option_of(Perceptron, "schedule")
+    pairs: str = option_of(Perceptron, "pairs", default="pro")
+    regularization: str = option_of(Online, "regularization", default="l1")
+    strength: float = option_of(Online, "strength", default=0.0001)
 
 
 @dataclass(frozen=True)
@@ -101,10 +103,11 @@ class Mira(Online):
     learning_rate: ClassVar[float] = 1.0
     schedule: ClassVar[str] = "constant"
 
-    bleu: str = option(
-        "Sentence-level BLEU that defines the cost; chiang: BLEU of a pseudo-corpus.",
-        "chiang",
-        choices=SENTENCE_BLEUS,
+    bleu: str = option_of(
+        Online,
+        "bleu",
+        default="chiang",
+        explanation="Sentence-level BLEU that defines the cost; chiang: BLEU of a pseudo-corpus.",
     )
     c: float = option("Maximum step size C.", 0.01, above=0)
     hope: str = option(
@@ -155,8 +158,3 @@ def find_conflict(learner: Learner) -> tuple[str, str] | None:
     if isinstance(learner, Mira) and learner.constraints == "all" and learner.fear != Mira.fear:
         return "fear", "has no effect with constraints: all, where every translation is feared; remove it"
     return None
-
-
-def learner_name(learner: Learner) -> str:
-    """Return the name of a learner."""
-    return next(name for name, kind in LEARNERS.items() if kind is type(learner))

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.options import option
+from itersel.config.options import option, option_of
 
 NORMS = ("l0", "l1", "l2", "linf")
 DEFAULT_SELECT = 100_000
-NORM = "Norm over the shards by which features are selected."
-KEEP = (
-    "Features always kept, in addition to those selected from the rest: names of features, dense, or "
-    "templates of sparse features (docs/features.md)."
-)
 
 
 @dataclass(frozen=True)
@@ -43,8 +38,12 @@ class Selection:
     relative_threshold: float | None = option(
         "Keep the features with a norm of at least this fraction of the largest norm.", minimum=0, maximum=1
     )
-    norm: str = option(NORM, "l2", choices=NORMS)
-    keep: tuple[str, ...] = option(KEEP, ())
+    norm: str = option("Norm over the shards by which features are selected.", "l2", choices=NORMS)
+    keep: tuple[str, ...] = option(
+        "Features always kept, in addition to those selected from the rest: names of features, dense, or "
+        "templates of sparse features (docs/features.md).",
+        (),
+    )
 
     @property
     def limits(self) -> dict[str, float]:
@@ -68,8 +67,8 @@ class PathFollowing:
         0.0,
         minimum=0,
     )
-    norm: str = option(NORM, "l2", choices=NORMS)
-    keep: tuple[str, ...] = option(KEEP, ())
+    norm: str = option_of(Selection, "norm")
+    keep: tuple[str, ...] = option_of(Selection, "keep")
 
 
 Mixing = Nothing | EpochsMean | Mean | Selection | PathFollowing
@@ -89,8 +88,3 @@ ALGORITHMS = {
     "itermixsgd": "mean",
     "itersel": "selection",
 }
-
-
-def mixing_name(mixing: Mixing) -> str:
-    """Return the name of a mixing."""
-    return next(name for name, kind in MIXINGS.items() if kind is type(mixing))

@@ -1,13 +1,15 @@
-"""Declare an option of the config: a dataclass field with an explanation and bounds."""
+"""Declare options of the config, which are dataclass fields, and report wrong values."""
 
 from __future__ import annotations
 
 import math
+import operator
 import typing
-from dataclasses import field, fields
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, field, fields
+from typing import Any, NoReturn
 
-from itersel.errors import InputError, check_choice
+from itersel.errors import InputError, check_choice, suggest
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 # Translations and references are in the same folder.
@@ -16,6 +18,13 @@ EXPERIMENT_PATTERN = rf"(?!reference\.[0-9]+$){NAME_PATTERN}"
 LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
 # Snakemake treats {...} as a wildcard.
 PATH_PATTERN = r"[^{}\x00-\x08\x0a-\x1f\x7f-\x9f]+"
+
+# Bounds of numbers: what a value must be, and which values are out of them.
+BOUNDS = {
+    "minimum": ("at least", operator.lt),
+    "above": ("above", operator.le),
+    "maximum": ("at most", operator.gt),
+}
 
 
 def option(
@@ -37,12 +46,6 @@ def option(
     ----------
     explanation
         One or two sentences, shown in the documentation and in config.yaml.
-    default
-        The value if the config does not set it.
-    choices
-        The texts allowed; any if empty.
-    minimum, maximum
-        The smallest and largest number allowed.
     above
         A number that the value must exceed.
     pattern
@@ -55,19 +58,37 @@ def option(
         For a text: why it cannot be a list, for the error message.
     """
     bounds = {
-        "choices": choices,
+        "choices": choices or None,
         "minimum": minimum,
         "above": above,
         "maximum": maximum,
-        "pattern": PATH_PATTERN if path else pattern,
-        "path": path,
-        "alone": alone,
-        "no_list": no_list,
+        "pattern": PATH_PATTERN if path else pattern or None,
+        "path": path or None,
+        "alone": alone or None,
+        "no_list": no_list or None,
     }
-    # not `in`: 0 is a valid bound but equals False
-    given = {name: value for name, value in bounds.items() if value is not None and value is not False}
-    metadata = {name: value for name, value in given.items() if value not in ((), "")}
-    return field(default=default, metadata={"explanation": explanation, **metadata})
+    given = {name: value for name, value in bounds.items() if value is not None}
+    return field(default=default, metadata={"explanation": explanation, **given})
+
+
+def option_of(kind: Any, name: str, **changes: Any) -> Any:
+    """Return an option of another section, here with another default or other bounds; None: no bound."""
+    other = kind.__dataclass_fields__[name]
+    if other.default_factory is not MISSING:
+        return field(default_factory=other.default_factory, metadata=other.metadata)
+    default = changes.pop("default", other.default)
+    metadata = {bound: value for bound, value in {**other.metadata, **changes}.items() if value is not None}
+    return field(default=default, metadata=metadata)
+
+
+def paths(explanation: str) -> Any:
+    """Return an option for any number of files."""
+    return option(explanation, (), path=True, alone=True)
+
+
+def section(default: Any, explanation: str = "") -> Any:
+    """Return a field that holds further options, explained by their class by default; `default` makes it."""
+    return field(default_factory=default, metadata={"explanation": explanation or default.__doc__})
 
 
 def check_section(values: Any) -> None:
@@ -100,6 +121,46 @@ def options_of(section: Any) -> dict[str, Any]:
     return {name: None if name in empty and value == () else value for name, value in values.items()}
 
 
-def explain(explanation: str) -> dict[str, str]:
-    """Return the metadata of a dataclass field that holds further options."""
-    return {"explanation": explanation}
+def name_in(kinds: Mapping[str, type], section: object) -> str:
+    """Return the name of a section with several forms, such as a learner, in the table of its forms."""
+    return next(name for name, kind in kinds.items() if kind is type(section))
+
+
+def wrong(key: str, problem: str) -> InputError:
+    """Return the error for a key; the problem continues the sentence, or begins with a colon."""
+    return InputError(f"config key '{key}'{'' if problem.startswith(':') else ' '}{problem}")
+
+
+def reject(key: str, value: object, expected: str) -> NoReturn:
+    """Raise an InputError for a value that is not what is expected."""
+    raise wrong(key, f"is {show(value)}, must be {expected}")
+
+
+def check_unique(key: str, names: Sequence[str]) -> None:
+    """Raise an InputError if a name is listed twice."""
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise wrong(key, f": '{name}' is listed twice; remove one")
+
+
+def one_of(value: object, choices: Iterable[str]) -> str:
+    """Return the expected values, with a suggestion if one is similar."""
+    listed = list(choices)
+    return f"one of {', '.join(listed)}{suggest(value, listed)}"
+
+
+def show(value: object) -> str:
+    """Return a value as it is written in a config, on one line."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    try:
+        text = " ".join((repr(value) if isinstance(value, str) else str(value)).split())
+    except ValueError:  # Python does not write integers of more than 4,300 digits
+        return "a number with thousands of digits"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def join(key: str, name: object) -> str:
+    """Return the full key of a name in a section, `a.b`."""
+    text = name if isinstance(name, str) and name.isprintable() and len(name) <= 60 else show(name)
+    return f"{key}.{text}" if key else text

@@ -9,8 +9,8 @@ import os
 import re
 import types
 import typing
-from collections.abc import Iterable, Mapping
-from dataclasses import Field, fields, is_dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,21 +18,24 @@ from itersel.config.checks import check_experiments, check_models, with_folds
 from itersel.config.data import Split, TestSet
 from itersel.config.data_checks import check_data
 from itersel.config.learners import LEARNERS
-from itersel.config.messages import join, name_of, one_of, reject, show
-from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing, mixing_name
-from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN
-from itersel.config.tasks import TASKS
-from itersel.config.tuners import (
-    DENSE_TUNERS,
-    HELD_OUT_TUNERS,
-    TUNERS,
-    Batch,
-    tuner_name,
+from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
+from itersel.config.options import (
+    BOUNDS,
+    EXPERIMENT_PATTERN,
+    LABEL_PATTERN,
+    join,
+    name_in,
+    one_of,
+    reject,
+    show,
+    wrong,
 )
+from itersel.config.tasks import TASKS
+from itersel.config.tuners import DENSE_TUNERS, HELD_OUT_TUNERS, TUNERS, Batch
 from itersel.config.values import Config, Experiment
 from itersel.errors import InputError, attempt_all, located, suggest
 from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
-from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN, is_test_set_name
+from itersel.limits import MAX_CONFIG_BYTES, MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
 from itersel.storage.files import read_bytes
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
@@ -118,9 +121,15 @@ def split_optional(kind: Any) -> tuple[Any, bool]:
     return rest[0], len(rest) < len(members)
 
 
+def _mapping(value: object, key: str, content: str, least: int = 0) -> Mapping[Any, Any]:
+    if not isinstance(value, Mapping) or len(value) < least:
+        place = f"key '{key}'" if key else "file"
+        raise InputError(f"config {place} must contain {content}, not {show(value)}")
+    return value
+
+
 def _read_section(kind: Any, content: object, key: str) -> Any:
-    if not isinstance(content, Mapping):
-        raise InputError(f"config {name_of(key)} must contain 'key: value' lines, not {show(content)}")
+    content = _mapping(content, key, "'key: value' lines")
     known = {item.name: item for item in fields(kind)}
 
     def read(name: Any, value: object) -> Any:
@@ -138,29 +147,23 @@ def _reject_key(kind: Any, name: object, key: str, known: Iterable[str]) -> typi
     for section, choices in CHOICES.items():
         having = [one for one, other in choices.items() if name in {item.name for item in fields(other)}]
         if having and section in known:
-            raise InputError(f"config key '{full}' belongs to {section}: {', '.join(having)}")
+            raise wrong(f"{full}", f"belongs to {section}: {', '.join(having)}")
         if having and kind in choices.values():
             of = next(choice for choice, one in choices.items() if one is kind)
-            raise InputError(
-                f"config key '{full}' does not apply to {section} {of}, only to {', '.join(having)}"
-            )
+            raise wrong(f"{full}", f"does not apply to {section} {of}, only to {', '.join(having)}")
     listed = ", ".join(known) or "none"
     raise InputError(f"config has an unknown key '{full}'{suggest(name, known)}; known keys: {listed}")
 
 
 def _read_choice(item: Field[Any], value: object, key: str) -> Any:
     """Read a section that has several forms."""
-    choices = CHOICES[item.name]
-    if not isinstance(value, Mapping):
-        raise InputError(f"config {name_of(key)} must contain 'name: ...', not {show(value)}")
-    if item.name in DEFAULT_CHOICES:
-        value = {"name": DEFAULT_CHOICES[item.name], **value}
-    if "name" not in value:
-        raise InputError(f"config key '{key}.name' is missing; one of {', '.join(choices)}")
-    if not isinstance(value["name"], str) or value["name"] not in choices:
-        reject(f"{key}.name", value["name"], one_of(value["name"], choices))
-    rest = {name: content for name, content in value.items() if name != "name"}
-    return _read_section(choices[value["name"]], rest, key)
+    choices, rest = CHOICES[item.name], dict(_mapping(value, key, "'name: ...'"))
+    chosen = rest.pop("name", DEFAULT_CHOICES.get(item.name, MISSING))
+    if chosen is MISSING:
+        raise wrong(f"{key}.name", f"is missing; one of {', '.join(choices)}")
+    if not isinstance(chosen, str) or chosen not in choices:
+        reject(f"{key}.name", chosen, one_of(chosen, choices))
+    return _read_section(choices[chosen], rest, key)
 
 
 def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
@@ -172,11 +175,10 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
     if is_dataclass(kind):
         return _read_section(kind, value, key)
     if kind == dict[str, Experiment]:
-        return _read_experiments(value, key)
-    if kind == dict[str, TestSet]:
-        return _read_test_sets(value, key)
-    if kind == dict[str, Split]:
-        return _read_corpora(value, key)
+        settings = _mapping(value, key, "'name: settings'")
+        return _read_all(partial(_read_experiment, key), settings)
+    if kind in (dict[str, TestSet], dict[str, Split]):
+        return _read_texts(typing.get_args(kind)[1], value, key)
     if kind == dict[str, int]:
         return _read_numbers(item, value, key)
     if typing.get_origin(kind) is tuple:
@@ -185,27 +187,31 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
             value = [] if value is None else [value]
         if not isinstance(value, list | tuple):
             wanted = "text or a list of text" if is_alone else "a list"
-            raise InputError(f"config key '{key}' must be {wanted}, not {show(value)}")
+            raise wrong(key, f"must be {wanted}, not {show(value)}")
         return tuple(_read_scalar(item, str, entry, key) for entry in value)
     if isinstance(value, list | tuple) and "no_list" in item.metadata:
-        raise InputError(f"config key '{key}' must be text, not a list: {item.metadata['no_list']}")
+        raise wrong(key, f"must be text, not a list: {item.metadata['no_list']}")
     return _read_scalar(item, kind, value, key)
 
 
+def _read_all(read: Callable[[Any, Any], Any], values: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return what is read of each name and value, or raise the errors of all of them."""
+    return dict(zip(values, attempt_all(partial(read, *one) for one in values.items()), strict=True))
+
+
 def _read_numbers(item: Field[Any], value: object, key: str) -> dict[str, int]:
-    if not isinstance(value, Mapping) or not value:
-        raise InputError(f"config {name_of(key)} must contain 'name: number' lines, not {show(value)}")
-    for name in value:
+    numbers = _mapping(value, key, "'name: number' lines", least=1)
+    for name in numbers:
         _check_label(name, join(key, name))
-    return {name: _read_scalar(item, int, number, join(key, name)) for name, number in value.items()}
+    return {name: _read_scalar(item, int, number, join(key, name)) for name, number in numbers.items()}
 
 
 def _check_label(label: object, key: str) -> None:
     if not isinstance(label, str):
-        raise InputError(f"config key '{key}': a label must be text, not {show(label)}{_quotes(label)}")
+        raise wrong(key, f": a label must be text, not {show(label)}{_quotes(label)}")
     if not re.fullmatch(LABEL_PATTERN, label):
         what = "a label is one word without '=', ',' and braces that does not begin with '-'"
-        raise InputError(f"config key '{key}': {what}, not {show(label)}")
+        raise wrong(key, f": {what}, not {show(label)}")
 
 
 def _read_scalar(item: Field[Any], kind: type, value: object, key: str) -> Any:
@@ -222,78 +228,54 @@ def _clean_path(path: str) -> str:
     return re.sub(r"^(\./)+(?=.)", "", path.rstrip("/") or "/")
 
 
-def _read_test_sets(value: object, key: str) -> dict[str, TestSet]:
-    """Read one test set without a name (the empty one), or several by name."""
-    found: dict[str, TestSet] = _read_named(TestSet, value, key, "test set")
-    for name in found:
-        if name and not is_test_set_name(name):
-            raise InputError(
-                f"config key '{join(key, name)}': the name of a test set may contain letters, digits, '_' "
-                f"and '-', and must not be one of {', '.join(NO_TEST_SETS)}"
-            )
-    return {} if found == {"": TestSet()} else found
-
-
-def _read_corpora(value: object, key: str) -> dict[str, Split]:
-    """Read one corpus without a name (the empty one), or several by name."""
-    found: dict[str, Split] = _read_named(Split, value, key, "corpus")
-    keys = [item.name for item in fields(Split)]
-    for name in found:
-        if name and (name in keys or not re.fullmatch(TEST_SET_PATTERN, name)):
-            raise InputError(
-                f"config key '{join(key, name)}': the name of a corpus may contain letters, digits, '_' and "
-                f"'-', and must not be one of {', '.join(keys)}"
-            )
-    return found or {"": Split()}
-
-
-def _read_named(kind: Any, value: object, key: str, what: str) -> Any:
-    """Read one section, returned under the empty name, or several named sections."""
-    if not isinstance(value, Mapping):
-        plural = "corpora" if what == "corpus" else f"{what}s"
-        raise InputError(f"config {name_of(key)} must contain files, or {plural} by name, not {show(value)}")
+def _read_texts(kind: Any, value: object, key: str) -> dict[str, Any]:
+    """Read a corpus or test set without a name (the empty one), or several by name."""
+    what, plural, excluded = "corpus", "corpora", tuple(item.name for item in fields(Split))
+    if kind is TestSet:
+        what, plural, excluded = "test set", "test sets", NO_TEST_SETS
+    texts = _mapping(value, key, f"files, or {plural} by name")
     keys = {item.name for item in fields(kind)}
-    if set(value) <= keys or not all(isinstance(entry, Mapping) for entry in value.values()):
-        return {"": _read_section(kind, value, key)}
-    for name in value:
+    if set(texts) <= keys or not all(isinstance(text, Mapping) for text in texts.values()):
+        only = _read_section(kind, texts, key)
+        return {} if only == TestSet() else {"": only}
+    for name in texts:
         if not isinstance(name, str):
-            message = f"the name of a {what} must be text, not {show(name)}{_quotes(name)}"
-            raise InputError(f"config key '{join(key, name)}': {message}")
-    read = [partial(_read_section, kind, files, join(key, name)) for name, files in value.items()]
-    return dict(zip(value, attempt_all(read), strict=True))
+            message = f": the name of a {what} must be text, not {show(name)}{_quotes(name)}"
+            raise wrong(join(key, name), message)
+    found = _read_all(lambda name, text: _read_section(kind, text, join(key, name)), texts)
+    for name in found:
+        if name and (name in excluded or not re.fullmatch(TEST_SET_PATTERN, name)):
+            raise wrong(
+                join(key, name),
+                f": the name of a {what} may contain letters, digits, '_' and '-', and must not be one of "
+                f"{', '.join(excluded)}",
+            )
+    return found
 
 
-def _read_experiments(value: object, key: str) -> dict[str, Experiment]:
-    if not isinstance(value, Mapping):
-        raise InputError(f"config {name_of(key)} must contain 'name: settings', not {show(value)}")
-    read = [partial(_read_named_experiment, name, settings, key) for name, settings in value.items()]
-    return dict(zip(value, attempt_all(read), strict=True))
-
-
-def _read_named_experiment(name: object, settings: object, key: str) -> Experiment:
-    if not isinstance(name, str) or not re.fullmatch(EXPERIMENT_PATTERN, name):
-        raise InputError(
-            f"config key '{join(key, name)}': the name of an experiment may contain letters, "
-            f"digits, '.', '_' and '-', and must not be like reference.0{_quotes(name)}"
-        )
-    return _read_experiment({} if settings is None else settings, join(key, name))
-
-
-def _read_experiment(settings: object, key: str) -> Experiment:
+def _read_experiment(section: str, name: object, settings: object) -> Experiment:
     """Read an experiment; its algorithm determines its mixing."""
+    key = join(section, name)
+    if not isinstance(name, str) or not re.fullmatch(EXPERIMENT_PATTERN, name):
+        raise wrong(
+            key,
+            ": the name of an experiment may contain letters, digits, '.', '_' and '-', and must not be like "
+            f"reference.0{_quotes(name)}",
+        )
+    settings = {} if settings is None else settings
     experiment: Experiment = _read_section(Experiment, settings, key)
     assert isinstance(settings, Mapping)
     if isinstance(experiment.learner, Batch):
         return _read_batch(experiment, settings, key)
     if experiment.algorithm is None:
         return experiment
-    mixing = ALGORITHMS[experiment.algorithm]
+    mixing, given = ALGORITHMS[experiment.algorithm], name_in(MIXINGS, experiment.mixing)
     if "mixing" not in settings:
         experiment = replace(experiment, mixing=MIXINGS[mixing]())
-    elif mixing_name(experiment.mixing) != mixing:
-        raise InputError(
-            f"config key '{key}.mixing.name' is {mixing_name(experiment.mixing)}, but algorithm: "
-            f"{experiment.algorithm} implies mixing {mixing}; remove one of them"
+    elif given != mixing:
+        raise wrong(
+            f"{key}.mixing.name",
+            f"is {given}, but algorithm: {experiment.algorithm} implies mixing {mixing}; remove one of them",
         )
     return experiment
 
@@ -301,20 +283,19 @@ def _read_experiment(settings: object, key: str) -> Experiment:
 def _read_batch(experiment: Experiment, settings: Mapping[str, Any], key: str) -> Experiment:
     """Return an experiment with a batch tuner, which produces one weight vector, so nothing is mixed."""
     assert isinstance(experiment.learner, Batch)
-    name = tuner_name(experiment.learner)
+    name = name_in(TUNERS, experiment.learner)
     if experiment.algorithm is not None:
-        raise InputError(
-            f"config key '{key}.algorithm' names a mixing, and learner {name} has nothing to mix; remove it"
-        )
+        raise wrong(f"{key}.algorithm", f"names a mixing, and learner {name} has nothing to mix; remove it")
     if "mixing" in settings and not isinstance(experiment.mixing, Nothing):
-        raise InputError(
-            f"config key '{key}.mixing.name' is {mixing_name(experiment.mixing)}, but learner {name} tunes "
-            "one weight vector on all shards; remove the key"
+        raise wrong(
+            f"{key}.mixing.name",
+            f"is {name_in(MIXINGS, experiment.mixing)}, but learner {name} tunes "
+            "one weight vector on all shards; remove the key",
         )
     if isinstance(experiment.learner, DENSE_TUNERS) and experiment.features != "dense":
-        raise InputError(
-            f"config key '{key}.features' is {experiment.features}, must be dense with learner {name}: it "
-            "searches along every feature"
+        raise wrong(
+            f"{key}.features",
+            f"is {experiment.features}, must be dense with learner {name}: it searches along every feature",
         )
     return replace(experiment, mixing=Nothing())
 
@@ -326,14 +307,14 @@ def _check_type(kind: type, value: Any, key: str) -> Any:
         return float(value)
     if type(value) is kind and (not isinstance(value, float) or math.isfinite(value)):
         if isinstance(value, str) and NO_TEXT.search(value):
-            raise InputError(f"config key '{key}' is {show(value)}, must be text without control characters")
+            raise wrong(key, f"is {show(value)}, must be text without control characters")
         return value
     advice = _quotes(value) if kind is str else ""
     if kind is float and isinstance(value, str) and re.fullmatch(EXPONENT_NUMBER, value):
         number = float(value)
         if math.isfinite(number):
             advice = f"; YAML reads {value} as text, write {_yaml_number(number)}"
-    raise InputError(f"config key '{key}' must be {TYPE_NAMES[kind]}, not {show(value)}{advice}")
+    raise wrong(key, f"must be {TYPE_NAMES[kind]}, not {show(value)}{advice}")
 
 
 def _quotes(value: object) -> str:
@@ -362,9 +343,6 @@ def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
         plain = value.lower().replace("_", "-")
         form = f"text of the form {bounds['pattern']}"
         reject(key, value, f"written '{plain}'" if re.fullmatch(bounds["pattern"], plain) else form)
-    if "minimum" in bounds and value < bounds["minimum"]:
-        reject(key, value, f"at least {bounds['minimum']}")
-    if "above" in bounds and value <= bounds["above"]:
-        reject(key, value, f"above {bounds['above']}")
-    if "maximum" in bounds and value > bounds["maximum"]:
-        reject(key, value, f"at most {bounds['maximum']}")
+    for bound, (word, is_out) in BOUNDS.items():
+        if bound in bounds and is_out(value, bounds[bound]):
+            reject(key, value, f"{word} {bounds[bound]}")

@@ -10,7 +10,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
 from itersel.config.data import Split, TestSet, TextColumns, TextFields
-from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN
+from itersel.config.options import BOUNDS, EXPERIMENT_PATTERN, LABEL_PATTERN
 from itersel.config.reading import CHOICES, DEFAULT_CHOICES, TYPE_NAMES, split_optional, types_of
 from itersel.config.values import Config, Experiment
 from itersel.limits import MAX_INTEGER, NO_TEST_SETS, TEST_SET_PATTERN
@@ -62,12 +62,10 @@ def _value_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
         return schema | labels | {"patternProperties": {f"^{LABEL_PATTERN}$": number}, "default": None}
     if kind == dict[str, Experiment]:
         return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, Experiment)
-    if kind == dict[str, TestSet]:
-        pattern = f"(?!({'|'.join(NO_TEST_SETS)})$){TEST_SET_PATTERN}"
-        return schema | {"anyOf": [_section_schema(TestSet), _names_schema(pattern, TestSet)]}
-    if kind == dict[str, Split]:
-        pattern = f"(?!({'|'.join(one.name for one in fields(Split))})$){TEST_SET_PATTERN}"
-        return schema | {"anyOf": [_section_schema(Split), _names_schema(pattern, Split)]}
+    for text, reserved in ((TestSet, NO_TEST_SETS), (Split, [one.name for one in fields(Split)])):
+        if kind == dict[str, text]:  # type: ignore[valid-type]
+            pattern = f"(?!({'|'.join(reserved)})$){TEST_SET_PATTERN}"
+            return schema | {"anyOf": [_section_schema(text), _names_schema(pattern, text)]}
     if typing.get_origin(kind) is tuple:
         entry: dict[str, Any] = {"type": "string", **_pattern(item.metadata)}
         if "choices" in item.metadata:
@@ -169,11 +167,7 @@ def _allowed(bounds: Mapping[str, Any], kind: Any) -> str:
     if "choices" in bounds:
         listed = "list of " if typing.get_origin(kind) is tuple else ""
         return listed + ", ".join(f"`{choice}`" for choice in bounds["choices"])
-    limits = [
-        f"{word} {bounds[bound]}"
-        for bound, word in (("minimum", "at least"), ("above", "above"), ("maximum", "at most"))
-        if bound in bounds
-    ]
+    limits = [f"{word} {bounds[bound]}" for bound, (word, _) in BOUNDS.items() if bound in bounds]
     if kind == dict[str, int]:
         return "names, each with " + ", ".join([TYPE_NAMES[int], *limits])
     name = "list of text" if typing.get_origin(kind) is tuple else TYPE_NAMES[kind]
@@ -190,12 +184,8 @@ def commented_yaml(config: Config, schema: str) -> str:
     """Return a config as YAML that sets and explains every key.
 
     Among sections with the same keys (experiments, splits), only the first is written out and explained;
-    the others show what differs from the defaults.
-
-    Parameters
-    ----------
-    schema
-        Path of the JSON schema, absolute or relative to the config, for editors.
+    the others show what differs from the defaults. Editors read the `schema`, a path that is absolute or
+    relative to the config.
     """
     introduction = [
         f"# yaml-language-server: $schema={schema}",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from itersel.config.options import check_section, option
+from itersel.config.options import check_section, option, option_of
 from itersel.limits import (
     DEFAULT_TEMPLATES,
     FEATURE_SETS,
@@ -19,52 +18,11 @@ from itersel.limits import (
 )
 
 
-def features_option() -> Any:
-    """Return the option for the kinds of features."""
-    return option("dense: the 12 dense features; all: also sparse features.", "all", choices=FEATURE_SETS)
-
-
-def templates_option() -> Any:
-    """Return the option for a part of the templates."""
-    return option(
-        "With features: all, use only these templates of grammar.templates; empty: all of them.",
-        (),
-        choices=tuple(TEMPLATES),
-    )
-
-
-def pop_limit_option() -> Any:
-    """Return the option for the width of the search."""
-    return option(
-        "Cube pruning: maximum number of hypotheses popped at a node; at a glue node, five times as many.",
-        200,
-        minimum=1,
-        maximum=MAX_POP_LIMIT,
-    )
-
-
-def k_best_option(minimum: int = 1) -> Any:
-    """Return the option for the size of k-best lists."""
-    return option("Size of the k-best lists used for training.", 100, minimum=minimum, maximum=MAX_K_BEST)
-
-
-def density_option() -> Any:
-    """Return the option for the size of forests."""
-    return option(
-        "Edges per source word that are kept in the forests for forest tuners.", 50, minimum=1, maximum=10_000
-    )
-
-
-def max_span_option(maximum: int | None = None) -> Any:
-    """Return the option for the longest span of a rule."""
-    return option("Longest source span of a rule, in words.", 15, minimum=1, maximum=maximum)
-
-
 @dataclass(frozen=True)
 class Grammar:
     """Extraction of the hierarchical rules (Chiang 2007)."""
 
-    max_span: int = max_span_option(MAX_SPAN)
+    max_span: int = option("Longest source span of a rule, in words.", 15, minimum=1, maximum=MAX_SPAN)
     max_symbols: int = option(
         "Maximum number of symbols on the source side of a rule.", 5, minimum=1, maximum=MAX_SYMBOLS
     )
@@ -91,10 +49,21 @@ class Grammar:
 class Search:
     """The search for translations; `max_span` is that of the grammar."""
 
-    features: str = features_option()
-    templates: tuple[str, ...] = templates_option()
-    pop_limit: int = pop_limit_option()
-    max_span: int = max_span_option()
+    features: str = option(
+        "dense: the 12 dense features; all: also sparse features.", "all", choices=FEATURE_SETS
+    )
+    templates: tuple[str, ...] = option(
+        "With features: all, use only these templates of grammar.templates; empty: all of them.",
+        (),
+        choices=tuple(TEMPLATES),
+    )
+    pop_limit: int = option(
+        "Cube pruning: maximum number of hypotheses popped at a node; at a glue node, five times as many.",
+        200,
+        minimum=1,
+        maximum=MAX_POP_LIMIT,
+    )
+    max_span: int = option_of(Grammar, "max_span", maximum=None)
 
     def __post_init__(self) -> None:
         check_section(self)
@@ -104,16 +73,20 @@ class Search:
 class ListSettings(Search):
     """Everything that affects k-best lists, except shard, model and weights."""
 
-    k_best: int = k_best_option()
+    k_best: int = option("Size of the k-best lists used for training.", 100, minimum=1, maximum=MAX_K_BEST)
 
 
 @dataclass(frozen=True)
 class ForestSettings(Search):
     """Everything that affects forests, except shard, model and weights."""
 
-    features: str = option(
-        "Features to score with; all writes the score of the sparse ones as one feature, for --sum-sparse.",
-        "dense",
-        choices=FEATURE_SETS,
+    features: str = option_of(
+        Search,
+        "features",
+        default="dense",
+        explanation="Features to score with; all writes the score of the sparse ones as one feature, for "
+        "--sum-sparse.",
     )
-    density: int = density_option()
+    density: int = option(
+        "Edges per source word that are kept in the forests for forest tuners.", 50, minimum=1, maximum=10_000
+    )

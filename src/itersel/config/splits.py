@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 
 from itersel.config.data import ReferencedText, Split
 from itersel.config.values import Config
@@ -60,39 +60,31 @@ def fetched_name(split: str, name: str) -> str:
 
 
 def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
-    """Return the corpora of a split, as `corpus_blocks` reads them.
+    """Return the corpora of a split for which the config names files, as `corpus_blocks` reads them.
 
-    Parameters
-    ----------
-    split
-        A split for which the config names files.
-    fetched
-        The folder of downloads: ``<fetched>/<fetched_name>/{source,target,target.1,...}.gz``.
+    Downloads are ``<fetched>/<fetched_name>/{source,target,target.1,...}.gz``.
     """
     found = []
     for name, text in texts_of(config, split).items():
+        task = _files(text.task)
         if is_fetched(text):
             folder = f"{fetched}/{fetched_name(split, name)}"
             first, *further = [f"{folder}/{side}.gz" for side in reference_names(config, text)]
-            corpus = Corpus(name, (f"{folder}/source.gz",), (first,), tuple(further), task=_files(text.task))
-        else:
-            target, further = text.target, []
-            if isinstance(text, ReferencedText):
-                target, further = text.target[:1], list(text.target[1:])
-            columns = Columns(text.columns.source, text.columns.target, text.columns.task)
-            fields = Fields(text.fields.source, text.fields.target, text.fields.task)
-            alignment = text.alignment if isinstance(text, Split) else ()
-            corpus = Corpus(
-                name,
-                _files(text.source),
-                target,
-                tuple(further),
-                text.file,
-                columns,
-                fields,
-                _files(text.task),
-                alignment,
-            )
+            found.append(Corpus(name, (f"{folder}/source.gz",), (first,), tuple(further), task=task))
+            continue
+        # the parts of a side, or references
+        parts = len(text.target) if isinstance(text, Split) else 1
+        corpus = Corpus(
+            name,
+            source=_files(text.source),
+            target=text.target[:parts],
+            further=text.target[parts:],
+            file=text.file,
+            columns=Columns(*astuple(text.columns)),
+            fields=Fields(*astuple(text.fields)),
+            task=task,
+            alignment=text.alignment if isinstance(text, Split) else (),
+        )
         found.append(corpus)
     return found
 

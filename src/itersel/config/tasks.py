@@ -4,28 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.options import LABEL_PATTERN, option
-
-FOLDS = (
-    "tune_on train: number N of language models that leave text out. With N > 1, files f, f + N, ... (a "
-    "shard has one or more files) are trained with a model that, like their grammars, has not seen their "
-    "text (docs/workflow.md). 1: all files are trained with the model of all text. null: 10, or the number "
-    "of files if there are fewer."
-)
-SHARDS_PER_JOB = (
-    "On a cluster: number of shards that one task of an array job trains, one after another. Does not change "
-    "any result."
-)
-
+from itersel.config.options import LABEL_PATTERN, option, option_of
 
 # The command that trains a shard names all of its files.
 MOST_PARTS = 100
-PARTS = "Number of files in which the sentences are stored; one is in memory at a time."
-LABELS = (
-    "Labels of the tasks, each with the number of shards that its sentences are split into. For the "
-    "LibreOffice Help, labels are its modules; for files, they are in data.train.task."
-)
-MINIMUM = "Minimum number of sentences of a task; a smaller task is an error."
 
 
 @dataclass(frozen=True)
@@ -33,15 +15,28 @@ class RandomTasks:
     """Shards of equal size: the tuning corpus is shuffled and split."""
 
     shards: int = option("Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=100_000)
-    language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
-    shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
+    language_model_folds: int | None = option(
+        "tune_on train: number N of language models that leave text out. With N > 1, files f, f + N, ... (a "
+        "shard has one or more files) are trained with a model that, like their grammars, has not seen their "
+        "text (docs/workflow.md). 1: all files are trained with the model of all text. null: 10, or the "
+        "number of files if there are fewer.",
+        minimum=1,
+        maximum=1000,
+    )
+    shards_per_job: int = option(
+        "On a cluster: number of shards that one task of an array job trains, one after another. Does not "
+        "change any result.",
+        1,
+        minimum=1,
+        maximum=100_000,
+    )
 
 
 @dataclass(frozen=True)
 class Resharding:
     """Shards of equal size with different sentences in every epoch; no grammar is extracted again."""
 
-    shards: int = option("Number of shards Z; it is part of the algorithm.", 2, minimum=2, maximum=100_000)
+    shards: int = option_of(RandomTasks, "shards", default=2, minimum=2)
     parts: int = option(
         "Number of files in which the sentences of a shard are stored. The files of all shards are shuffled "
         "for each epoch; sentences of one file stay together. More files take more time to read.",
@@ -49,24 +44,29 @@ class Resharding:
         minimum=2,
         maximum=MOST_PARTS,
     )
-    language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
-    shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
+    language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
+    shards_per_job: int = option_of(RandomTasks, "shards_per_job")
 
 
 @dataclass(frozen=True)
 class NaturalTasks:
     """One or more shards for each label, made up of the sentences with that label."""
 
-    labels: dict[str, int] | None = option(LABELS, minimum=1, maximum=100_000)  # noqa: RUF009 (None)
+    labels: dict[str, int] | None = option(
+        "Labels of the tasks, each with the number of shards that its sentences are split into. For the "
+        "LibreOffice Help, labels are its modules; for files, they are in data.train.task.",
+        minimum=1,
+        maximum=100_000,
+    )
     others: str = option(
         "What to do with sentences that have other labels. drop: do not train on them; join: put them in an "
         "additional shard, the last.",
         "drop",
         choices=("drop", "join"),
     )
-    minimum: int = option(MINIMUM, 1, minimum=1)
-    language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
-    shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
+    minimum: int = option("Minimum number of sentences of a task; a smaller task is an error.", 1, minimum=1)
+    language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
+    shards_per_job: int = option_of(RandomTasks, "shards_per_job")
 
     @property
     def shards(self) -> int:
@@ -78,50 +78,26 @@ class NaturalTasks:
 class IndependentTasks:
     """A weight vector for each label, learned only from the sentences with that label."""
 
-    labels: dict[str, int] | None = option(LABELS, minimum=1, maximum=100_000)  # noqa: RUF009 (None)
-    minimum: int = option(MINIMUM, 1, minimum=1)
-    language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
-    shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
+    labels: dict[str, int] | None = option_of(NaturalTasks, "labels")
+    minimum: int = option_of(NaturalTasks, "minimum")
+    language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
+    shards_per_job: int = option_of(RandomTasks, "shards_per_job")
 
     @property
     def shards(self) -> int:
         """The number of shards of all tasks."""
         return sum((self.labels or {}).values())
 
-    def single_tasks(self, name: str) -> list[IndependentTask]:
-        """Return the single tasks; `name` is the name of their experiment."""
-        natural, tasks, first = NaturalTasks(self.labels, minimum=self.minimum), [], 0
-        for label, count in (self.labels or {}).items():
-            tasks.append(
-                IndependentTask(
-                    name, label, natural, first, count, self.language_model_folds, self.shards_per_job
-                )
-            )
-            first += count
-        return tasks
-
 
 @dataclass(frozen=True)
 class IndependentTask:
-    """One task of `IndependentTasks`.
+    """One task of `IndependentTasks`, with their settings."""
 
-    Attributes
-    ----------
-    experiment, label
-        The experiment it belongs to, and its label.
-    natural
-        All tasks; a single task reads some of their files.
-    first, shards
-        Its files: number of the first, and how many.
-    language_model_folds, shards_per_job
-        As in the config.
-    """
-
-    experiment: str
+    experiment: str  # to which it belongs
     label: str
-    natural: NaturalTasks
-    first: int
-    shards: int
+    natural: NaturalTasks  # all tasks; a single task reads some of their files
+    first: int  # number of its first file
+    shards: int  # number of its files
     language_model_folds: int | None
     shards_per_job: int
 
@@ -131,9 +107,14 @@ class PooledTasks:
     """One shard with as many sentences as a task has on average, equally many from each label."""
 
     labels: tuple[str, ...] = option("Required. Labels of the tasks.", (), pattern=LABEL_PATTERN)
-    parts: int = option(PARTS, 10, minimum=1, maximum=MOST_PARTS)
-    language_model_folds: int | None = option(FOLDS, minimum=1, maximum=1000)
-    shards_per_job: int = option(SHARDS_PER_JOB, 1, minimum=1, maximum=100_000)
+    parts: int = option(
+        "Number of files in which the sentences are stored; one is in memory at a time.",
+        10,
+        minimum=1,
+        maximum=MOST_PARTS,
+    )
+    language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
+    shards_per_job: int = option_of(RandomTasks, "shards_per_job")
 
     @property
     def shards(self) -> int:
@@ -163,12 +144,6 @@ TASKS: dict[str, type[Tasks]] = {
     "pooled": PooledTasks,
     "pooled-cat": PooledCatTasks,
 }
-
-
-def tasks_name(tasks: Tasks) -> str:
-    """Return the name of the kind of tasks, as in a config."""
-    kind = IndependentTasks if isinstance(tasks, IndependentTask) else type(tasks)
-    return next(name for name, one in TASKS.items() if one is kind)
 
 
 def files_of(tasks: Tasks) -> int:

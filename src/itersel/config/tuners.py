@@ -6,17 +6,14 @@ documentation and the options of ``itersel tune`` follow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from itersel.config.options import explain, option
+from itersel.config.options import option, option_of, section
 
 # `chiang` depends on the preceding translations; lists of several iterations have no such order.
 LIST_BLEUS = ("liang", "lin", "nakov", "papineni")
 # Directions of a line search that are not features: each dense feature, and the step from the last weights.
 ALL_DENSE, STEP = "dense", "step"
-
-DIRECTIONS = "Number of random directions searched in every round, in addition to the axes."
-RESTARTS = "Number of random points from which to start the search, in addition to the previous weights."
 
 
 @dataclass(frozen=True)
@@ -28,8 +25,18 @@ class Batch:
 class Mert(Batch):
     """Minimum error rate training on k-best lists, by exact line searches (Och 2003)."""
 
-    directions: int = option(DIRECTIONS, 12, minimum=0, maximum=1000)
-    restarts: int = option(RESTARTS, 5, minimum=0, maximum=1000)
+    directions: int = option(
+        "Number of random directions searched in every round, in addition to the axes.",
+        12,
+        minimum=0,
+        maximum=1000,
+    )
+    restarts: int = option(
+        "Number of random points from which to start the search, in addition to the previous weights.",
+        5,
+        minimum=0,
+        maximum=1000,
+    )
 
 
 @dataclass(frozen=True)
@@ -37,8 +44,8 @@ class ForestMert(Mert):
     """Minimum error rate training on forests (Kumar et al. 2009)."""
 
     # A search takes longer than over lists but sees far more translations, so more of them would gain little.
-    directions: int = option(DIRECTIONS, 5, minimum=0, maximum=1000)
-    restarts: int = option(RESTARTS, 0, minimum=0, maximum=1000)
+    directions: int = option_of(Mert, "directions", default=5)
+    restarts: int = option_of(Mert, "restarts", default=0)
 
 
 @dataclass(frozen=True)
@@ -106,9 +113,8 @@ HELD_OUT_TUNERS: dict[str, type[Batch | NoTuner]] = {"none": NoTuner, "line-sear
 class HeldOut:
     """A step on dev after each epoch: retune the dense features and one factor for all sparse features."""
 
-    tuner: Batch | NoTuner = field(
-        default_factory=NoTuner,
-        metadata=explain("How the mixed weights are tuned on k-best lists or forests of dev."),
+    tuner: Batch | NoTuner = section(
+        NoTuner, "How the mixed weights are tuned on k-best lists or forests of dev."
     )
     iterations: int | None = option(
         "How often dev is decoded and the weights are tuned after each epoch. Each iteration starts from the "
@@ -123,8 +129,3 @@ class HeldOut:
         "mixed",
         choices=("mixed", "tuned"),
     )
-
-
-def tuner_name(tuner: Batch) -> str:
-    """Return the name of a tuner."""
-    return next(name for name, kind in HELD_OUT_TUNERS.items() if kind is type(tuner))

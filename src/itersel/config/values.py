@@ -6,20 +6,13 @@ config.yaml from them, and `commands` builds the command lines of the steps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from itersel.config.data import Data
 from itersel.config.learners import Learner, Perceptron
 from itersel.config.mixing import ALGORITHMS, Mixing, Selection
-from itersel.config.options import NAME_PATTERN, explain, option
-from itersel.config.search import (
-    Grammar,
-    density_option,
-    features_option,
-    k_best_option,
-    pop_limit_option,
-    templates_option,
-)
+from itersel.config.options import NAME_PATTERN, option, option_of, section
+from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
 from itersel.config.tasks import RandomTasks, Tasks
 from itersel.config.tuners import Batch, HeldOut
 from itersel.limits import (
@@ -76,9 +69,9 @@ class LanguageModel:
 class Decoder:
     """Search, in training and testing."""
 
-    pop_limit: int = pop_limit_option()
-    k_best: int = k_best_option(minimum=2)
-    forest_density: int = density_option()
+    pop_limit: int = option_of(Search, "pop_limit")
+    k_best: int = option_of(ListSettings, "k_best", minimum=2)
+    forest_density: int = option_of(ForestSettings, "density")
     jobs: int = option(
         "Number of jobs for extracting and decoding each of devtest and test, and dev for held_out; at most "
         "one per sentence. Does not change any result.",
@@ -135,8 +128,8 @@ class Experiment:
         choices=tuple(ALGORITHMS),
     )
     tune_on: str = option("Corpus from which weights are learned.", "train", choices=TUNING_SETS)
-    features: str = features_option()
-    templates: tuple[str, ...] = templates_option()
+    features: str = option_of(Search, "features")
+    templates: tuple[str, ...] = option_of(Search, "templates")
     epochs: int = option("Number of epochs T; the best one on devtest is used.", 10, minimum=1, maximum=1000)
     start_from: str | None = option(
         "Another experiment: its weights at its best epoch are the initial weights of this one. null: zero, "
@@ -160,29 +153,21 @@ class Experiment:
         minimum=1,
         maximum=100,
     )
-    tasks: Tasks = field(
-        default_factory=RandomTasks, metadata=explain("How the tuning corpus is split into Z shards.")
+    tasks: Tasks = section(RandomTasks, "How the tuning corpus is split into Z shards.")
+    learner: Learner | Batch = section(
+        Perceptron,
+        "How a shard learns from its sentences in one epoch; for pro, kbest-mira, mert and forest-mert, "
+        "how weights are tuned on the k-best lists or forests of all shards and epochs.",
     )
-    learner: Learner | Batch = field(
-        default_factory=Perceptron,
-        metadata=explain(
-            "How a shard learns from its sentences in one epoch; for pro, kbest-mira, mert and forest-mert, "
-            "how weights are tuned on the k-best lists or forests of all shards and epochs."
-        ),
+    mixing: Mixing = section(
+        Selection,
+        "How the Z weight vectors are combined after an epoch; none if a single vector is tuned on all "
+        "shards.",
     )
-    mixing: Mixing = field(
-        default_factory=Selection,
-        metadata=explain(
-            "How the Z weight vectors are combined after an epoch; none if a single vector is tuned on all "
-            "shards."
-        ),
-    )
-    held_out: HeldOut = field(
-        default_factory=HeldOut,
-        metadata=explain(
-            "tune_on train: after each epoch, retune on dev the weights of the dense features and one factor "
-            "for all sparse features. The epoch is still chosen on devtest."
-        ),
+    held_out: HeldOut = section(
+        HeldOut,
+        "tune_on train: after each epoch, retune on dev the weights of the dense features and one factor "
+        "for all sparse features. The epoch is still chosen on devtest.",
     )
 
 
@@ -203,22 +188,13 @@ class Config:
         minimum=1,
         maximum=MAX_SEED,
     )
-    data: Data = field(
-        default_factory=Data, metadata=explain("Where the text comes from and how it is prepared.")
-    )
-    align: Align = field(default_factory=Align, metadata=explain("Word alignment of the training corpus."))
-    language_model: LanguageModel = field(
-        default_factory=LanguageModel, metadata=explain("Language model of the target side.")
-    )
-    grammar: Grammar = field(
-        default_factory=Grammar, metadata=explain("Extraction of the hierarchical rules (Chiang 2007).")
-    )
-    decoder: Decoder = field(default_factory=Decoder, metadata=explain("Search, in training and testing."))
-    evaluation: Evaluation = field(
-        default_factory=Evaluation, metadata=explain("Scores and significance tests.")
-    )
-    report: Report = field(default_factory=Report, metadata=explain("The page of the run."))
-    experiments: dict[str, Experiment] = field(
-        default_factory=dict,
-        metadata=explain("Experiments by name; the table at the end compares all of them."),
+    data: Data = section(Data)
+    align: Align = section(Align)
+    language_model: LanguageModel = section(LanguageModel)
+    grammar: Grammar = section(Grammar)
+    decoder: Decoder = section(Decoder)
+    evaluation: Evaluation = section(Evaluation)
+    report: Report = section(Report)
+    experiments: dict[str, Experiment] = section(
+        dict, "Experiments by name; the table at the end compares all of them."
     )

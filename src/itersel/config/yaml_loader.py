@@ -62,17 +62,8 @@ class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
         made: dict[Any, Any] = super().construct_mapping(node, deep)
         return made
 
-    def construct_yaml_int(self, node: yaml.Node) -> int:
-        """Make a whole number."""
-        self._check_number(node)
-        return int(super().construct_yaml_int(node))
-
-    def construct_yaml_float(self, node: yaml.Node) -> float:
-        """Make a number."""
-        self._check_number(node)
-        return float(super().construct_yaml_float(node))
-
-    def _check_number(self, node: yaml.Node) -> None:
+    def construct_number(self, node: yaml.Node) -> float:
+        """Make a number, whole or not."""
         text, problem = self.construct_scalar(node), ""
         if len(text) > MAX_NUMBER_LENGTH:
             problem = f"a number of more than {MAX_NUMBER_LENGTH} characters"
@@ -82,6 +73,8 @@ class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
             problem = f"not a value of type {node.tag}"
         if problem:
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        number: float = self.construct_yaml_int(node) if node.tag == INT else self.construct_yaml_float(node)
+        return number
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         """Make a value; an invalid date or number is an error in the file."""
@@ -99,7 +92,6 @@ StrictLoader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag not in NUMBERS]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-for _tag, _pattern, _first in ((INT, NUMBERS[INT], "-+0123456789"), (FLOAT, NUMBERS[FLOAT], "-+0123456789.")):
-    StrictLoader.add_implicit_resolver(_tag, re.compile(rf"({_pattern})\Z"), list(_first))
-StrictLoader.add_constructor(INT, StrictLoader.construct_yaml_int)
-StrictLoader.add_constructor(FLOAT, StrictLoader.construct_yaml_float)
+for _tag, _first in ((INT, "-+0123456789"), (FLOAT, "-+0123456789.")):
+    StrictLoader.add_implicit_resolver(_tag, re.compile(rf"({NUMBERS[_tag]})\Z"), list(_first))
+    StrictLoader.add_constructor(_tag, StrictLoader.construct_number)

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.config.learners import Learner, Perceptron, learner_name
-from itersel.config.search import Search, k_best_option
+from itersel.config.learners import LEARNERS, Learner, Perceptron
+from itersel.config.options import name_in, option_of
+from itersel.config.search import ListSettings, Search
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest
 from itersel.errors import InputError
 from itersel.grammar.shard import Shard
@@ -40,7 +41,7 @@ class TrainSettings(Search):
         continue from epoch to epoch.
     """
 
-    k_best: int = k_best_option()
+    k_best: int = option_of(ListSettings, "k_best")
     learner: Learner = field(default_factory=Perceptron)
     seed: int = 1
     epoch: int = 1
@@ -49,7 +50,7 @@ class TrainSettings(Search):
     def to_dict(self) -> dict[str, Any]:
         """Return the settings by name; the learner's include its name."""
         values = asdict(self)
-        return {**values, "learner": {"name": learner_name(self.learner), **values["learner"]}}
+        return {**values, "learner": {"name": name_in(LEARNERS, self.learner), **values["learner"]}}
 
 
 class Training(NamedTuple):

@@ -4,6 +4,59 @@ Nothing here reads or writes files, except that sizes of texts are looked up. `P
 in workflow/rules name its methods that take wildcards.
 """
 
-from itersel.plan.plan import Plan
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import replace
+
+from itersel.config.values import Config
+from itersel.plan.commands import Files, no_option, options
+from itersel.plan.epochs import Epochs, Lists
+from itersel.plan.requests import TextSizes, text_sizes
+from itersel.plan.shards import Shards
+from itersel.plan.tables import Tables
+from itersel.plan.texts import Texts
 
 __all__ = ["Plan"]
+
+
+class Plan:
+    """The files and options of all jobs of a run, from its config after `experiments.expanded`.
+
+    Attributes
+    ----------
+    files, texts, shards, epochs, lists, tables
+        The parts of the plan, in the order in which their files are made.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.files = Files(no_option(os.path.join(config.output, config.name)))
+        self.texts = Texts(config, self.files)
+        self.shards = Shards(config, self.files, self.texts)
+        self.epochs = Epochs(config, self.files, self.shards)
+        self.lists = Lists(config, self.files, self.epochs)
+        self.tables = Tables(config, self.files, self.texts, self.shards)
+
+    def sizes(self) -> TextSizes:
+        """Estimate the sizes of the texts, from those of their files."""
+        return text_sizes(self.config, self.files.fetched)
+
+    @property
+    def arpa(self) -> str:
+        """The language model of all text: estimated, or the user's."""
+        return no_option(self.config.language_model.arpa or f"{self.files.results}/lm/lm.arpa.gz")
+
+    def config_digest(self) -> str:
+        """Return a digest of all config values that results depend on."""
+        return hashlib.sha256(repr(replace(self.config, cache="")).encode()).hexdigest()[:12]
+
+    def explain_options(self) -> str:
+        """Return the options of `itersel explain`."""
+        return options(
+            results=self.files.results,
+            sentences=self.config.report.derivations,
+            pop_limit=self.config.decoder.pop_limit,
+            max_span=self.config.grammar.max_span,
+        )

@@ -1,17 +1,20 @@
-"""The epochs of the experiments: what each shard is trained on, what it starts from, and what is mixed."""
+"""The epochs of the experiments: what shards learn from, how weights are mixed, and the lists of tuners."""
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+import shlex
 from typing import Any
 
-from itersel.config.mixing import EpochsMean, PathFollowing, Selection
+from itersel.config.learners import LEARNERS
+from itersel.config.mixing import MIXINGS, EpochsMean, Nothing, PathFollowing, Selection
+from itersel.config.options import name_in, options_of
+from itersel.config.search import ForestSettings
 from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files_of
-from itersel.config.values import Config, Experiment
+from itersel.config.tuners import HELD_OUT_TUNERS, STEP, Batch, ForestMert, LineSearch
+from itersel.config.values import Config
 from itersel.corpus.sharding import deal_files
-from itersel.plan import commands
-from itersel.plan.files import Files
+from itersel.plan.commands import Files, held_out_iterations, held_out_tuner, options, own_seed, search_of
 from itersel.plan.shards import Shards
 
 # Most threads that a job requests; --set-threads train_shard=N changes the number.
@@ -32,8 +35,8 @@ class Epochs:
     def __init__(self, config: Config, files: Files, shards: Shards) -> None:
         self.config, self.files, self.shards = config, files, shards
         experiments = config.experiments
-        self.batch = [name for name, one in experiments.items() if commands.is_batch(one)]
-        self.held_out = [name for name, one in experiments.items() if commands.held_out_tuner(one)]
+        self.batch = [name for name, one in experiments.items() if isinstance(one.learner, Batch)]
+        self.held_out = [name for name, one in experiments.items() if held_out_tuner(one)]
         self.mixed = [name for name in experiments if name not in (*self.batch, *self.held_out)]
         self.selecting = [
             name
@@ -46,51 +49,67 @@ class Epochs:
         """Return an epoch of an experiment, counted from 1."""
         return Epoch(self, name, number)
 
-    def _of(self, wildcards: Any) -> Epoch:
+    def of(self, wildcards: Any) -> Epoch:
+        """Return the epoch of a job."""
         return self.epoch(wildcards.experiment, int(wildcards.epoch))
 
-    def _shard(self, wildcards: Any) -> Shard:
-        return self._of(wildcards).shard(int(wildcards.shard))
-
     @functools.cache  # noqa: B019
-    def options(self, name: str) -> str:
+    def _train_options(self, name: str) -> str:
         """Return the options of `itersel train` that all shards of an experiment share."""
-        return commands.train_options(self.config, self.config.experiments[name])
+        experiment = self.config.experiments[name]
+        assert not isinstance(experiment.learner, Batch)
+        return options(
+            **options_of(search_of(self.config, experiment)),
+            seed=own_seed(self.config, experiment),
+            learner=name_in(LEARNERS, experiment.learner),
+            **options_of(experiment.learner),
+            measure_loss=isinstance(experiment.mixing, PathFollowing),
+        )
 
     def training_files(self, wildcards: Any) -> list[str]:
-        """Return `Shard.files`."""
-        return self._shard(wildcards).files
+        """Return the grammars of the sentences of a shard."""
+        epoch = self.of(wildcards)
+        return [f"{epoch.grammars}/{file}.h5" for file in epoch.files(int(wildcards.shard))]
 
     def training_models(self, wildcards: Any) -> list[str]:
-        """Return `Shard.models`."""
-        return self._shard(wildcards).models
+        """Return the model for each of them: that of all text, or the one without the file's text."""
+        epoch = self.of(wildcards)
+        folds = self.shards.folds(epoch.experiment)
+        if folds == 1:
+            return [self.files.model]
+        folder = self.shards.fold_folder(self.shards.name(epoch.experiment), folds)
+        return [f"{folder}/{file % folds}.bin" for file in epoch.files(int(wildcards.shard))]
 
     def start_weights(self, wildcards: Any) -> list[str]:
-        """Return `Shard.start`."""
-        return self._shard(wildcards).start
+        """Return the weights that a shard starts with: its own of the epoch before, or `Epoch.start`."""
+        epoch = self.of(wildcards)
+        return [epoch.before.shard(wildcards.shard)] if epoch.goes_on_alone else epoch.start
 
     def train_options(self, wildcards: Any) -> str:
-        """Return `Shard.options`."""
-        return self._shard(wildcards).options
-
-    def level_before(self, wildcards: Any) -> list[str]:
-        """Return `Epoch.level_before`."""
-        return self._of(wildcards).level_before
+        """Return the options of `itersel train`, apart from files that the rule names."""
+        weights, epoch = self.start_weights(wildcards), wildcards.epoch
+        place = options(weights=weights, epoch=epoch, shard_number=wildcards.shard)
+        return f"{place} {self._train_options(wildcards.experiment)}"
 
     def trained_shards(self, wildcards: Any) -> list[str]:
         """Return the weights of all shards."""
-        epoch = self._of(wildcards)
-        return [epoch.shard(number).output for number in range(epoch.experiment.tasks.shards)]
-
-    def previous_weights(self, wildcards: Any) -> list[str]:
-        """Return the weights of the epoch before, if mixing depends on them."""
-        return self._of(wildcards).mixed_before
+        epoch = self.of(wildcards)
+        return [epoch.shard(number) for number in range(epoch.experiment.tasks.shards)]
 
     def mix_options(self, wildcards: Any) -> str:
         """Return the options of `itersel mix`."""
-        epoch = self._of(wildcards)
-        place = commands.options(epoch=epoch.number, previous=epoch.mixed_before)
-        return f"{commands.mix_options(epoch.experiment)} {place}"
+        epoch = self.of(wildcards)
+        mixing, shards = epoch.experiment.mixing, epoch.experiment.tasks.shards
+        words = [options(mixing=name_in(MIXINGS, mixing), shards=shards)]
+        if isinstance(mixing, Selection):
+            words.append(options(**mixing.limits))
+        elif isinstance(mixing, PathFollowing):
+            limits = {name: getattr(mixing, name) for name in ("threshold", "epsilon", "minimum")}
+            words.append(options(**limits))
+        if isinstance(mixing, Selection | PathFollowing):
+            words.append(options(norm=mixing.norm))
+            words += [f"--keep {shlex.join(mixing.keep)}"] if mixing.keep else []
+        return " ".join([*words, options(epoch=epoch.number, previous=epoch.mixed_before)])
 
     def array_name(self, wildcards: Any) -> str:
         """Return the name of the array job of an epoch or iteration."""
@@ -118,33 +137,23 @@ class Epochs:
         return files
 
 
-@dataclass(frozen=True)
 class Epoch:
-    """An epoch of an experiment, counted from 1."""
+    """An epoch of an experiment, counted from 1.
 
-    epochs: Epochs
-    name: str
-    number: int
+    Attributes
+    ----------
+    folder, weights
+        Where its files are, and its weights.
+    mixed
+        The weights that `itersel mix` makes, which may be tuned afterwards.
+    """
 
-    @property
-    def experiment(self) -> Experiment:
-        """The settings."""
-        return self.epochs.config.experiments[self.name]
-
-    @property
-    def folder(self) -> str:
-        """Where its files are."""
-        return self.epochs.files.experiment(self.name, f"epoch-{self.number}")
-
-    @property
-    def weights(self) -> str:
-        """The weights of the epoch."""
-        return f"{self.folder}/weights.h5"
-
-    @property
-    def mixed(self) -> str:
-        """The weights that `itersel mix` makes, which may be tuned afterwards."""
-        return f"{self.folder}/mixed.h5" if self.name in self.epochs.held_out else self.weights
+    def __init__(self, epochs: Epochs, name: str, number: int) -> None:
+        self.epochs, self.name, self.number = epochs, name, number
+        self.experiment = epochs.config.experiments[name]
+        self.folder = epochs.files.experiment(name, f"epoch-{number}")
+        self.weights = f"{self.folder}/weights.h5"
+        self.mixed = f"{self.folder}/mixed.h5" if name in epochs.held_out else self.weights
 
     @property
     def before(self) -> Epoch:
@@ -163,7 +172,8 @@ class Epoch:
     @property
     def goes_on_alone(self) -> bool:
         """Whether each shard starts with its own weights of the epoch before."""
-        return self.number > 1 and commands.goes_on_alone(self.experiment)
+        is_alone = isinstance(self.experiment.mixing, Nothing | EpochsMean)
+        return self.number > 1 and is_alone and not isinstance(self.experiment.learner, Batch)
 
     @property
     def mixed_before(self) -> list[str]:
@@ -179,68 +189,157 @@ class Epoch:
             return [f"{self.before.folder}/files.txt"]
         if self.number > 1:
             return []
-        shards, experiment = self.epochs.shards, self.experiment
-        name, folds = shards.name(experiment), shards.folds(experiment)
-        lists = [f"{shards.folder(experiment.tune_on, name)}/files.txt"]
+        shards, lists = self.epochs.shards, [f"{self.grammars}/files.txt"]
+        name, folds = shards.name(self.experiment), shards.folds(self.experiment)
         return [*lists, f"{shards.fold_folder(name, folds)}/files.txt"] if folds > 1 else lists
 
+    @property
+    def grammars(self) -> str:
+        """The folder of the grammars of the tuning corpus."""
+        shards, experiment = self.epochs.shards, self.experiment
+        return shards.folder(experiment.tune_on, shards.name(experiment))
+
     @functools.cached_property
-    def dealt(self) -> list[list[int]]:
+    def _dealt(self) -> list[list[int]]:
         """With resharding: the numbers of the files in each shard."""
-        tasks, seed = self.experiment.tasks, commands.own_seed(self.epochs.config, self.experiment)
+        tasks, seed = self.experiment.tasks, own_seed(self.epochs.config, self.experiment)
         return deal_files(files_of(tasks), tasks.shards, seed, self.number)
 
-    def shard(self, number: int) -> Shard:
-        """Return a shard, counted from 0."""
-        return Shard(self, number)
-
-
-@dataclass(frozen=True)
-class Shard:
-    """The training of a shard in an epoch, counted from 0."""
-
-    epoch: Epoch
-    number: int
-
-    @property
-    def file_numbers(self) -> list[int]:
-        """The numbers of the files with its sentences, in training order."""
-        tasks = self.epoch.experiment.tasks
+    def files(self, shard: int) -> list[int]:
+        """Return the numbers of the files with the sentences of a shard, in training order."""
+        tasks = self.experiment.tasks
         if isinstance(tasks, Resharding):
-            return self.epoch.dealt[self.number]
+            return self._dealt[shard]
         if isinstance(tasks, PooledTasks):
             return list(range(tasks.parts))
-        return [tasks.first + self.number] if isinstance(tasks, IndependentTask) else [self.number]
+        return [tasks.first + shard] if isinstance(tasks, IndependentTask) else [shard]
 
-    @property
-    def files(self) -> list[str]:
-        """The grammars of its sentences."""
-        shards, experiment = self.epoch.epochs.shards, self.epoch.experiment
-        folder = shards.folder(experiment.tune_on, shards.name(experiment))
-        return [f"{folder}/{number}.h5" for number in self.file_numbers]
+    def shard(self, number: int | str) -> str:
+        """Return the weights of a shard."""
+        return f"{self.folder}/shard-{number}.h5"
 
-    @property
-    def models(self) -> list[str]:
-        """The language model for each file: that of all text, or the one without the file's text."""
-        shards, experiment = self.epoch.epochs.shards, self.epoch.experiment
-        folds = shards.folds(experiment)
-        if folds == 1:
-            return [self.epoch.epochs.files.model]
-        folder = shards.fold_folder(shards.name(experiment), folds)
-        return [f"{folder}/{number % folds}.bin" for number in self.file_numbers]
 
-    @property
-    def start(self) -> list[str]:
-        """The weights that it starts with: its own of the epoch before, or `Epoch.start`."""
-        return [self.epoch.before.shard(self.number).output] if self.epoch.goes_on_alone else self.epoch.start
+class Lists:
+    """The lists of all experiments that tune.
 
-    @property
-    def options(self) -> str:
-        """The options of `itersel train`, apart from files that the rule names."""
-        place = commands.options(weights=self.start, epoch=self.epoch.number, shard_number=self.number)
-        return f"{place} {self.epoch.epochs.options(self.epoch.name)}"
+    A batch tuner has lists of all shards in every epoch, which is an iteration. The tuner of mixed weights
+    has lists of dev, and several iterations in an epoch; those of the last one are in the epoch's folder.
+    """
 
-    @property
-    def output(self) -> str:
-        """Its weights."""
-        return f"{self.epoch.folder}/shard-{self.number}.h5"
+    def __init__(self, config: Config, files: Files, epochs: Epochs) -> None:
+        self._config, self._files, self._epochs = config, files, epochs
+
+    def _is_batch(self, wildcards: Any) -> bool:
+        return wildcards.experiment in self._epochs.batch
+
+    def _tuner(self, name: str) -> Batch:
+        """Return the settings of the tuner that reads the lists."""
+        experiment = self._config.experiments[name]
+        tuner = experiment.learner if name in self._epochs.batch else held_out_tuner(experiment)
+        assert isinstance(tuner, Batch)
+        return tuner
+
+    def shard(self, wildcards: Any) -> list[str]:
+        """Return the grammars of the sentences of a list."""
+        if self._is_batch(wildcards):
+            return self._epochs.training_files(wildcards)
+        folder = self._epochs.shards.folder("dev", str(self._config.decoder.jobs))
+        return [f"{folder}/{wildcards.shard}.h5"]
+
+    def models(self, wildcards: Any) -> list[str]:
+        """Return the language model for each of them."""
+        return self._epochs.training_models(wildcards) if self._is_batch(wildcards) else [self._files.model]
+
+    def _last_iteration(self, name: str, epoch: int) -> int:
+        if name in self._epochs.batch:
+            return epoch
+        return held_out_iterations(self._config.experiments[name])
+
+    def _iteration(self, wildcards: Any) -> int:
+        last = self._last_iteration(wildcards.experiment, int(wildcards.epoch))
+        return int(getattr(wildcards, "iteration", last))
+
+    def _folder(self, name: str, epoch: int, iteration: int) -> str:
+        """Return the folder of an iteration's lists and weights."""
+        if name in self._epochs.batch:
+            return self._epochs.epoch(name, iteration).folder
+        folder = self._epochs.epoch(name, epoch).folder
+        is_last = iteration == self._last_iteration(name, epoch)
+        return folder if is_last else f"{folder}/iteration-{iteration}"
+
+    def weights(self, wildcards: Any) -> list[str]:
+        """Return the weights that decode: the previous iteration's, or at first initial or mixed ones."""
+        name, epoch = wildcards.experiment, int(wildcards.epoch)
+        if (iteration := self._iteration(wildcards)) > 1:
+            return [f"{self._folder(name, epoch, iteration - 1)}/weights.h5"]
+        found = self._epochs.epoch(name, epoch)
+        return found.start if self._is_batch(wildcards) else [found.mixed]
+
+    def level_before(self, wildcards: Any) -> list[str]:
+        """Return the lists of files that all shards wait for, so that they start together."""
+        if self._is_batch(wildcards):
+            return self._epochs.of(wildcards).level_before
+        return [f"{self._epochs.shards.folder('dev', str(self._config.decoder.jobs))}/files.txt"]
+
+    def command(self, wildcards: Any) -> str:
+        """Return the command that writes the lists."""
+        return "forest" if isinstance(self._tuner(wildcards.experiment), ForestMert) else "kbest"
+
+    @functools.cache  # noqa: B019  (there is one plan)
+    def _options(self, name: str) -> str:
+        experiment = self._config.experiments[name]
+        search = search_of(self._config, experiment)
+        if not isinstance(self._tuner(name), ForestMert):
+            return options(**options_of(search))
+        # the sum of sparse features: forests include it with features: all, lists with an option of the rule
+        features = "all" if held_out_tuner(experiment) is not None else search.features
+        density = self._config.decoder.forest_density
+        return options(**options_of(ForestSettings(features, (), search.pop_limit, search.max_span, density)))
+
+    def options(self, wildcards: Any) -> str:
+        """Return the options of that command."""
+        place = options(
+            weights=self.weights(wildcards),
+            iteration=self._iteration(wildcards),
+            shard_number=wildcards.shard,
+        )
+        return f"{place} {self._options(wildcards.experiment)}"
+
+    def per_job(self, wildcards: Any) -> int:
+        """Return the number of lists that a task of an array writes."""
+        return self._epochs.shards_per_job(wildcards) if self._is_batch(wildcards) else 1
+
+    def _count(self, name: str) -> int:
+        is_batch = name in self._epochs.batch
+        return self._config.experiments[name].tasks.shards if is_batch else self._config.decoder.jobs
+
+    def written(self, wildcards: Any) -> list[str]:
+        """Return the lists to tune on: those of all iterations so far, but only the newest forests of dev."""
+        name, last = wildcards.experiment, self._iteration(wildcards)
+        is_newest = not self._is_batch(wildcards) and self.command(wildcards) == "forest"
+        return [
+            f"{self._folder(name, int(wildcards.epoch), iteration)}/lists/{shard}.h5"
+            for iteration in range(last if is_newest else 1, last + 1)
+            for shard in range(self._count(name))
+        ]
+
+    def weights_before(self, wildcards: Any) -> list[str]:
+        """Return the weights that the epoch started from, if the tuner searches along the step from there."""
+        epoch, tuner = self._epochs.of(wildcards), self._tuner(wildcards.experiment)
+        searches_step = isinstance(tuner, LineSearch) and STEP in tuner.directions
+        return epoch.start if epoch.number > 1 and searches_step else []
+
+    def tune_options(self, wildcards: Any) -> str:
+        """Return the options of `itersel tune`."""
+        name = wildcards.experiment
+        tuner = self._tuner(name)
+        return options(
+            previous=self.weights(wildcards),
+            last=self.weights_before(wildcards),
+            sum_sparse=not self._is_batch(wildcards),
+            shards=self._count(name),
+            iteration=self._iteration(wildcards),
+            seed=own_seed(self._config, self._config.experiments[name]),
+            tuner=name_in(HELD_OUT_TUNERS, tuner),
+            **options_of(tuner),
+        )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from itersel.config.experiments import expanded
 from itersel.config.file_checks import Size
-from itersel.config.independent import with_independent_tasks
-from itersel.config.repeats import with_repeats
 from itersel.config.splits import own_devtests, test_sets
 from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
 from itersel.config.tuners import Batch, NoTuner
@@ -27,40 +26,19 @@ TUNE_SECONDS = 20  # for a batch tuner
 
 
 class Estimate(NamedTuple):
-    """The cost of a run.
+    """The cost of a run."""
 
-    Attributes
-    ----------
-    jobs
-        Number of jobs, without short ones.
-    hours
-        Processor time.
-    disk, memory
-        Bytes: of all grammars on disk, and the most that indexing, extraction or training requests.
-    """
-
-    jobs: int
-    hours: float
-    disk: float
-    memory: float
+    jobs: int  # without short ones
+    hours: float  # of processor time
+    disk: float  # bytes of all grammars
+    memory: float  # bytes: the most that indexing, extraction or training requests
 
 
 def estimate(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
-    """Estimate the cost of a run, without language models.
-
-    Parameters
-    ----------
-    sizes
-        Sizes of all splits; see `file_checks.read_texts`.
-
-    Returns
-    -------
-    estimate
-        None if the size of a split is not known.
-    """
+    """Estimate the cost of a run, without language models; None if the size of a split is not known."""
     tested = list(test_sets(config).values())
     held_out = ["devtest", *own_devtests(config).values(), *tested]
-    experiments = list(with_repeats(with_independent_tasks(config)).experiments.values())
+    experiments = list(expanded(config).experiments.values())
     tuned = {experiment.tune_on for experiment in experiments}
     steps = any(not isinstance(experiment.held_out.tuner, NoTuner) for experiment in experiments)
     if not {"train", *held_out, *tuned, *(["dev"] if steps else [])} <= sizes.keys():

@@ -10,7 +10,7 @@ import math
 import os
 from typing import NamedTuple
 
-from itersel.config.independent import with_independent_tasks
+from itersel.config.experiments import with_independent_tasks
 from itersel.config.splits import corpora, cut_sizes, is_given, own_devtests, test_sets
 from itersel.config.tasks import files_of
 from itersel.config.values import Config
@@ -30,42 +30,23 @@ RULES, RULES_GROWTH, RULES_PAIRS = 147, 0.42, 30_000
 
 
 class TextSizes(NamedTuple):
-    """What the needs of jobs depend on, in words.
+    """What the needs of jobs depend on, in words."""
 
-    Attributes
-    ----------
-    train
-        The source side of train.
-    model
-        The text of the language model.
-    grammars
-        The source sentences of the largest shard, or piece of a text to translate.
-    """
-
-    train: float
-    model: float
-    grammars: float
+    train: float  # its source side
+    model: float  # the text of the language model
+    grammars: float  # the source sentences of the largest shard, or piece of a text to translate
 
 
 class Request(NamedTuple):
-    """What the jobs of a rule request.
+    """What the jobs of a rule request: MB and minutes."""
 
-    Attributes
-    ----------
-    memory, minutes
-        MB and minutes, however small the text.
-    memory_per_word, minutes_per_word
-        More for each million source words of train.
-    memory_per_rule
-        More for each million rules in the grammars of a shard.
-    of_model
-        The words are those of the text of the language model.
-    """
-
+    # however small the text
     memory: float
     minutes: float
+    # more for each million source words of train, or words of the text of the language model
     memory_per_word: float = 0.0
     minutes_per_word: float = 0.0
+    # more for each million rules in the grammars of a shard
     memory_per_rule: float = 0.0
     of_model: bool = False
 
@@ -113,21 +94,18 @@ def rules_per_word(pairs: float) -> float:
 def text_sizes(config: Config, fetched: str) -> TextSizes:
     """Estimate the sizes of the texts from those of their files.
 
-    Parameters
-    ----------
-    fetched
-        The folder of downloads. For those that are not there yet, a large corpus is assumed.
+    For downloads that are not in their folder `fetched` yet, a large corpus is assumed.
     """
     known = _split_words(config, "train", fetched)
     train = known or (HELP_WORDS if config.data.kind == "libreoffice-help" else DOWNLOAD_WORDS)
-    train = min(train, _most_words(config.data.max_train))
+    if config.data.max_train is not None:
+        train = min(train, config.data.max_train * WORDS_PER_PAIR)
     model = train + sum(map(_bytes, config.data.monolingual)) / BYTES_PER_WORD
     if config.language_model.arpa is not None:
         model = _bytes(config.language_model.arpa) * WORDS_PER_ARPA_BYTE
+    most = math.inf if config.data.max_held_out is None else config.data.max_held_out * WORDS_PER_PAIR
     held_out = {
-        split: min(
-            _split_words(config, split, fetched) or HELD_OUT_WORDS, _most_words(config.data.max_held_out)
-        )
+        split: min(_split_words(config, split, fetched) or HELD_OUT_WORDS, most)
         for split in ["dev", "devtest", *own_devtests(config).values(), *test_sets(config).values()]
     }
     pieces = [words / config.decoder.jobs for words in held_out.values()]
@@ -139,10 +117,6 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
         else:
             pieces.append(train / files_of(one.tasks))
     return TextSizes(train, model, max(pieces))
-
-
-def _most_words(pairs: int | None) -> float:
-    return math.inf if pairs is None else float(pairs * WORDS_PER_PAIR)
 
 
 def _split_words(config: Config, split: str, fetched: str) -> float | None:

@@ -6,13 +6,25 @@ import shlex
 from typing import Any
 
 from itersel.config import splits
-from itersel.config.independent import compared_labels
-from itersel.config.repeats import repeat_name, split_repeat
-from itersel.config.tasks import IndependentTask, NaturalTasks, RandomTasks, Resharding, files_of
+from itersel.config.experiments import repeat_name, split_repeat
+from itersel.config.learners import LEARNERS
+from itersel.config.mixing import MIXINGS
+from itersel.config.options import name_in, options_of
+from itersel.config.search import Search
+from itersel.config.tasks import (
+    TASKS,
+    IndependentTask,
+    NaturalTasks,
+    RandomTasks,
+    Resharding,
+    files_of,
+    labels_of,
+)
+from itersel.config.tuners import TUNERS
 from itersel.config.values import Config, Experiment
+from itersel.evaluate.tokenizers import tokenizer_of
 from itersel.limits import TOKENIZED_BLEU
-from itersel.plan import commands
-from itersel.plan.files import Files
+from itersel.plan.commands import Files, extract_options, held_out_tuner, options, search_of
 from itersel.plan.shards import Shards
 from itersel.plan.texts import HASH, Texts
 
@@ -28,7 +40,8 @@ class Tables:
     independent
         For each experiment with independent tasks, the experiments for its tasks, by label.
     task_labels, task_splits
-        The tasks that are compared, and the test sets with a table by task.
+        The tasks that are compared: independent ones, which lack weights for others, or else those of all
+        experiments; and the test sets with a table by task.
     counted
         Splits with grammars, and the folders of shards in which their rules are counted.
     """
@@ -43,7 +56,10 @@ class Tables:
                 self.independent.setdefault(whole, {})[one.tasks.label] = name
             else:
                 self.compared.append(name)
-        self.task_labels = compared_labels(config)
+        tasks = [one.tasks for one in config.experiments.values()]
+        independent = [one for one in tasks if isinstance(one, IndependentTask)]
+        labels = (label for one in independent or tasks for label in labels_of(one))
+        self.task_labels = tuple(dict.fromkeys(labels))
         self.task_splits = [split for split in texts.test_sets.values() if self._has_task_table(split)]
         self.counted = self._counted_folders()
 
@@ -64,13 +80,9 @@ class Tables:
         )
         found = {experiment.tune_on: self._shards.name(experiment) for experiment in whole}
         found |= {split: jobs for split in self._texts.held_out if split != "dev"}
-        if any(commands.held_out_tuner(one) for one in self._config.experiments.values()):
+        if any(held_out_tuner(one) for one in self._config.experiments.values()):
             found.setdefault("dev", jobs)
         return found
-
-    def counted_shards(self, wildcards: Any) -> list[str]:
-        """Return the grammars whose rules are counted."""
-        return self._shards.grammars(wildcards.split, self.counted[wildcards.split])
 
     @property
     def counts_of_rules(self) -> list[str]:
@@ -85,12 +97,14 @@ class Tables:
             shlex.join(["--rules", split, path])
             for split, path in zip(self.counted, self.counts_of_rules, strict=True)
         ]
-        collection = commands.options(collection=self._texts.collection)
+        collection = options(collection=self._texts.collection)
         return " ".join([statistics, collection, *counts])
 
     def decode_options(self, wildcards: Any) -> str:
         """Return the options of `itersel decode`."""
-        return commands.decode_options(self._config, self._config.experiments[wildcards.experiment])
+        search = search_of(self._config, self._config.experiments[wildcards.experiment])
+        # the weights of other templates are 0
+        return options(**options_of(Search(search.features, (), search.pop_limit, search.max_span)))
 
     def translated_shards(self, wildcards: Any) -> list[str]:
         """Return the translations of the pieces of a split."""
@@ -119,8 +133,21 @@ class Tables:
 
     def system_options(self, wildcards: Any) -> str:
         """Return the options of `itersel report choose`."""
-        tasks = self._config.experiments[wildcards.experiment].tasks
-        scored = commands.options(
+        experiment, evaluation = self._config.experiments[wildcards.experiment], self._config.evaluation
+        name, repeat = split_repeat(wildcards.experiment)
+        tasks = experiment.tasks
+        words = options(
+            name=name,
+            repeat=repeat,
+            learner=name_in({**LEARNERS, **TUNERS}, experiment.learner),
+            mixing=name_in(MIXINGS, experiment.mixing),
+            tune_on=experiment.tune_on,
+            features=", ".join(experiment.templates) or experiment.features,
+            tasks="independent" if isinstance(tasks, IndependentTask) else name_in(TASKS, tasks),
+            shards=tasks.shards,
+            tokenize=evaluation.tokenize,
+            by=evaluation.choose_by,
+            tokenizer=None if evaluation.choose_by == TOKENIZED_BLEU else self.tokenizer,
             devtest=self.devtest(wildcards),
             reference=self.devtest_references(wildcards),
             labels=self.scored_labels(wildcards),
@@ -128,13 +155,15 @@ class Tables:
         )
         if found := self.scored_as_text(wildcards):
             *raw, preparation, recaser = found
-            more = commands.options(preparation=preparation, recaser=recaser)
-            scored += f" {shlex.join(['--raw-references', *raw])} {more}"
-        return f"{commands.system_options(self._config, wildcards.experiment)} {scored}"
+            more = options(preparation=preparation, recaser=recaser)
+            words += f" {shlex.join(['--raw-references', *raw])} {more}"
+        return words
 
     def resource_options(self, wildcards: Any) -> str:
         """Return the options of `itersel report resources`."""
-        return commands.resource_options(self._config, self._config.experiments[wildcards.experiment])
+        features = self._config.experiments[wildcards.experiment].features
+        decoder = options(features=features, pop_limit=self._config.decoder.pop_limit)
+        return f"{decoder} {extract_options(self._config)}"
 
     def _stage(self, test_set: str) -> str:
         """Return the stage whose weights translate a test set: `best`, or its own with its own devtest."""
@@ -172,18 +201,16 @@ class Tables:
         """Return an original reference of a test set."""
         return self._texts.raw_references(self._texts.test_sets[wildcards.evaluated])[int(wildcards.number)]
 
-    def evaluated_translation(self, wildcards: Any) -> str:
-        """Return `translation`."""
-        return self.translation(wildcards.experiment, wildcards.evaluated)
-
-    def evaluated_references(self, wildcards: Any) -> list[str]:
-        """Return `plain_references`."""
-        return self.plain_references(wildcards.evaluated)
-
     @property
     def tokenizer(self) -> str:
-        """The tokenizer of sacrebleu for detokenised text."""
-        return commands.tokenizer(self._config)
+        """The tokenizer of sacrebleu for detokenised text: the config's, or the default for the language."""
+        return self._config.evaluation.tokenizer or tokenizer_of(self._config.data.target_language)
+
+    @property
+    def _significance_options(self) -> str:
+        """The options of all tables with significance tests."""
+        evaluation = self._config.evaluation
+        return options(tokenize=evaluation.tokenize, trials=evaluation.trials, seed=self._config.seed)
 
     @property
     def comparison_options(self) -> str:
@@ -197,7 +224,8 @@ class Tables:
             ]
             for name, split in self._texts.test_sets.items()
         ]
-        return " ".join([commands.table_options(self._config), *map(shlex.join, groups)])
+        text = options(stays_tokenized=self._config.data.tokenized)
+        return " ".join([text, self._significance_options, *map(shlex.join, groups)])
 
     def of_test_sets(self, files: Any) -> list[str]:
         """Return the files of all test sets, given a method for those of one."""
@@ -214,11 +242,11 @@ class Tables:
     def task_options(self, wildcards: Any) -> str:
         """Return the options of `itersel report tasks`."""
         systems = [shlex.join(["--system", name, file]) for file, name in self.task_systems(wildcards.split)]
-        labels = commands.options(
+        labels = options(
             labels=self._files.text(wildcards.split, "task"),
             reference=self._texts.references(wildcards.split),
         )
-        return " ".join([commands.task_table_options(self._config), labels, *systems])
+        return " ".join([self._significance_options, labels, *systems])
 
     def own_translations(self, wildcards: Any) -> list[str]:
         """Return the translations of a split by the experiments for independent tasks."""

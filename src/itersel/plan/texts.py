@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple
 from typing import Any
 
 from itersel.config import splits
 from itersel.config.data import ReferencedText, Split
 from itersel.config.values import Config
-from itersel.corpus.corpora import Corpus
-from itersel.plan import commands
-from itersel.plan.files import Files
+from itersel.corpus.corpora import TABLES, Corpus, Fields, format_of
+from itersel.plan.commands import Files, options
 
 HASH = "hash"
 
@@ -97,8 +97,23 @@ class Texts:
 
     def fetch_options(self, wildcards: Any) -> str:
         """Return the options of `itersel corpus fetch` for a download."""
-        options = commands.fetch_options(self._config, self.downloads[wildcards.fetched])
-        return f"{options} {commands.options(output=f'{self._files.fetched}/{wildcards.fetched}')}"
+        text, data = self.downloads[wildcards.fetched], self._config.data
+        return options(
+            mtdata=list(text.mtdata),
+            sacrebleu=getattr(text, "sacrebleu", None),
+            source_language=data.source_language,
+            target_language=data.target_language,
+            output=f"{self._files.fetched}/{wildcards.fetched}",
+        )
+
+    @property
+    def help_options(self) -> str:
+        """The options of `itersel corpus libreoffice-help`."""
+        data = self._config.data
+        place = (
+            {"mirror": data.mirror, "release": data.release} if data.folder is None else {"from": data.folder}
+        )
+        return options(source_language=data.source_language, target_language=data.target_language, **place)
 
     @property
     def statistics(self) -> list[str]:
@@ -135,16 +150,43 @@ class Texts:
 
     def prepare_options(self, wildcards: Any) -> str:
         """Return the options of `itersel corpus prepare`: for a held-out split, or without one for train."""
-        split = getattr(wildcards, "held_out", self.first)
-        corpora = commands.corpora_options(self.corpora(split))
-        prepare = commands.prepare_options(self._config, split, self._files.preparation)
-        output = commands.options(output=f"{self._files.results}/corpus")
+        data, split = self._config.data, getattr(wildcards, "held_out", self.first)
+        corpora = corpora_options(self.corpora(split))
+        output = options(output=f"{self._files.results}/corpus")
         if split != self.first:
+            prepare = options(
+                split=split,
+                preparation=self._files.preparation,
+                max_held_out=data.max_held_out,
+                max_line_bytes=data.max_line_bytes,
+                drop_invalid=data.drop_invalid_pairs,
+            )
             return f"{prepare} {corpora} {output}"
-        monolingual = commands.options(monolingual=list(self._config.data.monolingual))
+        cut = [f"{name}={size}" for name, size in splits.cut_sizes(self._config).items()]
+        prepare = options(
+            split=split,
+            drop_invalid=data.drop_invalid_pairs,
+            source_language=data.source_language,
+            target_language=data.target_language,
+            max_length=data.max_length,
+            max_ratio=data.max_ratio,
+            deduplicate=None if self._is_help else data.deduplicate,
+            cut=cut,
+            keep_overlap=not data.drop_overlap,
+            max_train=data.max_train,
+            # a change of what is not made here does not prepare train again
+            max_held_out=data.max_held_out if self._is_help or cut else None,
+            max_line_bytes=data.max_line_bytes,
+            modules=",".join(data.modules) or None,
+            held_out_modules=",".join(data.held_out_modules) or None,
+            tokenized=data.tokenized,
+            protect=list(data.protected),
+            split_compounds=data.compound_splitting,
+        )
+        monolingual = options(monolingual=list(data.monolingual))
         # last, because what follows describes these sets
-        sets = commands.held_out_options({held_out: self.corpora(held_out)[0] for held_out in self.given})
-        return " ".join(filter(None, [prepare, corpora, monolingual, output, sets]))
+        sets = [f"{options(held_out=one)} {corpora_options(self.corpora(one))}" for one in self.given]
+        return " ".join(filter(None, [prepare, corpora, monolingual, output, *sets]))
 
     @property
     def of_language_model(self) -> list[str]:
@@ -158,6 +200,28 @@ class Texts:
         if splits.is_aligned(self._config):
             return self._files.text("train", "alignment")
         return f"{self._files.results}/align/train.align.gz"
+
+
+def corpora_options(corpora: Iterable[Corpus]) -> str:
+    """Return the options of `itersel corpus prepare` that describe corpora."""
+    words = []
+    for corpus in corpora:
+        has_tables = any(format_of(path) in TABLES for path in corpus.file)
+        columns = tuple(str(column) for column in astuple(corpus.columns) if column is not None)
+        fields = (*corpus.fields.texts, *([corpus.fields.task] if corpus.fields.task else []))
+        words.append(
+            options(
+                corpus=corpus.name or None,
+                source=list(corpus.source),
+                target=[*corpus.target, *corpus.further],
+                file=list(corpus.file),
+                columns=columns if has_tables else None,
+                fields=fields if corpus.fields != Fields() else None,
+                task=list(corpus.task),
+                alignment=list(corpus.alignment),
+            )
+        )
+    return " ".join(words)
 
 
 def raw_columns(further: Sequence[str]) -> list[str]:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import itersel
-from itersel.config.tuners import Batch, ForestMert, KBestMira, LineSearch, Mert, Pro, tuner_name
+from itersel.config.options import name_in
+from itersel.config.tuners import HELD_OUT_TUNERS, Batch, ForestMert, KBestMira, LineSearch, Mert, Pro
 from itersel.errors import InputError
 from itersel.storage.formats import MAX_MAGNITUDE, FileFormat, FilePath
 from itersel.storage.strings import string_table
@@ -276,7 +277,7 @@ def tune(
     InputError
         If files are missing, damaged or inconsistent, or nothing can be learned from them.
     """
-    name = tuner_name(settings)
+    name = name_in(HELD_OUT_TUNERS, settings)
     tuner = RUNS[name]
     if before is None and iteration > 1:
         raise InputError(f"iteration {iteration} needs --previous, the weights used to decode its lists")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from itersel.config.repeats import split_repeat
+from itersel.config.experiments import split_repeat
 from itersel.errors import InputError
 from itersel.storage.json_files import read_json
 

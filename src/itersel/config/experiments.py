@@ -1,0 +1,69 @@
+"""The experiments that stand for several: repeats with different seeds, and independent tasks."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from itersel.config.tasks import IndependentTask, IndependentTasks, NaturalTasks
+from itersel.config.values import Config
+
+# Between the name of the experiment and the label.
+MARK = ".task-"
+_REPEAT = re.compile(r"(.+)\.repeat-(\d+)")
+
+
+def expanded(config: Config) -> Config:
+    """Turn each independent task and each repeat into a separate experiment."""
+    return with_repeats(with_independent_tasks(config))
+
+
+def with_independent_tasks(config: Config) -> Config:
+    """Turn each independent task into a separate experiment, ``<name>.task-<label>``.
+
+    With `start_from`, it starts from the same task of that experiment, if that one has independent tasks.
+    """
+    experiments = {}
+    for name, experiment in config.experiments.items():
+        if not isinstance(experiment.tasks, IndependentTasks):
+            experiments[name] = experiment
+            continue
+        given, first = experiment.tasks, 0
+        natural = NaturalTasks(given.labels, minimum=given.minimum)
+        for label, count in (given.labels or {}).items():
+            same = given.language_model_folds, given.shards_per_job
+            task = IndependentTask(name, label, natural, first, count, *same)
+            first += count
+            start = experiment.start_from
+            if start and isinstance(config.experiments[start].tasks, IndependentTasks):
+                start = f"{start}{MARK}{label}"
+            experiments[f"{name}{MARK}{label}"] = replace(experiment, tasks=task, start_from=start)
+    return replace(config, experiments=experiments)
+
+
+def with_repeats(config: Config) -> Config:
+    """Turn each repeat into a separate experiment: the N-th is ``<name>.repeat-N``, its seed N - 1 greater.
+
+    With `start_from`, it starts from the N-th repeat of that experiment, or the first if there are fewer.
+    """
+    experiments = {}
+    for name, experiment in config.experiments.items():
+        experiments[name] = replace(experiment, repeats=1)
+        for repeat in range(2, experiment.repeats + 1):
+            seed = (experiment.seed or config.seed) + repeat - 1
+            start = experiment.start_from
+            if start and repeat <= config.experiments[start].repeats:
+                start = repeat_name(start, repeat)
+            experiments[repeat_name(name, repeat)] = replace(experiments[name], seed=seed, start_from=start)
+    return replace(config, experiments=experiments)
+
+
+def repeat_name(name: str, repeat: int) -> str:
+    """Return the name of the N-th run of an experiment; the first has the experiment's name."""
+    return name if repeat == 1 else f"{name}.repeat-{repeat}"
+
+
+def split_repeat(name: str) -> tuple[str, int]:
+    """Return the experiment and the number of the repeat, from 1, of a name made by `with_repeats`."""
+    found = _REPEAT.fullmatch(name)
+    return (found[1], int(found[2])) if found else (name, 1)
