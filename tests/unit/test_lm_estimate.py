@@ -15,12 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import lm as naive
 
+from itersel.corpus.numbers import WordNumbers, word_numbers
+from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.lm import estimate as module
 from itersel.lm.arpa import Model, write_arpa
 from itersel.lm.count import LIMITS, Limits
 from itersel.lm.estimate import Estimate, estimate
+from itersel.lm.estimate_kernels import arpa_lines
 from itersel.lm.text import read_text
+from itersel.storage.strings import string_table
 
 
 def model_of(model: Model) -> naive.Model:
@@ -163,9 +167,38 @@ def test_model_of_zipfian_text_does_not_depend_on_limits(
     assert estimated_bytes(tmp_path, lines, order, limits) == estimated_bytes(tmp_path, lines, order, LIMITS)
 
 
+@given(
+    st.lists(
+        st.one_of(
+            st.floats(-1e5, 1e5).map(lambda x: 0.0 if abs(x) < 1e-14 else x),
+            # equally near to two numbers of seven digits, or nearly so
+            st.builds(lambda n, bits: n / 2**bits, st.integers(-(10**8), 0), st.integers(7, 20)),
+            st.builds(lambda n, digits: n / 10**digits, st.integers(-(10**8), 0), st.integers(4, 14)),
+        ),
+        min_size=1,
+    )
+)
+def test_numbers_are_written_as_by_python(numbers: list[float]) -> None:
+    table, text = string_table(["ä", ""]), np.zeros(100 * len(numbers), np.uint8)
+    ngrams = np.tile(np.array([0, 1, 0], np.int32), (len(numbers), 1))
+    values = np.column_stack([numbers, numbers[::-1]])
+    end = arpa_lines(ngrams, values, table.data, table.offset, text)
+    lines = [f"{a:.7g}\tä  ä\t{b:.7g}\n" for a, b in values.tolist()]
+    assert text[:end].tobytes().decode() == "".join(lines)
+
+
+@given(st.lists(st.text(" \tabä\u00a0\u2028", max_size=40), min_size=1, max_size=3))
+def test_words_are_split_and_numbered_as_by_python(texts: list[str]) -> None:
+    numbers, expected = WordNumbers(), WordNumbers()
+    for text in texts:
+        assert word_numbers(text, numbers).tolist() == [expected[word] for word in split_words(text)]
+    assert numbers == expected
+
+
 def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("itersel.storage.files.BLOCK_BYTES", 2**13)
     monkeypatch.setattr("itersel.lm.arpa.WRITTEN", 2**10)
+    monkeypatch.setattr("itersel.lm.text.BLOCKS", 1)
     peaks = []
     for sentences in (2000, 8000):
         (tmp_path / "text").write_text("".join(line + "\n" for line in corpus(1, sentences)))

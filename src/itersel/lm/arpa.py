@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
+from itersel.lm.estimate_kernels import DIGITS, NUMBER_BYTES, arpa_lines
 from itersel.lm.kernels import ngram_keys
 from itersel.numerals import are_numeric, parse_number
 from itersel.progress import count_up
 from itersel.storage.compression import packing_of
 from itersel.storage.files import byte_blocks, open_output
+from itersel.storage.strings import StringTable, string_table
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 # How other tools write the unknown word; KenLM reads both.
@@ -349,13 +351,13 @@ def _unigrams(grams: NGrams, count: int) -> NGrams:
     return NGrams(np.arange(count, dtype=np.int32)[:, None], probability, backoff)
 
 
-# n-grams that are turned into text at a time; as Python objects they take about 300 bytes each.
+# n-grams that are turned into text at a time.
 WRITTEN = 2**16
-DIGITS = 7
 
 
 def write_arpa(path: str | os.PathLike[str], model: Model) -> None:
     """Write an ARPA file, compressed by name; n-grams in the order of `model`, 7 significant digits."""
+    words = string_table(model.words)
     with open_output(path) as stream:
         stream.write("\\data\\\n")
         for order, count in enumerate(model.counts, 1):
@@ -364,7 +366,7 @@ def write_arpa(path: str | os.PathLike[str], model: Model) -> None:
             stream.write(f"\n\\{order}-grams:\n")
             blocks = chain.from_iterable(map(_split, model.blocks(order)))
             for grams in count_up(blocks, f"{order}-grams written", lambda block: block.words.shape[0]):
-                stream.writelines(_lines(grams, model.words, order == len(model.counts)))
+                stream.write(_lines(grams, words, order == len(model.counts)))
         stream.write("\n\\end\\\n")
 
 
@@ -386,11 +388,9 @@ def _split(grams: NGrams) -> Iterator[NGrams]:
         yield NGrams(grams.words[part], grams.log10_probability[part], grams.backoff[part])
 
 
-def _lines(grams: NGrams, words: list[str], is_highest: bool) -> Iterator[str]:
-    texts = [[words[i] for i in column] for column in grams.words.T.tolist()]
-    ngrams = map(" ".join, zip(*texts, strict=True))
-    numbers = grams.log10_probability.tolist()
-    if is_highest:
-        return (f"{p:.7g}\t{text}\n" for p, text in zip(numbers, ngrams, strict=True))
-    backoffs = grams.backoff.tolist()
-    return (f"{p:.7g}\t{text}\t{b:.7g}\n" for p, text, b in zip(numbers, ngrams, backoffs, strict=True))
+def _lines(grams: NGrams, words: StringTable, is_highest: bool) -> str:
+    numbers = np.column_stack(grams[1:2] if is_highest else grams[1:])
+    length = int(np.diff(words.offset)[grams.words].sum()) + grams.words.size + NUMBER_BYTES * numbers.size
+    text = np.empty(length, np.uint8)
+    end = arpa_lines(grams.words, numbers, words.data, words.offset, text)
+    return text[:end].tobytes().decode()

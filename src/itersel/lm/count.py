@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.lm.estimate_kernels import longer_ngrams, sort_stably
 from itersel.lm.text import END_ID, START_ID, Text
 from itersel.progress import count_up
 from itersel.storage.diskarray import DiskArray
@@ -31,9 +32,8 @@ class Limits(NamedTuple):
     Attributes
     ----------
     tokens
-        Words of text that are counted in one block (more if a sentence is longer). Counting takes 120 bytes
-        for each with order 3, and 170 with order 5. Larger blocks leave less to merge, but take as long to
-        sort.
+        Words of text that are counted in one block (more if a sentence is longer). Counting takes about 50
+        bytes for each. Larger blocks leave less to merge.
     rows
         n-grams that are merged or interpolated in one step (more if a context has more successors).
     values
@@ -132,7 +132,7 @@ def _count_blocks(text: Text, order: int, length: int) -> tuple[NDArray[np.int64
     return occurrences, runs
 
 
-def _sentence_blocks(tokens: DiskArray, length: int) -> Iterator[NDArray[np.int64]]:
+def _sentence_blocks(tokens: DiskArray, length: int) -> Iterator[NDArray[np.int32]]:
     """Yield whole sentences of about `length` words together."""
     begin = 0
     while begin < tokens.size:
@@ -142,30 +142,21 @@ def _sentence_blocks(tokens: DiskArray, length: int) -> Iterator[NDArray[np.int6
             ends = np.flatnonzero(block == END_ID)
             taken *= 2
         stop = int(ends[-1]) + 1
-        yield block[:stop].astype(np.int64)
+        yield block[:stop]
         begin += stop
 
 
-def _ngrams_of_block(
-    tokens: NDArray[np.int64], size: int, order: int
-) -> Iterator[tuple[NDArray[np.int64], ...]]:
+def _ngrams_of_block(tokens: NDArray[np.int32], size: int, order: int) -> Iterator[NDArray[np.int32]]:
     """Yield context, word, suffix and occurrences of the n-grams of the orders from 2."""
-    sentence_end = np.flatnonzero(tokens == END_ID)
-    position = np.arange(tokens.shape[0])
-    remaining = np.repeat(sentence_end, np.diff(sentence_end, prepend=-1)) - position + 1
-    row = tokens  # row of the n-gram that begins at each position, among those of its order
+    place = np.arange(tokens.shape[0], dtype=np.int32)
+    # Places sorted by their word. No n-gram ends with <s>; those that would contain it have no row.
+    by_word = sort_stably(tokens, place[tokens != START_ID], size)
+    row, count = tokens, size
     for n in range(2, order + 1):
-        position = position[remaining[position] >= n]
-        codes, first, inverse, occurrences = np.unique(
-            row[position] * size + tokens[position + n - 1],
-            return_index=True,
-            return_inverse=True,
-            return_counts=True,
-        )
-        yield codes // size, codes % size, row[position[first] + 1], occurrences
-        if n < order:
-            row = np.full(tokens.shape[0], -1)
-            row[position] = inverse
+        place = by_word - np.int32(n - 1)
+        row, columns = longer_ngrams(tokens, row, sort_stably(row, place[place >= 0], count), n)
+        yield columns
+        count = columns.shape[1]
 
 
 def _renumbered(

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
 
+from itersel.corpus.numbers import WordNumbers, word_numbers
 from itersel.corpus.text import split_words, tokenized_blocks
 from itersel.errors import InputError
 from itersel.lm.arpa import END, START, UNKNOWN
 from itersel.storage.diskarray import DiskArray
 
+# Blocks of text whose words are looked up together: most of them occur more than once.
+BLOCKS = 16
 # Numbers of the special words.
 UNKNOWN_ID, START_ID, END_ID = 0, 1, 2
 
@@ -32,8 +36,8 @@ class Text(NamedTuple):
     tokens: DiskArray
 
 
-class _Vocabulary(dict[str, int]):
-    """Numbers of words, which a word gets when it is looked up; those not in `allowed` are ``<unk>``."""
+class _Vocabulary(WordNumbers):
+    """Numbers of words; those not in `allowed` are ``<unk>``."""
 
     def __init__(self, allowed: set[str] | None) -> None:
         super().__init__({UNKNOWN: UNKNOWN_ID, START: START_ID, END: END_ID})
@@ -42,7 +46,7 @@ class _Vocabulary(dict[str, int]):
     def __missing__(self, word: str) -> int:
         if self.allowed is not None and word not in self.allowed:
             return UNKNOWN_ID
-        return self.setdefault(word, len(self))
+        return super().__missing__(word)
 
 
 def read_text(
@@ -76,11 +80,11 @@ def read_text(
         blocks = tokenized_blocks(path)
         if number == 0 and left_out:
             blocks = _without(blocks, left_out, path)
-        for lines in blocks:
-            if lines:
+        while joined := list(islice(blocks, BLOCKS)):
+            if lines := list(chain.from_iterable(joined)):
                 # No word of the text is <s> or </s>: tokenized_blocks refuses them.
                 marked = f"{START} {f' {END} {START} '.join(lines)} {END}"
-                tokens.append(np.array(list(map(ids.__getitem__, split_words(marked))), np.int32))
+                tokens.append(word_numbers(marked, ids))
     return Text(list(ids), tokens)
 
 
