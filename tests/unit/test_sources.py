@@ -17,7 +17,7 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
         ("train", {"vectors.weights", "decode.search_kernels"}, {"grammar.extract"}),
         ("corpus prepare", {"corpus.pharaoh", "corpus.compounds"}, {"corpus.fetch", "lm.arpa"}),
         ("align", {"corpus.text", "align.sampler"}, {"corpus.pipeline"}),
-        ("lm estimate", {"lm.estimate", "lm.binary"}, {"lm.score"}),
+        ("lm estimate", {"lm.estimate", "lm.binary"}, {"align.sampler"}),
         ("lm compile", {"lm.binary"}, {"lm.estimate"}),
         ("grammar index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
         ("report resources", {"report.resources"}, {"evaluate.bleu", "grammar.extract"}),

@@ -70,26 +70,40 @@ class Types(NamedTuple):
     starts: range
 
 
-class _Runs(NamedTuple):
+class _Runs:
     """The sorted n-grams of one order in each block; the columns of all blocks are concatenated.
 
     `context` and `suffix` are rows in the run of the next lower order, and words for bigrams.
     """
 
-    context: DiskArray
-    word: DiskArray
-    suffix: DiskArray
-    occurrences: DiskArray
-    bounds: list[int]  # where each block begins, and the end
+    def __init__(self, folder: str) -> None:
+        self.columns = [DiskArray(np.int32, folder) for _ in range(4)]
+        self.context, self.word, self.suffix, self.occurrences = self.columns
+        self.bounds = [0]  # where each block begins, and the end
+
+    def append(self, columns: NDArray[np.int32]) -> None:
+        """Add the n-grams of a block."""
+        for array, values in zip(self.columns, columns, strict=True):
+            array.append(values)
+        self.bounds.append(self.word.size)
 
 
 def count_ngrams(text: Text, order: int, limits: Limits = LIMITS) -> list[Types]:
     """Find the distinct n-grams of the orders 1 to `order`."""
-    size = len(text.words)
-    occurrences, runs = _count_blocks(text, order, limits.tokens)
-    types = [_unigrams(occurrences, text.tokens.folder)]
+    size, folder = len(text.words), text.tokens.folder
+    types = [_new_types(folder, range(START_ID, START_ID + 1))]
+    runs = [_Runs(folder) for _ in range(2, order + 1)]
+    occurrences = np.zeros(size, np.int64)
+    for tokens in count_up(_sentence_blocks(text.tokens, limits.tokens), "words counted", len):
+        occurrences += np.bincount(tokens, minlength=size)
+        for run, columns in zip(runs, _ngrams_of_block(tokens, size, order), strict=True):
+            run.append(columns)
+    types[0].code.append(np.arange(size))
+    types[0].suffix.append(np.zeros(size, np.int64))
+    types[0].occurrences.append(occurrences)
     rows, bounds = None, [0]
     while runs:
+        # What is no longer in the list leaves the disk.
         run = runs.pop(0)
         code, suffix = _renumbered(run, rows, bounds, size)
         merged, rows = _merge(code, suffix, run, types[-1].starts, size, limits.rows)
@@ -98,38 +112,8 @@ def count_ngrams(text: Text, order: int, limits: Limits = LIMITS) -> list[Types]
     return types
 
 
-def _unigrams(occurrences: NDArray[np.int64], folder: str) -> Types:
-    types = _new_types(folder, range(START_ID, START_ID + 1))
-    types.code.append(np.arange(occurrences.shape[0]))
-    types.suffix.append(np.zeros(occurrences.shape[0], np.int64))
-    types.occurrences.append(occurrences)
-    return types
-
-
 def _new_types(folder: str, starts: range) -> Types:
-    return Types(
-        DiskArray(np.int64, folder), DiskArray(np.int64, folder), DiskArray(np.int64, folder), starts
-    )
-
-
-def _new_runs(folder: str) -> _Runs:
-    context, word, suffix, occurrences = (DiskArray(np.int32, folder) for _ in range(4))
-    return _Runs(context, word, suffix, occurrences, [0])
-
-
-def _count_blocks(text: Text, order: int, length: int) -> tuple[NDArray[np.int64], list[_Runs]]:
-    """Return the occurrences of words, and the runs of the orders from 2."""
-    size, folder = len(text.words), text.tokens.folder
-    occurrences = np.zeros(size, np.int64)
-    runs = [_new_runs(folder) for _ in range(2, order + 1)]
-    for tokens in count_up(_sentence_blocks(text.tokens, length), "words counted", len):
-        occurrences += np.bincount(tokens, minlength=size)
-        for run, columns in zip(runs, _ngrams_of_block(tokens, size, order), strict=True):
-            arrays = run.context, run.word, run.suffix, run.occurrences
-            for array, values in zip(arrays, columns, strict=True):
-                array.append(values)
-            run.bounds.append(run.word.size)
-    return occurrences, runs
+    return Types(*(DiskArray(np.int64, folder) for _ in range(3)), starts)
 
 
 def _sentence_blocks(tokens: DiskArray, length: int) -> Iterator[NDArray[np.int32]]:
@@ -188,46 +172,30 @@ def _merge(
     types, rows = _new_types(code.folder, range(0)), DiskArray(np.int64, code.folder)
     bounds = np.array([contexts.start, contexts.stop]) * size
     starts = np.zeros(2, np.int64)
-    for piece in count_up(_merged(code, runs.bounds, length), "n-grams merged", _size):
+    parts = _parts(code, runs.bounds, length)
+    for taken, codes in count_up(parts, "n-grams merged", lambda part: part[1].shape[0]):
         done = types.code.size
-        types.code.append(piece.codes)
-        types.suffix.append(np.concatenate([suffix.read(*part) for part in piece.taken])[piece.first])
-        occurrences = np.concatenate([runs.occurrences.read(*part) for part in piece.taken])
+        # Asked for the first rows, numpy sorts stably, which is four times as fast for sorted runs.
+        distinct, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+        types.code.append(distinct)
+        types.suffix.append(np.concatenate([suffix.read(*part) for part in taken])[first])
+        occurrences = np.concatenate([runs.occurrences.read(*part) for part in taken])
         # Sums of doubles are exact here: a text has fewer than 2^53 words.
-        types.occurrences.append(np.bincount(piece.inverse, occurrences).astype(np.int64))
-        ends = np.cumsum([end - begin for begin, end in piece.taken])
-        for (begin, _), part in zip(piece.taken, np.split(piece.inverse, ends[:-1]), strict=True):
+        types.occurrences.append(np.bincount(inverse, occurrences).astype(np.int64))
+        ends = np.cumsum([end - begin for begin, end in taken])
+        for (begin, _), part in zip(taken, np.split(inverse, ends[:-1]), strict=True):
             rows.write(begin, part + done)
-        starts += np.searchsorted(piece.codes, bounds)
+        starts += np.searchsorted(distinct, bounds)
     return types._replace(starts=range(*starts.tolist())), rows
 
 
-class _Piece(NamedTuple):
-    """A step of merging.
+def _parts(
+    code: DiskArray, bounds: list[int], length: int
+) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.int64]]]:
+    """Yield the codes of all runs from the lowest to the highest, about `length` at a time.
 
-    Attributes
-    ----------
-    taken
-        The rows that were taken from each run (begin and end).
-    codes
-        The distinct codes in these rows, sorted.
-    first, inverse
-        For each of the codes, the first of the rows with this code; for each of the rows, its code's number.
-        Rows are numbered from 0, in the order of the runs.
+    Yields the rows that are taken from each run (begin and end), and their codes, in the order of the runs.
     """
-
-    taken: list[tuple[int, int]]
-    codes: NDArray[np.int64]
-    first: NDArray[np.int64]
-    inverse: NDArray[np.int64]
-
-
-def _size(piece: _Piece) -> int:
-    return int(piece.codes.shape[0])
-
-
-def _merged(code: DiskArray, bounds: list[int], length: int) -> Iterator[_Piece]:
-    """Merge sorted runs of codes, about `length` codes at a time."""
     begins, ends = bounds[:-1], bounds[1:]
     share = max(length // max(len(begins), 1), 1)
     while begins != ends:
@@ -237,7 +205,5 @@ def _merged(code: DiskArray, bounds: list[int], length: int) -> Iterator[_Piece]
         if limits:
             heads = [head[: np.searchsorted(head, min(limits), "right")] for head in heads]
         stops = [a + head.shape[0] for a, head in zip(begins, heads, strict=True)]
-        # Asked for the first rows, numpy sorts stably, which is four times as fast for sorted runs.
-        found = np.unique(np.concatenate(heads), return_index=True, return_inverse=True)
-        yield _Piece(list(zip(begins, stops, strict=True)), *found)
+        yield list(zip(begins, stops, strict=True)), np.concatenate(heads)
         begins = stops
