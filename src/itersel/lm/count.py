@@ -113,7 +113,8 @@ def count_ngrams(text: Text, order: int, limits: Limits = LIMITS) -> list[Types]
 
 
 def _new_types(folder: str, starts: range) -> Types:
-    return Types(*(DiskArray(np.int64, folder) for _ in range(3)), starts)
+    code, suffix, occurrences = (DiskArray(np.int64, folder) for _ in range(3))
+    return Types(code, suffix, occurrences, starts)
 
 
 def _sentence_blocks(tokens: DiskArray, length: int) -> Iterator[NDArray[np.int32]]:

@@ -54,7 +54,7 @@ def distinct_words(text: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[
     numbers, bounds = np.empty(most, np.int32), np.empty((most, 2), np.int64)
     words, distinct, end = 0, 0, 0
     while end < text.shape[0]:
-        begin, digest = end, 2166136261
+        begin, digest = end, np.int64(2166136261)
         # FNV-1a (Fowler, Noll & Vo)
         while end < text.shape[0] and text[end] != 32 and text[end] != 9:
             digest = ((digest ^ np.int64(text[end])) * 16777619) & 0xFFFFFFFF
