@@ -10,9 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from itersel.lm.arpa import Arpa, Model, NGrams, parse_arpa, write_arpa
-from itersel.lm.binary import LanguageModel, compile_model, load_model
+from itersel.lm.binary import LanguageModel, compile_model, load_model, score_lines
 from itersel.lm.estimate import estimate
-from itersel.lm.score import score_lines
 from itersel.lm.text import read_text
 from itersel.storage.files import read_bytes, read_lines
 
@@ -42,7 +41,7 @@ def recorded(parity: Path, order: int) -> Path:
 
 @pytest.fixture(scope="module")
 def estimated(parity: Path, order: int) -> Arpa:
-    return in_memory(estimate(read_text([parity / "corpus" / "train.en.gz"]), order).model)
+    return in_memory(estimate(read_text([parity / "corpus" / "train.en.gz"]), order))
 
 
 def in_memory(model: Model) -> Arpa:
@@ -98,7 +97,7 @@ def test_pruned_model_with_open_vocabulary_scores_as_in_kenlm(
 ) -> None:
     vocabulary = tmp_path / "vocabulary"
     vocabulary.write_text("\n".join(read_lines(parity / "corpus" / "dev.en.gz")[:100]))
-    model = in_memory(estimate(read_text([parity / "corpus" / "devtest.en.gz"], vocabulary), 4).model)
+    model = in_memory(estimate(read_text([parity / "corpus" / "devtest.en.gz"], vocabulary), 4))
     # KenLM requires every prefix of an n-gram, so suffixes are pruned.
     trigrams, fourgrams = model.ngrams[2:]
     fourgrams = keep(fourgrams, np.arange(fourgrams.words.shape[0]) % 3 == 0)

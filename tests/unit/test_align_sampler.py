@@ -12,9 +12,8 @@ from tests.naive import aligner
 
 from itersel.align import sampler
 from itersel.align.model import TrainedModel, read_model, write_model
-from itersel.align.sampler import Sampler, align_with, schedule
+from itersel.align.sampler import Bitext, Sampler, align_with, schedule
 from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, IBM1, RANDOM, Pass, Text
-from itersel.align.text import Bitext
 from itersel.storage.ragged import offsets_of
 
 STAGES = [RANDOM, *[IBM1] * 2, *[HMM] * 2, *[FERTILE] * 3, DECIDE]
@@ -39,10 +38,25 @@ def drawn_pairs(seed: int, words: int, pairs: int, longest: int) -> list[aligner
     ]
 
 
-@pytest.mark.parametrize(("seed", "words"), [(0, 20), (1, 20), (2, 3000), (3, 20)])
-def test_equals_plain_python(seed: int, words: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("seed", "words", "pairs"),
+    [
+        *(
+            (seed, words, drawn_pairs(seed, 6 + 4 * seed, 12, 5))
+            for seed, words in [(1, 20), (2, 3000), (3, 20)]
+        ),
+        (0, 20, drawn_pairs(0, 6, 12, 12)),
+        # Jumps of more than 200 words are counted together.
+        (1, 4, [([1, *[2] * 248, 3], [3, 1]), ([1, 3], [3, 1, 2])]),
+        # Nothing to align.
+        (1, 3, [((), (1, 2)), ((1,), ()), ((), ())]),
+        (1, 1, []),
+    ],
+)
+def test_equals_plain_python(
+    seed: int, words: int, pairs: list[aligner.Pair], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also when the table of pairs is made anew within a pass."""
-    pairs = drawn_pairs(seed, 6 + 4 * seed, 12, 5 if seed else 12)
     monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
     monkeypatch.setattr(sampler, "SLOTS", 64)
     found = Sampler(text_of(pairs), 20, words, seed).run().tolist()
@@ -90,14 +104,6 @@ def test_tables_have_room(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(set(tables)) > 1
 
 
-def test_long_sentences_equal_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jumps of more than 200 words are counted together."""
-    pairs: list[aligner.Pair] = [([1, *[2] * 248, 3], [3, 1]), ([1, 3], [3, 1, 2])]
-    monkeypatch.setattr(sampler, "schedule", lambda _: STAGES)
-    found = Sampler(text_of(pairs), 4, 4, 1).run().tolist()
-    assert found == aligner.links_of(aligner.align(pairs, 4, 1, STAGES))
-
-
 def test_known_alignment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each word has one translation, in the order of the source; the last word is NULL's."""
     drawn = random.Random(1)
@@ -109,23 +115,7 @@ def test_known_alignment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(one == other for one, other in zip(links, expected, strict=True)) > 0.99 * len(expected)
 
 
-def test_nothing_to_align() -> None:
-    assert Sampler(text_of([((), (1, 2)), ((1,), ()), ((), ())]), 2, 3, 1).run().tolist() == [0, 0]
-    assert Sampler(text_of([]), 1, 1, 1).run().tolist() == []
-
-
-def test_schedule() -> None:
-    assert [schedule(30_000).count(stage) for stage in (RANDOM, IBM1, HMM, FERTILE, DECIDE)] == [
-        1,
-        7,
-        7,
-        29,
-        1,
-    ]
-    assert [schedule(2_000_000).count(stage) for stage in (RANDOM, IBM1, HMM, FERTILE, DECIDE)] == [
-        1,
-        2,
-        1,
-        4,
-        1,
-    ]
+@pytest.mark.parametrize(("pairs", "counts"), [(30_000, (1, 7, 7, 29, 1)), (2_000_000, (1, 2, 1, 4, 1))])
+def test_schedule(pairs: int, counts: tuple[int, ...]) -> None:
+    expected = zip((RANDOM, IBM1, HMM, FERTILE, DECIDE), counts, strict=True)
+    assert schedule(pairs) == [stage for stage, count in expected for _ in range(count)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,56 +15,36 @@ FORWARD = {(0, 0), (1, 1), (3, 3), (5, 4)}
 REVERSE = {(0, 0), (2, 1), (3, 3), (4, 5), (5, 6)}
 
 
-def test_forward_and_reverse_are_unchanged() -> None:
-    assert symmetrize(FORWARD, REVERSE, "forward") == sorted(FORWARD)
-    assert symmetrize(FORWARD, REVERSE, "reverse") == sorted(REVERSE)
+INTERSECTION, UNION = {(0, 0), (3, 3)}, FORWARD | REVERSE
 
 
-def test_intersection_and_union() -> None:
-    assert symmetrize(FORWARD, REVERSE, "intersection") == [(0, 0), (3, 3)]
-    assert symmetrize(FORWARD, REVERSE, "union") == sorted(FORWARD | REVERSE)
-
-
-def test_grow_adds_only_horizontal_and_vertical_neighbours() -> None:
-    # 1-1 is diagonal to 0-0; 2-1 is next to 1-1, which is not in the alignment.
-    assert symmetrize(FORWARD, REVERSE, "grow") == [(0, 0), (3, 3)]
-    assert symmetrize({(0, 0), (0, 1)}, {(0, 0)}, "grow") == [(0, 0), (0, 1)]
-
-
-def test_grow_diag_grows_in_chains() -> None:
-    # 0-0 gives 1-1, which gives 2-1 (source 2 is new). 4-5 and 5-4 touch no point.
-    assert symmetrize(FORWARD, REVERSE, "grow-diag") == [(0, 0), (1, 1), (2, 1), (3, 3)]
-
-
-def test_grow_diag_needs_further_rounds_for_points_before_the_seed() -> None:
-    # Only 2-2 is in both; 1-1 is next to it, 0-0 next to 1-1 but visited earlier.
-    assert symmetrize({(2, 2), (1, 1)}, {(2, 2), (0, 0)}, "grow-diag") == [(0, 0), (1, 1), (2, 2)]
-
-
-def test_grow_diag_skips_points_whose_words_are_both_aligned() -> None:
-    forward, reverse = {(0, 0), (1, 1), (0, 1)}, {(0, 0), (1, 1)}
-    assert symmetrize(forward, reverse, "grow-diag") == [(0, 0), (1, 1)]
-
-
-def test_final_adds_points_with_one_new_word() -> None:
-    # 5-4 (forward) first; then 4-5; 5-6 has an aligned source but a new target.
-    expected = [(0, 0), (1, 1), (2, 1), (3, 3), (4, 5), (5, 4), (5, 6)]
-    assert symmetrize(FORWARD, REVERSE, "grow-diag-final") == expected
-
-
-def test_final_and_adds_points_with_two_new_words() -> None:
-    expected = [(0, 0), (1, 1), (2, 1), (3, 3), (4, 5), (5, 4)]
-    assert symmetrize(FORWARD, REVERSE, "grow-diag-final-and") == expected
-
-
-def test_final_prefers_forward_points() -> None:
-    assert symmetrize({(0, 1)}, {(0, 0)}, "grow-diag-final-and") == [(0, 1)]
-    assert symmetrize({(1, 0)}, {(0, 0)}, "grow-diag-final-and") == [(1, 0)]
-
-
-def test_no_points() -> None:
-    for heuristic in HEURISTICS:
-        assert symmetrize([], [], heuristic) == []
+@pytest.mark.parametrize(
+    ("heuristic", "forward", "reverse", "expected"),
+    [
+        ("forward", FORWARD, REVERSE, FORWARD),
+        ("reverse", FORWARD, REVERSE, REVERSE),
+        ("intersection", FORWARD, REVERSE, INTERSECTION),
+        ("union", FORWARD, REVERSE, UNION),
+        # 1-1 is diagonal to 0-0; 2-1 is next to 1-1, which is not in the alignment.
+        ("grow", FORWARD, REVERSE, INTERSECTION),
+        ("grow", {(0, 0), (0, 1)}, {(0, 0)}, {(0, 0), (0, 1)}),
+        # 0-0 gives 1-1, which gives 2-1 (source 2 is new). 4-5 and 5-4 touch no point.
+        ("grow-diag", FORWARD, REVERSE, INTERSECTION | {(1, 1), (2, 1)}),
+        # Only 2-2 is in both; 1-1 is next to it, 0-0 next to 1-1 but visited earlier: a second round.
+        ("grow-diag", {(2, 2), (1, 1)}, {(2, 2), (0, 0)}, {(0, 0), (1, 1), (2, 2)}),
+        # Both words of 0-1 are aligned.
+        ("grow-diag", {(0, 0), (1, 1), (0, 1)}, {(0, 0), (1, 1)}, {(0, 0), (1, 1)}),
+        # 5-4 (forward) first; then 4-5; 5-6 has an aligned source but a new target.
+        ("grow-diag-final", FORWARD, REVERSE, UNION),
+        ("grow-diag-final-and", FORWARD, REVERSE, UNION - {(5, 6)}),
+        # Forward points come first.
+        ("grow-diag-final-and", {(0, 1)}, {(0, 0)}, {(0, 1)}),
+        ("grow-diag-final-and", {(1, 0)}, {(0, 0)}, {(1, 0)}),
+        *((heuristic, set(), set(), set()) for heuristic in HEURISTICS),
+    ],
+)
+def test_worked_by_hand(heuristic: str, forward: Points, reverse: Points, expected: Points) -> None:
+    assert symmetrize(forward, reverse, heuristic) == sorted(expected)
 
 
 def directions() -> st.SearchStrategy[tuple[Points, Points]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -38,30 +38,30 @@ ngram 3=1
 """
 
 
+def outcome(content: str | bytes | Iterable[bytes]) -> object:
+    """Return the words and n-grams of a file, or the error."""
+    try:
+        model = parse_arpa(content.encode() if isinstance(content, str) else content, "x")
+    except InputError as error:
+        return str(error)
+    return model.words, [[column.tolist() for column in grams] for grams in model.ngrams]
+
+
 def test_reads_words_numbers_and_missing_backoffs() -> None:
-    model = parse_arpa(ARPA.encode(), "x")
-    assert model.words == ["<unk>", "<s>", "</s>", "a", "häus"]
-    assert [grams.words.tolist() for grams in model.ngrams] == [
-        [[0], [1], [2], [3], [4]],
-        [[1, 3], [3, 4], [4, 2]],
-        [[1, 3, 4]],
-    ]
-    assert model.ngrams[0].log10_probability.tolist() == [-1.5, -99, -0.5, -1, -2]
-    assert model.ngrams[0].backoff.tolist() == [0, -0.25, 0, -0.125, -0.5]
-    assert model.ngrams[1].log10_probability.tolist() == [-0.75, -0.0625, -0.3]
-    assert model.ngrams[1].backoff.tolist() == [-0.375, 0, 0]
-    assert model.ngrams[2].log10_probability.tolist() == [-0.5]
+    assert outcome(ARPA) == (
+        ["<unk>", "<s>", "</s>", "a", "häus"],
+        [
+            [[[0], [1], [2], [3], [4]], [-1.5, -99, -0.5, -1, -2], [0, -0.25, 0, -0.125, -0.5]],
+            [[[1, 3], [3, 4], [4, 2]], [-0.75, -0.0625, -0.3], [-0.375, 0, 0]],
+            [[[1, 3, 4]], [-0.5], [0]],
+        ],
+    )
 
 
 def test_unknown_word_comes_first_wherever_it_is_listed() -> None:
     lines = ARPA.split("\n")
     lines.insert(9, lines.pop(6))  # <unk> after </s>
-    moved = parse_arpa("\n".join(lines).encode(), "x")
-    first = parse_arpa(ARPA.encode(), "x")
-    assert moved.words == first.words
-    for a, b in zip(moved.ngrams, first.ngrams, strict=True):
-        for left, right in zip(a, b, strict=True):
-            np.testing.assert_array_equal(left, right)
+    assert outcome("\n".join(lines)) == outcome(ARPA)
 
 
 def test_model_without_unknown_word_gets_kenlms_default() -> None:
@@ -72,18 +72,22 @@ def test_model_without_unknown_word_gets_kenlms_default() -> None:
     assert model.ngrams[1].words.tolist() == [[1, 3], [3, 4], [4, 2]]
 
 
-def test_windows_line_ends_and_text_after_the_end() -> None:
-    model = parse_arpa(ARPA.replace("\n", "\r\n").encode() + b"anything", "x")
-    assert model.words[-1] == "häus"
+@pytest.mark.parametrize(
+    ("old", "new", "last"),
+    [
+        ("\n", "\r\n", "häus"),
+        ("\n\\end\\\n", "\n\\end\\\nanything", "häus"),
+        # part of a word
+        ("häus", "10\u00a0km", "10\u00a0km"),
+        # Other tools count what their text contains; no text here has such words.
+        ("häus", "a\x01\u0085", "a\x01\u0085"),
+    ],
+)
+def test_unusual_files(old: str, new: str, last: str) -> None:
+    assert parse_arpa(ARPA.replace(old, new).encode(), "x").words[-1] == last
 
 
-def test_no_break_space_is_part_of_a_word() -> None:
-    model = parse_arpa(ARPA.replace("häus", "10\u00a0km").encode(), "x")
-    assert model.words[-1] == "10\u00a0km"
-
-
-@pytest.mark.parametrize("name", ["lm.arpa", "lm.arpa.gz"])
-def test_writes_what_it_reads(tmp_path: Path, name: str) -> None:
+def test_writes_what_it_reads(tmp_path: Path) -> None:
     random = np.random.default_rng(1)
     model = Arpa(
         ["<unk>", "<s>", "</s>", "ä"],
@@ -92,7 +96,7 @@ def test_writes_what_it_reads(tmp_path: Path, name: str) -> None:
             NGrams(np.array([[1, 3], [3, 2]], np.int32), -random.random(2) * 1e-5, np.zeros(2)),
         ],
     )
-    path = tmp_path / name
+    path = tmp_path / "lm.arpa.gz"
     write_arpa(path, model)
     again = parse_arpa(read_bytes(path), path)
     assert again.words == model.words
@@ -145,25 +149,15 @@ def test_pieces_give_the_same_as_the_whole(size: int) -> None:
     def pieces(content: bytes) -> Iterator[bytes]:
         return (content[begin : begin + size] for begin in range(0, len(content), size))
 
-    whole, found = parse_arpa(ARPA.encode(), "x"), parse_arpa(pieces(ARPA.encode()), "x")
-    assert found.words == whole.words
-    for grams, expected in zip(found.ngrams, whole.ngrams, strict=True):
-        for column, wanted in zip(grams, expected, strict=True):
-            np.testing.assert_array_equal(column, wanted)
-    for old, new in [("häus </s>", "<s> a"), ("-0.75", "nan"), ("ngram 2=3", "ngram 2=4"), ("\\end\\", "")]:
-        with pytest.raises(InputError) as error:
-            parse_arpa(ARPA.replace(old, new).encode(), "x")
-        with pytest.raises(InputError) as again:
-            parse_arpa(pieces(ARPA.replace(old, new).encode()), "x")
-        assert str(again.value) == str(error.value)
+    changes = {"häus": "häus", "häus </s>": "<s> a", "-0.75": "nan", "ngram 2=3": "ngram 2=4", "\\end\\": ""}
+    for old, new in changes.items():
+        changed = ARPA.replace(old, new)
+        assert outcome(pieces(changed.encode())) == outcome(changed)
 
 
 def test_lines_are_counted_in_pieces_that_are_empty() -> None:
-    with pytest.raises(InputError, match="is not an ARPA file") as error:
-        parse_arpa(iter([b"\n\n", b"\n", b"\nwrong\n"]), "x")
-    assert error.value.line == 5
-    found = parse_arpa(iter([b"\n\n", b"\n", ARPA.encode()]), "x")
-    assert found.words == parse_arpa(ARPA.encode(), "x").words
+    assert str(outcome(iter([b"\n\n", b"\n", b"\nwrong\n"]))).startswith("x:5: is not an ARPA file")
+    assert outcome(iter([b"\n\n", b"\n", ARPA.encode()])) == outcome(ARPA)
 
 
 def test_everything_is_read_even_behind_the_end() -> None:
@@ -180,52 +174,29 @@ def test_every_truncation_is_an_error() -> None:
 
 
 def test_invalid_utf8_names_the_line() -> None:
-    with pytest.raises(InputError, match=r"^lm.arpa:11: not valid UTF-8"):
-        parse_arpa(ARPA.encode("latin-1"), "lm.arpa")
-
-
-def test_truncated_gzip(tmp_path: Path) -> None:
-    path = tmp_path / "lm.arpa.gz"
-    path.write_bytes(gzip.compress(ARPA.encode())[:-20])
-    with pytest.raises(InputError, match="truncated gzip"):
-        parse_arpa(read_bytes(path), path)
+    assert str(outcome(ARPA.encode("latin-1"))).startswith("x:11: not valid UTF-8")
 
 
 def test_a_byte_order_mark_and_comments_before_the_counts() -> None:
-    content = "\ufeff# made by a toolkit\n\n## data below\n" + ARPA
-    assert parse_arpa(content.encode(), "x").words == parse_arpa(ARPA.encode(), "x").words
-    with pytest.raises(InputError, match="not an ARPA file") as error:
-        parse_arpa(b"# a\n" * 5000 + ARPA.encode(), "x")
-    assert error.value.line == 1
+    assert outcome("\ufeff# made by a toolkit\n\n## data below\n" + ARPA) == outcome(ARPA)
+    assert str(outcome("# a\n" * 5000 + ARPA)).startswith("x:1: is not an ARPA file")
 
 
 def test_the_unknown_word_in_capitals() -> None:
     """As in KenLM, which reads both forms; here also within an n-gram."""
     text = ARPA.replace("häus </s>", "<unk> </s>")
-    usual, capital = (parse_arpa(one.encode(), "x") for one in (text, text.replace("<unk>", "<UNK>")))
-    assert capital.words == usual.words
-    for column, expected in zip(capital.ngrams[1], usual.ngrams[1], strict=True):
-        np.testing.assert_array_equal(column, expected)
-    with pytest.raises(InputError, match="'<UNK>' is listed twice"):
-        parse_arpa(ARPA.replace("\ta\t", "\t<UNK>\t").encode(), "x")
-
-
-def test_words_of_control_characters() -> None:
-    """Other tools count what their text contains; no text here has such words."""
-    word = "a\x01\u0085"
-    content = ARPA.replace("\ta\t", f"\ta\t0\n-1\t{word}\t").replace("ngram 1=5", "ngram 1=6")
-    assert word in parse_arpa(content.encode(), "x").words
+    assert outcome(text.replace("<unk>", "<UNK>")) == outcome(text)
+    assert "'<UNK>' is listed twice" in str(outcome(ARPA.replace("\ta\t", "\t<UNK>\t")))
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"mmap lm http://kheafield.com/code format version 5\n\x00\x00", "is a binary file of KenLM"),
-        (gzip.compress(ARPA.encode()), r"is compressed with gzip; rename it to end in \.gz"),
+        (gzip.compress(ARPA.encode()), "is compressed with gzip; rename it to end in .gz"),
         (bz2.compress(ARPA.encode()), "is compressed with bzip2; unpack it"),
     ],
     ids=["KenLM", "gzip", "bzip2"],
 )
 def test_files_that_are_something_else(content: bytes, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        parse_arpa(content, "x")
+    assert message in str(outcome(content))

@@ -20,7 +20,7 @@ from itersel.sources import WITHOUT_INFLUENCE, step_digest, used_modules
         ("forest", {"cli.kbest", "tune.forests"}, {"learn.train"}),
         ("corpus prepare", {"corpus.pharaoh", "corpus.compounds"}, {"corpus.fetch", "lm.arpa"}),
         ("align", {"corpus.text", "align.sampler"}, {"corpus.pipeline"}),
-        ("lm estimate", {"lm.estimate", "lm.binary"}, {"lm.score"}),
+        ("lm estimate", {"lm.estimate", "lm.binary"}, {"align.sampler"}),
         ("lm compile", {"lm.binary"}, {"lm.estimate", "vectors.weights"}),
         ("grammar index", {"grammar.lexical_kernels"}, {"grammar.text", "grammar.extract"}),
         ("grammar extract", {"grammar.rules"}, {"vectors.weights", "decode.search_kernels", "grammar.text"}),

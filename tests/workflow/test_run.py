@@ -15,9 +15,8 @@ from tests.workflow.conftest import NATURAL
 
 from itersel.cli.main import main
 from itersel.lm.arpa import write_arpa
-from itersel.lm.binary import compile_model, load_model
+from itersel.lm.binary import compile_model, load_model, score_lines
 from itersel.lm.estimate import estimate
-from itersel.lm.score import score_lines
 from itersel.lm.text import read_text
 from itersel.report.page.document import read_document
 from itersel.report.page.render import render
@@ -155,7 +154,7 @@ def test_a_shard_is_trained_without_its_text_in_the_model(copy, finished):
     lines = (copy.folder / "test.target").read_text().splitlines()
     for fold in range(2):
         arpa, model = copy.folder / f"{fold}.arpa", copy.folder / f"{fold}.bin"
-        write_arpa(arpa, estimate(read_text([text / f"{1 - fold}.target.gz"]), 3).model)
+        write_arpa(arpa, estimate(read_text([text / f"{1 - fold}.target.gz"]), 3))
         compile_model(arpa, model, 3)
         made = load_model(copy.results / f"lm/{text.parent.name}-shards/2-folds/{fold}.bin")
         expected, unknown = score_lines(load_model(model), lines)

@@ -9,6 +9,7 @@ an added point immediately affects the candidates after it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from itersel.corpus.pharaoh import Point
 
@@ -18,72 +19,45 @@ _STRAIGHT = ((-1, 0), (0, -1), (0, 1), (1, 0))
 _ALL_AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 
 
-class _Alignment:
-    """The points so far, and the aligned words on both sides."""
+def _grown(
+    forward: set[Point],
+    reverse: set[Point],
+    neighbours: Sequence[Point],
+    final: Callable[[Iterable[bool]], bool] | None = None,
+) -> set[Point]:
+    """Grow the intersection by neighbours of its points that have an unaligned word.
 
-    def __init__(self, points: Iterable[Point]) -> None:
-        self.points = set(points)
-        self.sources = {i for i, _ in self.points}
-        self.targets = {j for _, j in self.points}
+    Then, if `final` is `any` (or `all`), add the other points of each direction one (or both) of whose words
+    are unaligned.
+    """
+    points = forward & reverse
+    sources, targets = {i for i, _ in points}, {j for _, j in points}
 
-    def add(self, i: int, j: int) -> None:
-        self.points.add((i, j))
-        self.sources.add(i)
-        self.targets.add(j)
+    def add(candidates: Sequence[Point], is_new: Callable[[Iterable[bool]], bool], is_growth: bool) -> None:
+        """Add candidates whose words are new when they are visited, in order."""
+        for i, j in candidates:
+            if is_new((i not in sources, j not in targets)) and (
+                not is_growth or any((i + di, j + dj) in points for di, dj in neighbours)
+            ):
+                points.add((i, j))
+                sources.add(i)
+                targets.add(j)
 
-    def is_new(self, i: int, j: int) -> bool:
-        """Return whether either word is unaligned."""
-        return i not in self.sources or j not in self.targets
-
-    def is_new_on_both_sides(self, i: int, j: int) -> bool:
-        """Return whether both words are unaligned."""
-        return i not in self.sources and j not in self.targets
-
-    def grow(self, candidates: Iterable[Point], neighbours: Sequence[Point]) -> None:
-        """Add candidates that neighbour an existing point, if either of their words is unaligned."""
-        waiting, size = sorted(set(candidates) - self.points), -1
-        while waiting and len(self.points) != size:
-            size, rest = len(self.points), []
-            for i, j in waiting:
-                beside = any((i + di, j + dj) in self.points for di, dj in neighbours)
-                if beside and self.is_new(i, j):
-                    self.add(i, j)
-                else:
-                    rest.append((i, j))
-            waiting = rest
-
-    def finish(self, candidates: Iterable[Point], wanted: Callable[[int, int], bool]) -> None:
-        """Visit the candidates in order, and add those that are wanted when visited."""
-        for i, j in sorted(candidates):
-            if wanted(i, j):
-                self.add(i, j)
-
-
-def _grown(forward: set[Point], reverse: set[Point], neighbours: Sequence[Point]) -> _Alignment:
-    alignment = _Alignment(forward & reverse)
-    alignment.grow(forward | reverse, neighbours)
-    return alignment
-
-
-def _grow_diag_final(forward: set[Point], reverse: set[Point]) -> set[Point]:
-    alignment = _grown(forward, reverse, _ALL_AROUND)
-    alignment.finish(forward, alignment.is_new)
-    alignment.finish(reverse, alignment.is_new)
-    return alignment.points
-
-
-def _grow_diag_final_and(forward: set[Point], reverse: set[Point]) -> set[Point]:
-    alignment = _grown(forward, reverse, _ALL_AROUND)
-    alignment.finish(forward, alignment.is_new_on_both_sides)
-    alignment.finish(reverse, alignment.is_new_on_both_sides)
-    return alignment.points
+    size = -1
+    while len(points) != size:
+        size = len(points)
+        add(sorted((forward | reverse) - points), any, True)
+    if final:
+        add(sorted(forward), final, False)
+        add(sorted(reverse), final, False)
+    return points
 
 
 HEURISTICS: dict[str, Callable[[set[Point], set[Point]], set[Point]]] = {
-    "grow-diag-final-and": _grow_diag_final_and,
-    "grow-diag-final": _grow_diag_final,
-    "grow-diag": lambda forward, reverse: _grown(forward, reverse, _ALL_AROUND).points,
-    "grow": lambda forward, reverse: _grown(forward, reverse, _STRAIGHT).points,
+    "grow-diag-final-and": partial(_grown, neighbours=_ALL_AROUND, final=all),
+    "grow-diag-final": partial(_grown, neighbours=_ALL_AROUND, final=any),
+    "grow-diag": partial(_grown, neighbours=_ALL_AROUND),
+    "grow": partial(_grown, neighbours=_STRAIGHT),
     "intersection": lambda forward, reverse: forward & reverse,
     "union": lambda forward, reverse: forward | reverse,
     "forward": lambda forward, reverse: forward,
@@ -92,19 +66,8 @@ HEURISTICS: dict[str, Callable[[set[Point], set[Point]], set[Point]]] = {
 
 
 def symmetrize(forward: Iterable[Point], reverse: Iterable[Point], heuristic: str) -> list[Point]:
-    """Combine the alignments of one sentence pair.
+    """Combine the alignments of one sentence pair; returns points sorted by source, then target position.
 
-    Parameters
-    ----------
-    forward
-        Points (source, target) of the model that generates the target: each target word has at most one.
-    reverse
-        Points (source, target) of the model that generates the source: each source word has at most one.
-    heuristic
-        A key of `HEURISTICS`.
-
-    Returns
-    -------
-    Points sorted by source, then target position.
+    Points are (source, target); see `DIRECTIONS`. `heuristic` is a key of `HEURISTICS`.
     """
     return sorted(HEURISTICS[heuristic](set(forward), set(reverse)))

@@ -89,8 +89,7 @@ def _estimate(options: argparse.Namespace) -> None:
     from itersel.lm.arpa import write_arpa
     from itersel.lm.binary import compile_estimate
     from itersel.lm.estimate import FALLBACK_DISCOUNTS, estimate
-    from itersel.lm.folds import lines_of_fold
-    from itersel.lm.text import read_text
+    from itersel.lm.text import lines_of_fold, read_text
 
     if (options.leave_out is None) != (options.fold is None):
         raise InputError("give --leave-out and --fold together, or neither")
@@ -101,18 +100,18 @@ def _estimate(options: argparse.Namespace) -> None:
         left_out = lines_of_fold(options.input[0], options.leave_out, *options.fold)
     # The temporary files are larger than the output: too large for most systems' temporary folder.
     folder = None if options.output == STANDARD_STREAM else temporary_folder(options.output)
-    result = estimate(read_text(options.input, options.vocabulary, left_out, folder), options.order)
-    if result.fallback:
-        orders = ", ".join(map(str, result.fallback))
+    model = estimate(read_text(options.input, options.vocabulary, left_out, folder), options.order)
+    if model.fallback:
+        orders = ", ".join(map(str, model.fallback))
         used = ", ".join(map(str, FALLBACK_DISCOUNTS))
         print(
             f"itersel lm: warning: too little text for the discounts of order {orders}; using {used}",
             file=sys.stderr,
         )
     if options.output.endswith(COMPILED):
-        compile_estimate(result.model, options.output)
+        compile_estimate(model, options.output)
     else:
-        write_arpa(options.output, result.model)
+        write_arpa(options.output, model)
 
 
 def _compile(options: argparse.Namespace) -> None:
@@ -122,8 +121,7 @@ def _compile(options: argparse.Namespace) -> None:
 
 
 def _score(options: argparse.Namespace) -> None:
-    from itersel.lm.binary import load_model
-    from itersel.lm.score import score_lines
+    from itersel.lm.binary import load_model, score_lines
 
     log10_probability, unknown = score_lines(load_model(options.model), read_lines(options.input))
     write_lines(

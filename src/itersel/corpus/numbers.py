@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from itersel.corpus.text import split_words, tokenized_blocks
 from itersel.storage.ragged import offsets_of
+from itersel.storage.string_kernels import distinct_words
 
 
 class WordNumbers(dict[str, int]):
@@ -50,6 +51,16 @@ def number_words(sentences: Sequence[Sequence[str]], numbers: WordNumbers) -> Si
     words = chain.from_iterable(sentences)
     offset = offsets_of(list(map(len, sentences)))
     return Side(np.fromiter(map(numbers.__getitem__, words), np.int32, int(offset[-1])), offset)
+
+
+def word_numbers(text: str, numbers: WordNumbers) -> NDArray[np.int32]:
+    """Return the words of a text, as `split_words` splits it, as numbers; new words get the next numbers."""
+    content = text.encode()
+    # A bytearray, because kernels would be compiled again for read-only arrays.
+    rows, bounds = distinct_words(np.frombuffer(bytearray(content), np.uint8))
+    begins, ends = bounds.T.tolist()
+    distinct = [numbers[content[begin:end].decode()] for begin, end in zip(begins, ends, strict=True)]
+    return np.array(distinct, np.int32)[rows]
 
 
 def _joined(parts: Iterable[Side]) -> Side:

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import InputError
+from itersel.lm.estimate_kernels import DIGITS, NUMBER_BYTES, arpa_lines
 from itersel.lm.kernels import ngram_keys
 from itersel.numerals import are_numeric, parse_number
 from itersel.progress import count_up
 from itersel.storage.compression import packing_of
 from itersel.storage.files import byte_blocks, open_output
+from itersel.storage.strings import StringTable, string_table
 
 UNKNOWN, START, END = "<unk>", "<s>", "</s>"
 # How other tools write the unknown word; KenLM reads both.
@@ -117,75 +119,61 @@ def read_unigrams(path: str | os.PathLike[str]) -> tuple[set[str], int]:
     return words, len(counts)
 
 
-class _Lines:
-    """The lines of a text that arrives in pieces; what follows the last line feed is a line, too."""
-
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        self.blocks = self._split(pieces)
-        self.block: list[bytes] = []
-        self.place = 0
-        self.position = 0  # number of lines taken
-
-    @staticmethod
-    def _split(pieces: Iterable[bytes]) -> Iterator[list[bytes]]:
-        rest = bytearray()
-        for piece in pieces:
-            rest += piece
-            if b"\n" in piece:
-                *lines, last = bytes(rest).split(b"\n")
-                rest = bytearray(last)
-                yield lines
-        yield [bytes(rest)]
-
-    def take(self, count: int) -> list[bytes]:
-        """Return the next lines, at most `count`; none at the end only."""
-        if self.place == len(self.block):
-            self.block, self.place = next(self.blocks, []), 0
-        lines = self.block[self.place : self.place + count]
-        self.place += len(lines)
-        self.position += len(lines)
-        return lines
-
-    def skip_empty(self) -> None:
-        """Skip pieces that consist of empty lines, which would take long line by line."""
-        while self.place == len(self.block) and (block := next(self.blocks, [])):
-            self.block, self.place = block, 0
-            if not any(block):
-                self.place = len(block)
-                self.position += len(block)
-
-    def give_back(self) -> None:
-        """Take the last line again next time."""
-        self.place -= 1
-        self.position -= 1
+def _line_blocks(pieces: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Yield the lines of a text that arrives in pieces; what follows the last line feed is a line, too."""
+    rest = bytearray()
+    for piece in pieces:
+        rest += piece
+        if b"\n" in piece:
+            *lines, last = bytes(rest).split(b"\n")
+            rest = bytearray(last)
+            yield lines
+    yield [bytes(rest)]
 
 
 class _Parser:
     def __init__(self, pieces: Iterable[bytes], path: str | os.PathLike[str]) -> None:
-        self.lines = _Lines(pieces)
         self.path = path
+        self.blocks = _line_blocks(pieces)
+        self.block: list[bytes] = []
+        self.place = 0  # in the block
+        self.before = 0  # lines before the block
+
+    @property
+    def position(self) -> int:
+        """Number of lines taken."""
+        return self.before + self.place
 
     def fail(self, message: str, position: int) -> NoReturn:
         raise InputError(message, self.path, position + 1)
 
-    def fail_at_end(self, message: str) -> NoReturn:
-        self.fail(message, self.lines.position - 1)
+    def fail_at_last(self, message: str) -> NoReturn:
+        self.fail(message, self.position - 1)
+
+    def take(self, count: int) -> list[bytes]:
+        """Return the next lines, at most `count`; none at the end only."""
+        if self.place == len(self.block):
+            self.before += self.place
+            self.block, self.place = next(self.blocks, []), 0
+        lines = self.block[self.place : self.place + count]
+        self.place += len(lines)
+        return lines
 
     def has_more(self) -> bool:
-        """Return whether there is another line that is not empty."""
-        self.lines.skip_empty()
-        while lines := self.lines.take(1):
-            if lines[0].strip():
-                self.lines.give_back()
-                return True
-            self.lines.skip_empty()
+        """Return whether there is another line that is not empty, and skip those before it."""
+        while self.take(1):
+            self.place -= 1
+            while self.place < len(self.block):
+                if self.block[self.place].strip():
+                    return True
+                self.place += 1
         return False
 
     def next_line(self) -> bytes:
         """Return the next non-empty line, and move past it."""
         if not self.has_more():
-            self.fail_at_end("ends before \\end\\; the file is truncated; recreate it")
-        return self.lines.take(1)[0].strip()
+            self.fail_at_last("ends before \\end\\; the file is truncated; recreate it")
+        return self.take(1)[0].strip()
 
     def parse(self) -> Arpa:
         counts = self.header()
@@ -195,11 +183,8 @@ class _Parser:
         for order, count in enumerate(counts, 1):
             heading = self.next_line()
             if heading != b"\\%d-grams:" % order:
-                self.fail(
-                    f"expected \\{order}-grams:; the number of n-grams differs from \\data\\",
-                    self.lines.position - 1,
-                )
-            begin = self.lines.position
+                self.fail_at_last(f"expected \\{order}-grams:; the number of n-grams differs from \\data\\")
+            begin = self.position
             rows = self.rows(order, count, highest=order == len(counts))
             if order == 1:
                 unigrams = list(rows)
@@ -208,43 +193,41 @@ class _Parser:
             blocks = count_up(rows, f"{order}-grams read", len)
             ngrams.append(self.section(blocks, order, ids, begin))
         if self.next_line() != b"\\end\\":
-            self.fail(
-                "expected \\end\\; the number of n-grams differs from \\data\\", self.lines.position - 1
-            )
+            self.fail_at_last("expected \\end\\; the number of n-grams differs from \\data\\")
         # What follows is ignored, but read: the caller may want the checksum of the whole file.
-        while self.lines.take(1):
+        while self.take(1):
             pass
         return Arpa(words, [_unigrams(ngrams[0], len(words)), *ngrams[1:]])
 
     def header(self) -> list[int]:
         r"""Read ``\data\`` and the numbers of n-grams, after any comments."""
-        line, first = self.next_line().removeprefix(codecs.BOM_UTF8), self.lines.position - 1
+        line, first = self.next_line().removeprefix(codecs.BOM_UTF8), self.position - 1
         if line.startswith(_KENLM):
             self.fail("is a binary file of KenLM; give the ARPA file that it was made from", 0)
         if message := packing_of(line):
             self.fail(message, 0)
         while line != b"\\data\\":
-            if self.lines.position - first > MAX_COMMENTS or line.startswith(b"\\") or not self.has_more():
+            if self.position - first > MAX_COMMENTS or line.startswith(b"\\") or not self.has_more():
                 self.fail("is not an ARPA file: expected \\data\\", first)
             line = self.next_line()
         counts: list[int] = []
         while match := re.fullmatch(rb"ngram\s+(\d{1,18})\s*=\s*(\d{1,18})", self.next_line()):
             if int(match[1]) != len(counts) + 1:
-                self.fail(f"expected 'ngram {len(counts) + 1}=...'", self.lines.position - 1)
+                self.fail_at_last(f"expected 'ngram {len(counts) + 1}=...'")
             counts.append(int(match[2]))
-        self.lines.give_back()
+        self.place -= 1
         if not counts:
-            self.fail("expected 'ngram 1=...'", self.lines.position)
+            self.fail("expected 'ngram 1=...'", self.position)
         return counts
 
     def rows(self, order: int, count: int, highest: bool) -> Iterator[list[list[bytes]]]:
         """Yield the fields of the n-grams in a section, each with or without a backoff, in blocks."""
-        begin, done = self.lines.position, 0
+        begin, done = self.position, 0
         while done < count:
             # bytes.split splits at ASCII white space only: a no-break space is part of a word, as in KenLM.
-            rows = [line.split() for line in self.lines.take(count - done)]
+            rows = [line.split() for line in self.take(count - done)]
             if not rows:
-                self.fail_at_end(f"ends after {done} of {count} n-grams; the file is truncated")
+                self.fail_at_last(f"ends after {done} of {count} n-grams; the file is truncated")
             size = np.fromiter(map(len, rows), np.int64, len(rows))
             bad = np.flatnonzero((size != order + 1) & ((size != order + 2) | highest))
             if bad.size:
@@ -349,13 +332,13 @@ def _unigrams(grams: NGrams, count: int) -> NGrams:
     return NGrams(np.arange(count, dtype=np.int32)[:, None], probability, backoff)
 
 
-# n-grams that are turned into text at a time; as Python objects they take about 300 bytes each.
+# n-grams that are turned into text at a time.
 WRITTEN = 2**16
-DIGITS = 7
 
 
 def write_arpa(path: str | os.PathLike[str], model: Model) -> None:
     """Write an ARPA file, compressed by name; n-grams in the order of `model`, 7 significant digits."""
+    words = string_table(model.words)
     with open_output(path) as stream:
         stream.write("\\data\\\n")
         for order, count in enumerate(model.counts, 1):
@@ -364,7 +347,7 @@ def write_arpa(path: str | os.PathLike[str], model: Model) -> None:
             stream.write(f"\n\\{order}-grams:\n")
             blocks = chain.from_iterable(map(_split, model.blocks(order)))
             for grams in count_up(blocks, f"{order}-grams written", lambda block: block.words.shape[0]):
-                stream.writelines(_lines(grams, model.words, order == len(model.counts)))
+                stream.write(_lines(grams, words, order == len(model.counts)))
         stream.write("\n\\end\\\n")
 
 
@@ -386,11 +369,9 @@ def _split(grams: NGrams) -> Iterator[NGrams]:
         yield NGrams(grams.words[part], grams.log10_probability[part], grams.backoff[part])
 
 
-def _lines(grams: NGrams, words: list[str], is_highest: bool) -> Iterator[str]:
-    texts = [[words[i] for i in column] for column in grams.words.T.tolist()]
-    ngrams = map(" ".join, zip(*texts, strict=True))
-    numbers = grams.log10_probability.tolist()
-    if is_highest:
-        return (f"{p:.7g}\t{text}\n" for p, text in zip(numbers, ngrams, strict=True))
-    backoffs = grams.backoff.tolist()
-    return (f"{p:.7g}\t{text}\t{b:.7g}\n" for p, text, b in zip(numbers, ngrams, backoffs, strict=True))
+def _lines(grams: NGrams, words: StringTable, is_highest: bool) -> str:
+    numbers = np.column_stack(grams[1:2] if is_highest else grams[1:])
+    length = int(np.diff(words.offset)[grams.words].sum()) + grams.words.size + NUMBER_BYTES * numbers.size
+    text = np.empty(length, np.uint8)
+    end = arpa_lines(grams.words, numbers, words.data, words.offset, text)
+    return text[:end].tobytes().decode()

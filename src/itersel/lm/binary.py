@@ -1,10 +1,10 @@
-"""Compiled language models: the content of an ARPA file in arrays that processes map read-only."""
+"""Compiled language models: the content of an ARPA file in arrays that processes map read-only; scoring."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -14,13 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import itersel
+from itersel.corpus.text import split_words
 from itersel.errors import InputError
 from itersel.limits import MAX_ORDER
 from itersel.lm.arpa import END, START, UNKNOWN, Arpa, Model, NGrams, as_written, parse_arpa
-from itersel.lm.kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, insert, ngram_keys
+from itersel.lm.kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, insert, ngram_keys, score_sentences
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.files import byte_blocks
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, FilePath, damaged, numbers
+from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
 
 # V words, H slots; see ModelArrays
@@ -304,3 +306,16 @@ def _hash_table(
                 # Expected once in 10^7 models of a million n-grams.
                 raise InputError("two of its n-grams have the same 62-bit key; change a word of one", path)
     return slots
+
+
+def score_lines(model: LanguageModel, lines: Iterable[str]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Score tokenised sentences, each between ``<s>`` and ``</s>``.
+
+    Returns their log10 probabilities, float64, including ``</s>``, and the numbers of unknown words, int64.
+    """
+    ids = model.ids
+    sentences = [[ids.get(word, 0) for word in split_words(line)] for line in lines]
+    offset = offsets_of([len(sentence) for sentence in sentences])
+    words = np.fromiter((word for sentence in sentences for word in sentence), np.int32, int(offset[-1]))
+    unknown = np.diff(offsets_of(words == 0)[offset])
+    return score_sentences(model.arrays, words, offset, ids[START], ids[END]), unknown

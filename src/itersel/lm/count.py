@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.lm.estimate_kernels import longer_ngrams, sort_stably
 from itersel.lm.text import END_ID, START_ID, Text
 from itersel.progress import count_up
 from itersel.storage.diskarray import DiskArray
@@ -31,9 +32,8 @@ class Limits(NamedTuple):
     Attributes
     ----------
     tokens
-        Words of text that are counted in one block (more if a sentence is longer). Counting takes 120 bytes
-        for each with order 3, and 170 with order 5. Larger blocks leave less to merge, but take as long to
-        sort.
+        Words of text that are counted in one block (more if a sentence is longer). Counting takes about 50
+        bytes for each. Larger blocks leave less to merge.
     rows
         n-grams that are merged or interpolated in one step (more if a context has more successors).
     values
@@ -70,26 +70,40 @@ class Types(NamedTuple):
     starts: range
 
 
-class _Runs(NamedTuple):
+class _Runs:
     """The sorted n-grams of one order in each block; the columns of all blocks are concatenated.
 
     `context` and `suffix` are rows in the run of the next lower order, and words for bigrams.
     """
 
-    context: DiskArray
-    word: DiskArray
-    suffix: DiskArray
-    occurrences: DiskArray
-    bounds: list[int]  # where each block begins, and the end
+    def __init__(self, folder: str) -> None:
+        self.columns = [DiskArray(np.int32, folder) for _ in range(4)]
+        self.context, self.word, self.suffix, self.occurrences = self.columns
+        self.bounds = [0]  # where each block begins, and the end
+
+    def append(self, columns: NDArray[np.int32]) -> None:
+        """Add the n-grams of a block."""
+        for array, values in zip(self.columns, columns, strict=True):
+            array.append(values)
+        self.bounds.append(self.word.size)
 
 
 def count_ngrams(text: Text, order: int, limits: Limits = LIMITS) -> list[Types]:
     """Find the distinct n-grams of the orders 1 to `order`."""
-    size = len(text.words)
-    occurrences, runs = _count_blocks(text, order, limits.tokens)
-    types = [_unigrams(occurrences, text.tokens.folder)]
+    size, folder = len(text.words), text.tokens.folder
+    types = [_new_types(folder, range(START_ID, START_ID + 1))]
+    runs = [_Runs(folder) for _ in range(2, order + 1)]
+    occurrences = np.zeros(size, np.int64)
+    for tokens in count_up(_sentence_blocks(text.tokens, limits.tokens), "words counted", len):
+        occurrences += np.bincount(tokens, minlength=size)
+        for run, columns in zip(runs, _ngrams_of_block(tokens, size, order), strict=True):
+            run.append(columns)
+    types[0].code.append(np.arange(size))
+    types[0].suffix.append(np.zeros(size, np.int64))
+    types[0].occurrences.append(occurrences)
     rows, bounds = None, [0]
     while runs:
+        # What is no longer in the list leaves the disk.
         run = runs.pop(0)
         code, suffix = _renumbered(run, rows, bounds, size)
         merged, rows = _merge(code, suffix, run, types[-1].starts, size, limits.rows)
@@ -98,41 +112,12 @@ def count_ngrams(text: Text, order: int, limits: Limits = LIMITS) -> list[Types]
     return types
 
 
-def _unigrams(occurrences: NDArray[np.int64], folder: str) -> Types:
-    types = _new_types(folder, range(START_ID, START_ID + 1))
-    types.code.append(np.arange(occurrences.shape[0]))
-    types.suffix.append(np.zeros(occurrences.shape[0], np.int64))
-    types.occurrences.append(occurrences)
-    return types
-
-
 def _new_types(folder: str, starts: range) -> Types:
-    return Types(
-        DiskArray(np.int64, folder), DiskArray(np.int64, folder), DiskArray(np.int64, folder), starts
-    )
+    code, suffix, occurrences = (DiskArray(np.int64, folder) for _ in range(3))
+    return Types(code, suffix, occurrences, starts)
 
 
-def _new_runs(folder: str) -> _Runs:
-    context, word, suffix, occurrences = (DiskArray(np.int32, folder) for _ in range(4))
-    return _Runs(context, word, suffix, occurrences, [0])
-
-
-def _count_blocks(text: Text, order: int, length: int) -> tuple[NDArray[np.int64], list[_Runs]]:
-    """Return the occurrences of words, and the runs of the orders from 2."""
-    size, folder = len(text.words), text.tokens.folder
-    occurrences = np.zeros(size, np.int64)
-    runs = [_new_runs(folder) for _ in range(2, order + 1)]
-    for tokens in count_up(_sentence_blocks(text.tokens, length), "words counted", len):
-        occurrences += np.bincount(tokens, minlength=size)
-        for run, columns in zip(runs, _ngrams_of_block(tokens, size, order), strict=True):
-            arrays = run.context, run.word, run.suffix, run.occurrences
-            for array, values in zip(arrays, columns, strict=True):
-                array.append(values)
-            run.bounds.append(run.word.size)
-    return occurrences, runs
-
-
-def _sentence_blocks(tokens: DiskArray, length: int) -> Iterator[NDArray[np.int64]]:
+def _sentence_blocks(tokens: DiskArray, length: int) -> Iterator[NDArray[np.int32]]:
     """Yield whole sentences of about `length` words together."""
     begin = 0
     while begin < tokens.size:
@@ -142,30 +127,21 @@ def _sentence_blocks(tokens: DiskArray, length: int) -> Iterator[NDArray[np.int6
             ends = np.flatnonzero(block == END_ID)
             taken *= 2
         stop = int(ends[-1]) + 1
-        yield block[:stop].astype(np.int64)
+        yield block[:stop]
         begin += stop
 
 
-def _ngrams_of_block(
-    tokens: NDArray[np.int64], size: int, order: int
-) -> Iterator[tuple[NDArray[np.int64], ...]]:
+def _ngrams_of_block(tokens: NDArray[np.int32], size: int, order: int) -> Iterator[NDArray[np.int32]]:
     """Yield context, word, suffix and occurrences of the n-grams of the orders from 2."""
-    sentence_end = np.flatnonzero(tokens == END_ID)
-    position = np.arange(tokens.shape[0])
-    remaining = np.repeat(sentence_end, np.diff(sentence_end, prepend=-1)) - position + 1
-    row = tokens  # row of the n-gram that begins at each position, among those of its order
+    place = np.arange(tokens.shape[0], dtype=np.int32)
+    # Places sorted by their word. No n-gram ends with <s>; those that would contain it have no row.
+    by_word = sort_stably(tokens, place[tokens != START_ID], size)
+    row, count = tokens, size
     for n in range(2, order + 1):
-        position = position[remaining[position] >= n]
-        codes, first, inverse, occurrences = np.unique(
-            row[position] * size + tokens[position + n - 1],
-            return_index=True,
-            return_inverse=True,
-            return_counts=True,
-        )
-        yield codes // size, codes % size, row[position[first] + 1], occurrences
-        if n < order:
-            row = np.full(tokens.shape[0], -1)
-            row[position] = inverse
+        place = by_word - np.int32(n - 1)
+        row, columns = longer_ngrams(tokens, row, sort_stably(row, place[place >= 0], count), n)
+        yield columns
+        count = columns.shape[1]
 
 
 def _renumbered(
@@ -197,46 +173,30 @@ def _merge(
     types, rows = _new_types(code.folder, range(0)), DiskArray(np.int64, code.folder)
     bounds = np.array([contexts.start, contexts.stop]) * size
     starts = np.zeros(2, np.int64)
-    for piece in count_up(_merged(code, runs.bounds, length), "n-grams merged", _size):
+    parts = _parts(code, runs.bounds, length)
+    for taken, codes in count_up(parts, "n-grams merged", lambda part: part[1].shape[0]):
         done = types.code.size
-        types.code.append(piece.codes)
-        types.suffix.append(np.concatenate([suffix.read(*part) for part in piece.taken])[piece.first])
-        occurrences = np.concatenate([runs.occurrences.read(*part) for part in piece.taken])
+        # Asked for the first rows, numpy sorts stably, which is four times as fast for sorted runs.
+        distinct, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+        types.code.append(distinct)
+        types.suffix.append(np.concatenate([suffix.read(*part) for part in taken])[first])
+        occurrences = np.concatenate([runs.occurrences.read(*part) for part in taken])
         # Sums of doubles are exact here: a text has fewer than 2^53 words.
-        types.occurrences.append(np.bincount(piece.inverse, occurrences).astype(np.int64))
-        ends = np.cumsum([end - begin for begin, end in piece.taken])
-        for (begin, _), part in zip(piece.taken, np.split(piece.inverse, ends[:-1]), strict=True):
+        types.occurrences.append(np.bincount(inverse, occurrences).astype(np.int64))
+        ends = np.cumsum([end - begin for begin, end in taken])
+        for (begin, _), part in zip(taken, np.split(inverse, ends[:-1]), strict=True):
             rows.write(begin, part + done)
-        starts += np.searchsorted(piece.codes, bounds)
+        starts += np.searchsorted(distinct, bounds)
     return types._replace(starts=range(*starts.tolist())), rows
 
 
-class _Piece(NamedTuple):
-    """A step of merging.
+def _parts(
+    code: DiskArray, bounds: list[int], length: int
+) -> Iterator[tuple[list[tuple[int, int]], NDArray[np.int64]]]:
+    """Yield the codes of all runs from the lowest to the highest, about `length` at a time.
 
-    Attributes
-    ----------
-    taken
-        The rows that were taken from each run (begin and end).
-    codes
-        The distinct codes in these rows, sorted.
-    first, inverse
-        For each of the codes, the first of the rows with this code; for each of the rows, its code's number.
-        Rows are numbered from 0, in the order of the runs.
+    Yields the rows that are taken from each run (begin and end), and their codes, in the order of the runs.
     """
-
-    taken: list[tuple[int, int]]
-    codes: NDArray[np.int64]
-    first: NDArray[np.int64]
-    inverse: NDArray[np.int64]
-
-
-def _size(piece: _Piece) -> int:
-    return int(piece.codes.shape[0])
-
-
-def _merged(code: DiskArray, bounds: list[int], length: int) -> Iterator[_Piece]:
-    """Merge sorted runs of codes, about `length` codes at a time."""
     begins, ends = bounds[:-1], bounds[1:]
     share = max(length // max(len(begins), 1), 1)
     while begins != ends:
@@ -246,7 +206,5 @@ def _merged(code: DiskArray, bounds: list[int], length: int) -> Iterator[_Piece]
         if limits:
             heads = [head[: np.searchsorted(head, min(limits), "right")] for head in heads]
         stops = [a + head.shape[0] for a, head in zip(begins, heads, strict=True)]
-        # Asked for the first rows, numpy sorts stably, which is four times as fast for sorted runs.
-        found = np.unique(np.concatenate(heads), return_index=True, return_inverse=True)
-        yield _Piece(list(zip(begins, stops, strict=True)), *found)
+        yield list(zip(begins, stops, strict=True)), np.concatenate(heads)
         begins = stops

@@ -11,8 +11,7 @@ they are always sorted by their first words (see `itersel.lm.count`), and refer 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +36,12 @@ class EstimatedModel:
     code, probability, backoff
         By order, from 1: the n-grams as in `Types`, sorted by word number, their probabilities, float64, and
         log10 of their backoffs, float64; the highest order has no backoffs.
+    fallback
+        The orders whose discounts could not be estimated, which use `FALLBACK_DISCOUNTS`.
     """
 
-    def __init__(self, words: list[str], limits: Limits) -> None:
-        self.words, self.limits = words, limits
+    def __init__(self, words: list[str], limits: Limits, fallback: list[int]) -> None:
+        self.words, self.limits, self.fallback = words, limits, fallback
         self.code: list[DiskArray] = []
         self.probability: list[DiskArray] = []
         self.backoff: list[DiskArray] = []
@@ -78,24 +79,6 @@ class EstimatedModel:
         return np.column_stack([words[context - first], word.astype(np.int32)])
 
 
-class Estimate(NamedTuple):
-    """An estimated model.
-
-    Attributes
-    ----------
-    model
-        The n-grams.
-    discounts
-        float64 (order, 3): discounts of counts 1, 2, and 3 or more.
-    fallback
-        The orders whose discounts could not be estimated, which use `FALLBACK_DISCOUNTS`.
-    """
-
-    model: EstimatedModel
-    discounts: NDArray[np.float64]
-    fallback: list[int]
-
-
 def contexts(
     code: DiskArray, size: int, rows: int, begin: int = 0, end: int | None = None
 ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
@@ -125,7 +108,7 @@ def contexts(
         begin += stop
 
 
-def estimate(text: Text, order: int, limits: Limits = LIMITS) -> Estimate:
+def estimate(text: Text, order: int, limits: Limits = LIMITS) -> EstimatedModel:
     """Estimate a model of the given order (at least 1).
 
     The probability of ``<unk>`` is its share of the uniform distribution, unless the text contains it.
@@ -134,18 +117,22 @@ def estimate(text: Text, order: int, limits: Limits = LIMITS) -> Estimate:
     """
     types = count_ngrams(text, order, limits)
     counts = _adjusted_counts(types, limits)
-    discounts, fallback = _all_discounts(_occurring(count, limits.rows) for count in counts)
-    model = EstimatedModel(text.words, limits)
-    for discount in discounts:
+    discounts = [_discounts(_occurring(count, limits.rows)) for count in counts]
+    fallback = [order for order, found in enumerate(discounts, 1) if found is None]
+    model = EstimatedModel(text.words, limits, fallback)
+    for found in discounts:
         # What is no longer in the lists leaves the disk.
-        _interpolate(model, types.pop(0), counts.pop(0), discount)
-    return Estimate(model, discounts[:, 1:], fallback)
+        _interpolate(model, types.pop(0), counts.pop(0), np.array([0.0, *(found or FALLBACK_DISCOUNTS)]))
+    return model
 
 
 def _interpolate(
     model: EstimatedModel, types: Types, counts: DiskArray, discount: NDArray[np.float64]
 ) -> None:
-    """Add the probabilities of the next order to a model, and the backoffs of the order before it."""
+    """Add the probabilities of the next order to a model, and the backoffs of the order before it.
+
+    `discount` are those of counts 0, 1, 2 and 3 or more.
+    """
     size, limits, folder = len(model.words), model.limits, counts.folder
     if model.probability:
         table = model.probability[-1]
@@ -197,20 +184,6 @@ def _occurring(counts: DiskArray, rows: int) -> NDArray[np.int64]:
         (np.bincount(np.minimum(count, 5), minlength=6)[1:5] for count in counts.blocks(rows)),
         np.zeros(4, np.int64),
     )
-
-
-def _all_discounts(
-    occurring: Iterable[NDArray[np.int64]],
-) -> tuple[NDArray[np.float64], list[int]]:
-    """Return the discounts of counts 0, 1, 2 and 3+ by order, and the orders with fallback discounts."""
-    rows, fallback = [], []
-    for order, numbers in enumerate(occurring, 1):
-        row = _discounts(numbers)
-        if row is None:
-            row = FALLBACK_DISCOUNTS
-            fallback.append(order)
-        rows.append((0.0, *row))
-    return np.array(rows), fallback
 
 
 def _discounts(occurring: NDArray[np.int64]) -> tuple[float, ...] | None:

@@ -132,13 +132,13 @@ def score_word(model: ModelArrays, context: NDArray[np.int32], length: int, word
         score = np.float64(model.values[row, 2])
         extends = model.slots[row, 0] & _LEFT_BIT != _NOTHING
         used += 1
-    return score + _backoff(model, context, length, used, most), used
+    return score + backoff_sum(model, context, length, used), used
 
 
 @leaf_kernel
-def _backoff(model: ModelArrays, context: NDArray[np.int32], length: int, least: int, most: int) -> float:
-    """Sum the backoffs of the last `least`, ..., `most` words of the context, if listed."""
-    total = 0.0
+def backoff_sum(model: ModelArrays, context: NDArray[np.int32], length: int, least: int) -> float:
+    """Sum the backoffs of the last `least` or more words of ``context[:length]``, if listed."""
+    total, most = 0.0, min(length, model.order - 1)
     if least > most:
         return total
     last = context[length - 1]

@@ -31,6 +31,7 @@ from itersel.lm.kernels import (
     EXTENDS_RIGHT,
     FIRST_KEY,
     ModelArrays,
+    backoff_sum,
     extend_key,
     find,
     first_slot,
@@ -223,26 +224,6 @@ def ngram_flags(model: ModelArrays, words: NDArray[np.int32], begin: int, end: i
     if place < 0:
         return np.int64(-1)
     return np.int64(model.slots[place, 0] & np.uint64(EXTENDS_LEFT | EXTENDS_RIGHT))
-
-
-@leaf_kernel
-def backoff_sum(model: ModelArrays, words: NDArray[np.int32], end: int, shortest: int) -> float:
-    """Return the summed back-off weights of contexts that end at `end`, of length `shortest` or more."""
-    total = 0.0
-    key = FIRST_KEY
-    for length in range(1, min(end, model.order - 1) + 1):
-        word = words[end - length]
-        key = extend_key(key, word)
-        if length == 1:
-            backoff = model.unigram[word, 1]
-        else:
-            place = find(model, key)
-            if place < 0:
-                break
-            backoff = model.values[place, 3]
-        if length >= shortest:
-            total += backoff
-    return total
 
 
 @inline_kernel

@@ -1,18 +1,28 @@
-"""Text as word numbers, on disk."""
+"""Text as word numbers, on disk, and the lines of it that the language model of a fold leaves out."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import xxhash
+from numpy.typing import NDArray
 
+from itersel.corpus.numbers import WordNumbers, word_numbers
+from itersel.corpus.sharding import REST
 from itersel.corpus.text import split_words, tokenized_blocks
 from itersel.errors import InputError
 from itersel.lm.arpa import END, START, UNKNOWN
 from itersel.storage.diskarray import DiskArray
+from itersel.storage.files import line_blocks, read_lines
 
+# Blocks of text whose words are looked up together: most of them occur more than once.
+BLOCKS = 16
 # Numbers of the special words.
 UNKNOWN_ID, START_ID, END_ID = 0, 1, 2
 
@@ -32,8 +42,8 @@ class Text(NamedTuple):
     tokens: DiskArray
 
 
-class _Vocabulary(dict[str, int]):
-    """Numbers of words, which a word gets when it is looked up; those not in `allowed` are ``<unk>``."""
+class _Vocabulary(WordNumbers):
+    """Numbers of words; those not in `allowed` are ``<unk>``."""
 
     def __init__(self, allowed: set[str] | None) -> None:
         super().__init__({UNKNOWN: UNKNOWN_ID, START: START_ID, END: END_ID})
@@ -42,7 +52,7 @@ class _Vocabulary(dict[str, int]):
     def __missing__(self, word: str) -> int:
         if self.allowed is not None and word not in self.allowed:
             return UNKNOWN_ID
-        return self.setdefault(word, len(self))
+        return super().__missing__(word)
 
 
 def read_text(
@@ -76,11 +86,11 @@ def read_text(
         blocks = tokenized_blocks(path)
         if number == 0 and left_out:
             blocks = _without(blocks, left_out, path)
-        for lines in blocks:
-            if lines:
+        while joined := list(islice(blocks, BLOCKS)):
+            if lines := list(chain.from_iterable(joined)):
                 # No word of the text is <s> or </s>: tokenized_blocks refuses them.
                 marked = f"{START} {f' {END} {START} '.join(lines)} {END}"
-                tokens.append(np.array(list(map(ids.__getitem__, split_words(marked))), np.int32))
+                tokens.append(word_numbers(marked, ids))
     return Text(list(ids), tokens)
 
 
@@ -106,3 +116,59 @@ def _words_of(path: str | os.PathLike[str]) -> set[str]:
     if not words:
         raise InputError("is not a vocabulary: it contains no words", path)
     return words
+
+
+def lines_of_fold(
+    text: str | os.PathLike[str], shards: str | os.PathLike[str], fold: int, folds: int
+) -> set[int]:
+    """Return the line numbers (from 0) of shards `fold`, `fold` + `folds`, ..., and of their copies.
+
+    `shards` is the folder that `itersel.corpus.sharding` made from `text`, the target side.
+
+    Raises
+    ------
+    InputError
+        If the shards were not made from exactly this text; leaving out wrong lines would go unnoticed.
+    """
+    folder = Path(shards)
+    rest = folder / REST
+    count = len([path for path in folder.glob("*.ids") if path != rest])
+    if count == 0:
+        raise InputError("was not made by 'itersel shard': it contains no line numbers", folder)
+    if count < folds:
+        raise InputError(f"contains {count} shards, too few for {folds} folds", folder)
+    lines = _digests(text)
+    rows = [_numbers(folder / f"{shard}.ids") for shard in range(count)]
+    numbers = [[row[0] for row in shard] for shard in rows]
+    others = [row[0] for row in _numbers(rest)] if rest.exists() else []
+    if sorted(chain(others, *numbers)) != list(range(lines.shape[0])):
+        message = (
+            f"does not contain each of the {lines.shape[0]} lines of {os.fspath(text)} exactly once; "
+            "rerun 'itersel shard'"
+        )
+        raise InputError(message, folder)
+    for shard in range(fold, count, folds):
+        path = folder / f"{shard}.target.gz"
+        if not np.array_equal(_digests(path), lines[numbers[shard]]):
+            message = (
+                f"differs from the lines in {shard}.ids of {os.fspath(text)}; give the target side that was "
+                "split into shards"
+            )
+            raise InputError(message, path)
+    return set(chain.from_iterable(chain.from_iterable(rows[fold::folds])))
+
+
+def _digests(path: str | os.PathLike[str]) -> NDArray[np.uint64]:
+    """Return a digest of each line of a text, which is too large to be kept."""
+    blocks = (map(str.encode, lines) for lines in line_blocks(path))
+    return np.fromiter(map(xxhash.xxh3_64_intdigest, chain.from_iterable(blocks)), np.uint64)
+
+
+def _numbers(path: Path) -> list[list[int]]:
+    """Return the line number of each sentence, followed by those of its copies."""
+    lines = read_lines(path)
+    for number, line in enumerate(lines, 1):
+        if not re.fullmatch("[0-9]{1,15}(( [0-9]{1,15})*| @[0-9]{1,15})", line):
+            raise InputError(f"'{line[:40]}' is not a line number; rerun 'itersel shard'", path, number)
+    # copies that are listed elsewhere are in the same shard
+    return [[int(word) for word in line.split() if word[0] != "@"] for line in lines]

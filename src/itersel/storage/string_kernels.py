@@ -1,4 +1,4 @@
-"""Copying strings in tables of concatenated strings."""
+"""Strings in arrays of bytes: copying, and finding the distinct words of a text."""
 
 from __future__ import annotations
 
@@ -37,3 +37,49 @@ def take_strings(
     result = np.empty(result_offset[rows.shape[0]], np.uint8)
     copy_strings(data, offset, rows, result, result_offset)
     return result, result_offset
+
+
+@kernel
+def distinct_words(text: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Find the distinct words of a text, separated by spaces and tabs.
+
+    Returns the number of each word, int32, and where each distinct one begins and ends, int64 (distinct, 2),
+    in the order in which they first occur.
+    """
+    most = text.shape[0] // 2 + 1  # words
+    mask = 1
+    while mask < most:
+        mask = 2 * mask + 1
+    slot = np.full(mask + 1, -1, np.int32)
+    numbers, bounds = np.empty(most, np.int32), np.empty((most, 2), np.int64)
+    words, distinct, end = 0, 0, 0
+    while end < text.shape[0]:
+        begin, digest = end, np.int64(2166136261)
+        # FNV-1a (Fowler, Noll & Vo)
+        while end < text.shape[0] and text[end] != 32 and text[end] != 9:
+            digest = ((digest ^ np.int64(text[end])) * 16777619) & 0xFFFFFFFF
+            end += 1
+        if end > begin:
+            place = digest & mask
+            while slot[place] >= 0 and not _is_same(text, bounds, slot[place], begin, end):
+                place = (place + 1) & mask
+            if slot[place] < 0:
+                slot[place] = distinct
+                bounds[distinct, 0], bounds[distinct, 1] = begin, end
+                distinct += 1
+            numbers[words] = slot[place]
+            words += 1
+        end += 1
+    return numbers[:words], bounds[:distinct]
+
+
+@leaf_kernel
+def _is_same(text: NDArray[np.uint8], bounds: NDArray[np.int64], row: int, begin: int, end: int) -> bool:
+    """Return whether a part of a text is the same as that in a row of `bounds`."""
+    first = bounds[row, 0]
+    if bounds[row, 1] - first != end - begin:
+        return False
+    place = begin
+    while place < end and text[place] == text[first + place - begin]:
+        place += 1
+    return place == end

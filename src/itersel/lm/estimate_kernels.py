@@ -1,0 +1,168 @@
+"""Kernels of estimation: the distinct n-grams of a block of text, and the lines of ARPA files."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.jit import kernel, leaf_kernel
+
+_MINUS, _POINT, _ZERO, _EXPONENT, _SPACE, _TAB, _LINE = b"-.0e \t\n"
+# Digits of a number in an ARPA file. What is smaller than SMALLEST becomes 0.
+DIGITS, SMALLEST = 7, 1e-15
+_LEAST, _MOST = 10.0 ** (DIGITS - 1), 10.0**DIGITS
+# A double times this, and less the rest, has half of its bits (Veltkamp's splitting).
+_HALVES = 2.0**27 + 1
+# Bytes of a number and what follows it.
+NUMBER_BYTES = 16
+
+
+@kernel
+def sort_stably(keys: NDArray[np.int32], places: NDArray[np.int32], bound: int) -> NDArray[np.int32]:
+    """Return `places` sorted by their `keys`, below `bound`; those with negative keys are left out."""
+    begin = np.zeros(bound + 1, np.int32)
+    for i in range(places.shape[0]):
+        if keys[places[i]] >= 0:
+            begin[keys[places[i]] + 1] += 1
+    for key in range(bound):
+        begin[key + 1] += begin[key]
+    result = np.empty(begin[bound], np.int32)
+    for i in range(places.shape[0]):
+        key = keys[places[i]]
+        if key >= 0:
+            result[begin[key]] = places[i]
+            begin[key] += 1
+    return result
+
+
+@kernel
+def longer_ngrams(
+    tokens: NDArray[np.int32], row: NDArray[np.int32], place: NDArray[np.int32], n: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Find the distinct n-grams of a block of T words.
+
+    Parameters
+    ----------
+    tokens
+        int32 (T).
+    row
+        int32 (T): row of the n - 1 words from each place among those of this length, -1 if they do not end
+        in the same sentence.
+    place
+        int32: where the n-grams begin, sorted by `row` and then by the last word.
+
+    Returns
+    -------
+    row
+        int32 (T): as above, of n words.
+    columns
+        int32 (4, n-grams): context (row of the first n - 1 words), last word, suffix (row of the last n - 1
+        words) and occurrences, sorted by context and last word.
+    """
+    longer = np.full(tokens.shape[0], -1, np.int32)
+    columns = np.empty((4, place.shape[0]), np.int32)
+    count, context, word = 0, -1, -1
+    for i in range(place.shape[0]):
+        begin = place[i]
+        if row[begin] != context or tokens[begin + n - 1] != word:
+            context, word = row[begin], tokens[begin + n - 1]
+            columns[0, count], columns[1, count], columns[2, count] = context, word, row[begin + 1]
+            columns[3, count] = 0
+            count += 1
+        columns[3, count - 1] += 1
+        longer[begin] = count - 1
+    return longer, columns[:, :count]
+
+
+@leaf_kernel
+def put_number(number: float, text: NDArray[np.uint8], end: int) -> int:
+    """Append a number below 10^6 to ``text[:end]`` as ``f"{number:.7g}"``; returns the new end."""
+    if abs(number) < SMALLEST:
+        text[end] = _ZERO
+        return end + 1
+    if number < 0:
+        text[end] = _MINUS
+        end += 1
+        number = -number
+    exponent, scale = DIGITS - 1, 1.0
+    # Powers of ten up to 10^22 are exact.
+    while number * scale < _LEAST:
+        scale *= 10
+        exponent -= 1
+    digits = rounded_product(number, scale)
+    if digits == int(_MOST):
+        digits //= 10
+        exponent += 1
+    # digits before the point, of which there is none before those of 0.00123
+    whole = exponent + 1 if exponent >= 0 else 1 if exponent < -4 else 0
+    length = DIGITS
+    while length > max(whole, 1) and digits % 10 == 0:
+        digits //= 10
+        length -= 1
+    if whole == 0:
+        text[end], text[end + 1] = _ZERO, _POINT
+        for i in range(-exponent - 1):
+            text[end + 2 + i] = _ZERO
+        end += 1 - exponent
+    elif length > whole:
+        end += 1
+    for i in range(length - 1, -1, -1):
+        text[end + i - (i < whole < length)] = _ZERO + digits % 10
+        digits //= 10
+    if 0 < whole < length:
+        text[end + whole - 1] = _POINT
+    end += length
+    if exponent < -4:
+        text[end], text[end + 1] = _EXPONENT, _MINUS
+        text[end + 2], text[end + 3] = _ZERO + -exponent // 10, _ZERO + -exponent % 10
+        end += 4
+    return end
+
+
+@leaf_kernel
+def rounded_product(a: float, b: float) -> int:
+    """Return the integer next to a b (below 2^52), the even one if two are equally near."""
+    product = a * b
+    # the product less its rounded value, exactly (Dekker 1971)
+    a_high, b_high = _HALVES * a - (_HALVES * a - a), _HALVES * b - (_HALVES * b - b)
+    a_low, b_low = a - a_high, b - b_high
+    rest = a_high * b_high - product + a_high * b_low + a_low * b_high + a_low * b_low
+    below = int(product)
+    over = product - below - 0.5
+    if over > 0 or (over == 0 and (rest > 0 or (rest == 0 and below % 2 == 1))):
+        return below + 1
+    return below
+
+
+@kernel
+def arpa_lines(
+    ngrams: NDArray[np.int32],
+    numbers: NDArray[np.float64],
+    data: NDArray[np.uint8],
+    offset: NDArray[np.int64],
+    text: NDArray[np.uint8],
+) -> int:
+    """Write the lines of n-grams into `text`, which is large enough, and return their length.
+
+    Parameters
+    ----------
+    ngrams
+        int32 (n-grams, order): words, the rows of the `StringTable` with `data` and `offset`.
+    numbers
+        float64 (n-grams, 1 or 2): what is before the words, and what is behind them; see `put_number`.
+    """
+    end = 0
+    for i in range(ngrams.shape[0]):
+        end = put_number(numbers[i, 0], text, end)
+        for j in range(ngrams.shape[1]):
+            text[end] = _SPACE if j else _TAB
+            end += 1
+            for k in range(offset[ngrams[i, j]], offset[ngrams[i, j] + 1]):
+                text[end] = data[k]
+                end += 1
+        if numbers.shape[1] == 2:
+            text[end] = _TAB
+            end = put_number(numbers[i, 1], text, end + 1)
+        text[end] = _LINE
+        end += 1
+    return end
