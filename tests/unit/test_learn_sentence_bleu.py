@@ -12,9 +12,15 @@ from sacrebleu.metrics import BLEU
 from tests.naive import learning as naive
 
 from itersel.grammar.references import make_references
-from itersel.learn.bleu_kernels import closest_lengths, ngram_matches
+from itersel.learn.bleu_kernels import (
+    COUNTS,
+    Statistics,
+    add_counts,
+    bleu_of_counts,
+    closest_lengths,
+    ngram_matches,
+)
 from itersel.learn.sentence_bleu import VARIANTS, SentenceBleu
-from itersel.tune.bleu_kernels import COUNTS, Statistics, add_counts, bleu_of_counts
 
 Words = list[int]
 SENTENCE = st.lists(st.integers(0, 3), max_size=9)

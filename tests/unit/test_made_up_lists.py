@@ -14,9 +14,9 @@ from benchmarks.made_up_lists import make_lists
 
 from itersel.cli.main import main
 from itersel.config.tuners import KBestMira
+from itersel.learn.bleu_kernels import best_bleu
 from itersel.limits import DENSE_FEATURES
 from itersel.tune.accumulate import find_files, merge_lists, read_sparse
-from itersel.tune.bleu_kernels import best_bleu
 from itersel.tune.tuner import tune
 from itersel.vectors.weights import read_weights
 

@@ -24,7 +24,7 @@ from itersel.config.tuners import TUNERS, KBestMira
 from itersel.errors import InputError
 from itersel.storage.strings import string_table
 from itersel.tune.accumulate import ListFile, find_files, merge_lists, read_sparse, sparse_scores
-from itersel.tune.forest_mert import read_search
+from itersel.tune.forests import read_search
 from itersel.tune.generate import generate_lists
 from itersel.tune.tuner import tune
 from itersel.vectors.weights import make_weights

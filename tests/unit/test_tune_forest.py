@@ -26,10 +26,10 @@ from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.lm.binary import compile_model, load_model
 from itersel.storage.ragged import offsets_of
-from itersel.tune.forest_kernels import Forests, find_bad_sentence
-from itersel.tune.forest_mert import ForestSearch
+from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
 from itersel.tune.forests import (
     FORMAT,
+    ForestSearch,
     generate_forests,
     make_forest,
     prune_forest,
@@ -37,7 +37,6 @@ from itersel.tune.forests import (
 )
 from itersel.tune.generate import START
 from itersel.tune.mert import tune_mert
-from itersel.tune.polygon_kernels import goal_lines
 from itersel.tune.tuner import tune
 from itersel.vectors.weights import make_weights, read_weights
 
@@ -132,7 +131,7 @@ def test_forests_of_shards_and_iterations_are_merged(
 
 def check_search(search: ForestSearch, sentences: list[tuple[list[Forest], Texts]]) -> None:
     """Compare the search along a line with all derivations of all forests of each sentence."""
-    found = search.intervals(WEIGHTS, DIRECTION)
+    begin, found = search.intervals(WEIGHTS, DIRECTION)
     every = [
         [one for forest in forests for one in naive.derivations(forest, len(forest) - 1)]
         for forests, _ in sentences
@@ -154,9 +153,9 @@ def check_search(search: ForestSearch, sentences: list[tuple[list[Forest], Texts
                 chosen.append(pick(tied, key=lambda t: (t.matches, -t.length)))
             lengths = [naive.Sentence(tuple(map(len, texts)), []) for texts in references]
             bleus.add(naive.corpus_bleu(chosen, naive.reference_length(lengths, chosen)))
-        interval = np.searchsorted(found.begin, float(x), side="right") - 1
+        interval = np.searchsorted(begin, float(x), side="right") - 1
         if len(bleus) == 1:
-            assert found.bleu[interval] == pytest.approx(bleus.pop(), abs=1e-12)
+            assert found[interval] == pytest.approx(bleus.pop(), abs=1e-12)
 
 
 def points(lines: list[naive.Line]) -> list[Fraction]:

@@ -17,11 +17,10 @@ from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
 from itersel.cli.main import main
 from itersel.config.tuners import TUNERS, Batch, LineSearch, Mert
 from itersel.errors import InputError
-from itersel.tune.accumulate import find_files, merge_lists
-from itersel.tune.generate import SUM
-from itersel.tune.summed import LAST_SUM, spread, start_values, sum_sparse
+from itersel.tune.accumulate import find_files
+from itersel.tune.task import Task
 from itersel.tune.tuner import tune
-from itersel.vectors.weights import Weights, make_weights, read_weights
+from itersel.vectors.weights import make_weights, read_weights
 
 PERFECT = naive.Translation((60, 59, 58, 57), 60, dict.fromkeys(DENSE_NAMES, 0.0))
 TUNED: list[Batch] = [kind() for name, kind in TUNERS.items() if name != "forest-mert"]
@@ -45,9 +44,20 @@ def tuned(
 ) -> tuple[dict[str, float], float]:
     """Return the weights of a step on held-out lists, and the BLEU that it reports for them."""
     path = write_file(folder / "lists.h5", sentences, iteration=iteration)
+    return tune_files(folder, how, [path], before, last, iteration)
+
+
+def tune_files(
+    folder: Path,
+    how: Batch,
+    paths: list[Path],
+    before: dict[str, float],
+    last: dict[str, float] | None = None,
+    iteration: int = 1,
+) -> tuple[dict[str, float], float]:
     found = tune(
         how,
-        [path],
+        paths,
         folder / "out.h5",
         shards=1,
         iteration=iteration,
@@ -93,23 +103,7 @@ def test_line_search_finds_the_best_point_of_a_line(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
     folder, sentences, before = tmp_path_factory.mktemp("line"), random_sentences(seed), random_weights(seed)
-    lists = [
-        [
-            (
-                naive.Fraction(naive.dot(before, one.features)),
-                naive.Fraction(one.features.get("WordPenalty", 0.0)),
-            )
-            for one in sentence.translations
-        ]
-        for sentence in sentences
-    ]
-    expected = 0.0
-    for x in naive.points_between(naive.crossings(lists)):
-        chosen = [
-            sentence.translations[i]
-            for sentence, i in zip(sentences, naive.highest_lines(lists, x), strict=True)
-        ]
-        expected = max(expected, naive.corpus_bleu(chosen, naive.reference_length(sentences, chosen)))
+    expected = max(bleu for _, bleu in naive.bleu_along_line(sentences, before, {"WordPenalty": 1.0}))
     if expected == 0.0:
         with pytest.raises(InputError, match="BLEU is 0 for all weights"):
             tuned(folder, LineSearch(("WordPenalty",)), sentences, before)
@@ -145,17 +139,16 @@ def test_columns_score_the_same_as_their_weights(
     tmp_path_factory: pytest.TempPathFactory, seed: int, factor: float, last_factor: float
 ) -> None:
     sentences = random_sentences(seed)
-    sums: list[Weights] = [make_weights(random_weights(seed)), make_weights(random_weights(seed + 1))]
+    sums = [make_weights(random_weights(one)) for one in (seed, seed + 1)]
     files = find_files([write_file(tmp_path_factory.mktemp("x") / "a.h5", sentences)], 1, range(1, 2))
-    pool = sum_sparse(files, merge_lists(files), sums)
-    names = (*DENSE_NAMES, SUM, LAST_SUM)
-    value = start_values(names, sums[0])
+    task = Task(files, *sums, is_summed=True)
+    value = task.start
     assert value[-2:].tolist() == [1.0, 0.0]
     value[-2:] = factor, last_factor
-    named = spread(names, value, sums).to_dict()
+    named = task.weights(value).to_dict()
     scores = [naive.dot(named, one.features) for each in sentences for one in each.translations]
     # duplicate translations are merged
-    assert set((pool.dense @ value).tolist()) == set(scores)
+    assert set((task.pool().dense @ value).tolist()) == set(scores)
 
 
 def test_lists_of_several_iterations(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
-"""N-gram matches of hypotheses with the references of a sentence, and sentence BLEU from the counts.
+"""N-gram matches with references, and sentence and corpus BLEU from the counts (Papineni et al. 2002).
 
-Shapes: k = hypotheses, h = words of all hypotheses, m = references, N = `ORDER`.
+Shapes: k = hypotheses, h = words of all hypotheses, m = references, N = `ORDER`. Of the translations of a
+corpus: H translations.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,10 @@ ORDER = 4  # N
 LIANG, LIN, NAKOV, PAPINENI, CHIANG = 0, 1, 2, 3, 4
 # A context of counts: N matches, N n-grams of the hypotheses, length of hypotheses, of references.
 CONTEXT_SIZE = 2 * ORDER + 2
+
+# Counts of a corpus: N matches, N n-grams, the first of which is the length in words, length of references.
+REFERENCE = 2 * ORDER
+COUNTS = REFERENCE + 1
 
 WORD_LIMIT = 1 << 31
 
@@ -154,15 +160,11 @@ def score_counts(
         for n in range(1, order + 1):
             total += mean_precision(matches, ngrams, n, 0.0) / 2.0 ** (ORDER - n + 1)
         return brevity_penalty(hypothesis_length, reference_length) * total
-    if variant == LIN:
-        return brevity_penalty(hypothesis_length, reference_length) * mean_precision(
-            matches, ngrams, order, 1.0
-        )
     if variant == NAKOV:
-        return brevity_penalty(hypothesis_length, reference_length + 1.0) * mean_precision(
-            matches, ngrams, order, 1.0
-        )
-    return brevity_penalty(hypothesis_length, reference_length) * mean_precision(matches, ngrams, order, 0.0)
+        reference_length += 1.0
+    added = 1.0 if variant in (LIN, NAKOV) else 0.0
+    penalty = brevity_penalty(hypothesis_length, reference_length)
+    return penalty * mean_precision(matches, ngrams, order, added)
 
 
 @kernel
@@ -195,3 +197,57 @@ def score_hypotheses(
             order,
         )
     return scores
+
+
+class Statistics(NamedTuple):
+    """BLEU statistics of translations.
+
+    Attributes
+    ----------
+    matches
+        int32 (H, 4): clipped matches of 1-grams to 4-grams.
+    length
+        int32 (H): words.
+    reference_length
+        int32 (H): words of the reference closest in length.
+    """
+
+    matches: NDArray[np.int32]
+    length: NDArray[np.int32]
+    reference_length: NDArray[np.int32]
+
+
+@kernel
+def bleu_of_counts(counts: NDArray[np.int64]) -> float:
+    """Return BLEU between 0 and 1, with brevity penalty; 0 if an order has no match."""
+    total = 0.0
+    for n in range(ORDER):
+        if counts[n] == 0:
+            return 0.0
+        total += math.log(counts[n] / counts[ORDER + n])
+    total /= ORDER
+    if counts[ORDER] < counts[REFERENCE]:
+        total += 1.0 - counts[REFERENCE] / counts[ORDER]
+    return math.exp(total)
+
+
+@leaf_kernel
+def add_counts(counts: NDArray[np.int64], statistics: Statistics, row: int, sign: int) -> None:
+    """Add the counts of translation `row` to `counts` (9), or subtract them if `sign` is -1."""
+    for n in range(ORDER):
+        counts[n] += sign * statistics.matches[row, n]
+        counts[ORDER + n] += sign * max(0, statistics.length[row] - n)
+    counts[REFERENCE] += sign * statistics.reference_length[row]
+
+
+@kernel
+def best_bleu(score: NDArray[np.float64], offset: NDArray[np.int64], statistics: Statistics) -> float:
+    """Return BLEU of the best translation of each sentence; ties go to the first."""
+    counts = np.zeros(COUNTS, np.int64)
+    for sentence in range(offset.shape[0] - 1):
+        best = offset[sentence]
+        for row in range(offset[sentence] + 1, offset[sentence + 1]):
+            if score[row] > score[best]:
+                best = row
+        add_counts(counts, statistics, best, 1)
+    return bleu_of_counts(counts)
