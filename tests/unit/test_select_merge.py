@@ -177,6 +177,7 @@ def test_ranges_contain_every_entry_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, range_entries: int, shard_entries: int
 ) -> None:
     monkeypatch.setattr("itersel.select.shard_files.SHARD_ENTRIES", shard_entries)
+    monkeypatch.setattr("itersel.select.shard_files.RANGE_ENTRIES", range_entries)
     random = np.random.default_rng(range_entries)
     shards = []
     for z in range(5):
@@ -186,7 +187,7 @@ def test_ranges_contain_every_entry_once(
         write_weights(tmp_path / f"{z}.h5", weights)
         shards.append(weights)
     found: list[list[tuple[int, float, str]]] = [[] for _ in shards]
-    reader = ShardReader([open_shard(str(tmp_path / f"{z}.h5")) for z in range(5)], range_entries)
+    reader = ShardReader([open_shard(str(tmp_path / f"{z}.h5")) for z in range(5)])
     limit, ranges = -1, 0
     for low, high, entries in reader.read():
         assert low == limit + 1

@@ -41,13 +41,6 @@ MIXED = [*itertools.chain(*GROUPS.values())]
 NAMES = [f"feature{i}" for i in range(12)]
 
 
-def read_matrix(path: Path) -> tuple[list[str], scipy.sparse.csc_matrix]:
-    with h5py.File(path) as stream:
-        parts = tuple(stream["W"][name][:] for name in ("data", "indices", "indptr"))
-        shape = (stream.attrs["shards"], stream.attrs["features"])
-        return read_weights(path).name.to_list(), scipy.sparse.csc_matrix(parts, shape=shape)
-
-
 @pytest.mark.parametrize("total", FIGURE_2)
 def test_figure_2(tmp_path: Path, total: int) -> None:
     write_shards(tmp_path, rows_of(FIGURE_2[total]))
@@ -55,7 +48,9 @@ def test_figure_2(tmp_path: Path, total: int) -> None:
     assert run(tmp_path, *options) == 0
     with h5py.File(tmp_path / "W.h5") as stream:
         assert stream["norm"][:].sum() == total
-    names, matrix = read_matrix(tmp_path / "W.h5")
+        parts = tuple(stream["W"][name][:] for name in ("data", "indices", "indptr"))
+        matrix = scipy.sparse.csc_matrix(parts, shape=(stream.attrs["shards"], stream.attrs["features"]))
+    names = read_weights(tmp_path / "W.h5").name.to_list()
     dense = np.zeros((3, 5))
     dense[:, [int(name[1:]) for name in names]] = matrix.toarray()
     assert dense.tolist() == FIGURE_2[total]
@@ -116,7 +111,7 @@ def test_number_is_the_same_in_ranges(tmp_path: Path, monkeypatch: pytest.Monkey
     paths = write_shards(tmp_path, shards)
     how = MixSettings("selection", 1, 4, select=9)
     mix(paths, tmp_path / "v.h5", how, matrix=tmp_path / "W.h5")
-    monkeypatch.setattr("itersel.select.shard_files.ShardReader.__init__.__defaults__", (11,))
+    monkeypatch.setattr("itersel.select.shard_files.RANGE_ENTRIES", 11)
     mix(paths, tmp_path / "v2.h5", how, matrix=tmp_path / "W2.h5")
     assert (tmp_path / "v.h5").read_bytes() == (tmp_path / "v2.h5").read_bytes()
     with h5py.File(tmp_path / "W.h5") as one, h5py.File(tmp_path / "W2.h5") as other:
@@ -203,12 +198,11 @@ def test_attributes_record_the_provenance(tmp_path: Path) -> None:
     assert {name: found[name] for name in expected} == expected
 
 
-def test_shards_without_weights(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mixing", [["mean"], ["selection", "--select", "3"]], ids=str)
+def test_shards_without_weights(tmp_path: Path, mixing: list[str]) -> None:
     write_shards(tmp_path, [{}, {}])
-    options = ["--mixing", "selection", "--epoch", "1", "--select", "3", "--matrix", str(tmp_path / "W.h5")]
-    assert run(tmp_path, *options) == 0
+    assert run(tmp_path, "--epoch", "1", "--matrix", str(tmp_path / "W.h5"), "--mixing", *mixing) == 0
     assert read_weights(tmp_path / "v.h5").to_dict() == {}
-    assert run(tmp_path, "--mixing", "mean", "--epoch", "1") == 0
 
 
 def test_the_order_of_the_list_does_not_matter(tmp_path: Path) -> None:
@@ -219,18 +213,6 @@ def test_the_order_of_the_list_does_not_matter(tmp_path: Path) -> None:
         mix([paths[z] for z in order], tmp_path / f"v{name}.h5", how, matrix=tmp_path / f"W{name}.h5")
     for name in ("v", "W"):
         assert (tmp_path / f"{name}1.h5").read_bytes() == (tmp_path / f"{name}2.h5").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("matrix", "message"), [("W.txt", "ends in .h5"), ("v.h5", "is the name of both"), ("./v.h5", "of both")]
-)
-def test_names_of_outputs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], matrix: str, message: str
-) -> None:
-    write_shards(tmp_path, rows_of(FIGURE_2[12]))
-    options = ["--mixing", "mean", "--epoch", "1", "--matrix", f"{tmp_path}/{matrix}"]
-    assert run(tmp_path, *options) == 1
-    assert message in capsys.readouterr().err
 
 
 def test_weights_come_after_the_matrix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

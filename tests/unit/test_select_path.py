@@ -162,19 +162,15 @@ def test_figure_2(shards):
 
 
 @pytest.mark.parametrize(
-    ("losses", "more", "message"),
+    ("losses", "stopped", "message"),
     [
-        ((1.0, None, 1.0), {}, "shard1.h5: has no loss; train the shard with --measure-loss"),
-        (
-            (1.0, 1.0, 1.0),
-            {"stopped": 1},
-            "shard0.h5: was passed on untrained although the path has not ended",
-        ),
-        ((1.0, 1.0, -1.0), {}, "shard2.h5: damaged or not written by 'itersel train'"),
+        ((1.0, None, 1.0), 0, "shard1.h5: has no loss; train the shard with --measure-loss"),
+        ((1.0, 1.0, 1.0), 1, "shard0.h5: was passed on untrained although the path has not ended"),
+        ((1.0, 1.0, -1.0), 0, "shard2.h5: damaged or not written by 'itersel train'"),
     ],
 )
-def test_inconsistent_shards(shards, capsys, losses, more, message):
-    folder = shards(1, losses, **more)
+def test_inconsistent_shards(shards, capsys, losses, stopped, message):
+    folder = shards(1, losses, stopped=stopped)
     assert mix_epoch(folder, 1) == 1
     assert message in capsys.readouterr().err
     assert not (folder / "v.h5").exists()
@@ -189,23 +185,6 @@ def test_shard_that_was_trained_after_the_end(shards, capsys):
     shards(3, (1.0, 1.0, 1.0))
     assert mix_epoch(folder, 3) == 1
     assert "shard0.h5: was trained although the path has ended" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--threshold", "1"], "needs --threshold, --epsilon and --minimum, and nothing else"),
-        (
-            ["--select", "3", "--epsilon", "1", "--minimum", "0"],
-            "needs --threshold, --epsilon and --minimum, and nothing else",
-        ),
-        (["--threshold", "1", "--epsilon", "1", "--minimum", "2"], "--minimum is above --threshold"),
-    ],
-)
-def test_conflicting_options(shards, capsys, options, message):
-    folder = shards(1, (1.0, 1.0, 1.0))
-    assert run(folder, *PATH, "--epoch", "1", *options) == 1
-    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
