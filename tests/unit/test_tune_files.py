@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.damage import resealed
+from tests.damage import put, set_attributes
 from tests.naive import oracle
 from tests.naive.learning import closest, counts, mean_length
 from tests.naive.tuning import Sentence, Translation
@@ -84,22 +84,6 @@ def test_lists_of_all_iterations_are_merged(
 Change = Callable[[Path], object]
 
 
-def attributes(**values: object) -> Change:
-    def change(path: Path) -> None:
-        with resealed(path) as stream:
-            stream.attrs.update(values)
-
-    return change
-
-
-def put(name: str, row: object, value: float) -> Change:
-    def change(path: Path) -> None:
-        with resealed(path) as stream:
-            stream[name][row] = value
-
-    return change
-
-
 def flip(path: Path) -> None:
     with h5py.File(path, "r+") as stream:
         stream["dense"][0, 0] += 1.0
@@ -117,13 +101,13 @@ BAD = [
     (put("sentence_offset", 1, 0), "1.2.h5: damaged: a sentence has no translations"),
     (put("reference_length", 0, 50), "1.2.h5: damaged: the sentences do not match their digest"),
     (
-        attributes(iteration=1),
+        set_attributes(iteration=1),
         "no file for shard 1, iteration 2 among 4 files; 2 shards and 2 iterations",
     ),
-    (attributes(settings="{}"), "1.2.h5: differs from"),
-    (attributes(sentences="others"), "1.1.h5 in its sentences"),
-    (attributes(dense_names='["a", "b", "c"]'), "in its dense names"),
-    (attributes(dense_names="["), "1.2.h5: damaged: the attributes are incomplete"),
+    (set_attributes(settings="{}"), "1.2.h5: differs from"),
+    (set_attributes(sentences="others"), "1.1.h5 in its sentences"),
+    (set_attributes(dense_names='["a", "b", "c"]'), "in its dense names"),
+    (set_attributes(dense_names="["), "1.2.h5: damaged: the attributes are incomplete"),
 ]
 
 
@@ -184,7 +168,6 @@ def test_forests_without_the_feature_of_the_language_model(tmp_path: Path) -> No
 def test_a_feature_that_is_dense_and_sparse(tmp_path: Path) -> None:
     one = Translation((6, 5, 4, 3), 6, {"Glue": 1.0, "Other": 1.0})
     path = write_file(tmp_path / "a.h5", [Sentence((6,), [one])])
-    with resealed(path) as stream:
-        stream.attrs["dense_names"] = json.dumps(["LanguageModel", "Other", "Glue"])
+    set_attributes(dense_names=json.dumps(["LanguageModel", "Other", "Glue"]))(path)
     with pytest.raises(InputError, match="'Other' is both a dense and a sparse feature"):
         tune(KBestMira(), [path], tmp_path / "out.h5", shards=1, iteration=1)
