@@ -28,9 +28,9 @@ SPARSE_NAMES = tuple(f"feature{i}" for i in range(6))
 SETTINGS = {"features": "all", "k_best": 10}
 
 
-def random_translation(random: np.random.Generator, length: int | None = None) -> Translation:
+def random_translation(random: np.random.Generator) -> Translation:
     """Return a translation whose features are multiples of 1/8, so that sums are exact."""
-    length = int(random.integers(9)) if length is None else length
+    length = int(random.integers(9))
     matches = [int(random.integers(length + 1))]
     for n in range(1, ORDER):
         matches.append(int(random.integers(max(0, min(matches[-1], length - n)) + 1)))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 from tests.naive import oracle
-from tests.naive.learning import Bleu, counts
+from tests.naive.learning import counts
 from tests.naive.tuning import Translation, corpus_bleu
 from tests.tuning import further_references, make_decodable, write_decoded
 
@@ -133,33 +133,6 @@ def test_several_references(decodable: Path, tmp_path: Path, tuner: str) -> None
     with open_hdf5(weights) as stream:
         assert read_header(stream, WEIGHTS, weights).attributes["bleu"] == pytest.approx(expected.score)
     assert expected.score > 0
-
-
-@pytest.mark.parametrize("learner", ["perceptron", "adagrad", "mira"])
-def test_learning_from_several_references(decodable: Path, tmp_path: Path, learner: str) -> None:
-    """The first translations score the same as in plain Python, and better than with one reference."""
-    found = []
-    for name in ("shard.h5", "several.h5"):
-        options = ["--learner", learner, *(["--candidates", "forest"] if learner == "mira" else [])]
-        train = [*options, "--bleu", "lin", "--weights", str(decodable / "start"), "--learning-rate", "1e-9"]
-        (decodable / "start").write_text("".join(f"{name} {-value}\n" for name, value in START.items()))
-        if learner == "mira":
-            train[train.index("--learning-rate")] = "--c"
-        assert write_decoded("train", decodable, tmp_path / name, *train, shard=name) == 0
-        with open_hdf5(tmp_path / name) as stream:
-            found.append(read_header(stream, WEIGHTS, tmp_path / name).attributes["mean_bleu"])
-    start = ["--weights", str(decodable / "start")]
-    assert write_decoded("decode", decodable, tmp_path / "out", *start, shard="several.h5") == 0
-    first = [target.split() for _, target in SENTENCES]
-    references = list(zip(first, *further_references(first), strict=True))
-    hypotheses = [line.split() for line in (tmp_path / "out").read_text().splitlines()]
-    for bleu, count in zip(found, (1, 3), strict=True):
-        scores = [
-            Bleu("lin").score(words, *filter(None, texts[:count]))
-            for words, texts in zip(hypotheses, references, strict=True)
-        ]
-        assert bleu == pytest.approx(sum(scores) / len(scores))
-    assert found[1] > found[0]
 
 
 def test_shard_without_references(

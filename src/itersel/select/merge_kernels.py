@@ -66,6 +66,13 @@ class Columns(NamedTuple):
     value: NDArray[np.float64]
 
 
+def make_columns(entries: int) -> Columns:
+    """Return memory for the columns of this number of entries."""
+    key, first = np.empty(entries, np.uint64), np.empty(entries, np.int64)
+    shard, value = np.empty(entries, np.int32), np.empty(entries)
+    return Columns(key, first, np.empty(entries + 1, np.int64), shard, value)
+
+
 class Status(NamedTuple):
     """Whether entries could be merged.
 

@@ -14,7 +14,7 @@ import itersel
 from itersel.errors import InputError
 from itersel.progress import progress
 from itersel.select.matrix import KIND, MatrixWriter
-from itersel.select.merge_kernels import BEYOND, FINE, Columns, Entries, Status, merge_entries
+from itersel.select.merge_kernels import BEYOND, FINE, Columns, Entries, Status, make_columns, merge_entries
 from itersel.select.selection import CHOICES, Selection, above, nonzero_means, summarise
 from itersel.select.settings import LIMITS, PATH_LIMITS, MixSettings, PathStep, next_step, read_step
 from itersel.select.shard_files import ShardFile, ShardReader, open_shard
@@ -234,14 +234,7 @@ def _matrix_writer(path: str | os.PathLike[str] | None) -> Iterator[MatrixWriter
 def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
     """Yield the columns of W, a range of keys at a time; each range overwrites the previous one in memory."""
     reader = ShardReader(shards)
-    size = reader.largest_range
-    space = Columns(
-        np.empty(size, np.uint64),
-        np.empty(size, np.int64),
-        np.empty(size + 1, np.int64),
-        np.empty(size, np.int32),
-        np.empty(size),
-    )
+    space = make_columns(reader.largest_range)
     ranges = reader.read()
     for low, high, entries in ranges:
         count, status = merge_entries(entries, low, high, space)
@@ -251,17 +244,9 @@ def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, Columns]]:
             for _ in ranges:
                 pass
             raise error
-        total = space.offset[count]
-        yield (
-            entries,
-            Columns(
-                space.key[:count],
-                space.first[:count],
-                space.offset[: count + 1],
-                space.shard[:total],
-                space.value[:total],
-            ),
-        )
+        offset = space.offset[: count + 1]
+        shard, value = space.shard[: offset[-1]], space.value[: offset[-1]]
+        yield entries, Columns(space.key[:count], space.first[:count], offset, shard, value)
 
 
 def _error(shards: Sequence[ShardFile], entries: Entries, status: Status) -> InputError:
