@@ -118,9 +118,9 @@ def test_corpus_bleu_equals_sacrebleu(sentences: list[tuple[Words, list[Words]]]
     """Also if sentences have different numbers of references."""
     statistics = []
     for hypothesis, words in sentences:
-        references, ends = make_references(*words), np.array([0, len(hypothesis)])
+        references, length = make_references(*words), np.array([len(hypothesis)])
         matches = ngram_matches(*flat([hypothesis]), references)
-        statistics.append((*matches[0], len(hypothesis), *closest_lengths(references.lengths, ends)))
+        statistics.append((*matches[0], len(hypothesis), *closest_lengths(references.lengths, length)))
     columns = np.array(statistics, np.int32)
     ours = Statistics(np.ascontiguousarray(columns[:, :4]), *np.ascontiguousarray(columns[:, 4:].T))
     texts = [
@@ -146,8 +146,8 @@ def test_several_references_by_hand() -> None:
 
 
 def test_closest_reference_with_ties_to_the_shorter() -> None:
-    lengths, offset = np.array([9, 5, 12]), np.cumsum([0, 4, 7, 8, 10, 11, 20])
-    assert closest_lengths(lengths, offset).tolist() == [5, 5, 9, 9, 12, 12]
+    lengths = np.array([4, 7, 8, 10, 11, 20])
+    assert closest_lengths(np.array([9, 5, 12]), lengths).tolist() == [5, 5, 9, 9, 12, 12]
 
 
 @given(st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=8), min_size=2, max_size=5))

@@ -91,20 +91,13 @@ def ngram_matches(
 
 
 @leaf_kernel
-def closest_length(lengths: NDArray[np.int64], begin: int, end: int, length: int, share: float) -> int:
-    """Return the length of the reference closest in length to a hypothesis; ties go to the shorter.
+def closest_length(lengths: NDArray[np.int64], length: int, share: float) -> int:
+    """Return the length of the reference, int64 (m), closest to that of a hypothesis; ties go to the shorter.
 
-    Parameters
-    ----------
-    lengths
-        int64: lengths of references, of which those from `begin` to `end` are compared.
-    length
-        Length of the hypothesis.
-    share
-        The hypothesis is compared with this share of each reference's length; 1 for a complete translation.
+    The hypothesis is compared with this share of each reference's length, 1 for a complete translation.
     """
-    closest: int = lengths[begin]
-    for i in range(begin + 1, end):
+    closest: int = lengths[0]
+    for i in range(1, lengths.shape[0]):
         gap, least = abs(length - share * lengths[i]), abs(length - share * closest)
         if gap < least or (gap == least and lengths[i] < closest):
             closest = lengths[i]
@@ -112,12 +105,11 @@ def closest_length(lengths: NDArray[np.int64], begin: int, end: int, length: int
 
 
 @kernel
-def closest_lengths(lengths: NDArray[np.int64], word_offset: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the length of the reference closest to each hypothesis, int64 (k); `lengths` is int64 (m)."""
-    closest = np.empty(word_offset.shape[0] - 1, np.int64)
+def closest_lengths(references: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the length of the reference, int64 (m), closest to that of each hypothesis, int64 (k)."""
+    closest = np.empty(lengths.shape[0], np.int64)
     for i in range(closest.shape[0]):
-        length = word_offset[i + 1] - word_offset[i]
-        closest[i] = closest_length(lengths, 0, lengths.shape[0], length, 1.0)
+        closest[i] = closest_length(references, lengths[i], 1.0)
     return closest
 
 
@@ -171,20 +163,21 @@ def score_counts(
 def score_hypotheses(
     variant: int,
     matches: NDArray[np.int64],
-    word_offset: NDArray[np.int64],
+    lengths: NDArray[np.int64],
     closest: NDArray[np.int64],
     order: int,
     context: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return sentence BLEU, float64 (k), with `context` (zeros except for `CHIANG`) added to the counts.
 
-    `closest`, int64 (k), are the reference lengths of the hypotheses; `order` is M, see `score_counts`.
+    `lengths` and `closest`, int64 (k), are the lengths of the hypotheses and of their references; `order` is
+    M, see `score_counts`.
     """
     count = matches.shape[0]
     scores = np.empty(count)
     total_matches, total_ngrams = np.empty(ORDER), np.empty(ORDER)
     for hypothesis in range(count):
-        length = word_offset[hypothesis + 1] - word_offset[hypothesis]
+        length = lengths[hypothesis]
         for n in range(ORDER):
             total_matches[n] = context[n] + matches[hypothesis, n]
             total_ngrams[n] = context[ORDER + n] + max(0, length - n)
@@ -202,14 +195,7 @@ def score_hypotheses(
 class Statistics(NamedTuple):
     """BLEU statistics of translations.
 
-    Attributes
-    ----------
-    matches
-        int32 (H, 4): clipped matches of 1-grams to 4-grams.
-    length
-        int32 (H): words.
-    reference_length
-        int32 (H): words of the reference closest in length.
+    int32 (H, N): clipped matches; and int32 (H): words, and those of the reference closest in length.
     """
 
     matches: NDArray[np.int32]

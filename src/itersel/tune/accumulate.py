@@ -205,13 +205,11 @@ def _merge_shard(files: Sequence[ListFile], base: int) -> tuple[dict[str, NDArra
     }
     for name in ("matches", "length", "dense"):
         part[name] = np.concatenate([arrays.pop(name) for arrays in read])[kept]
-    closest = [
-        closest_lengths(lengths[slice(*of_references)], offsets_of(part["length"][slice(*of_translations)]))
-        for of_references, of_translations in zip(
-            pairwise(reference_offset), pairwise(part["sentence_offset"]), strict=True
-        )
-    ]
-    part["reference_length"] = np.concatenate([np.zeros(0, np.int32), *closest]).astype(np.int32)
+    length, closest = part["length"].astype(np.int64), [np.zeros(0, np.int64)]
+    of_sentences = zip(pairwise(reference_offset), pairwise(part["sentence_offset"]), strict=True)
+    for references, translations in of_sentences:
+        closest.append(closest_lengths(lengths[slice(*references)], length[slice(*translations)]))
+    part["reference_length"] = np.concatenate(closest).astype(np.int32)
     return part, sentence.shape[0]
 
 

@@ -326,7 +326,7 @@ def goal_lines(
         ends = forests.reference_offset[begin : end + 1]
         references = References(forests.reference[ends[0] : ends[end - begin]], ends - ends[0])
         matches = ngram_matches(words, word_offset, references)
-        closest = closest_lengths(ends[1:] - ends[:-1], word_offset)
+        closest = closest_lengths(ends[1:] - ends[:-1], word_offset[1:] - word_offset[:-1])
         size = used + last - first
         number, counts = grown(number, size), grown(counts, size)
         for i in range(last - first):

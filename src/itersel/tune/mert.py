@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -142,10 +143,7 @@ def tune_mert(
     if not varies.any():
         raise InputError("no sentence has translations with different features; decode more of them")
     bits = np.random.PCG64(list(seed))
-
-    def directions() -> list[NDArray[np.float64]]:
-        return _directions(search.scale, settings.directions, bits)
-
+    directions = partial(_directions, search.scale, settings.directions, bits)
     weights, bleu = climb(search, start, directions)
     for _ in progress(range(settings.restarts), "MERT, restarts"):
         point = start.copy()

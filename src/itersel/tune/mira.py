@@ -30,21 +30,8 @@ def tune_mira(
 ) -> tuple[NDArray[np.float64], float]:
     """Run all passes, and keep the averaged weights of the pass with the highest corpus BLEU.
 
-    Parameters
-    ----------
-    pool, sparse
-        Merged lists; `sparse` has a row for every translation in `pool`.
-    start
-        float64 (C + F): start weights of dense and sparse features.
-    settings
-        Settings of the tuner.
-    seed
-        Random seed for the order of sentences, not negative.
-
-    Returns
-    -------
-    tuple
-        Weights, float64 (C + F), and BLEU between 0 and 1; of equally good passes, those of the first.
+    `sparse` has a row for every translation in `pool`; `start`, float64 (C + F), are weights of dense and
+    sparse features. Returns weights and BLEU between 0 and 1; of equally good passes, those of the first.
     """
     state = start_state(start)
     bits = np.random.PCG64(list(seed))

@@ -15,7 +15,6 @@ from itersel.errors import InputError
 from itersel.learn.bleu_kernels import CONTEXT_SIZE, ORDER, score_hypotheses
 from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
 from itersel.learn.sentence_bleu import VARIANTS
-from itersel.storage.ragged import offsets_of
 from itersel.tune.accumulate import Pool, SparseRows
 
 MAX_STEPS = 1000
@@ -36,7 +35,7 @@ def sample_pairs(pool: Pool, settings: Pro, seed: tuple[int, ...]) -> NDArray[np
         bleu = score_hypotheses(
             VARIANTS[settings.bleu],
             statistics.matches[begin:end].astype(np.int64),
-            offsets_of(statistics.length[begin:end]),
+            statistics.length[begin:end].astype(np.int64),
             statistics.reference_length[begin:end].astype(np.int64),
             int(min(ORDER, pool.longest_reference[sentence])),
             np.zeros(CONTEXT_SIZE),

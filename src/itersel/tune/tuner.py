@@ -105,16 +105,9 @@ def _tuned(pool: Pool, weights: Weights, bleu: float) -> Tuned:
 
 
 class Tuner(NamedTuple):
-    """A tuner.
+    """A tuner: its function, and the format of its files.
 
-    Attributes
-    ----------
-    run
-        The function that runs it.
-    searches
-        Whether it searches for the highest BLEU, which it can do only for columns.
-    format
-        The format of the files that it reads.
+    If it `searches` for the highest BLEU, it cannot tune single sparse features.
     """
 
     run: Callable[[Task, Any], Tuned]
