@@ -81,13 +81,22 @@ def test_a_set_of_one_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tuner", "options", "status", "said"),
+    ("tuner", "iteration", "options", "said"),
     [
-        ("mert", [], 1, "MERT tunes only dense features, but the lists have sparse ones"),
-        ("pro", ["--passes", "3"], 2, "unrecognized arguments: --passes 3"),
-        ("kbest-mira", ["--previous", "nan"], 1, "the weight of 'Glue'"),
-        ("kbest-mira", ["--previous", "inf"], 1, "the weight of 'Glue'"),
-        ("kbest-mira", ["--previous", "1e300"], 1, "the weight of 'Glue'"),
+        ("mert", 2, [], "MERT tunes only dense features, but the lists have sparse ones"),
+        ("pro", 2, ["--passes", "3"], "unrecognized arguments: --passes 3"),
+        ("kbest-mira", 2, ["--previous", "nan"], "the weight of 'Glue'"),
+        ("kbest-mira", 2, ["--previous", "inf"], "the weight of 'Glue'"),
+        ("kbest-mira", 2, ["--previous", "1e300"], "the weight of 'Glue'"),
+        ("line-search", 1, ["--sum-sparse"], "--sum-sparse needs --previous"),
+        ("mert", 2, ["--sum-sparse", "--last", "1"], "--last has no effect"),
+        ("line-search", 2, ["--last", "1"], "--last has no effect"),
+        (
+            "line-search",
+            2,
+            ["--sum-sparse", "--directions", "Words"],
+            "cannot search along 'Words', not a dense feature; choose from LanguageModel, WordPenalty, Glue",
+        ),
     ],
 )
 def test_bad_options(
@@ -95,17 +104,19 @@ def test_bad_options(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     tuner: str,
+    iteration: int,
     options: list[str],
-    status: int,
     said: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for value in options[1:]:
+    for value in ("nan", "inf", "1e300", "1"):
         (tmp_path / value).write_text(f"Glue {value}\n")
-    assert run_tune(tmp_path, write_run(tmp_path), *options, tuner=tuner) == status
+    status = run_tune(tmp_path, write_run(tmp_path), *options, tuner=tuner, iteration=iteration)
     message = capsys.readouterr().err
     assert said in message
-    assert status == 2 or message.count("\n") == 1
+    # argparse also prints the usage
+    assert status == message.count("\n") == (2 if "--passes" in options else 1)
+    assert not (tmp_path / "out.h5").exists()
 
 
 def test_overflow_of_a_tuner(tmp_path: Path) -> None:

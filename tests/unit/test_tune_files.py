@@ -132,18 +132,14 @@ def test_bad_sparse_features(tmp_path: Path, capsys: pytest.CaptureFixture[str],
 
 def test_wrong_number_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = write_run(tmp_path, sparse=False)
-    assert run_tune(tmp_path, paths[:-1]) == 1
-    assert "no file for shard 1, iteration 2 among 3 files; 2 shards and 2 iter" in capsys.readouterr().err
-    assert run_tune(tmp_path, [*paths, paths[0]]) == 1
-    assert "is from the same shard and iteration as" in capsys.readouterr().err
-    assert run_tune(tmp_path, paths, iteration=1) == 1
-    assert (
-        "0.2.h5: is from shard 0, iteration 2; expected shards 0 to 1, iterations 1"
-        in capsys.readouterr().err
-    )
-    (tmp_path / "empty").write_text("a\n\n")
-    assert run_tune(tmp_path, paths, "--lists", str(tmp_path / "empty")) == 1
-    assert "empty:2: empty line; every line names a file" in capsys.readouterr().err
+    for given_paths, iteration, said in (
+        (paths[:-1], 2, "no file for shard 1, iteration 2 among 3 files; 2 shards and 2 iterations need 4"),
+        ([*paths, paths[0]], 2, "is from the same shard and iteration as"),
+        (paths, 1, "0.2.h5: is from shard 0, iteration 2; expected shards 0 to 1, iterations 1"),
+        ([paths[0], ""], 2, "lists:2: empty line; every line names a file"),
+    ):
+        assert run_tune(tmp_path, given_paths, iteration=iteration) == 1
+        assert said in capsys.readouterr().err
 
 
 def test_empty_tuning_set(tmp_path: Path) -> None:

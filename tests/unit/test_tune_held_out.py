@@ -14,7 +14,6 @@ from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
 
-from itersel.cli.main import main
 from itersel.config.tuners import TUNERS, Batch, LineSearch, Mert
 from itersel.errors import InputError
 from itersel.tune.accumulate import find_files
@@ -40,31 +39,14 @@ def tuned(
     sentences: Sequence[Sentence],
     before: dict[str, float],
     last: dict[str, float] | None = None,
-    iteration: int = 1,
 ) -> tuple[dict[str, float], float]:
     """Return the weights of a step on held-out lists, and the BLEU that it reports for them."""
-    path = write_file(folder / "lists.h5", sentences, iteration=iteration)
-    return tune_files(folder, how, [path], before, last, iteration)
-
-
-def tune_files(
-    folder: Path,
-    how: Batch,
-    paths: list[Path],
-    before: dict[str, float],
-    last: dict[str, float] | None = None,
-    iteration: int = 1,
-) -> tuple[dict[str, float], float]:
-    found = tune(
-        how,
-        paths,
-        folder / "out.h5",
-        shards=1,
-        iteration=iteration,
-        before=make_weights(before),
-        is_summed=True,
-        last=None if last is None else make_weights(last),
-    )
+    path = write_file(folder / "lists.h5", sentences)
+    weights = {
+        "before": make_weights(before),
+        "last": None if last is None else make_weights(last),
+    }
+    found = tune(how, [path], folder / "out.h5", shards=1, iteration=1, is_summed=True, **weights)
     return read_weights(folder / "out.h5").to_dict(), found.bleu / 100
 
 
@@ -149,64 +131,6 @@ def test_columns_score_the_same_as_their_weights(
     scores = [naive.dot(named, one.features) for each in sentences for one in each.translations]
     # duplicate translations are merged
     assert set((task.pool().dense @ value).tolist()) == set(scores)
-
-
-def test_lists_of_several_iterations(tmp_path: Path) -> None:
-    """The same as if all translations had been found at once."""
-    first, second = random_sentences(2), random_sentences(3)
-    together = [
-        Sentence(one.reference_lengths, [*one.translations, *other.translations])
-        for one, other in zip(first, second, strict=True)
-    ]
-    second = [
-        Sentence(one.reference_lengths, other.translations) for one, other in zip(first, second, strict=True)
-    ]
-    before = random_weights(4)
-    expected, bleu = tuned(tmp_path, LineSearch(("dense",)), together, before)
-    paths = [write_file(tmp_path / f"{i}.h5", each, iteration=i) for i, each in ((1, first), (2, second))]
-    found = tune(
-        LineSearch(("dense",)),
-        paths,
-        tmp_path / "two.h5",
-        shards=1,
-        iteration=2,
-        before=make_weights(before),
-        is_summed=True,
-    )
-    assert found.bleu == pytest.approx(100 * bleu)
-    assert read_weights(tmp_path / "two.h5").to_dict() == pytest.approx(expected)
-    assert expected != before
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--tuner", "line-search", "--sum-sparse"], "--sum-sparse needs --previous"),
-        (["--tuner", "mert", "--previous", "w", "--sum-sparse", "--last", "w"], "--last has no effect"),
-        (["--tuner", "line-search", "--last", "w"], "--last has no effect"),
-        (
-            ["--tuner", "line-search", "--directions", "Words", "--previous", "w", "--sum-sparse"],
-            "cannot search along 'Words', not a dense feature; choose from LanguageModel, WordPenalty, Glue",
-        ),
-    ],
-)
-def test_bad_options(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    options: list[str],
-    said: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_file(tmp_path / "a.h5", random_sentences(1))
-    (tmp_path / "lists").write_text("a.h5\n")
-    (tmp_path / "w").write_text("Glue 0.5\nfeature0 1\n")
-    files = ["--lists", "lists", "--shards", "1", "--iteration", "1", "--output", "out.h5"]
-    assert main(["tune", *options, *files]) == 1
-    message = capsys.readouterr().err
-    assert said in message
-    assert message.count("\n") == 1
-    assert not (tmp_path / "out.h5").exists()
 
 
 def test_a_line_without_bends(tmp_path: Path) -> None:

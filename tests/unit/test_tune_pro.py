@@ -92,15 +92,6 @@ def test_large_margins_do_not_overflow() -> None:
     assert np.isfinite(gradient).all()
 
 
-def test_guard_against_monsters() -> None:
-    # Only the monster is far from the others; with the guard, it is in no pair.
-    fine = [Translation((8, 7, 6, 5 - i), 9, {}) for i in range(4)]
-    monster = Translation((1, 0, 0, 0), 100, {})
-    pool, _ = make_pool([Sentence((9,), [*fine, monster])])
-    assert 4 in sample_pairs(pool, Pro(), (1,))
-    assert 4 not in sample_pairs(pool, Pro(max_difference=0.4), (1,))
-
-
 def test_nothing_to_rank() -> None:
     pool, _ = make_pool([Sentence((6,), [Translation((6, 5, 4, 3), 6, {})] * 5)])
     with pytest.raises(InputError, match="no two translations of a sentence are at least"):
